@@ -328,23 +328,6 @@ def test_a_denial_is_heard_however_it_is_written(source: str, denies: str, says:
     assert check(evidence, says).verdict == "contradicted"
 
 
-MEMBERS = """class Ledger:
-    def flush(self, rows):
-        \"\"\"Writes pending rows to the backup volume.\"\"\"
-class Journal:
-    def flush(self, rows):
-        \"\"\"Drops entries older than the last snapshot.\"\"\"
-"""
-
-
-def test_a_member_stands_below_the_name_of_its_owner() -> None:
-    evidence = Evidence()
-    evidence.add("See `Ledger.flush` and `Journal.flush`.", 1, "assistant", prose=True)
-    evidence.add(MEMBERS, 2, "tool", prose=False)
-    for name, line in (("Ledger.flush", 1), ("Journal.flush", 4)):
-        assert occurrences(evidence, claim_of(f"`{name}()` drops").anchors[0], 99).places == [0, line + 1]
-
-
 OPTIONS = """parser = build(
     argument(
         "--deep",

@@ -6,8 +6,18 @@ note without a reader acting differently.
 
 from __future__ import annotations
 
-from dreams.lib.prose import helpers
 from dreams.lib.prose.words import stem
+
+IS = frozenset({"is", "are", "am"})
+WAS = frozenset({"was", "were"})
+BE = IS | WAS | {"be", "been", "being"}
+HAVE = frozenset({"have", "has", "had", "having"})
+GET = frozenset({"get", "gets", "got", "getting"})
+DO = frozenset({"do", "does", "did"})
+MODALS = frozenset({"must", "should", "shall", "will", "would", "can", "cannot", "could", "may", "might"})
+# What stands behind one of these is no past: "was moved", "has moved", "got moved".
+PERFECT_OR_PASSIVE = BE | HAVE | GET
+FINITE = IS | WAS | HAVE - {"having"} | DO | MODALS  # one of these begins what is said of a thing
 
 
 def _with_stems(words: str) -> frozenset[str]:
@@ -252,7 +262,7 @@ def _synonyms() -> dict[str, str]:
     return table
 
 
-FILLER = frozenset(_FILLER.split()) | helpers.BE | helpers.HAVE | helpers.GET | helpers.DO | helpers.MODALS
+FILLER = frozenset(_FILLER.split()) | BE | HAVE | GET | DO | MODALS
 GENERIC = frozenset(stem(word) for word in _GENERIC.split())
 SYNONYMS = _synonyms()
 COUNTERPARTS = _pairs(_COUNTERPARTS)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Literal
 
-from dreams.lib.prose import forms, lexicon
+from dreams.lib.prose import lexicon, words
 from dreams.lib.prose.statements import Statement, plain, statement
 from dreams.lib.prose.words import LONGEST, code_spans
 
@@ -85,7 +85,7 @@ def _compared(short: Statement, long: Statement) -> str:
 def _said(one: Statement) -> list[_Word]:
     """Every word but articles and a label that says what kind of note it is; pasts are kept apart."""
     return [
-        (one.flow[at], one.written[at].endswith("ed") or one.written[at] in forms.IRREGULAR)
+        (one.flow[at], one.written[at].endswith("ed") or one.written[at] in words.IRREGULAR)
         for at in _told(one)
     ]
 

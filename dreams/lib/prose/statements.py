@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.lib.prose import forms, helpers, lexicon
+from dreams.lib.prose import lexicon, words
 from dreams.lib.prose.words import LONGEST, Token, code_spans, stem, tokens
 
 _LINK = re.compile(r"!?\[([^\]\n]{0,300})\]\([^)\n]{0,300}\)")
@@ -164,9 +164,9 @@ _CLAUSE = re.compile(r"\s[—–-]+\s|[—–;:.,()\n](?=\s|$)|[(—–]|\bbut\b
 _ASIDE = frozenset("—–-;.(:")
 _BETWEEN = frozenset("not all also both now then only still already".split())  # noqa: SIM905 - a word list
 _PASSIVE = (
-    dict.fromkeys(helpers.BE | helpers.GET, "be")
-    | dict.fromkeys(helpers.IS, "is")
-    | dict.fromkeys(helpers.WAS, "was")
+    dict.fromkeys(lexicon.BE | lexicon.GET, "be")
+    | dict.fromkeys(lexicon.IS, "is")
+    | dict.fromkeys(lexicon.WAS, "was")
 )
 _TARGETS = frozenset(lexicon.SYNONYMS.values())
 _UNIT = re.compile(r"^([#$€£]?[\d.]+)\s?([a-zA-Z%]*)$")
@@ -187,7 +187,7 @@ def statement(text: str) -> Statement:
     """A text taken apart. Cached: a text is compared with many others."""
     bare = _PHRASE.sub(
         lambda m: lexicon.PHRASES[" ".join(m[0].lower().split())],
-        forms.evened(_ARROW.sub(" to ", _ANSWER.sub("", _BOX.sub("", unmarked(text))))),
+        words.evened(_ARROW.sub(" to ", _ANSWER.sub("", _BOX.sub("", unmarked(text))))),
     ).replace("()", "")
     found = list(_CLAUSE.finditer(bare))
     cuts = [match.start() for match in found]
@@ -207,11 +207,11 @@ def statement(text: str) -> Statement:
 @functools.lru_cache(maxsize=20_000)
 def canonical(bare: str) -> str:
     """The one form that a lower-case word is compared by: spelling, number, tense and synonym evened out."""
-    base = forms.IRREGULAR.get(bare, bare)
+    base = words.IRREGULAR.get(bare, bare)
     stemmed = stem(base)
     found = lexicon.SYNONYMS.get(base, lexicon.SYNONYMS.get(stemmed))
     if found is None:
-        verb = stemmed if stemmed in _TARGETS else forms.verb_of(stemmed)
+        verb = stemmed if stemmed in _TARGETS else words.verb_of(stemmed)
         verb = verb if verb == stemmed else stem(verb)
         found = lexicon.SYNONYMS.get(verb, verb)
     return found
@@ -303,7 +303,7 @@ class _Builder:
     def _word(self, text: str, clause: int, opening: bool) -> None:
         text = _ACRONYMS.sub(r"\1", text)
         low = text.lower().replace("’", "'")
-        bare = forms.american(low.removesuffix("'s"))
+        bare = words.american(low.removesuffix("'s"))
         if low in lexicon.NEGATIONS and not self.joined:
             self.denials.append((clause, len(self.items)))
         if low == lexicon.CONTRAST:
@@ -329,7 +329,7 @@ class _Builder:
         """States and conditions; "was" is one unless it makes a passive, which tells what was done."""
         if bare in _SUPPOSING:  # "if it was clamped" tells of no past
             self.supposing.add(clause)
-        done = bare.endswith("ed") or bare in forms.PARTICIPLES
+        done = bare.endswith("ed") or bare in words.PARTICIPLES
         if done:
             self.participles.add(canonical(bare))
         if bare in _PASSIVE:
@@ -340,7 +340,7 @@ class _Builder:
             elif self.be == "was":
                 self.marked.append((clause, "was"))
             self.be = ""
-        if bare in lexicon.STATE_PASTS and (not self.flow or self.flow[-1] not in helpers.PERFECT_OR_PASSIVE):
+        if bare in lexicon.STATE_PASTS and (not self.flow or self.flow[-1] not in lexicon.PERFECT_OR_PASSIVE):
             self.marked.append((clause, "formerly"))
         if bare in lexicon.CONDITIONS or bare in lexicon.STATUSES - {"was", "were"}:
             self.marked.append((clause, bare))

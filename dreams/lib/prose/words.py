@@ -1,4 +1,7 @@
-"""Prose and code words with their places: what dates, similarity and claims count in. Pure."""
+"""Prose and code words with their places, and one form for a word that people write in several. Pure, English.
+
+What is evened out changes no meaning; whatever might ("is" and "was", "can" and "must") stays as it is written.
+"""
 
 from __future__ import annotations
 
@@ -129,3 +132,157 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
         word = word[:-1]
     return "note" if word == "not" else word  # "Note: ..." denies nothing
+
+
+_IRREGULAR = """
+built=build broke=break broken=break brought=bring bought=buy caught=catch chose=choose chosen=choose came=come dealt=deal
+drew=draw drawn=draw drove=drive driven=drive fell=fall fallen=fall felt=feel fed=feed found=find forgot=forget
+forgotten=forget froze=freeze frozen=freeze gave=give given=give went=go gone=go grew=grow grown=grow held=hold hid=hide
+hidden=hide kept=keep knew=know known=know led=lead left=leave lost=lose made=make meant=mean met=meet paid=pay ran=run
+rebuilt=rebuild reran=rerun rewrote=rewrite rewritten=rewrite said=say saw=see seen=see sent=send shown=show shut=shut
+slept=sleep sold=sell spent=spend spoke=speak spoken=speak stood=stand stuck=stick taught=teach threw=throw thrown=throw
+took=take taken=take thought=think told=tell understood=understand woke=wake wrote=write written=write began=begin
+begun=begin overwrote=overwrite overwritten=overwrite overrode=override overridden=override sought=seek swept=sweep
+"""
+IRREGULAR = dict(entry.split("=") for entry in _IRREGULAR.split())
+PARTICIPLES = frozenset(IRREGULAR) | {
+    "set",
+    "put",
+    "run",
+    "read",
+    "cut",
+    "split",
+    "reset",
+    "done",
+    "hit",
+    "shut",
+}
+
+# Whole words, or the part of a word that differs.
+_BRITISH = (
+    (re.compile(r"\b(behavi|col|fav|hon|lab|neighb|flav|hum|rum|endeav|harb)our"), r"\1or"),
+    (re.compile(r"\b(anal|catal|paral)ys"), r"\1yz"),
+    (re.compile(r"\b(cent|met|fib|theat|calib)re(s|d)?\b"), r"\1er\2"),
+    (re.compile(r"\b(catal|dial|anal)ogue"), r"\1og"),
+    (re.compile(r"\b(lic|def|off|pret)ence"), r"\1ense"),
+    (re.compile(r"\b(\w{4,})is(ers?|ations?)\b"), r"\1iz\2"),
+    (re.compile(r"\b(cancel|model|label|travel|signal|level|channel|tunnel|total|fuel|marshal|initial)l(?=ed|ing|er)"), r"\1"),
+    (re.compile(r"\bgrey"), "gray"),
+    (re.compile(r"\bartefact"), "artifact"),
+    (re.compile(r"\bjudgement"), "judgment"),
+    (re.compile(r"\bprogramme(s?)\b"), r"program\1"),
+    (re.compile(r"\bwhilst\b"), "while"),
+    (re.compile(r"\btowards\b"), "toward"),
+    (re.compile(r"\blearnt\b"), "learned"),
+)  # fmt: skip
+_NOT = re.compile(r"\b(can|\w+n)['’]t\b|\bcannot\b", re.IGNORECASE)
+_WHOLE = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not"}
+_SHORT = re.compile(
+    r"\b(i|you|we|they|he|she|it|that|there|who)['’](re|ve|ll|m)\b|\b(it|that|there|he|she|what|who)['’](s)\b",
+    re.IGNORECASE,
+)
+_LONG = {"re": "are", "ve": "have", "ll": "will", "m": "am", "s": "is"}
+_UNIT_APART = re.compile(
+    r"(?<=\d)\s+(?=(?:ms|kb|mb|gb|tb|kib|mib|gib|px|rem|em|hz|khz|mhz|ghz|%)(?!\w))", re.IGNORECASE
+)
+# "once the build is done" is "after"; "once" alone is a number.
+_ONCE = re.compile(
+    r"\b(only\s+)?once(?!\s+an?\s+(?:hour|day|week|month|quarter|year)\b)(?=\s+(?:the|a|an|it|they|you|we|both|all|this|that|every|each|everything)\b)",
+    re.IGNORECASE,
+)
+_FORMERLY = re.compile(r"(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!been )\bused to\b", re.IGNORECASE)
+# A noun of a verb: "deletion" says what "delete" says.
+_NOUN = re.compile(r"(?<=\w\w\w)(at|et)ion$")
+_DEEDS = frozenset(
+    "deployment requirement improvement management measurement adjustment replacement assignment enforcement "  # noqa: SIM905 - a word list
+    "agreement refinement retirement".split()
+)
+_NO_DEED = frozenset({"station", "ration", "nation", "location", "application", "authentication", "relation"})
+
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_WRITTEN_DAY = re.compile(
+    rf"\b(?:the\s+)?{_DAY}\s+(?:of\s+)?(?P<month>{_MONTH})\b\.?(?:,?\s+{_YEAR}\b)?", re.IGNORECASE
+)
+_MONTH_FIRST = re.compile(
+    rf"\b(?P<month>{_MONTH})\.?\s+(?:the\s+)?{_DAY}\b(?!\s*[:%])(?:,?\s+{_YEAR}\b)?", re.IGNORECASE
+)
+_COUNTS = {
+    name: number
+    for number, name in enumerate("one two three four five six seven eight nine ten".split(), 1)  # noqa: SIM905 - a word list
+}
+_DURATION = re.compile(
+    rf"(?<![\w.])(\d{{1,9}}(?:\.\d{{1,6}})?|(?:{'|'.join(_COUNTS)})(?=\s))\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?)\b"
+)
+_SECONDS = {"m": 60.0, "s": 1.0}
+
+
+def evened(text: str) -> str:
+    """Short forms and days written in one way, units put to their numbers, conjunctions of several uses told apart."""
+    text = _DURATION.sub(_seconds, text)
+    if any(character.isdigit() for character in text):
+        text = _MONTH_FIRST.sub(_day, _WRITTEN_DAY.sub(_day, text))
+    text = _NOT.sub(_not, text)
+    text = _SHORT.sub(lambda m: f"{m[1] or m[3]} {_LONG[(m[2] or m[4]).lower()]}", text)
+    text = _ONCE.sub(lambda m: f"{m[1] or ''}after", _UNIT_APART.sub("", text))
+    return _FORMERLY.sub("formerly", text)
+
+
+def _day(match: re.Match[str]) -> str:
+    """ "9 April 2026" and "April 9th, 2026" as 2026-04-09; without a year as 9 April."""
+    month, day = match["month"].lower(), int(match["day"])
+    if month == "may" and match["month"] == "may":  # "may 5 retries"
+        return match[0]
+    if match["year"]:
+        return f"{match['year']}-{_MONTHS[month]:02}-{day:02}"
+    return f"{day} {next(name for name, number in _MONTHS.items() if number == _MONTHS[month])}"
+
+
+def _seconds(match: re.Match[str]) -> str:
+    """Milliseconds, seconds and minutes in seconds: 500 ms is 0.5 s."""
+    unit = match[2]
+    factor = 0.001 if unit.startswith(("ms", "milli")) else _SECONDS[unit[0]]
+    return f"{float(_COUNTS.get(match[1], match[1])) * factor:.10g} seconds"
+
+
+def _not(match: re.Match[str]) -> str:
+    word = match[0].lower().replace("’", "'")
+    return _WHOLE.get(word, f"{word[:-3]} not")
+
+
+@functools.lru_cache(maxsize=50_000)
+def american(word: str) -> str:
+    """The American spelling of a lower-case word. Cached: fourteen patterns for each word of a directory."""
+    for pattern, instead in _BRITISH:
+        word = pattern.sub(instead, word)
+    return word
+
+
+def verb_of(noun: str) -> str:
+    """The verb that a noun of doing is made of, as far as its ending tells; else the word itself."""
+    if noun in _DEEDS:
+        return noun.removesuffix("ment")
+    return noun if noun in _NO_DEED or len(noun) < 8 else _NOUN.sub(r"\1", noun)

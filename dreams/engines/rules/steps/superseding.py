@@ -20,7 +20,7 @@ from dreams.engines.rules.notes.wording import KINDS, label_of
 from dreams.engines.rules.value_updates import exchanged, restated
 from dreams.engines.types import LineDate
 from dreams.lib.files.text import decode, quoted
-from dreams.lib.prose import helpers, properties
+from dreams.lib.prose import lexicon, properties
 from dreams.lib.prose.dates.roles import is_past
 from dreams.lib.prose.pieces import WEAK, keys_of
 from dreams.lib.prose.similarity import normalised, same
@@ -111,7 +111,7 @@ def _dated(unit: Unit, written: Mapping[tuple[str, str], dt.date]) -> Dated | No
 
 def _is_event(text: str) -> bool:
     """What happened or was measured; a plain "is" or "has" tells how things are."""
-    states = not helpers.FINITE.isdisjoint(text.casefold().split())
+    states = not lexicon.FINITE.isdisjoint(text.casefold().split())
     happened = is_past(_HEAD_END.split(text, maxsplit=1)[0]) or (not states and bool(_HAPPENING.search(text)))
     return happened or bool(_MEASURED.search(text))
 

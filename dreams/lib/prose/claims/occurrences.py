@@ -207,8 +207,7 @@ def occurrences(evidence: Evidence, anchor: Anchor, end: int) -> Occurrences:
     for presence, form in _forms(anchor.text):
         found = _literal(evidence, form, end)
         if found:
-            also = (*_by_itself(evidence, form, end), *_as_member(evidence, form, end))
-            return Occurrences(presence, sorted({*found, *also}))
+            return Occurrences(presence, sorted({*found, *_by_itself(evidence, form, end)}))
         valued = _valued(evidence, form, end) if _INSIDE.search(form) and " " in form else None
         if valued:
             return valued
@@ -291,18 +290,6 @@ def _by_itself(evidence: Evidence, form: str, end: int) -> list[int]:
     alone = re.compile(rf"(?<![\w/.-]){before}{re.escape(last)}(?![\w/])")
     read = _rarest(evidence, last, end)
     return [place for place in read[:MOST_READ] if alone.search(evidence.units[place].text)]
-
-
-def _as_member(evidence: Evidence, form: str, end: int) -> list[int]:
-    """The units that begin `b` for "A.b" below a line that names A: a method of its class, a field of its type."""
-    owner, _, last = form.rpartition(".")
-    if not owner or not re.fullmatch(r"[\w.]+", form):
-        return []
-    begins = re.compile(rf"(?<![\w.]){last}\s*[(:=<?]")
-    named = re.compile(rf"(?<!\w){owner.rpartition('.')[2]}(?!\w)")
-    units = evidence.units
-    read = (place for place in _rarest(evidence, last, end)[:MOST_READ] if begins.search(units[place].text))
-    return [place for place in read if any(named.search(units[over].text) for over in evidence.above(place))]
 
 
 def _rarest(evidence: Evidence, form: str, end: int) -> list[int]:

@@ -9,7 +9,7 @@ from dreams.lib.prose.dates import calendars, roles
 from dreams.lib.prose.dates import vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY, Period
 from dreams.lib.prose.dates.context import Context, is_no_month
-from dreams.lib.prose.dates.readings import Reading, Reference, Rule, chosen, leave, rule, whole
+from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, chosen, leave, rule, whole
 
 OFFSETS = {"today": 0, "now": 0, "yesterday": -1, "tomorrow": 1, "tonight": 0}
 _AND_A_HALF = r"\s+and\s+an?\s+half"

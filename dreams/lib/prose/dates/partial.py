@@ -6,12 +6,12 @@ import datetime as dt
 import re
 from collections.abc import Callable
 
-from dreams.lib.prose.dates import calendars, readings
+from dreams.lib.prose.dates import calendars, vocabulary
 from dreams.lib.prose.dates import vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY, Period
 from dreams.lib.prose.dates.context import Context, is_no_month
-from dreams.lib.prose.dates.readings import Reading, Reference, Rule, chosen, leave, rule, whole, with_part
 from dreams.lib.prose.dates.relative import edge_reading
+from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, chosen, leave, rule, whole, with_part
 
 _BOUND = re.compile(r"(?:until|till|by)\s", re.IGNORECASE)
 _LONGEST_APPOINTMENT = 60
@@ -40,7 +40,7 @@ def _weekday_and_number(m: re.Match[str], context: Context, ref: Reference) -> R
 
 
 def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    tense = "past" if readings.SINCE.match(m[0]) else context.tense(m.start())
+    tense = "past" if vocabulary.SINCE.match(m[0]) else context.tense(m.start())
     if tense is None and _BOUND.match(m[0]):
         tense = "future"
     if tense is None:
@@ -225,7 +225,7 @@ def _bare_month(m: re.Match[str], context: Context, ref: Reference) -> Reading |
     """ "traffic doubles in December" may do so each year: without a tense only after "since", "by" and the like."""
     month = v.month(m["m"])
     period = chosen(lambda year: calendars.month_of(year, month), m, context, ref)
-    told = context.tense(m.start()) is not None or readings.SINCE.match(m[0])
+    told = context.tense(m.start()) is not None or vocabulary.SINCE.match(m[0])
     if period is None or (not told and period.start <= ref.date < period.end):
         return None
     yearly = m[0].lower().startswith("in ") and not context.alone(m.start(), m.end())

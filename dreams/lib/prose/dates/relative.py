@@ -10,7 +10,7 @@ from dreams.lib.prose.dates import calendars, counting
 from dreams.lib.prose.dates import vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY, Period
 from dreams.lib.prose.dates.context import Context
-from dreams.lib.prose.dates.readings import Reading, Reference, Rule, leave, rule, whole, with_part
+from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, leave, rule, whole, with_part
 
 
 def _last_units(m: re.Match[str], context: Context, ref: Reference) -> Reading:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from dreams.lib.prose.dates import calendars, counting, partial, relative
 from dreams.lib.prose.dates.calendars import DAY, Period
 from dreams.lib.prose.dates.context import LONGEST, Context, DateSpan, Orientation
-from dreams.lib.prose.dates.readings import Reading, Reference, Rule, leave, rule
+from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, leave, rule
 
 _WORDS = {
     "vorgestern": -2,

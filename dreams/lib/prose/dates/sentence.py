@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from dreams.lib.prose import helpers
+from dreams.lib.prose import lexicon
 
 _VOCABULARY = """
 d maybe perhaps possibly presumably might guess unsure unclear uncertain undecided
@@ -145,7 +145,7 @@ def _joining(word: str, before: str, following: str) -> str:
         return "T"
     if word == "since" and following[:1].isdigit():
         return "Q"
-    return "W" if word == "when" and following.lower() in helpers.FINITE else ""
+    return "W" if word == "when" and following.lower() in lexicon.FINITE else ""
 
 
 def _known(word: str, before: str) -> str:
