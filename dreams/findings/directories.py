@@ -12,7 +12,7 @@ from dreams.engines import drafts
 from dreams.engines.types import Citation
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.statements import facts
-from dreams.findings.statements.standing import Standing, State
+from dreams.findings.statements.state import Placed, State
 from dreams.findings.statements.units import units_of_lines
 from dreams.lib.agents import transcripts
 from dreams.lib.files import safefs
@@ -83,7 +83,7 @@ class Said:
         self._turns = list(turns)
         self._sentences = State({})
         self._sentences.all = [
-            Standing(str(number), unit)
+            Placed(str(number), unit)
             for number, turn in enumerate(self._turns)
             for unit in units_of_lines(turn.text.split("\n"))
         ]
@@ -105,10 +105,10 @@ class Said:
         likest.sort(key=lambda s: (self._of(s).role != "user", -facts.coverage(text, s.unit.text)))
         return [self._citation(standing) for standing in likest[:QUOTES]]
 
-    def _of(self, standing: Standing) -> Turn:
+    def _of(self, standing: Placed) -> Turn:
         return self._turns[int(standing.path)]
 
-    def _citation(self, standing: Standing) -> Citation:
+    def _citation(self, standing: Placed) -> Citation:
         return self._cited(self._of(standing), standing.unit.text[:CONTEXT])
 
     @staticmethod

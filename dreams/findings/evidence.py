@@ -8,11 +8,18 @@ from pathlib import PurePath
 
 from dreams.engines.types import Citation
 from dreams.findings import dates
-from dreams.findings.added import added_units, needs_no_source
 from dreams.findings.base import ChangedHunk, Found, Heard, Judged, MessageParts, Subject
 from dreams.findings.statements import facts
-from dreams.findings.statements.standing import State
-from dreams.findings.statements.units import Unit, has_content, keyed, units_of, units_of_lines
+from dreams.findings.statements.state import State
+from dreams.findings.statements.units import (
+    Unit,
+    added_units,
+    has_content,
+    keyed,
+    needs_no_source,
+    units_of,
+    units_of_lines,
+)
 from dreams.findings.statements.wordings import LONGEST
 from dreams.lib import memdir
 from dreams.lib.prose import claims, lexicon

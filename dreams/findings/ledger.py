@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from dreams.engines.types import Fate
 from dreams.findings import tracing
-from dreams.findings.added import BOOKKEEPING
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
 from dreams.findings.statements import derived, facts, keeping
 from dreams.findings.statements.units import (
+    BOOKKEEPING,
     Unit,
     has_content,
     lines_of,

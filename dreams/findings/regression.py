@@ -15,7 +15,7 @@ from typing import Literal
 
 from dreams.findings.base import Found, Subject
 from dreams.findings.statements import facts, keeping
-from dreams.findings.statements.standing import Standing, State
+from dreams.findings.statements.state import Placed, State
 from dreams.findings.statements.units import Unit, units_of
 from dreams.findings.statements.wordings import LONGEST
 from dreams.lib import memdir
@@ -36,7 +36,7 @@ class Question:
     """`text` is what is asked, `answer` the old statement that answers it. `asked` says that a person typed it."""
 
     text: str
-    answer: Standing
+    answer: Placed
     asked: bool
 
 
@@ -60,7 +60,7 @@ def _from_sessions(subject: Subject, old: State) -> Iterator[Question]:
             yield Question(text, answer, asked=True)
 
 
-def _answers(prompt: str, standing: Standing, before: Mapping[str, bytes]) -> bool:
+def _answers(prompt: str, standing: Placed, before: Mapping[str, bytes]) -> bool:
     """The prompt's words are mostly there or in what its memory is about, and it says something beyond them."""
     unit = standing.unit
     if unit.kind in {"heading", "title", "field"} or not facts.shared_words(prompt, unit.text):
@@ -78,7 +78,7 @@ def _from_notes(subject: Subject) -> Iterator[Question]:
         for unit in units_of(path, subject.before.get(path)):
             near = wanted is None or any(n in wanted for n in range(unit.first_line, unit.last_line + 1))
             if near and unit.kind in {"sentence", "row", "table"} and (text := _without_answer(unit)):
-                yield Question(f"{topic}: {text}", Standing(path, unit), asked=False)
+                yield Question(f"{topic}: {text}", Placed(path, unit), asked=False)
 
 
 def _topic(path: str, before: Mapping[str, bytes]) -> str:
@@ -141,7 +141,7 @@ class Checked:
 
     question: Question
     outcome: Outcome
-    where: Standing | None = None
+    where: Placed | None = None
 
 
 def run(subject: Subject) -> list[Checked]:
@@ -196,7 +196,7 @@ def _checked(
     return Checked(question, "linked" if rows.rows_for(somewhere.path) else "unreachable", somewhere)
 
 
-def _standing(question: Question, state: State) -> Standing | None:
+def _standing(question: Question, state: State) -> Placed | None:
     unit = question.answer.unit
     return state.same_words(unit) or state.holder(unit.text)
 

@@ -11,8 +11,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dreams.findings.added import Line, added_lines, found_at
 from dreams.findings.base import Found, Subject
+from dreams.findings.statements.units import Line, added_lines, found_at
 from dreams.lib.files.text import decode
 from dreams.lib.secrets.finding import SecretSpan, spans
 

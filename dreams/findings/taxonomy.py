@@ -11,10 +11,20 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from dreams.findings import budget
-from dreams.findings.added import Line, added_lines, found_at, is_bookkeeping, new_lines, standing_lines
 from dreams.findings.base import Found, MessageParts, Severity, Subject
-from dreams.findings.statements.standing import State
-from dreams.findings.statements.units import has_content, keyed, units_of, units_of_lines
+from dreams.findings.statements.state import State
+from dreams.findings.statements.units import (
+    Line,
+    added_lines,
+    found_at,
+    has_content,
+    is_bookkeeping,
+    keyed,
+    new_lines,
+    standing_lines,
+    units_of,
+    units_of_lines,
+)
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 from dreams.lib.prose import similarity

@@ -16,7 +16,7 @@ from dreams.findings import evidence
 from dreams.findings.base import ChangedHunk, FateName, Found, MessageParts, Row, Subject
 from dreams.findings.statements import derived, facts, keeping
 from dreams.findings.statements.facts import changed_places
-from dreams.findings.statements.standing import PROSE_FIELDS, Exchange, Standing, State, added, holds
+from dreams.findings.statements.state import PROSE_FIELDS, Exchange, Placed, State, added, holds
 from dreams.findings.statements.units import (
     HEADER,
     Unit,
@@ -43,7 +43,7 @@ class Answer:
     """What became of one statement; `replaced` says that another one sits in its place, so that no rewording is looked for."""
 
     fate: FateName
-    target: Standing | None = None
+    target: Placed | None = None
     note: str = ""
     lost: tuple[str, ...] = ()
     reworded: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Answer:
     refused: str = ""  # the likest statement, and what keeps it from keeping this one
 
 
-def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[Standing]) -> Answer | None:
+def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[Placed]) -> Answer | None:
     """A person said what stands in a statement's place now: that is newer than any note. None where nobody did."""
     said = evidence.typed(hunk)
     for other in instead:
@@ -224,7 +224,7 @@ class Trace:
         self.was, self.now = (files.get(hunk.path) for files in (both.subject.before, both.subject.after))
         first, known = hunk.new_start + 1, spread(hunk.path, self.was).keys
         touched = spread(hunk.path, self.now).within(first, first + len(hunk.added) - 1)
-        self.fresh = [Standing(hunk.path, unit) for unit in touched if unit.key not in known]
+        self.fresh = [Placed(hunk.path, unit) for unit in touched if unit.key not in known]
 
     def answers(self, units: Sequence[Unit]) -> dict[Unit, Answer]:
         """What became of each; a reworded one is paired with one new statement of the hunk."""
@@ -272,8 +272,8 @@ class Trace:
     def _kept(self, unit: Unit) -> Answer | None:
         """Word for word, within another statement, or by what it sums up."""
         exact = self.both.after.same_words(unit, self.path) or self.both.exchange.relabelled(unit, self.path)
-        if exact or (unit.kind == "heading" and unit.key in self.both.exchange.labels):
-            return Answer("kept-in", exact or None)
+        if exact:
+            return Answer("kept-in", exact)
         holder = self._holder(unit)
         if holder:
             return Answer("merged-into", holder)
@@ -282,7 +282,7 @@ class Trace:
             Answer("kept-in" if self.context.kept else "stated", self.context.target, note) if note else None
         )
 
-    def _copy(self, unit: Unit) -> Standing | None:
+    def _copy(self, unit: Unit) -> Placed | None:
         """The same words, said of the same thing."""
         exact = self.both.after.same_words(unit, self.path)
         same = exact and self.both.exchange.is_copy(unit, self.path, exact.unit, exact.path)
@@ -294,21 +294,21 @@ class Trace:
             return self.both.exchange.taker(unit, self.path)
         return moved_columns(unit, units_of(self.path, self.was), units_of(self.path, self.now))
 
-    def _instead(self, unit: Unit) -> list[Standing]:
+    def _instead(self, unit: Unit) -> list[Placed]:
         """The new statements that say something else of the same thing, in its place."""
         said = unit.text
         found = (other for other in self.fresh if _may_replace(unit, other.unit))
         others = [other for other in found if keeping.replaced(said, other.unit.text)]
         return [other for other in others if not holds(said, other.unit.text, merged=False)]
 
-    def _holder(self, unit: Unit) -> Standing | None:
+    def _holder(self, unit: Unit) -> Placed | None:
         if unit.kind in {"code", "heading", "title"} or (
             unit.kind == "field" and unit.name not in PROSE_FIELDS
         ):
             return None
         return self._as_list(unit) or self.both.added.holder(unit.text) or self.both.after.holder(unit.text)
 
-    def _as_list(self, unit: Unit) -> Standing | None:
+    def _as_list(self, unit: Unit) -> Placed | None:
         """The line that has all cells of a row; a cell of two sentences makes the line two statements."""
         for other in self.both.added.likest(unit.text) if unit.kind == "table" else ():
             lines = lines_of(self.both.subject.after.get(other.path))
@@ -317,7 +317,7 @@ class Trace:
                 return other
         return None
 
-    def _lost(self, unit: Unit, best: Standing | None = None) -> tuple[str, ...]:
+    def _lost(self, unit: Unit, best: Placed | None = None) -> tuple[str, ...]:
         """The facts of the statement that the likest one that stands does not have; of the first losses only."""
         if not self.both.details:
             return ()
@@ -325,7 +325,7 @@ class Trace:
         best = best or self._likest(unit)
         return tuple(facts.lost(unit.text, best.unit.text if best else ""))
 
-    def _likest(self, unit: Unit) -> Standing | None:
+    def _likest(self, unit: Unit) -> Placed | None:
         likest = self.both.after.likest(unit.text)
         return max(likest, key=lambda s: facts.coverage(unit.text, s.unit.text), default=None)
 
@@ -358,7 +358,7 @@ class Trace:
         return None
 
 
-def _reworded(unit: Unit, other: Standing, said: str) -> Answer:
+def _reworded(unit: Unit, other: Placed, said: str) -> Answer:
     words = tuple(facts.words_lost(unit.text, said))
     return Answer("merged-into", other, IN_OTHER_WORDS, reworded=words)
 
@@ -371,7 +371,7 @@ def _may_replace(unit: Unit, other: Unit) -> bool:
     return unit.kind != "row" or unit.name == other.name or unit.name in other.text
 
 
-def _pairs(old: Sequence[Unit], new: Sequence[Standing]) -> Iterator[tuple[Unit, Standing]]:
+def _pairs(old: Sequence[Unit], new: Sequence[Placed]) -> Iterator[tuple[Unit, Placed]]:
     """Each statement that left with at most one that came, likest first: two that leave never share one rewording."""
     scored = [
         (-facts.coverage(one.text, other.unit.text), a, b)

@@ -1,1 +1,224 @@
-"""The ways in which a text steers an agent against its person, family by family. PURE; `injection` is the check that asks."""
+"""Text that speaks to an agent instead of telling it something, and what smuggles things in. PURE.
+
+These are warnings: a memory may well say "never ask before formatting". A person decides, knowing it is there.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Set
+from urllib.parse import urlsplit
+
+import re2
+
+from dreams.findings.base import ChangedHunk, Found, Subject
+from dreams.findings.prompt_injection.weighing import told
+from dreams.findings.statements import facts
+from dreams.findings.statements.units import Line, added_lines, found_at, new_lines, standing_lines
+from dreams.lib.files.text import decode
+from dreams.lib.secrets import redact
+
+CHECK = "injection"
+LONG_LINE = 1000
+_MAX = 20_000  # characters of one line that are looked at
+
+
+_COMMAND = re2.compile(
+    r"(?i)\b(?:sudo|curl|wget|pip3?|pipx|uv|npm|npx|pnpm|yarn|bun|brew|apt(?:-get)?|dnf|yum|apk|pacman|cargo|go|gem|composer|choco|winget|scoop|docker)\s+"
+    r"(?:install|add|i|get|exec|dlx|run|pull|tap|global add|-[a-zA-Z-]+|https?://)\s*(?P<what>[^\s`\"']{0,200})"
+)
+_UNSEEN = re.compile(
+    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+_MIXED = re.compile(r"[^\W\d_]{2,}")
+_ENDED = re.compile(r"[.!?:;|]\W*$|^\s*(?:#|---|```)")
+_GOES_ON = re.compile(r"\s*[a-z(“\"'`][^:|]*$|\s*[a-z]+ [a-z]+")
+_NEVER, _ALWAYS = (
+    re.compile(r"\b(?:never|do not|don['’]t|must not)\b", re.I),
+    re.compile(r"\b(?:always|must(?! not))\b", re.I),
+)
+
+
+def check(subject: Subject) -> Iterator[Found]:
+    yield from _in_lines(new_lines(subject))
+    yield from _new_hosts(subject)
+    yield from _new_commands(subject)
+    for hunk in subject.hunks:
+        if not hunk.by_hand:
+            yield from _flips(hunk)
+
+
+def standing(subject: Subject) -> Iterator[Found]:
+    yield from _in_lines(standing_lines(subject))
+
+
+def _in_lines(lines: Iterable[Line]) -> Iterator[Found]:
+    """What each line says alone, and what a sentence says that is wrapped onto the next."""
+    before, heard = None, frozenset[str]()
+    for line in lines:
+        text = _clean(line.text)
+        here = frozenset(each.code for each in told(text))
+        if before and _runs_on(before, line):
+            yield from _told(before, f"{_clean(before.text)} {text.strip()}", but=heard | here)
+        yield from _told(line, text)
+        yield from _shape(line, text)
+        before, heard = line, here
+
+
+def _runs_on(line: Line, after: Line) -> bool:
+    """Whether a sentence goes on in the next line; a list's next point or a heading starts anew."""
+    if (line.path, line.number + 1) != (after.path, after.number) or max(
+        map(len, (line.text, after.text))
+    ) > 400:
+        return False
+    return bool(line.text.strip() and not _ENDED.search(line.text) and _GOES_ON.match(after.text))
+
+
+def _told(line: Line, text: str, but: Set[str] = frozenset()) -> Iterator[Found]:
+    # What is said quotes the line, and no rule knows half a key again: it is taken out before.
+    quotable = redact.redact(text) if told(text) else ""
+    for each in told(quotable):
+        if each.code not in but and not (each.code == "raw-html" and _is_plain_comment(text)):
+            yield _found(line, each.code, f"{each.says}: “{_short(each.words)}”", each.remedy)
+
+
+def _is_plain_comment(text: str) -> bool:
+    """Placeholders such as `<a>` in code are told by the rule already; an index may keep its section marks."""
+    return bool(re.fullmatch(r"\s*<!--\s*/?[\w:-]{1,40}\s*-->\s*", text))
+
+
+def _shape(line: Line, text: str) -> Iterator[Found]:
+    if len(line.text) > LONG_LINE:
+        yield _found(
+            line, "long-line", f"is {len(line.text):,} characters long", "Cut it into shorter statements."
+        )
+    mixed = next((word for word in _MIXED.findall(text) if _mixed(word)), None)
+    if mixed:
+        yield _found(
+            line,
+            "mixed-script",
+            f"has a word with letters of two scripts: “{_short(mixed)}”, where {_foreign(mixed)}",
+            "Retype the word, or reject the change.",
+        )
+
+
+def _foreign(word: str) -> str:
+    """Which of its letters only look Latin: nobody sees it."""
+    letters = dict.fromkeys(char for char in word if "\u0370" <= char <= "\u052f")
+    script = unicodedata.name(next(iter(letters)), "unknown").split()[0].title()
+    told = ", ".join(f"“{char}”" for char in list(letters)[:6])
+    return f"{told} {'is' if len(letters) == 1 else 'are'} {script}"
+
+
+def _mixed(word: str) -> bool:
+    """Latin beside Cyrillic or Greek letters that look alike; one Greek letter in front of a unit is none."""
+    latin = any(char.isascii() and char.isalpha() for char in word)
+    other = sum("\u0370" <= char <= "\u052f" and char not in "µμΩΔπλαβγδεσφ" for char in word)
+    return latin and other > 0
+
+
+def _found(line: Line, code: str, says: str, remedy: str) -> Found:
+    return found_at(line, CHECK, code, "warn", says, remedy)
+
+
+def _new_hosts(subject: Subject) -> Iterator[Found]:
+    """Hosts and addresses that stood in no memory before and that no user typed."""
+    urls = {_bare_url(url) for text in _known_texts(subject) for url in _urls(text)}
+    known = {_host(url) for url in urls}
+    for line in added_lines(subject):
+        for url in sorted(facts.urls(line.text)):
+            host = _host(url)
+            if host in known and _bare_url(url) not in urls:
+                yield _found(
+                    line,
+                    "new-url",
+                    f"mentions a new address: {_short(url)}",
+                    "Check it yourself before a session opens it, or reject the change.",
+                )
+            if host and host not in known:
+                yield _found(
+                    line,
+                    "new-host",
+                    f"mentions a new host: {_short(host)}",
+                    "Make sure that you know this address.",
+                )
+
+
+def _user_quotes(subject: Subject) -> list[str]:
+    return [
+        citation.quote + "\n" + citation.context
+        for hunk in subject.hunks
+        for citation in hunk.citations
+        if citation.found and citation.role == "user"
+    ]
+
+
+def _known_texts(subject: Subject) -> Iterator[str]:
+    yield from (decode(data) for data in subject.before.values())
+    yield from _user_quotes(subject)
+
+
+def _bare_url(url: str) -> str:
+    return url.rstrip("/.,;:)").lower()
+
+
+def _urls(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        if "://" in line:
+            yield from facts.urls(line)
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return url[:100]
+
+
+def _new_commands(subject: Subject) -> Iterator[Found]:
+    """Install lines and downloads that nobody typed and no memory had."""
+    known = " ".join(_known_texts(subject))
+    for line in added_lines(subject):
+        for match in _COMMAND.finditer(_clean(line.text)):
+            what = match["what"].strip(".,;:)")
+            if match[0].strip() not in known and (not what or what not in known):
+                yield _found(
+                    line,
+                    "unasked-command",
+                    f"has a command that you never typed: “{_short(match[0])}”",
+                    "Make sure that you want agents to run it, or reject the change.",
+                )
+
+
+def _flips(hunk: ChangedHunk) -> Iterator[Found]:
+    """A rule that was turned into its opposite, the rest of the line alike."""
+    for offset, new in enumerate(hunk.added):
+        for old in hunk.removed[:200]:
+            if _polarity(old) * _polarity(new) == -1 and facts.coverage(_bare(old), _bare(new)) >= 0.6:
+                line = Line(hunk.path, hunk.new_start + offset + 1, new, hunk)
+                says = f"reverses a rule: “{_short(old.strip())}” is now “{_short(new.strip())}”"
+                yield _found(line, "rule-flipped", says, "Make sure that the rule really changed.")
+                break
+
+
+def _polarity(text: str) -> int:
+    return bool(_ALWAYS.search(text)) - bool(_NEVER.search(text))
+
+
+def _bare(text: str) -> str:
+    return _ALWAYS.sub("", _NEVER.sub("", text))
+
+
+def _clean(text: str) -> str:
+    """What an agent reads: letters spread by characters nobody sees, or of another width, are the same words to it."""
+    text = text[:_MAX]
+    if text.isascii():
+        return text
+    plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", text))
+    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in plain)
+
+
+def _short(text: str) -> str:
+    text = redact.redact(text)
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -11,7 +11,7 @@ from itertools import pairwise
 from dreams.findings.base import Subject
 from dreams.findings.statements import facts, keeping
 from dreams.findings.statements.facts import changed_places
-from dreams.findings.statements.standing import Standing, State
+from dreams.findings.statements.state import Placed, State
 from dreams.findings.statements.units import HEADER, Unit, keyed, units_of
 from dreams.findings.statements.wordings import LONGEST, WHOLE, has, known, made
 from dreams.lib import memdir
@@ -79,7 +79,7 @@ class Context:
     def __init__(self, subject: Subject, path: str, added: State) -> None:
         self.before, self.after_files = subject.before, subject.after
         self.path, self.added = path, added
-        self.target: Standing | None = None
+        self.target: Placed | None = None
         self.kept = False
 
     @cached_property
@@ -92,7 +92,7 @@ class Context:
         head = memdir.parse(self.before.get(self.path, b"")).head
         return line < head.count("\n") and text.rstrip().endswith(":")
 
-    def explained(self, unit: Unit, fresh: list[Standing]) -> str:
+    def explained(self, unit: Unit, fresh: list[Placed]) -> str:
         """A note that accounts for a statement that stands nowhere, or nothing."""
         self.target, self.kept = None, False
         if unit.kind == "field":
@@ -127,7 +127,7 @@ class Context:
     def _has_field(self, name: str) -> bool:
         units = units_of(self.path, self.after_files.get(self.path))
         self.target = next(
-            (Standing(self.path, u) for u in units if u.kind == "field" and u.name == name), None
+            (Placed(self.path, u) for u in units if u.kind == "field" and u.name == name), None
         )
         return self.target is not None
 
@@ -141,7 +141,7 @@ class Context:
     def _row_stands(self, target: str) -> bool:
         units = units_of(self.path, self.after_files.get(self.path))
         rows = (u for u in units if u.kind == "row" and memdir.same_target(u.name, target))
-        self.target = next((Standing(self.path, u) for u in rows), None)
+        self.target = next((Placed(self.path, u) for u in rows), None)
         return self.target is not None
 
     def _sums_up(self, text: str, path: str) -> bool:
@@ -157,7 +157,7 @@ class Context:
         share = sum(weight for word, weight in telling.items() if has(there, word))
         return share >= (SUMMED if path in self.after_files else SUMMED_GONE) * sum(telling.values())
 
-    def _heading(self, unit: Unit, fresh: list[Standing]) -> str:
+    def _heading(self, unit: Unit, fresh: list[Placed]) -> str:
         if not _only_names(unit):
             return ""
         renamed = next((s for s in fresh if s.unit.kind == "heading"), None)
@@ -191,7 +191,7 @@ class Context:
                     return
                 yield other
 
-    def dated(self, unit: Unit, fresh: list[Standing]) -> str:
+    def dated(self, unit: Unit, fresh: list[Placed]) -> str:
         """A note if a new statement is this one with its relative dates written out, else nothing."""
         self.target, self.kept = None, False
         spans = dates.told(unit.text, _ANY_DAY) if self.added.has_dates else []
@@ -207,7 +207,7 @@ class Context:
                 return DATED
         return ""
 
-    def redacted(self, unit: Unit, fresh: list[Standing]) -> str:
+    def redacted(self, unit: Unit, fresh: list[Placed]) -> str:
         """A note if a new statement is this one without its secrets, else nothing."""
         self.target, self.kept = None, False
         bare = redact.redact(unit.text)
@@ -218,7 +218,7 @@ class Context:
         self.kept = self.target is not None
         return REDACTED if self.target else ""
 
-    def newer(self, unit: Unit, fresh: list[Standing]) -> str:
+    def newer(self, unit: Unit, fresh: list[Placed]) -> str:
         """A note if a new statement says the same as of a later day: "As of 2026-03-16, the project has:"."""
         self.target, self.kept = None, False
         days = _FULL_DAY.findall(unit.text)
@@ -252,7 +252,7 @@ class Context:
 
         All in one place only where that says the whole: "A or B" has both parts of "A and B".
         """
-        places = list[Standing]()
+        places = list[Placed]()
         for part in parts:
             if not self._part_stands(part) or self.target is None:
                 return False
@@ -277,7 +277,7 @@ class Context:
         return keyed(part) in self.target.unit.key or keeping.in_one_piece(part, whole)
 
 
-def _side_by_side(parts: Sequence[str], places: Sequence[Standing]) -> bool:
+def _side_by_side(parts: Sequence[str], places: Sequence[Placed]) -> bool:
     """Whether each part is a statement by itself, below or behind the one before it."""
     own = all(keyed(part) == place.unit.key for part, place in zip(parts, places, strict=True))
     return own and all(

@@ -66,7 +66,6 @@ _NEAR = 3  # words on each side of a name or number that say what it belongs to
 _LISTING = frozenset({"or", "nor"})
 _LISTED = 3  # clauses
 _MEMBER = 2  # words of a list's first member
-_ABOUT = 0.6  # share of a clause's words
 _MOST = 12  # names or numbers of one kind that are looked at in pairs
 
 
@@ -76,7 +75,7 @@ def turned(old: str, new: str) -> list[str]:
     found = []
     if _unanswered(one, other, once=True):
         found.append(NOT)
-    if any(_is_about(other.clauses.get(clause), one) for clause in _unanswered(other, one, once=False)):
+    if _unanswered(other, one, once=False):
         found.append(DENIED_NOW)
     if bool(_NOT_ONLY.search(old)) != bool(_NOT_ONLY.search(new)) and one.negations and other.negations:
         found.append(NOT_ONLY)
@@ -96,11 +95,6 @@ def _touching(one: Statement, other: Statement) -> Iterator[tuple[int, frozenset
     for clause, words in one.negations:
         if clause in touched and (not words or any(has(known(other.text), word) for word in words)):
             yield clause, words
-
-
-def _is_about(clause: set[str] | None, one: Statement) -> bool:
-    """Whether a clause has to do with a statement: one word of three in common is chance."""
-    return not clause or sum(has(known(one.text), word) for word in clause) >= _ABOUT * len(clause)
 
 
 def _unanswered(one: Statement, other: Statement, *, once: bool) -> list[int]:
@@ -157,7 +151,6 @@ def changed_places(old: str, new: str) -> bool:
         _crossed(_but(mine, kind), _but(theirs, kind), a, b)
         for kind in kinds_of
         for a, b in combinations([word for word in mine if word in kind and word in theirs][:_MOST], 2)
-        if not (_side_by_side(one, a, b) and _side_by_side(other, a, b))
     )
 
 
@@ -174,11 +167,6 @@ def _steps_turned(one: Statement, other: Statement) -> bool:
         for each, rest in ((one, other), (other, one))
     )
     return mine != theirs
-
-
-def _side_by_side(one: Statement, a: str, b: str) -> bool:
-    """ "02:00" is two numbers and one value."""
-    return any(left.word == a and right.word == b for left, right in pairwise(one.items))
 
 
 def _spans(text: str) -> set[str]:
@@ -201,11 +189,6 @@ def _crossed(mine: dict[str, set[str]], theirs: dict[str, set[str]], a: str, b: 
     straight = len(of_a & theirs[a]) + len(of_b & theirs[b])
     across = len(of_a & theirs[b]), len(of_b & theirs[a])
     return all(across) and sum(across) > straight
-
-
-def kinds(one: Statement) -> tuple[frozenset[str], ...]:
-    """Its numbers, its codes and its names."""
-    return one.numbers, one.codes, frozenset(name for _, name in one.names)
 
 
 def _near(one: Statement, names: set[str]) -> dict[str, set[str]]:

@@ -12,7 +12,6 @@ from dreams.findings.statements.facts import (
     LEAST_TOLD,
     changed_places,
     coverage,
-    kinds,
     loses_words,
     lost,
     plain_coverage,
@@ -107,24 +106,17 @@ def _changed_by(one: Statement, other: Statement) -> bool:
 def pushed_in(one: Statement, other: Statement) -> bool:
     """Whether a new name or number came between words of `one` and took some: "Ana asks Bob, who owns search"."""
     mine, theirs = list(dict.fromkeys(item.word for item in one.items)), [item.word for item in other.items]
-    new = ({item.word for item in other.items if item.anchor} | capitals(other.text)) - one.weights.keys()
+    names = {name for _, name in other.names} | capitals(other.text)
+    new = ({item.word for item in other.items if item.anchor} | names) - one.weights.keys()
     for place, (word, following) in enumerate(pairwise(mine)):
         if word not in theirs or following not in theirs[theirs.index(word) :]:
             continue
         start = theirs.index(word)
         between = theirs[start + 1 : theirs.index(following, start)]
-        alike = new & set(between) & _kin(one, other, word, first=place == 0)
-        if alike or (new & set(between) and one.weights.keys() & set(between)):
+        is_subject = place == 0 and names & new & set(between)
+        if is_subject or (new & set(between) and one.weights.keys() & set(between)):
             return True
     return False
-
-
-def _kin(one: Statement, other: Statement, word: str, *, first: bool) -> set[str]:
-    """What in `other` is of the same kind as `word`: numbers for a number. A first word may be a name."""
-    names = {name for _, name in other.names} | capitals(other.text)
-    return {
-        w for mine, theirs in zip(kinds(one), kinds(other), strict=True) if word in mine for w in theirs
-    } | (names if first else set())
 
 
 def taken_over(one: Statement, other: Statement) -> bool:
@@ -171,12 +163,6 @@ def in_one_piece(old: str, new: str) -> bool:
     words = [item.word for item in theirs]
     if any(words[at : at + len(mine)] == mine for at in range(len(words) - len(mine) + 1)):
         return True
-    clauses: dict[int, list[str]] = {}
-    for item in theirs:
-        clauses.setdefault(item.clause, []).append(item.word)
-    in_order = len(mine) > 2 and any(_in_order(mine, clause) for clause in clauses.values())
-    if in_order and not pushed_in(made(old), made(new)):
-        return True
     return _longer_list(mine, words, made(new).codes)
 
 
@@ -188,20 +174,9 @@ def _longer_list(mine: list[str], theirs: list[str], codes: frozenset[str]) -> b
     return len(mine) > 2 and ends and all(set(theirs[op[3] : op[4]]) <= codes for op in between)
 
 
-def _in_order(mine: list[str], clause: list[str]) -> bool:
-    rest = iter(clause)
-    return len(clause) <= 3 * len(mine) and all(word in rest for word in mine)
-
-
 MOST_SLIPS = 3  # in one statement
 LONG, ALIKE = 8, 0.84  # letters of a word, and the share of them that two spellings have in common
 LEAST_SLIP = 5  # letters of the word that was meant, unless it is one of the small ones
-
-
-def same_words(one: str, other: str) -> bool:
-    return [token.text for token in tokens(one[:LONGEST])] == [
-        token.text for token in tokens(other[:LONGEST])
-    ]
 
 
 def corrected(old: str, new: str) -> str:
@@ -254,7 +229,7 @@ def reworded(old: str, new: str) -> bool:
     if coverage(old, new) < MOST:  # most statements have little in common
         return False
     spelled = corrected(old, new) if words_lost(old, new) else old
-    return (spelled != old and same_words(spelled, new)) or _retold(spelled, new)
+    return _retold(spelled, new)
 
 
 def _retold(old: str, new: str) -> bool:

@@ -15,7 +15,6 @@ from dreams.lib.prose.words import stem
 
 _NEAR = 4  # words between a small one and what it is said of
 _JOINS = frozenset({"and", "or"})
-_STAND_INS = frozenset({"it", "them", "one", "that", "those"})
 _OPPOSED = """
 with without|to from|into from|onto from|since until|since befor|until after|since till|inside after|in out|into out|by for|
 behind front|next opposit|except includ|before after|inside outside|over below|above below|must may|must can|must might|
@@ -53,32 +52,22 @@ def bound(text: str) -> dict[str, frozenset[str]]:
 
 
 def _bindings(one: Statement) -> Iterator[tuple[str, str]]:
-    denied, last = any(word in lexicon.NEGATIONS for word in one.flow), ""
+    denied = any(word in lexicon.NEGATIONS for word in one.flow)
     for place, small in enumerate(one.flow):
-        if small in _BINDING and not (denied and small in _JOINS):  # "no A or B" is "A and B are not"
-            found = _said_of(one, place, last)
-            last = last if small in _JOINS else found or last
-            if found:
-                yield small, found
+        joined = denied and small in _JOINS  # "no A or B" is "A and B are not"
+        if small in _BINDING and not joined and (found := _said_of(one, place)):
+            yield small, found
 
 
-def _said_of(one: Statement, place: int, last: str) -> str:
-    """The word of meaning that a small one at `place` belongs to: "without it" speaks of the `last` one; "" for none."""
+def _said_of(one: Statement, place: int) -> str:
+    """The word of meaning that a small one at `place` belongs to; "" for none."""
     for at in range(place + 1, min(place + 1 + _NEAR, len(one.flow))):
         word = one.flow[at]
         if one.clause_of[at] != one.clause_of[place] or word in _BINDING - lexicon.ARTICLES:
             return ""
-        if at == place + 1 and word in _STAND_INS and not _goes_on(one, at):
-            return last
         if word in one.weights and word not in lexicon.GENERIC:
             return word
     return ""
-
-
-def _goes_on(one: Statement, at: int) -> bool:
-    """Whether a word of meaning follows: "one approval" is a number, "without one" is what was spoken of."""
-    following = at + 1 < len(one.flow) and one.clause_of[at + 1] == one.clause_of[at]
-    return following and one.flow[at + 1] in one.weights
 
 
 def exchanged(old: str, new: str) -> bool:

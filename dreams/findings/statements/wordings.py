@@ -1,6 +1,6 @@
-"""The words of a statement in plainer ones, so that what says the same is written the same: phrases, times, sizes, synonyms. PURE, English.
+"""The words of a statement in plainer ones, so that what says the same is written the same: phrases, times, sizes. PURE, English.
 
-Wider than what makes two notes duplicates (`language.lexicon`): a wrong equation there merges two facts, here it lets a
+Wider than what makes two notes duplicates (`lib.prose.lexicon`): a wrong equation there merges two facts, here it lets a
 word pass in a line whose numbers, names and denials have all been looked at besides.
 """
 
@@ -15,7 +15,6 @@ from dreams.lib.prose.statements import Statement, canonical, statement
 from dreams.lib.prose.words import stem
 
 _CELL = re.compile(r"\s+\|\s+(?=\S)")  # the cells of a row are clauses
-_IN_FOLDER = re.compile(r"\b(?:under|inside|within|below|beneath)(?= (?:the )?`?[\w.-]*/\w)", re.IGNORECASE)
 
 
 def _per_period(match: re.Match[str]) -> str:
@@ -28,10 +27,6 @@ def _on_the_clock(match: re.Match[str]) -> str:
     if not 1 <= hour <= 12:
         return match[0]
     return f"{hour % 12 + 12 * (match[3].lower() == 'p'):02}:{match[2] or '00'}"
-
-
-def _can(match: re.Match[str]) -> str:
-    return f"{match[1]} can" if match[1] else "can"
 
 
 def _in_bytes(match: re.Match[str]) -> str:
@@ -55,16 +50,8 @@ _TURNS: tuple[_Rule, ...] = (
         r"\1",
     ),
     (re.compile(r"\b(?<!the )ones\b", re.IGNORECASE), ""),
-    (
-        re.compile(r"\b((?:never|not|no|cannot|\w+n['’]t)\b[^.;]{1,80}?),? not even\b", re.IGNORECASE),
-        r"\1 even",
-    ),
     (re.compile(r"\blikes? ((?:\S+ ){1,3}?)(?:better|more) than\b", re.IGNORECASE), r"prefers \1over"),
-    (re.compile(r"\b(turn|switch)(ed|es|ing|) (it|them|this|that) (on|off)\b", re.IGNORECASE), r"\1\2 \4 \3"),
     (re.compile(r"\bonce(?= (?:it|they|you|we|that|this|the)\b)", re.IGNORECASE), "after"),
-    (re.compile(r"\b(?:is|are) able to\b", re.IGNORECASE), "can"),
-    (re.compile(r"\bit(?:['’]s| is) possible (?:for (.{1,60}?) )?to\b", re.IGNORECASE), _can),
-    (re.compile(r"\bit (?:can|may|might) happen that\b", re.IGNORECASE), "maybe"),
     (re.compile(r"\bup to(?= \d)", re.IGNORECASE), "at most"),
     (
         re.compile(
@@ -95,37 +82,22 @@ _TURNS: tuple[_Rule, ...] = (
     ),
     (re.compile(r"(?:(?<=: )|(?<=\bis )|(?<=\bare ))done\b", re.IGNORECASE), "finished"),
     (re.compile(r"\b(?:larger|bigger|greater|longer|higher) than(?= \d)", re.IGNORECASE), "over"),
-    (re.compile(r"\b(?:smaller|shorter|lower) than(?= \d)", re.IGNORECASE), "below"),
     (re.compile(r"\b(from \S+(?: \S+)?) (?:until|till|through)(?= )", re.IGNORECASE), r"\1 to"),
-    (re.compile(r"\b(are|is|be|was|were) preferred to\b", re.IGNORECASE), r"\1 preferred over"),
-    (
-        re.compile(
-            r"\b(prefers?|preferred) ((?:\S+ ){1,3}?)to (?=(?:\S+ ){0,2}?\S+?(?:[.,;]|$| because| since| for| in | by ))",
-            re.IGNORECASE,
-        ),
-        r"\1 \2over ",
-    ),
     (
         re.compile(r"\b((?:choos|chos|prefer|pick|favou?r|select)\w*\b[^.;,]{0,40}?) over\b", re.IGNORECASE),
         r"\1 insteadof",
     ),
 )
 _PHRASES = {
-    "for example": "", "for instance": "", "e.g.,": "", "e.g.": "", "i.e.,": "", "i.e.": "", "that is to say": "", "such as": "", "like so": "",
-    "and so on": "", "and so forth": "", "etc.": "", "etc": "", "makes use of": "uses", "make use of": "use",
-    "making use of": "using", "made use of": "used", "in case": "when", "whenever": "when", "on condition that": "when", "if": "when", "use again": "reuse", "used again": "reused", "all of the": "all",
-    "all of": "all", "both of": "both", "each of": "each", "is responsible for": "owns", "are responsible for": "own",
-    "is in charge of": "owns", "takes care of": "handles", "take care of": "handle", "to a minimum": "minimized",
-    "at a minimum": "at least", "less than": "below", "fewer than": "below", "more than": "over", "by hand": "manually",
-    "at once": "immediately", "right away": "immediately", "straight away": "immediately", "at present": "currently", "at the moment": "currently", "for now": "currently", "right now": "currently",
-    "as soon as": "after", "after that": "after", "except if": "unless", "except when": "unless", "in addition": "also", "once more": "again", "has to be": "must be",
-    "have to be": "must be", "is to be": "must be", "are to be": "must be", "with regard to": "about",
-    "there is": "", "there are": "", "it is": "is", "so that": "so", "in favour of": "insteadof", "in favor of": "insteadof",
-    "nobody but": "only", "no one but": "only", "none but": "only", "one more": "another", "other way around": "other way round",
-    "dislikes": "does not like", "dislike": "not like", "disliked": "not liked", "max": "at most", "maximum": "at most",
-    "min": "at least", "minimum": "at least", "as well": "also", "excepted": "except", "except for": "except", "apart from": "except", "with the exception of": "except", "whoever": "the person", "only then": "then", "hates": "does not like", "hate": "not like", "hated": "not liked", "nobody needs": "unnecessary", "no one needs": "unnecessary", "not needed": "unnecessary", "commented out": "commentedout",
-    "left over": "leftover", "is located in": "in", "lives in": "in", "resides in": "in", "sits in": "in", "lives at": "at",
-    "comes with": "has", "due to the fact that": "because", "in spite of": "despite",
+    "for example": "", "e.g.": "", "i.e.": "", "such as": "", "etc.": "", "etc": "", "in case": "when",
+    "whenever": "when", "if": "when", "all of the": "all", "all of": "all", "each of": "each",
+    "is responsible for": "owns", "less than": "below", "fewer than": "below", "more than": "over",
+    "by hand": "manually", "at once": "immediately", "right away": "immediately", "at the moment": "currently",
+    "for now": "currently", "after that": "after", "are to be": "must be", "there is": "", "there are": "",
+    "it is": "is", "so that": "so", "nobody but": "only", "dislikes": "does not like", "max": "at most",
+    "maximum": "at most", "min": "at least", "minimum": "at least", "as well": "also", "except for": "except",
+    "whoever": "the person", "only then": "then", "hates": "does not like", "hate": "not like",
+    "nobody needs": "unnecessary", "lives in": "in", "sits in": "in", "lives at": "at", "comes with": "has",
 }  # fmt: skip
 _PHRASE = re.compile(
     r"(?<![\w.-])(?:"
@@ -133,11 +105,6 @@ _PHRASE = re.compile(
     + r")(?!\w)",
     re.IGNORECASE,
 )
-
-
-def in_folders(text: str) -> str:
-    """What is said to be under, inside or within a folder is in it."""
-    return _IN_FOLDER.sub("in", text)
 
 
 def evened(text: str) -> str:
@@ -151,84 +118,6 @@ def evened(text: str) -> str:
 LONGEST = 4000  # characters of one statement that are compared
 WHOLE = 20_000  # characters of a file that a summary is compared with
 _MOST_KEPT = 50_000
-# The first of a line stands for the others.
-_GROUPS = """
-create generate produce yield establish give
-change modify edit alter update adjust amend revise
-keep retain preserve hold maintain store save persist stay remain
-remove delete erase drop strip discard eliminate purge
-send transmit deliver
-get fetch retrieve obtain acquire
-put write place
-note document record
-stop halt cease
-allow permit let enable
-show display present print
-say tell state mention inform notify
-find locate discover detect identify spot
-happen occur
-handle manage
-help assist
-include contain comprise
-connect link attach
-trigger fire
-want wish desire like
-need require
-important crucial critical essential vital
-wrong incorrect erroneous
-right correct proper
-about approximately roughly circa around
-often frequently
-almost nearly
-rarely seldom
-immediately instantly
-usually normally typically generally
-only solely exclusively merely alone
-inside within
-below under beneath
-before prior
-until till
-person people
-reason cause rationale
-result outcome consequence
-problem issue trouble
-mistake error slip
-goal aim purpose objective
-way method approach manner
-separate individual
-whole entire complete full
-easy simple
-hard difficult
-minimize reduce lessen decrease
-improve enhance
-repair fix mend resolve solve
-split divide
-combine merge join unify
-move relocate shift transfer
-close shut
-choose select pick
-expect anticipate
-live reside
-unnecessary needless redundant superfluous
-necessary needed required
-burn bite bitten
-concise short brief terse
-slow sluggish
-big large
-small little tiny
-run execute
-check verify
-again anew
-another further additional extra
-after afterwards
-through via
-although though
-otherwise else
-directly straight
-anything whatever something
-probably likely presumably
-maybe perhaps possibly
-"""
 #: Verbs that say little beside what they are done to: "write a test first" and "a test first".
 LIGHT = frozenset(
     stem(word)
@@ -274,45 +163,18 @@ _LEAST_ROOT = 5
 _PROTECTED = re.compile(
     r"`[^`\n]*`|\b[a-z][a-z0-9+.-]{1,20}://\S+|\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|(?<![\w.])(?!\d[\d.,]*(?![\w/\\@#=:-]))[\w-]*[/\\_.@#=:][\w/\\_.@#=:-]+"
 )
-_WORD = re.compile(r"[A-Za-z]+(?:-[a-z]+)*")
 _CAPITAL = re.compile(r"(?<![\w`/.-])[^\W\d_a-z]\w+(?![/(.]\w)")
-
-
-def _table() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for line in _GROUPS.strip().splitlines():
-        first, *others = line.split()
-        found.update({stem(word): first for word in others if stem(word) not in found})
-    return found
-
-
-_SAME = _table()
-_LISTED = frozenset(_GROUPS.split())
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)
 def plainer(text: str, longest: int = LONGEST) -> str:
-    """`text` with one word for those that say the same; code, links and names stay as they are."""
-    text = in_folders(text[:longest])
+    """`text` with one phrase for those that say the same; code and links stay as they are."""
+    text = text[:longest]
     parts, at = [], 0
     for match in _PROTECTED.finditer(text):
-        parts += [_evened(text[at : match.start()]), match[0]]
+        parts += [evened(text[at : match.start()]), match[0]]
         at = match.end()
-    return "".join([*parts, _evened(text[at:])])
-
-
-def _evened(text: str) -> str:
-    return _WORD.sub(_one_word, evened(text))
-
-
-def _one_word(match: re.Match[str]) -> str:
-    """Capitals within a text are names: "Read" is a tool, and no other word for looking."""
-    word = match[0]
-    if word != word.lower() and not (match.start() == 0 and word[1:] == word[1:].lower()):
-        return word
-    if word[-1] == "e" and word.lower() not in _LISTED:
-        return word  # "stripe" has the stem of "strip"
-    return _SAME.get(stem(word), word)
+    return "".join([*parts, evened(text[at:])])
 
 
 @functools.lru_cache(maxsize=_MOST_KEPT)

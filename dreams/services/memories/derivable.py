@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dreams.findings.base import Repeated
-from dreams.findings.statements.standing import State
+from dreams.findings.statements.state import State
 from dreams.findings.statements.units import units_of
 from dreams.lib import memdir
 

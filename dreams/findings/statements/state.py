@@ -31,7 +31,7 @@ COMMON = 400  # a word that more statements have finds no candidates
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Placed:
     """A statement at its place."""
 
     path: str
@@ -50,18 +50,18 @@ class State:
         self._likest: dict[str, list[int]] = {}
 
     @cached_property
-    def all(self) -> list[Standing]:
+    def all(self) -> list[Placed]:
         paths = sorted(self._files if self._only is None else self._files.keys() & self._only.keys())
         return [
-            Standing(path, unit)
+            Placed(path, unit)
             for path in paths
             for unit in units_of(path, self._files[path])
             if self._only is None or self._only[path].intersection(range(unit.first_line - 1, unit.last_line))
         ]
 
     @cached_property
-    def _by_key(self) -> dict[str, list[Standing]]:
-        found: dict[str, list[Standing]] = defaultdict(list)
+    def _by_key(self) -> dict[str, list[Placed]]:
+        found: dict[str, list[Placed]] = defaultdict(list)
         for standing in self.all:
             found[standing.unit.key].append(standing)
         return found
@@ -79,7 +79,7 @@ class State:
         """Whether any statement names a day, month or year."""
         return any(_DATE.search(standing.unit.text) for standing in self.all)
 
-    def same_words(self, unit: Unit, near_path: str = "") -> Standing | None:
+    def same_words(self, unit: Unit, near_path: str = "") -> Placed | None:
         """A statement with the same words (and links), the file `near_path` first."""
         links = facts.urls(unit.text)
         found = [
@@ -89,7 +89,7 @@ class State:
         ]
         return next((s for s in found if s.path == near_path), None) or next(iter(found), None)
 
-    def _comparable(self, unit: Unit, other: Standing, path: str) -> bool:
+    def _comparable(self, unit: Unit, other: Placed, path: str) -> bool:
         """A heading or a bookkeeping field is no claim: the word "user" elsewhere does not keep `type: user`.
 
         The fields of a file that left may stand in another one: it got another name.
@@ -102,7 +102,7 @@ class State:
             return other.unit.name == unit.name and (other.path == path or path not in self._files)
         return other.unit.kind != "heading" or len(unit.key.split()) > 3
 
-    def line(self, text: str, path: str = "") -> Standing | None:
+    def line(self, text: str, path: str = "") -> Placed | None:
         """The statement that has the words of `text`, or that has them within."""
         key = keyed(text)
         exact = self._by_key.get(key, [])
@@ -112,7 +112,7 @@ class State:
             return None
         return next((s for s in self.likest(text) if f" {key} " in f" {s.unit.key} "), None)
 
-    def likest(self, text: str) -> list[Standing]:
+    def likest(self, text: str) -> list[Placed]:
         """The statements that share most words with `text`, rare ones counted more; likest first."""
         key = keyed(text)
         if key not in self._likest:
@@ -134,7 +134,7 @@ class State:
         best = heapq.nsmallest(CANDIDATES, [(-score, place) for place, score in scores.items()])
         return [place for _, place in best]
 
-    def holder(self, text: str) -> Standing | None:
+    def holder(self, text: str) -> Placed | None:
         """A statement that surely says all that `text` says."""
         merged = self._only is not None
         words = set(_WORD.findall(keyed(text))) - lexicon.FILLER
@@ -176,8 +176,8 @@ def added(subject: Subject) -> State:
 
 
 # The keys of the headings and labels above, the outermost first; then of a label or cell of its own.
-Seat = tuple[str, ...]
-_Sittings = dict[str, list[tuple[Seat, Standing]]]  # where each thing is said, by its key
+Location = tuple[str, ...]
+_Said = dict[str, list[tuple[Location, Placed]]]  # where each thing is said, by its key
 _LABELLED = re.compile(r"(?P<label>[^.;:|]{1,60}?)\s?(?::[*_]{0,3}|\s[—–]|\s-)\s+(?P<value>\S.*)$", re.DOTALL)
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _NAMING = frozenset({"row", "title", "field", "heading"})  # these say themselves of what they speak
@@ -185,71 +185,62 @@ _NAMING = frozenset({"row", "title", "field", "heading"})  # these say themselve
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Something said at a seat. `own` where the statement itself says what it speaks of: a label, a row and its column."""
+    """Something said at a location. `own` where the statement itself says what it speaks of: a label, a row and its column."""
 
-    seat: Seat
+    location: Location
     key: str
     own: bool
 
 
-class Seating:
-    """The statements of one file by where they are said: `at` has those of a seat in order, `points` those of a statement."""
+class Locations:
+    """The statements of one file by where they are said: `at` has those of a location in order, `points` those of a statement."""
 
     def __init__(self, path: str, data: bytes | None) -> None:
         self.points: dict[Unit, tuple[Point, ...]] = {}
-        self.at: dict[Seat, list[tuple[str, Unit]]] = defaultdict(list)
-        for unit, seat in _seated(path, data):
-            self.points[unit] = tuple(_points(unit, seat))
+        self.at: dict[Location, list[tuple[str, Unit]]] = defaultdict(list)
+        for unit, location in _located(path, data):
+            self.points[unit] = tuple(_points(unit, location))
             for point in self.points[unit]:
-                self.at[point.seat].append((point.key, unit))
+                self.at[point.location].append((point.key, unit))
 
     def place_of(self, point: Point) -> int:
-        """Which one of its seat it is; -1 for none."""
-        return next((at for at, (key, _) in enumerate(self.at.get(point.seat, ())) if key == point.key), -1)
+        """Which one of its location it is; -1 for none."""
+        return next(
+            (at for at, (key, _) in enumerate(self.at.get(point.location, ())) if key == point.key), -1
+        )
 
 
 @functools.lru_cache(maxsize=512)
-def seating(path: str, data: bytes | None) -> Seating:
-    return Seating(path, data)
+def locations_of(path: str, data: bytes | None) -> Locations:
+    return Locations(path, data)
 
 
 class Exchange:
-    """Two states of a directory, asked which statements took each other's seats."""
+    """Two states of a directory, asked which statements took each other's locations."""
 
     def __init__(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
         self._before, self._after = before, after
 
     @cached_property
-    def _was(self) -> _Sittings:
-        return _sittings(self._before)
+    def _was(self) -> _Said:
+        return _said_at(self._before)
 
     @cached_property
-    def _now(self) -> _Sittings:
-        return _sittings(self._after)
+    def _now(self) -> _Said:
+        return _said_at(self._after)
 
-    @cached_property
-    def labels(self) -> frozenset[str]:
-        """What statements name themselves as what they speak of, now."""
-        return frozenset(
-            point.seat[-1]
-            for path, data in self._after.items()
-            for points in seating(path, data).points.values()
-            for point in points
-            if point.own
-        )
-
-    def relabelled(self, unit: Unit, path: str) -> Standing | None:
+    def relabelled(self, unit: Unit, path: str) -> Placed | None:
         """The statement that says as "label: value" what `unit` says below a heading of that name, or the other way round."""
-        points = seating(path, self._before.get(path)).points.get(unit, ())
+        points = locations_of(path, self._before.get(path)).points.get(unit, ())
         for point in points if not unit.columns else ():
-            for seat, standing in self._now.get(point.key, ()):
-                if _name(seat) == _name(point.seat) != "":
+            for location, standing in self._now.get(point.key, ()):
+                if _name(location) == _name(point.location) != "":
                     return standing
         return None
 
     def taker(self, unit: Unit, path: str) -> Unit | None:
-        """The statement that came from another seat to that of `unit`, which left it for another one; None if none did."""
-        was, now = (seating(path, files.get(path)) for files in (self._before, self._after))
+        """The statement that came from another location to that of `unit`, which left it for another one; None if none did."""
+        was, now = (locations_of(path, files.get(path)) for files in (self._before, self._after))
         for point in was.points.get(unit, ()):
             if point.key in self._now and now.place_of(point) < 0:
                 for other in self._newcomers(point, was, now):
@@ -263,25 +254,28 @@ class Exchange:
 
     def is_copy(self, unit: Unit, path: str, other: Unit, other_path: str) -> bool:
         """Whether a statement that stays elsewhere is said of the same thing: below the same headings, or below none."""
-        mine = seating(path, self._before.get(path)).points.get(unit, ())[:1]
-        theirs = seating(other_path, self._after.get(other_path)).points.get(other, ())[:1]
-        seats = [point.seat for point in (*mine, *theirs)]
-        return len(set(seats)) < 2 or not all(map(any, seats))
+        mine = locations_of(path, self._before.get(path)).points.get(unit, ())[:1]
+        theirs = locations_of(other_path, self._after.get(other_path)).points.get(other, ())[:1]
+        locations = [point.location for point in (*mine, *theirs)]
+        return len(set(locations)) < 2 or not all(map(any, locations))
 
-    def _newcomers(self, point: Point, was: Seating, now: Seating) -> Iterator[Unit]:
-        known = {key for key, _ in was.at[point.seat]}
-        yield from (unit for key, unit in now.at.get(point.seat, ()) if key not in known and key in self._was)
-
-    def _mutual(self, point: Point, other: Unit, was: Seating, now: Seating) -> bool:
-        """Whether the two sit in each other's very places."""
-        came = next(each for each in now.points[other] if each.seat == point.seat)
-        seats = (
-            {(at.path, seat) for seat, at in side} for side in (self._was[came.key], self._now[point.key])
+    def _newcomers(self, point: Point, was: Locations, now: Locations) -> Iterator[Unit]:
+        known = {key for key, _ in was.at[point.location]}
+        yield from (
+            unit for key, unit in now.at.get(point.location, ()) if key not in known and key in self._was
         )
-        return now.place_of(came) == was.place_of(point) and bool(set.intersection(*seats))
+
+    def _mutual(self, point: Point, other: Unit, was: Locations, now: Locations) -> bool:
+        """Whether the two sit in each other's very places."""
+        came = next(each for each in now.points[other] if each.location == point.location)
+        locations = (
+            {(at.path, location) for location, at in side}
+            for side in (self._was[came.key], self._now[point.key])
+        )
+        return now.place_of(came) == was.place_of(point) and bool(set.intersection(*locations))
 
 
-def _seated(path: str, data: bytes | None) -> Iterator[tuple[Unit, Seat]]:
+def _located(path: str, data: bytes | None) -> Iterator[tuple[Unit, Location]]:
     """Each statement with the headings above it, a line that only names what comes, and the bullets that it is nested in."""
     lines = lines_of(data)
     headings, label, bullets = list[tuple[int, str]](), "", list[tuple[int, str]]()
@@ -305,28 +299,28 @@ def _is_label(unit: Unit) -> bool:
     return unit.kind == "sentence" and (bare.rstrip("*_").endswith(":") or bare[:2] == bare[-2:] == "**")
 
 
-def _points(unit: Unit, seat: Seat) -> Iterator[Point]:
-    yield Point(seat, unit.key, own=False)
+def _points(unit: Unit, location: Location) -> Iterator[Point]:
+    yield Point(location, unit.key, own=False)
     found = _LABELLED.match(unit.text) if unit.kind == "sentence" else None
     if found and (value := keyed(found["value"])):
-        yield Point((*seat, keyed(found["label"])), value, own=True)
+        yield Point((*location, keyed(found["label"])), value, own=True)
     name, *values = cells(unit.text) if unit.columns else ("",)
     yield from (
-        Point((*seat, name, column), value, own=True)
+        Point((*location, name, column), value, own=True)
         for column, value in zip(unit.columns[1:], values, strict=False)
         if value
     )
 
 
-def _name(seat: Seat) -> str:
+def _name(location: Location) -> str:
     """The innermost of what it is called by."""
-    return next((key for key in reversed(seat) if key), "")
+    return next((key for key in reversed(location) if key), "")
 
 
-def _sittings(files: Mapping[str, bytes]) -> _Sittings:
-    found: _Sittings = defaultdict(list)
+def _said_at(files: Mapping[str, bytes]) -> _Said:
+    found: _Said = defaultdict(list)
     for path, data in files.items():
-        for unit, points in seating(path, data).points.items():
+        for unit, points in locations_of(path, data).points.items():
             for point in points:
-                found[point.key].append((point.seat, Standing(path, unit)))
+                found[point.key].append((point.location, Placed(path, unit)))
     return found
