@@ -8,6 +8,10 @@ import sys
 
 
 def main() -> None:
+    if sys.argv[1:3] == ["hook", "session-end"]:
+        from memoryweb import session_hook
+
+        session_hook.run()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryweb.settings")
     try:
         from django.core.exceptions import ImproperlyConfigured

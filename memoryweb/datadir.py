@@ -30,6 +30,11 @@ def webhook_secret(folder: Path) -> str:
     return _made_once(folder, "webhook_secret")
 
 
+def hook_token(folder: Path) -> str:
+    """What the agent's hook shows to be let in, in `folder`/hook_token."""
+    return _made_once(folder, "hook_token")
+
+
 def _made_once(folder: Path, name: str) -> str:
     """The random text in `folder`/`name`, made (0600) on first use.
 

@@ -344,6 +344,7 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "rollback.done": _undone,
     "lock.healed": _plain("{who} released the lock that a stopped process had left{in}"),
     "setting.changed": _set,
+    "agent_settings.changed": _plain("{who} changed the hook in an agent’s settings"),
     "policy.changed": _policy,
     "policy.earned": _earned,
     "policy.declined": _earned,

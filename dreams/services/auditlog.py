@@ -47,6 +47,7 @@ ACTIONS = {
     "rollback.done": "Undone",
     "lock.healed": "Lock healed",
     "setting.changed": "Setting changed",
+    "agent_settings.changed": "Agent’s settings changed",
     "policy.changed": "Policy changed",
     "policy.earned": "Earned policy accepted",
     "policy.declined": "Earned policy declined",

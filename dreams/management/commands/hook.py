@@ -1,0 +1,46 @@
+"""`hook session-end`, the agent's hint; `hook remove`, our entry out of the agent's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+from dreams.services import agent_settings, discovery
+
+
+class Command(BaseCommand):
+    help = "The agent's hook: tell a running memoryweb that a session ended, or remove the hook."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "verb",
+            choices=("session-end", "remove"),
+            help="session-end: for the agent, ids on stdin (manage.py answers it itself); remove: take the hook out",
+        )
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        if options["verb"] == "session-end":
+            from memoryweb import session_hook  # noqa: PLC0415 - ends the process
+
+            session_hook.run()
+        return {"removed": [str(root) for root in map(Path, discovery.configured_roots()) if _remove(root)]}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        if not result["removed"]:
+            yield "The hook is in no settings."
+        for root in result["removed"]:
+            yield f"Removed from {root}/{agent_settings.NAME}."
+
+
+def _remove(root: Path) -> bool:
+    try:
+        change = agent_settings.without_hook(root)
+        return not change.is_empty and agent_settings.remove_hook(root, change.shown, named.me().name)
+    except agent_settings.SettingsRefused as refused:
+        raise Refused(str(refused)) from refused

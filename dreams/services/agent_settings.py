@@ -1,0 +1,312 @@
+"""Writing an agent's own settings file: for the hook only, after its diff was confirmed, and taken out again on request.
+
+The one exception to "memoryweb writes into memory directories and its data directory only". Under a lock the file is read
+anew; what was written to it since the diff was shown, or by another program at that moment, refuses the write.
+"""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+import difflib
+import hashlib
+import json
+import logging
+import os
+import secrets
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import filelock
+from django.conf import settings
+from django.utils import timezone
+
+from dreams.lib.files import safefs
+from dreams.services import auditlog
+from memoryweb import BASE_DIR, datadir
+
+log = logging.getLogger(__name__)
+
+NAME = "settings.json"
+EVENT = "SessionEnd"
+VERBS = ["hook", "session-end"]
+TIMEOUT = 1  # seconds that the agent gives the command; it needs half of one at most
+BACKUPS_KEPT = 5
+MOST_BYTES = 1024 * 1024
+LOCK_SECONDS = 5.0
+SLOW_LOCK = 0.1
+Values = dict[str, Any]
+
+
+class SettingsRefused(Exception):
+    """The file was left as it is; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What would be written to the settings of one config folder. `shown` names the state that the diff starts from."""
+
+    path: Path
+    before: str
+    after: str
+    shown: str
+
+    @property
+    def is_empty(self) -> bool:
+        return self.before == self.after
+
+    @property
+    def diff(self) -> list[str]:
+        """Its lines, each with a sign: "+", "-" or a space."""
+        lines = difflib.unified_diff(self.before.splitlines(), self.after.splitlines(), lineterm="", n=3)
+        return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+def with_hook(root: Path) -> Change:
+    """The settings of a config folder with our entry. Raises SettingsRefused."""
+    return _change(root, _added)
+
+
+def without_hook(root: Path) -> Change:
+    """The same settings without our entry, and with everything else. Raises SettingsRefused."""
+    return _change(root, _removed)
+
+
+def has_hook(root: Path) -> bool:
+    """Whether our entry is in the settings of this folder."""
+    try:
+        return not without_hook(root).is_empty
+    except SettingsRefused:
+        return False
+
+
+def command() -> str:
+    """What the agent runs when a session ends."""
+    words = [sys.executable, str(BASE_DIR / "manage.py"), *VERBS, "--data-dir", str(settings.DATA_DIR)]
+    return shlex.join(words)
+
+
+def add_hook(root: Path, shown: str, actor: str) -> bool:
+    """Write our entry; `shown` is that of the confirmed change. False where it is there already. Raises SettingsRefused."""
+    datadir.hook_token(Path(settings.DATA_DIR))
+    return _rewrite(root, _added, shown, actor)
+
+
+def remove_hook(root: Path, shown: str, actor: str) -> bool:
+    """Take exactly our entry out. False where it is not there. Raises SettingsRefused."""
+    return _rewrite(root, _removed, shown, actor)
+
+
+# --- What changes -------------------------------------------------------------------------------------------------
+
+
+def _added(values: Values) -> Values:
+    groups = _groups(values)
+    if any(_is_ours(hook) for hook in _hooks(groups)):
+        return values
+    made = copy.deepcopy(values)
+    entry = {"hooks": [{"type": "command", "command": command(), "timeout": TIMEOUT}]}
+    made.setdefault("hooks", {})[EVENT] = [*groups, entry]
+    return made
+
+
+def _removed(values: Values) -> Values:
+    """Without our command; what held nothing else goes with it."""
+    groups = _groups(values)
+    if not any(_is_ours(hook) for hook in _hooks(groups)):
+        return values
+    made = copy.deepcopy(values)
+    kept = [_without_ours(group) for group in groups]
+    left = [group for group in kept if group is not None]
+    if left:
+        made["hooks"][EVENT] = left
+    else:
+        del made["hooks"][EVENT]
+    if not made["hooks"]:
+        del made["hooks"]
+    return made
+
+
+def _groups(values: Values) -> list[Any]:
+    hooks = values.get("hooks", {})
+    groups = hooks.get(EVENT, []) if isinstance(hooks, dict) else None
+    if not isinstance(groups, list):
+        raise SettingsRefused("Its “hooks” are not in the form that memoryweb knows. Add the lines by hand.")
+    return groups
+
+
+def _hooks(groups: Sequence[Any]) -> Iterator[Any]:
+    for group in groups:
+        inner = group.get("hooks") if isinstance(group, dict) else None
+        yield from inner if isinstance(inner, list) else ()
+
+
+def _is_ours(hook: Any) -> bool:
+    """A command of memoryweb's, also of another copy of it."""
+    said = hook.get("command") if isinstance(hook, dict) else None
+    try:
+        words = shlex.split(said) if isinstance(said, str) else []
+    except ValueError:
+        return False
+    at = next((place for place, word in enumerate(words) if word.endswith(("manage.py", "memoryweb"))), -1)
+    return at >= 0 and words[at + 1 : at + 3] == VERBS
+
+
+def _without_ours(group: Any) -> Any:
+    """The group without our command; None where nothing is left of it."""
+    inner = group.get("hooks") if isinstance(group, dict) else None
+    if not isinstance(inner, list) or not any(_is_ours(hook) for hook in inner):
+        return group
+    left = [hook for hook in inner if not _is_ours(hook)]
+    return {**group, "hooks": left} if left else None
+
+
+# --- Reading and writing ------------------------------------------------------------------------------------------
+
+
+def _change(root: Path, change: Callable[[Values], Values]) -> Change:
+    data, values = _read(root)
+    made = change(values)
+    before = data.decode()
+    after = before if made == values else _text(made, before)
+    return Change(root / NAME, before, after, _digest(data))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _read(root: Path) -> tuple[bytes, Values]:
+    """The bytes and values of the settings; none of both where there is no file."""
+    try:
+        with safefs.Root.open(root) as folder:
+            data = folder.read_bytes(NAME, limit=MOST_BYTES)
+    except FileNotFoundError:
+        return b"", {}
+    except (OSError, safefs.SafeFsError) as error:
+        raise SettingsRefused(f"{root / NAME}: {safefs.reason(error)}. Add the lines by hand.") from error
+    try:
+        values = json.loads(data.decode(), object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise SettingsRefused(f"{root / NAME} is not valid JSON ({error}). Mend it first.") from error
+    if not isinstance(values, dict):
+        raise SettingsRefused(f"{root / NAME} is not a JSON object. Mend it first.")
+    return data, values
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Values:
+    """A key that is there twice would vanish."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _text(values: Values, before: str) -> str:
+    """With the indent and the line end of the text before."""
+    second = next((line for line in before.splitlines()[1:] if line.strip()), "  ")
+    indent = len(second) - len(second.lstrip()) or 2
+    end = "\n" if before.endswith("\n") or not before else ""
+    return json.dumps(values, indent="\t" if second.startswith("\t") else indent, ensure_ascii=False) + end
+
+
+def _rewrite(root: Path, change: Callable[[Values], Values], shown: str, actor: str) -> bool:
+    with _locked(root):
+        stat = _stat(root)
+        data, values = _read(root)
+        if _digest(data) != shown:
+            raise SettingsRefused(f"{root / NAME} changed since it was shown. Look at it again.")
+        made = change(values)
+        if made == values:
+            return False
+        _refuse_a_loss(values, made)
+        after = _text(made, data.decode()).encode()
+        if data:
+            _back_up(root, data)
+        _replace(root, after, stat)
+    auditlog.record(
+        "agent_settings.changed", actor=actor, object_id=NAME, was=_digest(data), now=_digest(after)
+    )
+    return True
+
+
+def _refuse_a_loss(before: Values, after: Values) -> None:
+    """Whatever a person or the agent has in there stays: only our own entry may go."""
+    if _paths(_removed(before)) - _paths(_removed(after)):
+        raise SettingsRefused("Something else would be lost from the settings. Nothing was written.")
+
+
+def _paths(value: Any, above: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
+    """Every key with those above it, and every value of a list."""
+    if isinstance(value, Mapping):
+        own = {(*above, str(key)) for key in value}
+        return own.union(*(_paths(inner, (*above, str(key))) for key, inner in value.items()))
+    if isinstance(value, list):
+        return set().union(
+            *(_paths(inner, (*above, json.dumps(inner, sort_keys=True))) for inner in value), {above}
+        )
+    return {(*above, json.dumps(value))}
+
+
+@contextmanager
+def _locked(root: Path) -> Iterator[None]:
+    name = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    lock = filelock.FileLock(Path(settings.DATA_DIR) / f"agent-settings-{name}.lock", mode=0o600)
+    begun = time.monotonic()
+    try:
+        lock.acquire(timeout=LOCK_SECONDS)
+    except filelock.Timeout as error:
+        raise SettingsRefused("Another process writes these settings. Try again.") from error
+    try:
+        if (waited := time.monotonic() - begun) > SLOW_LOCK:
+            log.warning("waited %.0f ms to write the settings of %s", waited * 1000, root)
+        yield
+    finally:
+        lock.release()
+
+
+def _stat(root: Path) -> tuple[int, int, int] | None:
+    with suppress(FileNotFoundError):
+        found = (root / NAME).stat(follow_symlinks=False)
+        return found.st_ino, found.st_size, found.st_mtime_ns
+    return None
+
+
+def _back_up(root: Path, data: bytes) -> None:
+    """A dated copy in our data directory; the newest few are kept."""
+    folder = Path(settings.DATA_DIR) / "agent-settings"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    name = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    stamp = timezone.now().astimezone(dt.UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    _write_new(folder / f"{name}-{stamp}.json", data)
+    for old in sorted(folder.glob(f"{name}-*.json"))[:-BACKUPS_KEPT]:
+        old.unlink()
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _replace(root: Path, data: bytes, seen: tuple[int, int, int] | None) -> None:
+    """Swap the new text in, unless somebody wrote to the file after it was read."""
+    draft = root / f".{NAME}.{secrets.token_hex(6)}"
+    try:
+        _write_new(draft, data)
+        if _stat(root) != seen:
+            raise SettingsRefused(f"{root / NAME} was written by another program just now. Try again.")
+        os.replace(draft, root / NAME)  # noqa: PTH105 - the one step that others must see whole
+    except OSError as error:
+        raise SettingsRefused(f"{root / NAME} cannot be written: {error.strerror}.") from error
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()

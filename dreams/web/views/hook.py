@@ -1,0 +1,75 @@
+"""The agent's hook: the address that its command posts to, and the page that adds it to an agent's settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from dreams.services import agent_settings
+from dreams.services.catching import hints
+from dreams.services.scheduling import scheduler
+from dreams.web.access import actor, owner
+from dreams.web.htmx import Request, SeeOther
+from dreams.web.pages import hook as pages
+
+
+@csrf_exempt  # no cookie lets anybody in here: a token does, which no page of another site has
+@require_POST
+def session_end(request: HttpRequest) -> HttpResponse:
+    """204 for whatever is well-formed: the answer tells nobody which sessions there are."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme != "Bearer" or not hints.is_let_in(token):
+        return HttpResponse(status=401)
+    length = request.headers.get("Content-Length", "")
+    if not length.isdecimal() or int(length) > hints.MOST_BYTES:
+        return HttpResponse(status=413)
+    if hints.is_too_soon():
+        return HttpResponse(status=429)
+    try:
+        session = hints.take(request.read(hints.MOST_BYTES))
+    except hints.Malformed:
+        return HttpResponse(status=400)
+    if session is not None:
+        scheduler.enqueue_catching(session.project)
+    return HttpResponse(status=204)
+
+
+@owner
+@require_safe
+def show(request: Request) -> HttpResponse:
+    """The lines for the agent's settings, and what would be written to each config folder."""
+    return render(request, "dreams/hook.html", {"hook": pages.hook()})
+
+
+@owner
+@require_POST
+def write(request: Request) -> HttpResponse:
+    """Add our entry to the settings of a config folder, or take it out, as the diff was shown."""
+    root = next((root for root in pages.roots() if str(root) == request.POST.get("root")), None)
+    if root is None:
+        raise Http404("no such config folder")
+    try:
+        _write(request, root)
+    except agent_settings.SettingsRefused as refused:
+        messages.error(request, str(refused))
+    return SeeOther(reverse("hook"))
+
+
+def _write(request: Request, root: Path) -> None:
+    shown, who = request.POST.get("shown", ""), actor(request)
+    if request.POST.get("do") == "remove":
+        done = agent_settings.remove_hook(root, shown, who)
+        messages.success(
+            request, "Removed. Sessions are still read once they are quiet." if done else "It is not there."
+        )
+    else:
+        done = agent_settings.add_hook(root, shown, who)
+        messages.success(
+            request, "Added. New sessions of your agent use it." if done else "It is there already."
+        )
