@@ -272,16 +272,13 @@ def test_nothing_is_the_same_as_nothing() -> None:
     assert not same("---", "- ").same
 
 
-def test_few_texts_are_all_paired() -> None:
-    assert candidates(["a", "b", "c"]) == [(0, 1), (0, 2), (1, 2)]
+def test_a_text_is_paired_with_those_that_begin_with_all_its_words() -> None:
+    assert candidates(["Run the tests", "All is well", "run tests, then push", "---", ""]) == [(0, 2)]
 
 
 def test_among_many_texts_the_twins_are_candidates_and_pairs_stay_few() -> None:
     texts = [f"Service number{i} writes its reports to bucket{i} through queue{i % 7}" for i in range(1500)]
-    texts += [
-        "Reports of the zebra importer go to the attic",
-        "The zebra importer writes reports to the attic",
-    ]
+    texts += ["The zebra importer writes reports", "the **zebra** importer writes reports, as Kim asked"]
     texts += ["All is well"] * 3
     pairs = candidates(texts)
     assert (1500, 1501) in pairs

@@ -8,10 +8,8 @@ ends, with a reason or an example. What says the same in other words is likely, 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
 from typing import Literal
 
 from dreams.lib.prose import lexicon, words
@@ -20,9 +18,6 @@ from dreams.lib.prose.words import LONGEST, code_spans
 
 LEAST_WORDS = 3  # of meaning, from which a statement may have a reason added to it and stay the same
 MOST_WORDS = 1_000  # what is longer is no single statement, and only the very same is sure
-ALL_PAIRS_BELOW = 500  # rare words miss too many pairs among few texts
-RARE_WORDS = 8
-COMMON_FROM = 60  # a word that more texts have finds no candidates
 PARTNERS = 12
 _Word = tuple[str, bool]  # as compared, and whether it is a past
 
@@ -132,39 +127,15 @@ def _score(one: Statement, other: Statement) -> float:
 
 
 def candidates(texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of places in `texts` that are worth asking `same` about, each once, in order.
-
-    All pairs of up to 500 texts; above that those that share their rarest words, at most 12 partners each (10,000 texts in
-    about a second, where all pairs would take an hour).
-    """
-    if len(texts) < ALL_PAIRS_BELOW:
-        return list(combinations(range(len(texts)), 2))
-    words = [frozenset(statement(text).weights) for text in texts]
-    counts = Counter(word for each in words for word in each)
-    having: dict[str, list[int]] = defaultdict(list)
-    for place, each in enumerate(words):
-        rare = sorted((w for w in each if 1 < counts[w] < COMMON_FROM), key=lambda w: (counts[w], w))
-        for word in rare[:RARE_WORDS]:
-            having[word].append(place)
-    return sorted(_partners(having.values()) | _equals(texts))
-
-
-def _partners(groups: Iterable[list[int]]) -> set[tuple[int, int]]:
-    shared: dict[int, Counter[int]] = defaultdict(Counter)
-    for group in groups:
-        for one, other in combinations(group, 2):
-            shared[one][other] += 1
-            shared[other][one] += 1
-    return {
-        (min(one, other), max(one, other))
-        for one, counter in shared.items()
-        for other, _ in counter.most_common(PARTNERS)
-    }
-
-
-def _equals(texts: Sequence[str]) -> set[tuple[int, int]]:
-    """Neighbours among equal texts, however common their words are."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, text in enumerate(texts):
-        places[normalised(text)].append(place)
-    return {pair for each in places.values() for pair in pairwise(each)}
+    """Pairs of places in `texts` that are worth asking `same` about: the one begins with every word of the other."""
+    said = [_said(statement(text)) for text in texts]
+    order = sorted(
+        (at for at, words in enumerate(said) if words), key=said.__getitem__
+    )  # what goes on comes next
+    found: set[tuple[int, int]] = set()
+    for place, at in enumerate(order):
+        for other in order[place + 1 : place + 1 + PARTNERS]:
+            if said[other][: len(said[at])] != said[at]:
+                break
+            found.add((min(at, other), max(at, other)))
+    return sorted(found)
