@@ -136,11 +136,6 @@ class Statement:
         """The clauses that have a word of `other`."""
         return {item.clause for item in self.items if item.word in other.weights}
 
-    def named(self, other: Statement) -> set[str]:
-        """Names that `other` lacks. A label in front ("OS and tooling: ...") only says what kind of note it is."""
-        label = 0 if self.labelled and 0 not in self.touched(other) else -1
-        return {name for clause, name in self.names if name not in other.weights and clause != label}
-
     def marks(self, other: Statement) -> set[str]:
         """Conditions and states in clauses that have to do with `other`, and in a label ("Planned: ...")."""
         touched = self.touched(other)
