@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.dev.fake_server import NAMED, DemoBrain, WireServer
-from dreams.dev.fake_server.brain import Wish
+from dreams.dev.fake_server.scripted_model import Wish
 from dreams.engines.anthropic.probe import probe
 from dreams.engines.types import Problem
 from tests.world import model as kit

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from dreams.dev.fake_server import Limits, Text, Think, Use
 from dreams.dev.fake_server import Reply as Said
-from dreams.dev.fake_server.messages import Counted, events
-from dreams.dev.fake_server.protocol import refusal
+from dreams.dev.fake_server.messages import Counted, events, refusal
 from dreams.engines.anthropic.conversation import KEPT_MESSAGES, Conversation
 from dreams.engines.anthropic.recovery import Kind, kind_of
 from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply

@@ -6,14 +6,13 @@
 PURE: no Django. The wire format is that of the public API reference: JSON and server-sent events.
 """
 
-from .brain import DemoBrain
-from .cache import PromptCache, count_tokens
+from dreams.dev.fake_server.messages import Limits, PromptCache, count_tokens
+from dreams.dev.fake_server.scripted_model import Brain, DemoBrain, Request, Script, Step
+from dreams.dev.fake_server.server import Seen
+
 from .dialects import NAMED, Dialect
 from .faults import Fault, closed, ended, error_event, garbage, reset, stalled, status
 from .messages import Block, Raw, Reply, Text, Think, Use, say, use
-from .protocol import Limits
-from .script import Brain, Request, Script, Step
-from .seen import Seen
 from .server import WireServer
 
 __all__ = [

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from .cache import as_blocks
+from dreams.dev.fake_server.messages import as_blocks
+
 from .faults import Fault, status
 from .messages import Json
 

@@ -2,11 +2,97 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from dreams.dev.fake_server.faults import Fault, status
+
+# What the API refuses: the rules that a client which talks to the real one must keep.
+
+
+# Parameters that current models no longer take.
+GONE = ("temperature", "top_p", "top_k")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of the model that the server plays, and of the server itself."""
+
+    context_tokens: int = 200_000
+    output_tokens: int = 64_000
+    body_bytes: int = 32 * 1024 * 1024
+    models: tuple[str, ...] = ("claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5")
+
+
+def refusal(body: Mapping[str, Any], limits: Limits) -> Fault | None:
+    """The error that the API would answer this request with, or None."""
+    if limits.models and body.get("model") not in limits.models:
+        return status(404, f"model: {body.get('model')}")
+    wrong = _wrong_parameter(body, limits) or _wrong_messages(body.get("messages"))
+    if wrong:
+        return status(400, wrong)
+    found = prefixes(body)
+    if sum(bool(prefix.breakpoint) for prefix in found) > MOST_BREAKPOINTS:
+        return status(400, "A maximum of 4 blocks with cache_control may be provided.")
+    tokens = found[-1].tokens if found else 0
+    if tokens > limits.context_tokens:
+        return status(400, f"prompt is too long: {tokens} tokens > {limits.context_tokens} maximum")
+    return None
+
+
+def _wrong_parameter(body: Mapping[str, Any], limits: Limits) -> str:
+    for name in GONE:
+        if name in body:
+            return f"{name}: Extra inputs are not permitted"
+    most = body.get("max_tokens")
+    if not isinstance(most, int) or most < 1:
+        return "max_tokens: Field required"
+    if most > limits.output_tokens:
+        return f"max_tokens: {most} > {limits.output_tokens}, which is the maximum allowed number of output tokens"
+    return ""
+
+
+def _wrong_messages(messages: object) -> str:
+    if not isinstance(messages, list) or not messages:
+        return "messages: at least one message is required"
+    if messages[0].get("role") != "user":
+        return "messages: first message must use the \x22user\x22 role"
+    if messages[-1].get("role") != "user":
+        return "This model does not support assistant message prefill. The conversation must end with a user message."
+    open_calls: set[str] = set()
+    for number, message in enumerate(messages):
+        wrong, open_calls = _wrong_message(number, message, open_calls)
+        if wrong:
+            return wrong
+    return ""
+
+
+def _wrong_message(number: int, message: Mapping[str, Any], open_calls: set[str]) -> tuple[str, set[str]]:
+    """What is wrong with one message, and the calls that the next one must answer."""
+    blocks = as_blocks(message.get("content"))
+    if not blocks:
+        return f"messages.{number}: content must not be empty", set()
+    if any(block.get("type") == "text" and not str(block.get("text", "")).strip() for block in blocks):
+        return f"messages.{number}: text content blocks must be non-empty", set()
+    answered = {str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"}
+    if open_calls - answered:
+        missing = ", ".join(sorted(open_calls - answered))
+        return (
+            f"messages.{number}: `tool_use` ids were found without `tool_result` blocks immediately after: {missing}",
+            set(),
+        )
+    if answered - open_calls:
+        extra = ", ".join(sorted(answered - open_calls))
+        return f"messages.{number}: unexpected `tool_use_id` found in `tool_result` blocks: {extra}", set()
+    calls = {str(block.get("id")) for block in blocks if block.get("type") == "tool_use"}
+    return "", calls if message.get("role") == "assistant" else set()
+
 
 Json = dict[str, Any]
 _numbers = itertools.count(1)
@@ -197,3 +283,98 @@ def _pieces(text: str, size: int) -> Iterator[str]:
 
 def sse(name: str, data: Json) -> bytes:
     return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
+
+
+# Prompt-cache accounting by prefix, as the API documents it.
+
+
+LOOK_BACK = 20
+MINIMUM_TOKENS = 1024
+LIFETIME = {"5m": 300.0, "1h": 3600.0}
+MOST_BREAKPOINTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """The request up to and with one block."""
+
+    key: str
+    tokens: int
+    breakpoint: str = ""  # its lifetime, or "" for none
+
+
+def count_tokens(value: object) -> int:
+    """About four bytes a token: not the model's own count, but the same for the same text."""
+    return max(1, (len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")) + 3) // 4)
+
+
+def prefixes(body: Mapping[str, Any]) -> list[Prefix]:
+    """Every prefix of a request, shortest first."""
+    digest = hashlib.sha256(str(body.get("model", "")).encode())
+    found: list[Prefix] = []
+    total = 0
+    for place, block in _blocks(body):
+        bare = {key: value for key, value in block.items() if key != "cache_control"}
+        digest.update(
+            json.dumps([place, bare], ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")
+        )
+        total += count_tokens(bare)
+        control = block.get("cache_control")
+        ttl = str(control.get("ttl", "5m")) if isinstance(control, Mapping) else ""
+        found.append(Prefix(digest.copy().hexdigest(), total, ttl))
+    return found
+
+
+def _blocks(body: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    yield from (("tools", tool) for tool in body.get("tools") or ())
+    yield from (("system", block) for block in as_blocks(body.get("system") or ()))
+    for message in body.get("messages") or ():
+        yield from ((str(message.get("role")), block) for block in as_blocks(message.get("content")))
+
+
+def as_blocks(content: object) -> list[Mapping[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
+
+
+class PromptCache:
+    """What is stored, shared by all requests of a server."""
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, minimum_tokens: int = MINIMUM_TOKENS
+    ) -> None:
+        self._clock = clock
+        self._minimum = minimum_tokens
+        self._until: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def count(self, body: Mapping[str, Any]) -> Counted:
+        """The tokens of a request by kind; stores its breakpoints."""
+        found = prefixes(body)
+        total = found[-1].tokens if found else 0
+        marked = [at for at, prefix in enumerate(found) if prefix.breakpoint]
+        if not marked:
+            return Counted(total)
+        with self._lock:
+            read = self._read(found, marked)
+            written = self._store([found[at] for at in marked])
+        return Counted(total - max(read, written), read, max(0, written - read))
+
+    def _read(self, found: list[Prefix], marked: list[int]) -> int:
+        now = self._clock()
+        for at in reversed(marked):
+            for prefix in reversed(found[max(0, at - LOOK_BACK) : at + 1]):
+                if self._until.get(prefix.key, 0.0) > now:
+                    self._until[prefix.key] = now + LIFETIME["5m"]
+                    return prefix.tokens
+        return 0
+
+    def _store(self, marked: list[Prefix]) -> int:
+        """The tokens up to the last breakpoint that is long enough to be stored."""
+        written = 0
+        for prefix in marked:
+            if prefix.tokens >= self._minimum:
+                self._until[prefix.key] = self._clock() + LIFETIME.get(prefix.breakpoint, LIFETIME["5m"])
+                written = prefix.tokens
+        return written

@@ -2,18 +2,321 @@
 
 from __future__ import annotations
 
+import json
+import os
+import socket
+import struct
 import threading
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from .cache import PromptCache
-from .dialects import Dialect
-from .handler import Http
-from .protocol import Limits
-from .script import Brain
-from .seen import Seen
-from .shared import Shared
+from dreams.dev.fake_server.dialects import Dialect
+from dreams.dev.fake_server.faults import Fault, cut, status
+from dreams.dev.fake_server.messages import (
+    Counted,
+    Json,
+    Limits,
+    PromptCache,
+    Reply,
+    events,
+    fresh_id,
+    prefixes,
+    refusal,
+    sse,
+    whole_message,
+)
+from dreams.dev.fake_server.scripted_model import Brain, Request, Step
+
+# What all connections of a server share.
+
+
+class Shared:
+    """`seen` holds every request in order of arrival; `stopping` is set when all are to end. The rest as for `WireServer`."""
+
+    def __init__(
+        self,
+        brain: Brain,
+        keys: Iterable[str] | None,
+        limits: Limits | None,
+        cache: PromptCache | None,
+        stall_seconds: float,
+        dialect: Dialect | None,
+        prefix: str,
+    ) -> None:
+        self.brain = brain
+        self.dialect = dialect or Dialect()
+        self.prefix = prefix
+        self.keys = None if keys is None else frozenset(keys)
+        self.limits = limits or Limits()
+        self.cache = cache or PromptCache()
+        self.stall_seconds = stall_seconds
+        self.seen: list[Seen] = []
+        self.stopping = threading.Event()
+
+
+# What a server remembers of each request, for assertions.
+
+
+@dataclass(slots=True)
+class Seen:
+    """One request and what became of it, for assertions."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any] = field(default_factory=dict)
+    status: int = 0
+    fault: Fault | None = None
+    counted: Counted = field(default_factory=lambda: Counted(0))
+    output_tokens: int = 0
+    sent_whole: bool = False
+
+
+# One connection to the server: paths, answers in one piece or as events, and the faults in them.
+
+
+HEADS = ("headers", "half headers")
+HALF_A_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/ev"
+
+
+class Http(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, address: tuple[str, int], wire: Shared) -> None:
+        self.wire = wire
+        super().__init__(address, Handler)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away is nothing to print."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Http
+    # Many small packets and an acknowledgement that is waited for cost 40 ms a request.
+    disable_nagle_algorithm = True
+    wbufsize = 1 << 16
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Requests are kept in `seen`."""
+
+    # --- Routes ---------------------------------------------------------------------------------------------------
+
+    def do_GET(self) -> None:
+        seen = self._see({})
+        models = self.server.wire.limits.models
+        if not self._let_in(seen):
+            return
+        listing = self._listing(models) if seen.path == "/v1/models" else None
+        if listing is not None:
+            self._json(seen, 200, listing)
+        elif seen.path.removeprefix("/v1/models/") in models:
+            self._json(seen, 200, _model(seen.path.removeprefix("/v1/models/")))
+        else:
+            self._fail(seen, status(404, "Not found"))
+
+    def _listing(self, models: tuple[str, ...]) -> Json | None:
+        if self.server.wire.dialect.lists != "anthropic":
+            return self.server.wire.dialect.listing(models)
+        ends = {"first_id": models[0] if models else None, "last_id": models[-1] if models else None}
+        return {"data": [_model(name) for name in models], "has_more": False, **ends}
+
+    def do_POST(self) -> None:
+        size = int(self.headers.get("content-length") or 0)
+        if size > self.server.wire.limits.body_bytes:
+            self.close_connection = True
+            self._fail(self._see({}), status(413, "Request exceeds the maximum allowed number of bytes."))
+            return
+        try:
+            body = json.loads(self.rfile.read(size))
+        except ValueError:
+            self._fail(self._see({}), status(400, "The request body is not valid JSON."))
+            return
+        seen = self._see(body if isinstance(body, dict) else {})
+        if not self._let_in(seen):
+            return
+        if seen.path == "/v1/messages":
+            self._messages(seen)
+        elif seen.path == "/v1/messages/count_tokens" and self.server.wire.dialect.counts_tokens:
+            found = prefixes(seen.body)
+            self._json(seen, 200, {"input_tokens": found[-1].tokens if found else 0})
+        else:
+            self._fail(seen, status(404, "Not found"))
+
+    def _see(self, body: Mapping[str, Any]) -> Seen:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        path = self.path.partition("?")[0]
+        prefix = self.server.wire.prefix
+        # What does not stand below the prefix is another page: no path of the API.
+        seen = Seen(path.removeprefix(prefix) if path.startswith(prefix) else f"?{path}", headers, body)
+        self.server.wire.seen.append(seen)
+        return seen
+
+    def _let_in(self, seen: Seen) -> bool:
+        keys = self.server.wire.keys
+        given = seen.headers.get("x-api-key") or seen.headers.get("authorization", "").removeprefix("Bearer ")
+        if keys is None or given in keys:
+            return True
+        self._fail(seen, status(401, "invalid x-api-key"))
+        return False
+
+    # --- Messages -------------------------------------------------------------------------------------------------
+
+    def _messages(self, seen: Seen) -> None:
+        wire = self.server.wire
+        limits = replace(wire.limits, models=()) if wire.dialect.any_model else wire.limits
+        wrong = wire.dialect.refusal(seen.body) or refusal(seen.body, limits)
+        if wrong is not None:
+            self._fail(seen, wrong)
+            return
+        request = Request(seen.body, seen.headers)
+        step = wire.brain.step(request)
+        seen.fault = step.fault
+        if step.fault is not None and step.fault.kind == "status":
+            self._fail(seen, step.fault)
+            return
+        if step.fault is not None and step.fault.at in HEADS:
+            self._break_in_the_head(step.fault)
+            return
+        reply = step.reply(request) if callable(step.reply) else step.reply
+        reply = reply if wire.dialect.calls_tools else reply.only_said()
+        counted = wire.cache.count(seen.body)
+        seen.counted = counted if reply.input_tokens is None else Counted(reply.input_tokens)
+        seen.output_tokens = reply.size
+        if seen.body.get("stream") and wire.dialect.streams:
+            self._stream(seen, reply, step)
+        else:
+            message = wire.dialect.message(whole_message(reply, request.model, seen.counted))
+            self._send(seen, "application/json", [("", json.dumps(message).encode())], step, reply.pause)
+
+    def _stream(self, seen: Seen, reply: Reply, step: Step) -> None:
+        model = str(seen.body.get("model"))
+        dialect = self.server.wire.dialect
+        sent = [
+            (name, data)
+            for name, data in events(reply, model, seen.counted)
+            if dialect.pings or name != "ping"
+        ]
+        chunks = [(name, sse(name, dialect.event(data))) for name, data in sent]
+        self._send(seen, "text/event-stream; charset=utf-8", chunks, step, reply.pause)
+
+    def _send(self, seen: Seen, kind: str, chunks: list[tuple[str, bytes]], step: Step, pause: float) -> None:
+        """Chunk by chunk, until the end or until the fault strikes."""
+        seen.status = 200
+        self._head(200, {"content-type": kind, "transfer-encoding": "chunked", "cache-control": "no-cache"})
+        strikes = cut(step.fault, chunks) if step.fault else None
+        sent = 0
+        for _, data in chunks:
+            if strikes is not None and step.fault is not None and sent <= strikes < sent + len(data):
+                self._chunk(data[: strikes - sent])
+                self._out(step, sent)
+                if not self._strike(step.fault):
+                    return
+                data = data[strikes - sent :]  # noqa: PLW2901 - garbage came between; the rest follows
+                strikes = None
+            self._chunk(data)
+            sent += len(data)
+            if pause:
+                self._out(step, sent)
+                if self.server.wire.stopping.wait(pause):
+                    break
+        self._chunk(b"", last=True)
+        self._out(step, sent)
+        seen.sent_whole = True
+        if step.fault is not None and strikes is not None and step.fault.kind in ("close", "reset"):
+            self._break(step.fault)  # its moment is after the end: between two requests
+
+    def _out(self, step: Step, sent: int) -> None:
+        """What was written until now has left; says so once a whole event is among it."""
+        self.wfile.flush()
+        if sent:
+            step.began.set()
+
+    def _strike(self, fault: Fault) -> bool:
+        """False when nothing more is to be sent."""
+        if fault.kind == "garbage":
+            self._chunk(fault.data)
+            return True
+        if fault.kind == "error":
+            self._chunk(sse("error", fault.body))
+            self._chunk(b"", last=True)
+        elif fault.kind == "end":
+            self._chunk(b"", last=True)
+        else:
+            self._break(fault)
+        return False
+
+    def _break_in_the_head(self, fault: Fault) -> None:
+        if fault.at == "half headers":
+            self.wfile.write(HALF_A_HEAD)
+        if fault.kind == "garbage":
+            self.wfile.write(fault.data)
+        self._break(fault)
+
+    def _break(self, fault: Fault) -> None:
+        self.close_connection = True
+        self.wfile.flush()
+        if fault.kind == "stall":
+            self._wait_for_the_client()
+        if fault.kind == "reset":
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            # Closing the socket object waits for the handler's files on it; closing the descriptor sends RST now.
+            os.close(self.connection.detach())
+        else:
+            with suppress(OSError):
+                self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _wait_for_the_client(self) -> None:
+        """Until the client leaves, the server stops, or the stall has lasted long enough."""
+        until = time.monotonic() + self.server.wire.stall_seconds
+        self.connection.settimeout(0.05)
+        while time.monotonic() < until and not self.server.wire.stopping.is_set():
+            try:
+                if not self.connection.recv(1):
+                    return
+            except TimeoutError:
+                continue
+            except OSError:
+                return
+
+    # --- Writing --------------------------------------------------------------------------------------------------
+
+    def _head(self, code: int, headers: Mapping[str, str]) -> None:
+        self.send_response(code)
+        self.send_header("request-id", fresh_id("req"))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _chunk(self, data: bytes, *, last: bool = False) -> None:
+        if data:
+            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        if last:
+            self.wfile.write(b"0\r\n\r\n")
+            self.wfile.flush()
+
+    def _json(self, seen: Seen, code: int, body: Json, headers: Mapping[str, str] | None = None) -> None:
+        data = json.dumps(body).encode()
+        seen.status = code
+        sizes = {"content-type": "application/json", "content-length": str(len(data))}
+        self._head(code, {**sizes, **(headers or {})})
+        self.wfile.write(data)
+        self.wfile.flush()
+
+    def _fail(self, seen: Seen, fault: Fault) -> None:
+        seen.fault = fault
+        body: Json = {**self.server.wire.dialect.error(fault), "request_id": fresh_id("req")}
+        self._json(seen, fault.code, body, fault.headers)
+
+
+def _model(name: str) -> Json:
+    shown = name.replace("-", " ").title()
+    return {"type": "model", "id": name, "display_name": shown, "created_at": "2026-09-01T00:00:00Z"}
 
 
 class WireServer(Shared):
