@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dreams.dev.dreambench.judging import States, judge
-from dreams.dev.dreambench.passages import Directory
-from dreams.dev.dreambench.scoring import Ran, score
-from dreams.dev.dreambench.truth import Case, Claim
+from dreams.dev.dreambench.builder import Case, Claim
+from dreams.dev.dreambench.scoring import Ran, States, judge, score
+from dreams.dev.dreambench.session_cases import Directory
 
 OLD, NEW = Claim(("copper indexer", "15")), Claim(("copper indexer", "16"))
 

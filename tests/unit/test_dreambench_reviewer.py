@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dreams.dev.dreambench.passages import Directory
-from dreams.dev.dreambench.reviewer import Reviewer, apply
-from dreams.dev.dreambench.truth import Case, Claim
+from dreams.dev.dreambench.builder import Case, Claim
+from dreams.dev.dreambench.course import Reviewer, apply
+from dreams.dev.dreambench.session_cases import Directory
 from dreams.engines.types import Edit, Option, Place, Question
 
 ONE, OTHER = "- relay is on 15\n- door is red\n", "- 15 is where relay is\n"

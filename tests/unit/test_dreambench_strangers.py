@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dreams.dev.dreambench import folders, shapes, strangers
-from dreams.dev.dreambench.passages import Directory
-from dreams.dev.dreambench.truth import KINDS, World
+from dreams.dev.dreambench.builder import KINDS, World
+from dreams.dev.dreambench.session_cases import Directory
 from dreams.lib import memdir
 
 ROWS = [

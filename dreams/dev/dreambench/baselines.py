@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from rapidfuzz import fuzz
 
-from dreams.dev.dreambench.truth import Directory
+from dreams.dev.dreambench.builder import Directory
 
 ALIKE = 80.0  # of 100
 _LINE = re.compile(r"^(?P<mark>\s*(?:[-*+]\s+)?)(?P<text>\S.*)$")

@@ -17,8 +17,8 @@ from typing import Any
 
 from dreams.dev.dreambench import generator, strangers
 from dreams.dev.dreambench.baselines import Baseline
+from dreams.dev.dreambench.builder import Directory, Message, Session, World, as_json, cases_from
 from dreams.dev.dreambench.scoring import Ran, Score, score
-from dreams.dev.dreambench.truth import Directory, Message, Session, World, as_json, cases_from
 
 MOST_FILES = 10_000
 MOST_BYTES = 4 * 1024 * 1024

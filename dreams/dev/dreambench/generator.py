@@ -6,8 +6,7 @@ import random
 from collections.abc import Callable, Mapping
 
 from dreams.dev.dreambench import memory_cases, session_cases, wordings
-from dreams.dev.dreambench.builder import Builder
-from dreams.dev.dreambench.truth import Message, World
+from dreams.dev.dreambench.builder import Builder, Message, World
 from dreams.dev.dreambench.wordings import FOUND, TYPED
 from dreams.dev.dreambench.words import Words
 

@@ -6,8 +6,7 @@ import datetime as dt
 import json
 
 from dreams.dev.dreambench import wordings
-from dreams.dev.dreambench.builder import Builder, claim
-from dreams.dev.dreambench.truth import Claim
+from dreams.dev.dreambench.builder import Builder, Claim, claim
 from dreams.dev.dreambench.words import PEOPLE, SURNAMES, bare, opening
 
 OLD_FROM, OLD_TO = dt.date(2025, 6, 1), dt.date(2025, 10, 1)

@@ -14,11 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dreams.dev.dreambench import passages, wordings
-from dreams.dev.dreambench.passages import plain
-from dreams.dev.dreambench.session_cases import fake_secret
+from dreams.dev.dreambench import session_cases, wordings
+from dreams.dev.dreambench.builder import Case, Claim, Directory, Message, Session, World
+from dreams.dev.dreambench.session_cases import fake_secret, plain
 from dreams.dev.dreambench.shapes import HALVES, Half, Shape, Shapes, read
-from dreams.dev.dreambench.truth import Case, Claim, Directory, Message, Session, World
 from dreams.dev.dreambench.words import Words
 
 MOST_IN_ONE = 150
@@ -547,7 +546,7 @@ def make(folder: Path, seed: int, facts: int) -> World:
 
 def _readable(cases: Sequence[Case], made: Directory) -> list[Case]:
     """Cases whose statements are found in what was made: a shape that hides its value makes none."""
-    before = passages.Directory(made.files)
+    before = session_cases.Directory(made.files)
 
     def is_readable(case: Case) -> bool:
         stands = () if case.kind in _SAID_LATER else case.stands
