@@ -14,7 +14,7 @@ from django.db.models.functions import Length
 
 from dreams import conf
 from dreams.engines.anthropic import briefing
-from dreams.engines.anthropic.estimate import Estimate, Guess, Size, estimate, words
+from dreams.engines.anthropic.budget import Estimate, Guess, Size, estimate, words
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
 from dreams.models import DreamRun, DreamUsage, Project, Prompt

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from dreams.dev.fake_server import Reply, Request, Text, Use, say
-from dreams.engines.anthropic.budget import Budget, Limits
-from dreams.engines.anthropic.usage import Ledger, joined
+from dreams.engines.anthropic.budget import Budget, Ledger, Limits, joined
 from dreams.engines.tokens import Rate, Tokens, rate_for
 from dreams.engines.types import Allowance, LimitReached
 from tests.world import model as kit

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dreams.conf import Config
 from dreams.engines.anthropic import briefing, prompt
-from dreams.engines.anthropic.data import attribute, bare, clean, fenced
+from dreams.engines.anthropic.evidence import attribute, bare, clean, fenced
 from dreams.engines.types import LineDate
 from tests.world import model as kit
 

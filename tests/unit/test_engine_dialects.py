@@ -26,8 +26,8 @@ from dreams.dev.fake_server import (
     reset,
     say,
 )
+from dreams.engines.anthropic.asking import CallFailed, Kind
 from dreams.engines.anthropic.manners import Manners
-from dreams.engines.anthropic.recovery import CallFailed, Kind
 from tests.world import model as kit
 
 NAME = "openai/gpt-oss:20b@latest"

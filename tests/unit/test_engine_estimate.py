@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.engines.anthropic.estimate import Size, estimate, words
+from dreams.engines.anthropic.budget import Size, estimate, words
 from dreams.engines.tokens import Rate
 
 PRICES = {"m": [Rate.of("2", "10")]}

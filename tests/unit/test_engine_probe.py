@@ -33,7 +33,7 @@ from dreams.dev.fake_server import (
     status,
     use,
 )
-from dreams.engines.anthropic import network
+from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.probe import QUESTION, Finding, What, probe
 
 MODEL = "claude-sonnet-5-5"
@@ -334,22 +334,22 @@ def caused(*errors: BaseException) -> BaseException:
 @pytest.mark.parametrize(
     ("error", "trouble"),
     [
-        (caused(OSError("x"), OSError("y"), socket.gaierror(-2, "Name")), network.Trouble.NAME),
-        (caused(OSError("x"), ssl.SSLCertVerificationError("self-signed")), network.Trouble.TLS),
-        (caused(OSError("x"), TimeoutError(), ssl.SSLWantReadError()), network.Trouble.TIMEOUT),
-        (caused(OSError("x"), ExceptionGroup("all", [ConnectionRefusedError()])), network.Trouble.REFUSED),
-        (OSError("Network is unreachable"), network.Trouble.NETWORK),
+        (caused(OSError("x"), OSError("y"), socket.gaierror(-2, "Name")), keys.Trouble.NAME),
+        (caused(OSError("x"), ssl.SSLCertVerificationError("self-signed")), keys.Trouble.TLS),
+        (caused(OSError("x"), TimeoutError(), ssl.SSLWantReadError()), keys.Trouble.TIMEOUT),
+        (caused(OSError("x"), ExceptionGroup("all", [ConnectionRefusedError()])), keys.Trouble.REFUSED),
+        (OSError("Network is unreachable"), keys.Trouble.NETWORK),
     ],
 )
-def test_nested_network_errors_are_told_apart(error: BaseException, trouble: network.Trouble) -> None:
-    found = network.why(error)
+def test_nested_network_errors_are_told_apart(error: BaseException, trouble: keys.Trouble) -> None:
+    found = keys.why(error)
     assert found.trouble is trouble and found.said and found.remedy.endswith(".")
 
 
 def test_an_error_that_causes_itself_is_told_all_the_same() -> None:
     error = OSError("round and round")
     error.__cause__ = error
-    assert network.why(error).trouble is network.Trouble.NETWORK
+    assert keys.why(error).trouble is keys.Trouble.NETWORK
 
 
 def test_everything_that_a_test_can_find_stands_in_the_docs_with_what_to_do() -> None:

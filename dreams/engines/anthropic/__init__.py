@@ -5,9 +5,9 @@ Reading order: `engine` (all put together), `loop` (turns and stop reasons), `as
 library is imported only while a dream runs, and the engine itself by its name in `engines`: a price needs neither.
 """
 
+from dreams.engines.anthropic.asking import Patience
 from dreams.engines.tokens import Rate, Tokens
 
 from .keys import Endpoint, endpoint
-from .recovery import Patience
 
 __all__ = ["Endpoint", "Patience", "Rate", "Tokens", "endpoint"]

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from dreams.engines.anthropic import repository
-from dreams.engines.anthropic.data import attribute, fenced
-from dreams.engines.anthropic.dating import dated_lines
+from dreams.engines.anthropic.evidence import attribute, dated_lines, fenced
 from dreams.engines.types import Job, PromptBrief, SessionBrief
 from dreams.lib import memdir
 from dreams.lib.agents import transcripts

@@ -7,14 +7,68 @@ left. Each limit has its own words, because each has its own remedy.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from dreams.conf import Config
-from dreams.engines.anthropic.usage import Ledger
-from dreams.engines.tokens import MILLION, Rate, Tokens, rate_for
-from dreams.engines.types import Allowance, LimitReached
+from dreams.engines.tokens import MILLION, ModelUsage, PriceTable, Rate, Tokens, rate_for
+from dreams.engines.types import Allowance, LimitReached, Usage
+
+# What a dream's requests used, by model, and what they cost.
+
+
+class Ledger:
+    """What a dream has used so far, by model. Every request is priced by itself: tiers depend on its prompt."""
+
+    def __init__(self, prices: PriceTable) -> None:
+        self.prices = prices
+        self.by_model: dict[str, ModelUsage] = {}
+        # Dollars of the requests that have a price: what the limits are held against.
+        self.dollars = Decimal(0)
+
+    def add(self, model: str, tokens: Tokens) -> Usage:
+        """Book one request; returns it as the usage of a turn."""
+        rate = rate_for(self.prices, model, tokens.prompt)
+        booked = ModelUsage(model, 1, tokens, rate.dollars(tokens) if rate else None)
+        before = self.by_model.get(model)
+        self.by_model[model] = before + booked if before else booked
+        self.dollars += booked.dollars.total if booked.dollars else 0
+        return as_usage([booked])
+
+    @property
+    def tokens(self) -> Tokens:
+        return sum((used.tokens for used in self.by_model.values()), Tokens())
+
+    def usage(self) -> Usage:
+        return as_usage(self.by_model.values())
+
+
+def as_usage(by_model: Iterable[ModelUsage]) -> Usage:
+    """All models together; a cost that one of them does not have is not known."""
+    rows = tuple(by_model)
+    tokens = sum((row.tokens for row in rows), Tokens())
+    dollars = [row.dollars.total for row in rows if row.dollars is not None]
+    return Usage(
+        input_tokens=tokens.input,
+        output_tokens=tokens.output,
+        cache_read_tokens=tokens.cache_read,
+        cache_creation_tokens=tokens.cache_write,
+        cost_usd=sum(dollars, Decimal(0)) if len(dollars) == len(rows) else None,
+        requests=sum(row.requests for row in rows),
+        by_model=rows,
+    )
+
+
+def joined(usages: Iterable[Usage]) -> Usage:
+    """Several together, one row per model. Priced and unpriced requests of one model stay apart, so that neither
+    hides the other."""
+    rows: dict[tuple[str, bool], ModelUsage] = {}
+    for row in (row for usage in usages for row in usage.by_model):
+        key = row.model, row.dollars is None
+        rows[key] = rows[key] + row if key in rows else row
+    return as_usage(rows.values())
+
 
 LEAST_OUTPUT = 500
 TRIES = 3  # at setting dollars aside, while other dreams take some
@@ -163,3 +217,80 @@ class Budget:
         ]
         shares += [float(self.ledger.dollars / limit) for limit, _ in self._dollar_limits() if limit > 0]
         return max(shares)
+
+
+# What a dream will about use, told before it starts.
+
+
+CHARS_PER_TOKEN = 3.5
+FEWEST_TURNS = 3
+EXPECTED_TURNS = 12
+MOST_TURNS = 40
+# Tokens that one turn adds: what its tools brought, and what the model said.
+RESULTS = {"low": 300, "likely": 2_000, "high": 4_000}
+OUTPUT = {"low": 150, "likely": 500, "high": 1_000}
+# Nothing is read much oftener than this, also where there is little to read.
+READ_OVER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What a dream is given: characters of the first prompt, bytes of notes and new transcripts, sessions."""
+
+    prompt_chars: int
+    material_bytes: int
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    tokens: int
+    dollars: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    low: Guess
+    likely: Guess
+    high: Guess
+
+
+def estimate(prices: PriceTable, model: str, size: Size, max_turns: int) -> Estimate:
+    turns = {
+        "low": FEWEST_TURNS,
+        "likely": EXPECTED_TURNS,
+        "high": min(MOST_TURNS, EXPECTED_TURNS + 4 + 2 * size.sessions),
+    }
+    found = {
+        case: _guess(prices, model, size, min(count, max_turns), RESULTS[case], OUTPUT[case])
+        for case, count in turns.items()
+    }
+    # Where there is next to nothing to read, twelve turns are more than the most that can be needed.
+    likely = min(found["likely"], found["high"], key=lambda guess: guess.tokens)
+    return Estimate(found["low"], likely, found["high"])
+
+
+def _guess(
+    prices: PriceTable, model: str, size: Size, turns: int, results_per_turn: int, output_per_turn: int
+) -> Guess:
+    first = int(size.prompt_chars / CHARS_PER_TOKEN)
+    there_is = int(READ_OVER * size.material_bytes / CHARS_PER_TOKEN)
+    later = max(0, turns - 1)
+    results = min(results_per_turn * later, there_is + 100 * later)
+    grown = output_per_turn + (results // later if later else 0)
+    tokens = Tokens(
+        output=output_per_turn * turns,
+        cache_read=sum(first + grown * turn for turn in range(later)),
+        cache_write_5m=first + grown * later,
+    )
+    rate = rate_for(prices, model, first + grown * turns // 2)
+    return Guess(tokens.total, rate.cost(tokens) if rate else None)
+
+
+def words(low: Decimal, high: Decimal) -> str:
+    """A range of dollars in words: "$0.04 to $0.31", "under $0.01"."""
+    if high < Decimal("0.01"):
+        return "under $0.01"
+    if low < Decimal("0.01"):
+        return f"up to ${high:.2f}"
+    return f"${low:.2f} to ${high:.2f}" if f"{low:.2f}" != f"{high:.2f}" else f"${high:.2f}"

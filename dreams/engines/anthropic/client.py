@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from dreams.engines.anthropic import network
+from dreams.engines.anthropic import keys
+from dreams.engines.anthropic.asking import CallFailed, Kind, Patience, kind_of, retry_after
 from dreams.engines.anthropic.keys import Endpoint
 from dreams.engines.anthropic.manners import Manners
-from dreams.engines.anthropic.recovery import CallFailed, Kind, Patience, kind_of, retry_after
 from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
 from dreams.engines.tokens import Tokens
 
@@ -248,9 +248,9 @@ def _translated(error: Exception, collector: Collector) -> CallFailed:
         return _of_status(error, collector)
     cause = error.__cause__ if isinstance(error, anthropic.APIConnectionError) else error
     if isinstance(cause, httpx2.ConnectError):
-        return CallFailed(Kind.UNREACHABLE, "", tokens=tokens, why=network.why(cause))
+        return CallFailed(Kind.UNREACHABLE, "", tokens=tokens, why=keys.why(cause))
     if isinstance(cause, httpx2.ConnectTimeout):
-        return CallFailed(Kind.CONNECTION, "", tokens=tokens, why=network.why(cause))
+        return CallFailed(Kind.CONNECTION, "", tokens=tokens, why=keys.why(cause))
     if isinstance(cause, httpx2.TimeoutException):
         return CallFailed(Kind.CONNECTION, "it fell silent", tokens=tokens)
     if isinstance(cause, httpx2.TransportError):

@@ -8,15 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dreams.engines.anthropic import briefing, keys, prompt, reading, schemas
-from dreams.engines.anthropic.asking import Asker
-from dreams.engines.anthropic.budget import Budget, Limits
+from dreams.engines.anthropic.asking import Asker, Patience
+from dreams.engines.anthropic.budget import Budget, Ledger, Limits, Size, estimate, words
 from dreams.engines.anthropic.conversation import Conversation
-from dreams.engines.anthropic.estimate import Size, estimate, words
 from dreams.engines.anthropic.loop import Loop
-from dreams.engines.anthropic.recovery import Patience
 from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Toolbox
-from dreams.engines.anthropic.usage import Ledger
 from dreams.engines.anthropic.waiting import watched
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import Allowance, EngineError, Job, Outcome, Reporter

@@ -7,15 +7,81 @@ person who reviews sees it too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from dreams.engines.types import Citation, EvidenceSource, Job, SessionBrief
+from dreams.engines.types import Citation, EvidenceSource, Job, LineDate, SessionBrief
+from dreams.lib import memdir
 from dreams.lib.agents import transcripts
+from dreams.lib.diff import visible
 from dreams.lib.files import safefs
+from dreams.lib.prose import dates
 from dreams.lib.secrets import redact
+
+# Text of transcripts and files on its way to the model: redacted, made visible, and fenced in as data.
+
+
+# Our tags have a beginning of their own, so that ordinary mark-up in a note stays as it is.
+TAG = "dream-"
+_TAG = re.compile(rf"<(?=\s*/?\s*{TAG})", re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """Without secrets, and with every invisible character written out."""
+    return visible(redact.redact(text))
+
+
+def fenced(tag: str, text: str, **attributes: object) -> str:
+    """`text` as data between tags."""
+    named = "".join(f' {name}="{attribute(value)}"' for name, value in attributes.items())
+    return f"<{TAG}{tag}{named}>\n{_TAG.sub('&lt;', clean(text))}\n</{TAG}{tag}>"
+
+
+def bare(text: str) -> str:
+    """What stands between the tags of `fenced`, for a person; also of a text that was cut short."""
+    first, _, rest = text.partition("\n")
+    inside = rest if first.startswith(f"<{TAG}") else text
+    before, _, last = inside.rstrip().rpartition("\n")
+    return before if last.startswith(f"</{TAG}") else inside
+
+
+def attribute(value: object) -> str:
+    """One line that cannot leave its quotes."""
+    flat = " ".join(clean(str(value)).split())[:300]
+    return flat.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+# Days named from afar in memories ("tomorrow"), with the day that each line was written and the date that
+# follows.
+
+
+MOST_LINES = 40
+LINE_CHARS = 200
+
+
+def dated_lines(job: Job) -> list[str]:
+    """One line for each line of a memory that names a day so, in order; at most `MOST_LINES`."""
+    found = (
+        line
+        for path, known in sorted(job.line_dates.items())
+        if not job.workspace.read_only_because(path)
+        for line in _of_file(path, job.workspace.read(path) or "", known)
+    )
+    return list(islice(found, MOST_LINES))
+
+
+def _of_file(path: str, text: str, known: Sequence[LineDate | None]) -> Iterator[str]:
+    for number, (raw, day) in enumerate(zip(memdir.split_lines(text), known, strict=False), start=1):
+        if day is None or day.ours or (day.source == "file" and path.endswith(memdir.INDEX_NAME)):
+            continue  # sessions add to the index all the time: its own day says little about one of its rows
+        spans = dates.told(raw, day.day)
+        if spans:
+            meant = ", ".join(f"“{span.text}” is {span.meant}" for span in spans)
+            yield f"- {path} line {number} ({day.note}: {day.day:%Y-%m-%d}), {meant}: {raw.strip()[:LINE_CHARS]}"
+
 
 MOST_CITATIONS = 20
 QUOTE_CHARS = 1_000

@@ -6,11 +6,10 @@ import time
 from dataclasses import dataclass, field
 
 from dreams.engines.anthropic import mending, prompt
-from dreams.engines.anthropic.asking import Asker, TooLong
+from dreams.engines.anthropic.asking import Asker, TooLong, remedy
 from dreams.engines.anthropic.budget import Budget
 from dreams.engines.anthropic.conversation import Conversation
-from dreams.engines.anthropic.data import clean
-from dreams.engines.anthropic.recovery import remedy
+from dreams.engines.anthropic.evidence import clean
 from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Result, Toolbox

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dreams.engines.anthropic.data import clean, fenced
+from dreams.engines.anthropic.evidence import clean, fenced
 from dreams.engines.types import Problem
 
 MOST_CHARS = 12_000

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from dreams.engines.anthropic import keys
-from dreams.engines.anthropic.network import Trouble
-from dreams.engines.anthropic.recovery import CallFailed, Kind, Patience, remedy
+from dreams.engines.anthropic.asking import CallFailed, Kind, Patience, remedy
+from dreams.engines.anthropic.keys import Trouble
 from dreams.engines.types import EngineError
 
 if TYPE_CHECKING:

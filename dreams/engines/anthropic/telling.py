@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dreams.engines.anthropic.asking import Asker, Timing
+from dreams.engines.anthropic.budget import joined
 from dreams.engines.anthropic.tools import Toolbox
-from dreams.engines.anthropic.usage import joined
 from dreams.engines.types import Cancelled, Edit, EngineError, Reporter, Work
 
 BROKE_OFF = "It broke off here."

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from dreams.engines.anthropic import schemas
-from dreams.engines.anthropic.data import clean, fenced
-from dreams.engines.anthropic.evidence import Evidence, memory_path
+from dreams.engines.anthropic.evidence import Evidence, clean, fenced, memory_path
 from dreams.engines.anthropic.questions import Questions
 from dreams.engines.anthropic.reading import OUTPUT_CHARS, Answer, ReadTools
 from dreams.engines.anthropic.stream import Json

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dreams.engines.anthropic import data
+from dreams.engines.anthropic import evidence
 from dreams.lib import ages
 from dreams.models import DreamRun, Turn
 from dreams.web.pages.dream.listing import PHASES, TONES, engine_words, is_stopping, status_words
@@ -224,7 +224,7 @@ def _tool(tool: Mapping[str, Any]) -> Tool:
         name=str(tool.get("name", "tool")),
         brief=brief,
         input=shown(str(said))[:MOST_TOOL_CHARS],
-        output=shown(data.bare(str(tool.get("output") or "")))[:MOST_TOOL_CHARS],
+        output=shown(evidence.bare(str(tool.get("output") or "")))[:MOST_TOOL_CHARS],
         refused="" if not refused else "Refused" if refused is True else str(refused),
         ms=spell_ms(int(ms)) if isinstance(ms := tool.get("ms"), int | float) else "",
     )
