@@ -201,10 +201,10 @@ def run_fill(counts: Sequence[int]) -> None:
     from bench._pages_rows import fill
     from dreams.services import database
     from dreams.services.search import index
-    from dreams.services.serving import assets
+    from dreams.services.serving import web_server
 
     database.ensure()
-    assets.collect()
+    web_server.collect()
     fill(*counts)
     index.catch_up(600)
     print("filled")

@@ -18,7 +18,7 @@ from pytest_django import Settings
 
 from dreams.lib import process
 from dreams.services import server_registry
-from dreams.services.serving import assets, browser, groups, pulse, single, supervisor
+from dreams.services.serving import groups, pulse, single, supervisor, web_server
 
 
 @pytest.fixture(autouse=True)
@@ -142,14 +142,14 @@ def test_static_files_are_gathered_once_and_again_when_one_changed(
     settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
     finders.get_finder.cache_clear()
     try:
-        assert assets.collect()
-        assert not assets.collect()
+        assert web_server.collect()
+        assert not web_server.collect()
         (source / "own.css").write_text("ab")
-        assert assets.collect()
+        assert web_server.collect()
         assert (tmp_path / "static" / "own.css").read_text() == "ab"
         (tmp_path / "static" / "own.css").unlink()
         (tmp_path / "static.fingerprint").write_text("half")
-        assert assets.collect()
+        assert web_server.collect()
     finally:
         finders.get_finder.cache_clear()
 
@@ -157,15 +157,15 @@ def test_static_files_are_gathered_once_and_again_when_one_changed(
 def test_the_page_for_the_browser_is_private_and_escapes_its_link(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    browser.show('http://127.0.0.1:8765/login/#token="><b>')
-    assert stat.S_IMODE(browser.page_path().stat().st_mode) == 0o600
-    assert "<b>" not in browser.page_path().read_text()
+    web_server.show('http://127.0.0.1:8765/login/#token="><b>')
+    assert stat.S_IMODE(web_server.page_path().stat().st_mode) == 0o600
+    assert "<b>" not in web_server.page_path().read_text()
     deadline = time.monotonic() + 60
     while not opened and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert opened == [browser.page_path().as_uri()], "the code is not on a command line"
-    browser.clear()
-    assert not browser.page_path().exists()
+    assert opened == [web_server.page_path().as_uri()], "the code is not on a command line"
+    web_server.clear()
+    assert not web_server.page_path().exists()
 
 
 @pytest.mark.parametrize("name", ["CI", "SSH_CONNECTION"])
@@ -174,9 +174,9 @@ def test_no_browser_is_opened_where_nobody_sits(monkeypatch: pytest.MonkeyPatch,
         monkeypatch.delenv(other, raising=False)
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("DISPLAY", ":0")
-    assert browser.has_display()
+    assert web_server.has_display()
     monkeypatch.setenv(name, "1")
-    assert not browser.has_display()
+    assert not web_server.has_display()
 
 
 def test_a_queue_that_ends_is_started_again_each_time_a_little_later() -> None:

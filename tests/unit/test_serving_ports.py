@@ -7,36 +7,36 @@ from contextlib import closing
 
 import pytest
 
-from dreams.services.serving import ports
+from dreams.services.serving import web_server
 
 
 def test_a_port_that_is_taken_is_passed_over_when_none_was_given() -> None:
-    with closing(ports.listen("127.0.0.1", None, 20_000)) as first:
+    with closing(web_server.listen("127.0.0.1", None, 20_000)) as first:
         taken = first.getsockname()[1]
-        with closing(ports.listen("127.0.0.1", None, taken)) as second:
+        with closing(web_server.listen("127.0.0.1", None, taken)) as second:
             assert second.getsockname()[1] > taken
 
 
 def test_a_given_port_that_is_taken_is_an_error_with_the_remedy() -> None:
-    refused = pytest.raises(ports.PortTaken, match=r"is taken on 127\.0\.0\.1.*--port")
-    with closing(ports.listen("127.0.0.1", 0, 0)) as first, refused:
-        ports.listen("127.0.0.1", first.getsockname()[1], 0)
+    refused = pytest.raises(web_server.PortTaken, match=r"is taken on 127\.0\.0\.1.*--port")
+    with closing(web_server.listen("127.0.0.1", 0, 0)) as first, refused:
+        web_server.listen("127.0.0.1", first.getsockname()[1], 0)
 
 
 def test_a_port_is_free_again_at_once_after_its_server_ended() -> None:
-    first = ports.listen("127.0.0.1", 0, 0)
+    first = web_server.listen("127.0.0.1", 0, 0)
     number = first.getsockname()[1]
     client = socket.create_connection(("127.0.0.1", number))
     served, _ = first.accept()
     served.close()  # the server closes first: its end stays in TIME_WAIT
     client.close()
     first.close()
-    ports.listen("127.0.0.1", number, 0).close()
+    web_server.listen("127.0.0.1", number, 0).close()
 
 
 def test_an_address_of_another_machine_is_refused_by_name() -> None:
-    with pytest.raises(ports.CannotListen, match=r"192\.0\.2\.1"):
-        ports.listen("192.0.2.1", 0, 0)
+    with pytest.raises(web_server.CannotListen, match=r"192\.0\.2\.1"):
+        web_server.listen("192.0.2.1", 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_an_address_of_another_machine_is_refused_by_name() -> None:
     ],
 )
 def test_only_loopback_addresses_need_no_password(host: str, loopback: bool) -> None:
-    assert ports.is_loopback(host) is loopback
+    assert web_server.is_loopback(host) is loopback
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_only_loopback_addresses_need_no_password(host: str, loopback: bool) -> 
     ],
 )
 def test_the_address_can_be_opened_in_a_browser(host: str, address: str) -> None:
-    assert ports.address(host, 8765) == address
+    assert web_server.address(host, 8765) == address

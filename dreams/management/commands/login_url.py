@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dreams.management.base import Command as BaseCommand
 from dreams.services import login, server_registry
-from dreams.services.serving import ports
+from dreams.services.serving import web_server
 
 
 class Command(BaseCommand):
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         server = server_registry.running()
         if server is None:
             self.say("No server runs on this data directory. Start one with: python manage.py serve")
-        address = server.address if server else ports.address("127.0.0.1", settings.PORT)
+        address = server.address if server else web_server.address("127.0.0.1", settings.PORT)
         now = timezone.now()
         login.ensure_owner()
         link = login.make_link(now)

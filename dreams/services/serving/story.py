@@ -20,9 +20,9 @@ from dreams.models import DreamRun
 from dreams.services import dreaming, login, server_registry
 from dreams.services.hosts import host as this_host
 from dreams.services.scheduling import scheduler
-from dreams.services.serving import assets, browser, ports, single
+from dreams.services.serving import single, web_server
 from dreams.services.serving.supervisor import Supervisor, roots_environment
-from dreams.services.serving.web import Web
+from dreams.services.serving.web_server import Web
 from dreams.services.upkeep import recovery
 from memoryweb import version
 
@@ -72,7 +72,7 @@ def serve(wish: Wish, say: Say) -> None:
             _serve(wish, say, stop)
         finally:
             server_registry.clear()
-            browser.clear()
+            web_server.clear()
             os.close(lock)
 
 
@@ -99,8 +99,8 @@ def _serve(wish: Wish, say: Say, stop: Stop) -> None:
     login.ensure_owner()
     _refuse_open_door(wish.host)
     try:
-        listening = ports.listen(wish.host, wish.port, settings.PORT)
-    except ports.CannotListen as error:
+        listening = web_server.listen(wish.host, wish.port, settings.PORT)
+    except web_server.CannotListen as error:
         raise CannotServe(str(error)) from error
     with listening:
         choose_roots(wish.roots, say)
@@ -118,7 +118,7 @@ def _serve(wish: Wish, say: Say, stop: Stop) -> None:
 
 def _refuse_open_door(host: str) -> None:
     """Whoever reaches the port must not be let in by a link alone."""
-    if not ports.is_loopback(host) and not login.has_password_account():
+    if not web_server.is_loopback(host) and not login.has_password_account():
         raise CannotServe(
             f"{host} can be reached from other machines, and no account has a password yet. "
             f"Give one with `python manage.py changepassword {login.ensure_owner().get_username()}`, "
@@ -153,7 +153,7 @@ def _refuse_missing(roots: Sequence[Path]) -> None:
 
 def make_ready(say: Say) -> None:
     """Static files, and whatever an earlier crash left."""
-    assets.collect()
+    web_server.collect()
     for line in recovery.recover().said:
         say(line)
 
@@ -193,8 +193,8 @@ def _tell(address: str, wish: Wish, say: Say) -> None:
         f"The link works once, for {minutes} minutes; `python manage.py login_url` prints a new one. "
         "Ctrl-C stops it all."
     )
-    if wish.browser and browser.has_display():
-        browser.show(address + link.path)
+    if wish.browser and web_server.has_display():
+        web_server.show(address + link.path)
 
 
 def _watch(web: Web, queue: Supervisor, stop: Stop) -> None:
