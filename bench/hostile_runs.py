@@ -25,7 +25,7 @@ from dreams.lib.agents.transcripts import is_correction
 from dreams.lib.diff.merge import merge3, merge_index
 from dreams.lib.prose import dates, similarity
 from dreams.lib.secrets import finding as secrets
-from dreams.services.search import folding
+from dreams.services.search import query
 
 # fmt: off
 SIGNS = [
@@ -48,7 +48,7 @@ def parsers() -> dict[str, Callable[[str], object]]:
         "words": lambda text: diff.word_spans(text, text[1:] + "x"),
         "merge": lambda text: merge3(text, f"{text}x\n", f"y\n{text}"),
         "merge of an index": lambda text: merge_index(text, f"{text}x\n", f"y\n{text}"),
-        "search": folding.normal,
+        "search": query.normal,
         "secrets": secrets.spans,
         "dates": lambda text: dates.resolve(text, dt.date(2026, 1, 1)),
         "similarity": lambda text: similarity.same(text, f"{text}x"),

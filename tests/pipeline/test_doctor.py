@@ -20,7 +20,7 @@ from dreams.lib.sandbox.tool_worker import fences
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override, ScheduledJob
 from dreams.services import doctor, server_registry, settings_changes
-from dreams.services.doctor import running, store
+from dreams.services.doctor import rows
 from dreams.services.scheduling import scheduler
 from tests.world.rows import make_dream, make_project
 
@@ -159,32 +159,32 @@ def test_a_scheduler_that_stands_still_while_a_server_runs_stops_dreams() -> Non
     now = timezone.now()
     server = server_registry.write("http://127.0.0.1:1", 1)
     cache.set(scheduler.LAST_TICK, (now - dt.timedelta(seconds=20)).isoformat())
-    assert running.ticks(now).state == "ok"
+    assert rows.ticks(now).state == "ok"
     cache.set(scheduler.LAST_TICK, (now - dt.timedelta(hours=1)).isoformat())
-    assert running.ticks(now).state == "warn", "it has just started"
-    assert running.ticks(server.since + running.LATE).state == "bad"
+    assert rows.ticks(now).state == "warn", "it has just started"
+    assert rows.ticks(server.since + rows.LATE).state == "bad"
     server_registry.clear()
-    assert running.ticks(server.since + running.LATE).state == "warn", "no server is no fault"
+    assert rows.ticks(server.since + rows.LATE).state == "warn", "no server is no fault"
 
 
 def test_workers_are_counted_and_none_while_a_server_runs_stops_dreams(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = timezone.now()
-    assert running.workers(now).state == "warn", "no server is no fault"
+    assert rows.workers(now).state == "warn", "no server is no fault"
     server = server_registry.write("http://127.0.0.1:1", 1)
-    assert running.workers(server.since + running.LATE).state == "bad"
+    assert rows.workers(server.since + rows.LATE).state == "bad"
     monkeypatch.setattr("django_q.status.Stat.get_all", lambda: [SimpleNamespace(workers=[1, 2])])
-    check = running.workers(now)
+    check = rows.workers(now)
     assert (check.state, check.said, check.detail) == ("ok", "2 ready", "0 tasks waiting")
 
 
 def test_a_changed_audit_entry_is_found_when_all_is_read_back() -> None:
     settings_changes.set_override("min_hours", 3, actor="owner")
-    assert store.kept(thorough=True).state == "ok"
+    assert rows.kept(thorough=True).state == "ok"
     AuditEntry.objects.update(actor="someone else")
-    assert store.kept(thorough=False).state == "info"
-    check = store.kept(thorough=True)
+    assert rows.kept(thorough=False).state == "info"
+    check = rows.kept(thorough=True)
     assert check.state == "bad"
     assert check.said.startswith("Audit entry") and "audit log" not in check.said
     assert check.detail.startswith("In the audit log; 1 problem in ")
@@ -223,7 +223,7 @@ def test_one_check_that_fails_hides_no_other(monkeypatch: pytest.MonkeyPatch) ->
     def fails() -> doctor.Check:
         raise DatabaseError("disk I/O error")
 
-    monkeypatch.setattr(store, "database", fails)
+    monkeypatch.setattr(rows, "database", fails)
     checks = {check.name: check for check in doctor.examine()}
     assert checks["Database"].state == "bad"
     assert "disk I/O error" in checks["Database"].said

@@ -17,16 +17,15 @@ from dreams.services import discovery
 from dreams.services.hosts import host
 from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
-from dreams.services.search import backend, index, sqlite
-from dreams.services.search.kinds import Kind
-from dreams.services.search.query import parse
+from dreams.services.search import index, sqlite
+from dreams.services.search.query import Kind, parse
 from tests.world import rows as world
 
 pytestmark = pytest.mark.django_db
 
 
 def _count(words: str, kind: Kind) -> int:
-    return backend.matching(parse(words).terms, kind).count()
+    return index.matching(parse(words).terms, kind).count()
 
 
 @pytest.fixture
@@ -202,7 +201,7 @@ def test_who_searches_does_not_wait_for_another_writer() -> None:
     try:
         with other.cursor() as cursor:
             cursor.execute("BEGIN IMMEDIATE")
-            with backend.impatient():
+            with index.impatient():
                 assert index.catch_up(5) == 1
             cursor.execute("ROLLBACK")
     finally:

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from dreams.models import Memory, Project, Prompt, SearchText, Session, Version
 from dreams.services.search import finding, index, sqlite
-from dreams.services.search.kinds import Kind
-from dreams.services.search.query import parse
+from dreams.services.search.query import Kind, parse
 from tests.world import rows as world
 
 _keys = iter(range(1, 10**6))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from dreams.lib.agents.transcripts import offset_at, within
 from dreams.lib.agents.transcripts.turns import Turn, page
 from dreams.models import RequestUsage, Session, TranscriptFile
-from dreams.services.search.folding import fold
+from dreams.services.search.query import fold
 from tests.world import rows as world
 
 START = dt.datetime(2026, 3, 1, 10, tzinfo=dt.UTC)

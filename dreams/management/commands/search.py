@@ -12,8 +12,7 @@ from dreams.management import named
 from dreams.management.base import BadUsage, table
 from dreams.management.base import Command as BaseCommand
 from dreams.services.search import finding, index, query
-from dreams.services.search.finding import Filters
-from dreams.services.search.marking import Excerpt
+from dreams.services.search.finding import Excerpt, Filters
 
 # A first search after a large discovery reads in what waits; it says so when that was not enough.
 CATCH_UP_SECONDS = 60.0

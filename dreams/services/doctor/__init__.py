@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 from django.utils import timezone
 
-from dreams.services.doctor import dreaming, machine, running, store
-from dreams.services.doctor.check import Check, State, safely
+from dreams.services.doctor import rows
 from dreams.services.doctor.connection import connection as ask_a_model
+from dreams.services.doctor.rows import Check, State, safely
 
 __all__ = ["Check", "State", "examine"]
 
@@ -24,21 +24,21 @@ def examine(
     `connection` also asks the model a question."""
     at = now or timezone.now()
     todo: Sequence[tuple[str, Callable[[], Check]]] = (
-        ("Version", machine.versions),
-        ("Settings", machine.configuration),
-        ("Data directory", machine.data_directory),
-        ("Disk", machine.disk),
-        ("Database", store.database),
-        ("Config folders", dreaming.roots),
-        ("Server", running.server),
-        ("Scheduler", lambda: running.ticks(at)),
-        ("Workers", lambda: running.workers(at)),
-        ("Dreaming", lambda: dreaming.dreams(at)),
-        ("Schedule", dreaming.schedule),
-        ("Engine", dreaming.engine),
-        ("Sandbox", machine.sandbox),
-        ("Time zone", machine.time_zone),
-        ("Kept data", lambda: store.kept(thorough=thorough)),
+        ("Version", rows.versions),
+        ("Settings", rows.configuration),
+        ("Data directory", rows.data_directory),
+        ("Disk", rows.disk),
+        ("Database", rows.database),
+        ("Config folders", rows.roots),
+        ("Server", rows.server),
+        ("Scheduler", lambda: rows.ticks(at)),
+        ("Workers", lambda: rows.workers(at)),
+        ("Dreaming", lambda: rows.dreams(at)),
+        ("Schedule", rows.schedule),
+        ("Engine", rows.engine),
+        ("Sandbox", rows.sandbox),
+        ("Time zone", rows.time_zone),
+        ("Kept data", lambda: rows.kept(thorough=thorough)),
         *([("Connection", ask_a_model)] if connection else []),
     )
     return [safely(name, check) for name, check in todo]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dreams import conf
 from dreams.engines.anthropic.probe import probe
-from dreams.services.doctor.check import Check
+from dreams.services.doctor.rows import Check
 
 
 def connection() -> Check:

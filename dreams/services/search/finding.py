@@ -6,7 +6,8 @@ Every list is bounded, newest first, and described in a fixed number of queries 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,10 +18,97 @@ from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project, Prompt, Session, Version
 from dreams.services import blobs
-from dreams.services.search.backend import earlier, is_common, matching, surely
-from dreams.services.search.kinds import CANDIDATES, FEW, Kind
-from dreams.services.search.marking import Excerpt, Part, excerpts, marked
-from dreams.services.search.query import Query
+from dreams.services.search.index import earlier, is_common, matching, surely
+from dreams.services.search.query import CANDIDATES, FEW, Kind, Query, normal, spans
+
+# The piece of a text that shows why it was found, in parts that say which of them matched.
+
+
+LINE_CHARS = 180
+# A line ends with a whole word, if that is no longer than this.
+LAST_WORD = 20
+BEFORE_CHARS = 60
+MOST_LINES = 2
+AROUND_CHARS = 60
+# Words with single spaces between them: what a browser finds again on the page, whatever the page makes of the rest.
+_RUN = re.compile(r"\S+(?: \S+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Plain text, to be escaped like any other."""
+
+    text: str
+    is_match: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """One line of a text, cut to what can be read at a glance. `line` is 1-based.
+
+    `words` are those around the first match, whole and exactly as they stand there.
+    """
+
+    line: int
+    parts: tuple[Part, ...]
+    words: str = ""
+
+
+def excerpts(text: str, terms: tuple[str, ...], most: int = MOST_LINES) -> list[Excerpt]:
+    """The lines that hold most of `terms`, in the order of the text; none where no line alone holds one."""
+    lines = normal(text).split("\n")
+    weighed = [(_weight(line, terms), -at) for at, line in enumerate(lines)]
+    best = sorted(-at for weight, at in sorted(weighed, reverse=True)[:most] if weight)
+    return [_excerpt(lines[at], at + 1, terms) for at in best]
+
+
+def _weight(line: str, terms: tuple[str, ...]) -> int:
+    return sum(bool(spans(line, (term,))) for term in terms)
+
+
+def _excerpt(line: str, number: int, terms: tuple[str, ...]) -> Excerpt:
+    found = spans(line, terms)
+    start = _start(line, found[0][0])
+    shown = _clip(line, start)
+    return Excerpt(number, tuple(marked(shown, terms)), _around(line, *found[0]))
+
+
+def _around(line: str, start: int, end: int) -> str:
+    run = next((run for run in _RUN.finditer(line) if run.end() >= end), None)
+    if run is None or run.start() > start:
+        return line[start:end].strip()
+    left = line.rfind(" ", run.start(), max(run.start(), start - AROUND_CHARS)) + 1 or run.start()
+    right = line.find(" ", min(run.end(), end + AROUND_CHARS), run.end())
+    return line[max(left, run.start()) : right if right >= 0 else run.end()]
+
+
+def _start(line: str, match: int) -> int:
+    """Where to begin so that the match is in sight: at a word, a little before it."""
+    if match < LINE_CHARS - BEFORE_CHARS:
+        return 0
+    at = line.find(" ", match - BEFORE_CHARS, match)
+    return at + 1 if at >= 0 else match - BEFORE_CHARS // 2
+
+
+def _clip(line: str, start: int) -> str:
+    end = start + LINE_CHARS
+    is_cut = len(line) > end
+    if is_cut and (space := line.rfind(" ", end - LAST_WORD, end + 1)) > start:
+        end = space
+    return f"{'…' if start else ''}{line[start:end].strip()}{'…' if is_cut else ''}"
+
+
+def marked(text: str, terms: tuple[str, ...]) -> Iterator[Part]:
+    """All of `text`, in parts."""
+    text, at = normal(text), 0
+    for start, end in spans(text, terms):
+        if start > at:
+            yield Part(text[at:start])
+        yield Part(text[start:end], is_match=True)
+        at = end
+    if at < len(text):
+        yield Part(text[at:])
+
 
 # Nobody reads more: beyond it the answer is another word, not another page.
 MOST = 1_000

@@ -9,18 +9,102 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-from django.db import DatabaseError, transaction
-from django.db.models import QuerySet
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import StrIndex
+from django.db.models.lookups import GreaterThan
 from django.utils import timezone
 
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.models import Prompt, SearchText, Session, Version
 from dreams.services import blobs
-from dreams.services.search import backend
-from dreams.services.search.folding import fold
+from dreams.services.search import postgresql, sqlite
+from dreams.services.search.query import CANDIDATES, Kind, fold
+
+# The database in use: `sqlite` and `postgresql` have the same functions.
+
+
+IMPATIENT_MS = 100
+
+
+def matching(terms: tuple[str, ...], kind: Kind, most: int = CANDIDATES) -> QuerySet[SearchText]:
+    """Texts of a kind that hold all of `terms` (folded, see `query`), exactly; none where there are no terms.
+
+    Of very common terms only the newest texts are looked at, see `is_common`.
+    """
+    if not terms:
+        return SearchText.objects.none()
+    return surely(terms).filter(_narrowing(terms, kind, most))
+
+
+def surely(terms: tuple[str, ...]) -> QuerySet[SearchText]:
+    """Texts that hold all of `terms`, by looking into each: the index may only say "perhaps"."""
+    return SearchText.objects.filter(*(GreaterThan(StrIndex("text", Value(term)), 0) for term in terms))
+
+
+def earlier(terms: tuple[str, ...], most: int = CANDIDATES) -> Q:
+    """Versions that hold all of `terms` and are no longer what stands in their memory; of common terms the newest."""
+    if not terms:
+        return Q(pk__in=())
+    if not _is_postgresql():
+        return sqlite.earlier(terms, most)
+    now = Q(memory__gone_at__isnull=True, sha256=F("memory__sha256"))
+    return Q(sha256__in=matching(terms, Kind.MEMORY, most).values("blob_id")) & ~now
+
+
+def is_common(terms: tuple[str, ...], kind: Kind, most: int = CANDIDATES) -> bool:
+    """Whether `terms` may stand in more texts than `matching` looks at."""
+    return SearchText.objects.filter(_narrowing(terms, kind, most)).count() >= most
+
+
+def _narrowing(terms: tuple[str, ...], kind: Kind, most: int) -> Q:
+    if _is_postgresql():
+        return postgresql.narrowing(terms, kind, most)
+    return sqlite.narrowing(terms, kind, most)
+
+
+@contextmanager
+def impatient() -> Iterator[None]:
+    """Give up at once where another writer is at work: what waits can wait, and whoever searches cannot."""
+    if _is_postgresql():
+        yield
+        return
+    options = connection.settings_dict.get("OPTIONS", {})
+    _set_busy_timeout(IMPATIENT_MS)
+    try:
+        yield
+    finally:
+        _set_busy_timeout(int(float(options.get("timeout", 5)) * 1000))
+
+
+def _set_busy_timeout(milliseconds: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA busy_timeout = {milliseconds}")
+
+
+def reset() -> None:
+    """Empty the index, and make it anew where it is damaged. Nothing is found until it is filled again."""
+    if _is_postgresql():
+        postgresql.reset()
+    else:
+        sqlite.reset()
+
+
+def sweep() -> None:
+    """Make sure that nothing of a removed text stays in the index's own pages."""
+    if _is_postgresql():
+        postgresql.sweep()
+    else:
+        sqlite.sweep()
+
+
+def _is_postgresql() -> bool:
+    return connection.vendor == "postgresql"
+
 
 # More than a page shows of a memory: a longer one is found by its beginning.
 MAX_CHARS = 400_000
@@ -71,7 +155,7 @@ def catch_up(seconds: float) -> int:
 def begin_again() -> None:
     """Empty the index: everything waits again. The remedy where it is damaged; no text is lost, it is made of others."""
     with transaction.atomic():
-        backend.reset()
+        reset()
         Version.objects.filter(indexed=True).update(indexed=False)
         Prompt.objects.filter(indexed=True).update(indexed=False)
         Session.objects.filter(title_indexed_at__isnull=False).update(title_indexed_at=None)
@@ -83,7 +167,7 @@ def forget(sha256: str) -> None:
         SearchText.objects.filter(blob=sha256).delete()
         # Else the next look at what waits would take it in again.
         Version.objects.filter(sha256=sha256).update(indexed=True)
-        backend.sweep()
+        sweep()
 
 
 def read_again(prompts: QuerySet[Prompt], sessions: QuerySet[Session]) -> None:
@@ -93,7 +177,7 @@ def read_again(prompts: QuerySet[Prompt], sessions: QuerySet[Session]) -> None:
         SearchText.objects.filter(session__in=sessions.values("pk")).delete()
         prompts.update(indexed=False)
         sessions.update(title_indexed_at=None)
-        backend.sweep()
+        sweep()
 
 
 def _waiting_versions() -> QuerySet[Version]:

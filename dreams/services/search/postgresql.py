@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.apps import apps
 from django.db.models import Q
 
-from dreams.services.search.kinds import Kind
+from dreams.services.search.query import Kind
 
 TABLE = "dreams_searchtext"
 INDEX = f"{TABLE}_grams"

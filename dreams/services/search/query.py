@@ -2,10 +2,97 @@
 
 from __future__ import annotations
 
+import enum
 import re
+import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.services.search.folding import fold
+# What a searched text is, and how many of a kind are looked at.
+
+
+# A word that stands in more texts than this is looked for in the newest of them: nobody reads ten thousand results,
+# and a page must not wait for them.
+CANDIDATES = 20_000
+# So many of the newest are looked at first: of a common word they hold more than a page counts.
+FEW = 3_000
+
+
+class Kind(enum.Enum):
+    MEMORY = "memory"
+    TYPED = "typed"
+    SESSION = "session"
+
+
+# Text as search compares it: no case, no accents, one kind of white space.
+
+
+_MARKS = range(0x0300, 0x0370)
+_ASCII = {code: chr(code).lower() for code in range(128)} | dict.fromkeys((9, 10, 11, 12, 13), " ")
+
+
+class _Folds(dict[int, str]):
+    """What each character becomes; the table fills itself with those that are met."""
+
+    def __missing__(self, code: int) -> str:
+        found = self[code] = _folded(chr(code))
+        return found
+
+
+def _folded(character: str) -> str:
+    if character.isspace():
+        return " "
+    # Lower first: some capitals only decompose once they are small.
+    plain = (c for c in unicodedata.normalize("NFKD", character.casefold()) if ord(c) not in _MARKS)
+    return unicodedata.normalize("NFC", "".join(plain)).casefold()
+
+
+_FOLDS = _Folds(_ASCII)
+
+
+def normal(text: str) -> str:
+    """The form in which `spans` counts characters: the same to the eye, each accent joined to its letter."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def fold(text: str) -> str:
+    return normal(text).translate(_FOLDS)
+
+
+def spans(text: str, terms: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Where folded `terms` stand in `text` (in its normal form): start and end, in order, never overlapping."""
+    folded = text.translate(_FOLDS)
+    found = sorted(hit for term in terms for hit in _hits(folded, term))
+    if not found:
+        return []
+    if len(folded) != len(text) or not text.isascii():
+        starts = _origins(text)
+        found = [(starts[start], starts[end - 1] + 1) for start, end in found]
+    return list(_merged(found))
+
+
+def _hits(folded: str, term: str) -> Iterator[tuple[int, int]]:
+    at = folded.find(term) if term else -1
+    while at >= 0:
+        yield at, at + len(term)
+        at = folded.find(term, at + len(term))
+
+
+def _origins(text: str) -> list[int]:
+    """For each character of the folded text, the index of the one it came from."""
+    return [at for at, character in enumerate(text) for _ in _FOLDS[ord(character)]]
+
+
+def _merged(found: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    start, end = found[0]
+    for next_start, next_end in found[1:]:
+        if next_start > end:
+            yield start, end
+            start, end = next_start, next_end
+        else:
+            end = max(end, next_end)
+    yield start, end
+
 
 MAX_CHARS = 200
 MAX_TERMS = 12

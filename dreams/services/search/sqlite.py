@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models import Q
 from django.db.models.expressions import RawSQL
 
-from dreams.services.search.kinds import CANDIDATES, Kind
+from dreams.services.search.query import CANDIDATES, Kind
 
 TABLE = "dreams_searchtext"
 FTS = f"{TABLE}_fts"

@@ -17,11 +17,9 @@ from django.urls import reverse
 from dreams.lib.files.text import plural
 from dreams.models import Memory, Prompt, Session
 from dreams.services.search import finding, index
-from dreams.services.search.backend import impatient, is_common
-from dreams.services.search.finding import Filters, MemoryHit, SessionHit, TypedHit, VersionHit
-from dreams.services.search.kinds import Kind
-from dreams.services.search.marking import Excerpt, Part
-from dreams.services.search.query import Query
+from dreams.services.search.finding import Excerpt, Filters, MemoryHit, Part, SessionHit, TypedHit, VersionHit
+from dreams.services.search.index import impatient, is_common
+from dreams.services.search.query import Kind, Query
 from dreams.web.pages.versions import ORIGINS
 from dreams.web.paging import Listed, page_of
 

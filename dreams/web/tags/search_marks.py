@@ -9,7 +9,7 @@ from django import template
 from django.utils.html import conditional_escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dreams.services.search.marking import marked
+from dreams.services.search.finding import marked
 
 register = template.Library()
 _TAG = re.compile(r"(<[^>]*>)")

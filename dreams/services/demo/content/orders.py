@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.services.demo.model import Agent, Helper, Note, Project, Talk, You, days
+from dreams.services.demo.writing import Agent, Helper, Note, Project, Talk, You, days
 
 INDEX = """# Memory
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from dreams.lib.agents import transcripts
-from dreams.services.search.folding import fold
+from dreams.services.search.query import fold
 from dreams.web.shown import shown
 
 TOOL_CHARS = 6_000

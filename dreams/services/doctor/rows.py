@@ -1,0 +1,346 @@
+"""One check: what was found about one thing, in words, and what to do where something is wrong."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import shutil
+import sqlite3
+import stat
+import sys
+import zoneinfo
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+import django
+from django.conf import settings
+from django.core import checks as system
+from django.core.cache import cache
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+from django.utils.text import capfirst
+
+from dreams import conf
+from dreams.engines.anthropic import keys
+from dreams.lib import ages
+from dreams.lib.files.text import plural
+from dreams.lib.sandbox.tool_worker import fences
+from dreams.lib.storage.history import HistoryError
+from dreams.models import DreamRun, Project, ScheduledJob
+from dreams.services import demo, discovery, notify, server_registry
+from dreams.services.hosts import cluster_name, host
+from dreams.services.scheduling import scheduler
+from dreams.services.upkeep import verifying
+from memoryweb import env, version
+
+# `bad` stops every dream; `warn` is what a person should know of; `info` was not looked at.
+State = Literal["ok", "warn", "bad", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`said` is what was found; `detail` adds to it."""
+
+    name: str
+    state: State
+    said: str
+    detail: str = ""
+    remedy: str = ""
+
+
+def safely(name: str, check: Callable[[], Check]) -> Check:
+    """One check that fails hides no other: this is where one looks when things fail."""
+    try:
+        return check()
+    except DatabaseError as error:
+        return Check(name, "bad", f"The database does not answer: {error}", remedy="See Database.")
+    except conf.BadValue:
+        # The check of the settings names it; here it would hide what else there is.
+        return Check(
+            name, "info", "Not checked: a setting is invalid", remedy="The row of Settings says which."
+        )
+    except (HistoryError, OSError, ValueError) as error:
+        said = f"This could not be checked: {error}"
+        return Check(name, "bad", said, remedy="Put right what the message names.")
+
+
+# What dreams need: folders to read, an engine that can run, and nobody who paused them.
+
+
+RECENT = dt.timedelta(days=7)
+MOST_NAMES = 5
+
+
+def roots() -> Check:
+    chosen = discovery.configured_roots()
+    found = [root for root in chosen if root.is_dir()]
+    missing = ", ".join(str(root) for root in chosen if root not in found)
+    if not found:
+        remedy = "Set MEMORYWEB_ROOTS, or start `serve`, which makes a demo."
+        return Check("Config folders", "bad", f"None found: {missing}", remedy=remedy)
+    number = plural(Project.objects.filter(gone_at__isnull=True).count(), "project")
+    names = ", ".join(str(root) for root in found)
+    if missing:
+        remedy = "Correct them in Settings, Places, or in MEMORYWEB_ROOTS."
+        return Check("Config folders", "warn", f"Not found: {missing}", f"{number} in {names}", remedy)
+    return Check("Config folders", "ok", number + (" (the demo)" if demo.is_shown() else ""), names)
+
+
+def dreams(now: dt.datetime) -> Check:
+    if conf.current().paused:
+        remedy = "Resume it at the end of Settings."
+        return Check("Dreaming", "bad", "Paused everywhere", remedy=remedy)
+    recent = DreamRun.objects.filter(status=DreamRun.Status.FAILED, ended_at__gt=now - RECENT).count()
+    failed = f"{plural(recent, 'failed dream')} in the last 7 days"
+    failing = list(Project.objects.filter(failures__gt=0, gone_at__isnull=True).order_by("-failures"))
+    if failing:
+        names = ", ".join(str(project) for project in failing[:MOST_NAMES])
+        last = DreamRun.objects.filter(project=failing[0], status=DreamRun.Status.FAILED).first()
+        why = f"{failing[0]}: {last.error} " if last and last.error else ""
+        remedy = "Each is retried automatically; the page of the failed dream says what to do."
+        return Check("Dreaming", "warn", f"Failing: {names}", f"{why}{failed}", remedy)
+    said = f"On; {plural(DreamRun.objects.count(), 'dream')} so far, none failing"
+    return Check("Dreaming", "ok", said, failed)
+
+
+def schedule() -> Check:
+    """Jobs that fail, and a digest that has an address and nobody who sends it, or the reverse."""
+    rows = list(ScheduledJob.objects.filter(ended_at__isnull=True).select_related("project"))
+    failing = [str(row) for row in rows if row.failures]
+    if failing:
+        remedy = "The page Schedule says why."
+        return Check("Schedule", "warn", f"Failing: {', '.join(failing[:MOST_NAMES])}", remedy=remedy)
+    has_digest = any(row.kind == ScheduledJob.Kind.DIGEST for row in rows)
+    if notify.configured() and not has_digest:
+        remedy = 'Add a job: `jobs add "0 8 * * *" digest`.'
+        return Check("Schedule", "warn", "A digest has an address, but no job sends it", remedy=remedy)
+    if env.text("MEMORYWEB_DIGEST_HOURS"):
+        said = "MEMORYWEB_DIGEST_HOURS is no longer used"
+        return Check("Schedule", "warn", said, remedy="Remove it. The times of the digest are on Schedule.")
+    following = min((row.next_at for row in rows if row.next_at), default=None)
+    coming = f"the next {ages.until(following, timezone.now())}" if following else ""
+    return Check("Schedule", "ok", plural(len(rows), "job"), coming)
+
+
+def engine() -> Check:
+    """Everywhere's engine, and whether the projects that chose a model can ask one."""
+    found = keys.state()
+    overrides = conf.Overrides.load()
+    config = overrides.config(None)
+    waiting = [p for p in _present() if overrides.config(p.pk).engine != "rules"]
+    if config.engine == "rules" and not waiting:
+        return Check("Engine", "ok", "Rules, offline", _key_in_words(found))
+    said = (
+        f"Model {config.model}"
+        if config.engine != "rules"
+        else f"A model for {plural(len(waiting), 'project')}"
+    )
+    if not found.usable:
+        return Check("Engine", "bad", f"{said} is chosen, but there is no usable key", remedy=found.remedy)
+    return Check("Engine", "ok", f"{said} at {found.host}", f"Key: {found.said}")
+
+
+def _present() -> list[Project]:
+    return list(Project.objects.filter(gone_at__isnull=True).only("pk"))
+
+
+def _key_in_words(found: keys.KeyState) -> str:
+    return f"Key: {found.said}" if found.usable else "No key, and none is needed"
+
+
+# What runs: the server, its scheduler, its workers.
+
+
+# A tick is due every minute and is looked for every half minute.
+LATE = dt.timedelta(minutes=3)
+
+
+def server() -> Check:
+    running = server_registry.running()
+    if running is None:
+        remedy = "Start one with `python manage.py serve`. Until then dreams start by command only."
+        return Check("Server", "warn", "None runs on this data directory", remedy=remedy)
+    return Check("Server", "ok", running.address, f"Process {running.pid}")
+
+
+def ticks(now: dt.datetime) -> Check:
+    """The scheduler's own mark. Late although a server runs, it stops every dream."""
+    found = cache.get(scheduler.LAST_TICK)
+    last = dt.datetime.fromisoformat(found) if found else None
+    if last is not None and now - last < LATE:
+        return Check("Scheduler", "ok", "Running", f"Looked {ages.ago(last, now)}")
+    said = f"Stopped {ages.ago(last, now)}" if last else "Has never looked"
+    return _standing_still("Scheduler", said, "No dream starts automatically", now)
+
+
+def workers(now: dt.datetime) -> Check:
+    from django_q.models import OrmQ  # noqa: PLC0415 - the queue reads its settings on import
+    from django_q.status import Stat  # noqa: PLC0415 - as above
+
+    ready = sum(len(cluster.workers) for cluster in Stat.get_all())
+    waiting = f"{plural(OrmQ.objects.filter(key=cluster_name(host())).count(), 'task')} waiting"
+    if ready:
+        return Check("Workers", "ok", f"{ready} ready", waiting)
+    return _standing_still("Workers", "None", waiting, now)
+
+
+def _standing_still(name: str, said: str, detail: str, now: dt.datetime) -> Check:
+    running = server_registry.running()
+    if running is None:
+        return Check(name, "warn", said, detail, "Start it with `python manage.py serve`.")
+    if now - running.since < LATE:
+        return Check(name, "warn", said, detail, "The server has just started; look again in a minute.")
+    remedy = "If this stays for five minutes, stop `serve` and start it again; its last lines say why."
+    return Check(name, "bad", said, detail, remedy)
+
+
+# What is kept: the database, and everything that was ever stored, read back.
+
+
+KEPT = {
+    "histories": ("history", "histories"),
+    "versions": ("version", "versions"),
+    "texts": ("text", "texts"),
+    "journals": ("journal", "journals"),
+    "audit entries": ("audit entry", "audit entries"),
+}
+PRAGMAS = ("journal_mode", "synchronous", "busy_timeout", "foreign_keys")
+
+
+def database() -> Check:
+    executor = MigrationExecutor(connection)
+    behind = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if behind:
+        return Check(
+            "Database",
+            "warn",
+            f"{plural(len(behind), 'step')} behind",
+            remedy="Start `serve` again, or run any command that needs it: both update it.",
+        )
+    if connection.vendor != "sqlite":
+        return Check("Database", "ok", connection.display_name)
+    found = {name: _pragma(name) for name in PRAGMAS}
+    said = f"SQLite, journal mode {found['journal_mode']}"
+    detail = f"{settings.DATABASES['default']['NAME']}, " + ", ".join(f"{k} {v}" for k, v in found.items())
+    if found["journal_mode"] != "wal":
+        remedy = "Move the data directory to a local disk: network disks cannot do WAL, and pages will wait for dreams."
+        return Check("Database", "warn", said, detail, remedy)
+    return Check("Database", "ok", said, detail)
+
+
+def _pragma(name: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA {name}")
+        return str(cursor.fetchone()[0])
+
+
+def kept(*, thorough: bool) -> Check:
+    """Histories, texts, journals and the audit log, each as it was written?"""
+    if not thorough:
+        remedy = "`doctor --thorough`, or “Check everything” on the health page, reads all of it back."
+        return Check("Kept data", "info", "Not read back now", remedy=remedy)
+    report = verifying.verify()
+    read = ", ".join(plural(count, *KEPT[kind]) for kind, count in report.checked.items())
+    if not report.problems:
+        return Check("Kept data", "ok", "Whole and unbroken", f"Read back: {read}")
+    worst = report.problems[0]
+    detail = f"In {worst.where}; {plural(len(report.problems), 'problem')} in {read}; `verify` names each"
+    return Check("Kept data", "bad", capfirst(worst.what), detail, worst.remedy)
+
+
+# The machine and this installation: versions, settings, disk, the fence that the system offers, time zone.
+
+
+LITTLE_SPACE = 200 * 1024**2
+SOME_SPACE = 1024**3
+PACKAGES = ("django-q2", "anthropic", "dulwich", "waitress")
+PRIVATE_FILES = ("secret_key", "memoryweb.sqlite3")
+INSTALL = (
+    "For a fence, install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`) where user namespaces are "
+    "allowed, or use Linux 5.13 or later with Landlock."
+)
+
+
+def versions() -> Check:
+    packages = ", ".join(f"{name} {metadata.version(name)}" for name in PACKAGES)
+    python = ".".join(map(str, sys.version_info[:3]))
+    return Check(
+        "Version",
+        "ok",
+        f"memoryweb {version()}",
+        f"Python {python}, Django {django.get_version()}, {packages}, SQLite {sqlite3.sqlite_version}",
+    )
+
+
+def configuration() -> Check:
+    errors = [found for found in system.run_checks() if found.level >= system.ERROR]
+    if not errors:
+        return Check("Settings", "ok", "They fit together")
+    said = " ".join(str(error.msg) for error in errors)
+    return Check("Settings", "bad", said, remedy=" ".join(str(error.hint) for error in errors if error.hint))
+
+
+def data_directory() -> Check:
+    """The database, the keys and the history are the person's alone."""
+    data = Path(settings.DATA_DIR)
+    if not os.access(data, os.W_OK | os.X_OK):
+        remedy = "Give it to this account, or set MEMORYWEB_DATA_DIR."
+        return Check("Data directory", "bad", f"{data} cannot be written to", remedy=remedy)
+    # A file's own mode counts also in a private folder: a copy of it keeps the mode.
+    shared = [path for path in (data, *(data / name for name in PRIVATE_FILES)) if _is_shared(path)]
+    if shared:
+        names = ", ".join(str(path) for path in shared)
+        return Check("Data directory", "warn", "Others can read it", names, f"Run `chmod -R go= {data}`.")
+    return Check("Data directory", "ok", f"Private (mode {_mode(data):o})", str(data))
+
+
+def _is_shared(path: Path) -> bool:
+    return path.exists() and bool(_mode(path) & 0o077)
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def _size(count: int) -> str:
+    """Bytes in words; little is not rounded to nothing."""
+    return f"{count / 1024**3:.1f} GB" if count >= 1024**3 else f"{count // 1024**2} MB"
+
+
+def disk() -> Check:
+    free = shutil.disk_usage(settings.DATA_DIR).free
+    state: State = "bad" if free < LITTLE_SPACE else "warn" if free < SOME_SPACE else "ok"
+    remedy = "" if state == "ok" else "Make room on this disk."
+    return Check("Disk", state, f"{_size(free)} free", str(settings.DATA_DIR), remedy)
+
+
+def sandbox() -> Check:
+    """The system's own fence around a model's tools; the tools have their checks beneath it."""
+    found = fences.offered()
+    if found.has_os_sandbox:
+        missing = [] if found.landlock else ["the kernel has no Landlock"]
+        missing += [found.trouble] if found.trouble else []
+        detail = "Fences a model's tools in, beside their own checks" + "".join(
+            f"; {said}" for said in missing
+        )
+        # One layer is enough: what is missing is told, and nothing need be done.
+        return Check("Sandbox", "ok", " and ".join(found.layers), detail)
+    detail = f"The kernel has no Landlock, and {found.trouble}"
+    if conf.current().require_os_sandbox:
+        remedy = f"{INSTALL} Or switch off “Refuse to dream without an OS sandbox” in Settings."
+        return Check("Sandbox", "bad", "The system has none, and Settings ask for one", detail, remedy)
+    return Check("Sandbox", "info", "Built-in checks only", detail, f"Nothing need be done. {INSTALL}")
+
+
+def time_zone() -> Check:
+    name = conf.current().time_zone or settings.TIME_ZONE
+    try:
+        zone = zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        remedy = "Set MEMORYWEB_TIME_ZONE, such as Europe/Berlin."
+        return Check("Time zone", "bad", f"{name} is not known here", remedy=remedy)
+    return Check("Time zone", "ok", name, f"Now {timezone.localtime(timezone=zone):%Y-%m-%d %H:%M %Z}")
