@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.services.memories.blame.writes import added_at, added_by
+from dreams.services.memories.blame.lines import added_at, added_by
 
 FILE = {"/m/a.md"}
 

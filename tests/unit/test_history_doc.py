@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dreams.services.memories.blame import causes, chain
+from dreams.services.memories.blame import causes
 from dreams.web.pages.blame import KINDS
 
 DOC = (Path(__file__).resolve().parents[2] / "docs" / "history.md").read_text(encoding="utf-8")
@@ -12,8 +12,8 @@ DOC = (Path(__file__).resolve().parents[2] / "docs" / "history.md").read_text(en
 
 def test_the_limits_of_blame_are_those_of_the_code() -> None:
     text = " ".join(DOC.split())
-    assert f"The newest {chain.MAX_STATES} versions are compared" in text
-    assert f"at most {chain.MAX_BYTES >> 20} MB of text" in text
+    assert f"The newest {causes.MAX_STATES} versions are compared" in text
+    assert f"at most {causes.MAX_BYTES >> 20} MB of text" in text
     assert f"The newest {causes.MAX_WRITES} writes of agents are" in text
 
 

@@ -18,7 +18,7 @@ from dreams.models import AuditEntry, Hunk, Memory, Project, Proposal, Version
 from dreams.services import discovery, project_lock, review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import exports, hand_edits, syncing
-from dreams.services.secret_purge import redacting
+from dreams.services.secret_purge import purging
 from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +70,7 @@ FUNCTIONS: dict[str, Callable[[Proposal], Any]] = {
         made.project, "feedback_testing.md", _memory(made).sha256, world.ME
     ),
     "an earlier moment": lambda made: hand_edits.propose_moment(made.project, timezone.now(), world.ME),
-    "redaction": lambda made: redacting.propose(made.project, world.ME),
+    "redaction": lambda made: purging.propose(made.project, world.ME),
     "a look at its files": lambda made: syncing.refresh(made.project),
     "the lock": lambda made: project_lock.hold(made.project, "apply").__enter__(),
 }

@@ -8,7 +8,12 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 
 from dreams.services.notify.digest import Digest
-from dreams.services.notify.failure import NotSent
+
+# Why a digest did not go out.
+
+
+class NotSent(Exception):
+    """A digest did not go out; the message names the place and the remedy, never a password."""
 
 
 def addresses(setting: str) -> list[str]:

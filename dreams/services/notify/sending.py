@@ -19,7 +19,7 @@ from dreams.models import Channel
 from dreams.services import auditlog
 from dreams.services.notify import mail, webhook
 from dreams.services.notify.digest import Digest, collect
-from dreams.services.notify.failure import NotSent
+from dreams.services.notify.mail import NotSent
 
 log = logging.getLogger(__name__)
 

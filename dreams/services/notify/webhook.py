@@ -22,7 +22,7 @@ from django.conf import settings
 
 from dreams import conf
 from dreams.services.notify.digest import Digest
-from dreams.services.notify.failure import NotSent
+from dreams.services.notify.mail import NotSent
 from memoryweb import datadir
 
 TIMEOUT_SECONDS = 10.0

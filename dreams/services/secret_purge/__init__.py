@@ -4,7 +4,6 @@
 """
 
 from dreams.services.secret_purge.looking import Leak, Leaks, look
-from dreams.services.secret_purge.purging import Purged, PurgeRefused, purge, resume
-from dreams.services.secret_purge.redacting import propose
+from dreams.services.secret_purge.purging import Purged, PurgeRefused, propose, purge, resume
 
 __all__ = ["Leak", "Leaks", "PurgeRefused", "Purged", "look", "propose", "purge", "resume"]
