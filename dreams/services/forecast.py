@@ -19,7 +19,7 @@ from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
 from dreams.models import DreamRun, DreamUsage, Project, Prompt
 from dreams.services import pricing
-from dreams.services.dreaming import input_fingerprint
+from dreams.services.dreaming import reading
 
 LAST_DREAMS = 8
 # Fewer than this say little about the next one.
@@ -109,11 +109,7 @@ def size_of(project: Project) -> Size:
     files = project.memories.filter(gone_at__isnull=True)
     notes = files.aggregate(n=Count("pk"), size=Sum("size"))
     index = files.filter(path=INDEX_NAME).values_list("size", flat=True).first() or 0
-    new = list(
-        input_fingerprint.new_sessions(project)[: input_fingerprint.MAX_SESSIONS].values_list(
-            "pk", "used_bytes", "size"
-        )
-    )
+    new = list(reading.new_sessions(project)[: reading.MAX_SESSIONS].values_list("pk", "used_bytes", "size"))
     typed = Prompt.objects.filter(
         session__in=[pk for pk, _, _ in new], offset__gte=F("session__used_bytes")
     ).annotate(chars=Length("text"))

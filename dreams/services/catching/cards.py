@@ -23,8 +23,8 @@ from dreams.services import auditlog, database, policies, proposals, review
 from dreams.services.apply import applying
 from dreams.services.catching import states
 from dreams.services.catching.statements import Statement, scratch
-from dreams.services.proposals import edit_rows
-from dreams.services.proposals.limits import QUOTE_LIMIT
+from dreams.services.proposals import saving
+from dreams.services.proposals.hearing import QUOTE_LIMIT
 from dreams.services.review import Reviewer, ReviewRefused
 
 State = Card.State
@@ -58,7 +58,7 @@ def _card(project: Project, one: Statement) -> Card:
         said=text.storable(one.said, QUOTE_LIMIT),
         text=text.storable(one.text, MOST_TEXT),
         memory_type=one.memory_type,
-        citations=[edit_rows.stored_citation(cited) for cited in one.citations],
+        citations=[saving.stored_citation(cited) for cited in one.citations],
         engine=one.engine,
         said_at=one.at,
     )
@@ -107,7 +107,7 @@ def _lessons(cards: Sequence[Card]) -> list[Lesson]:
     named = {found.get("session_pk") for card in cards for found in card.citations}
     sessions = set(Session.objects.filter(pk__in=named - {None}).values_list("pk", flat=True))
     return [
-        Lesson(card.text, card.memory_type, [edit_rows.citation(one, sessions) for one in card.citations])
+        Lesson(card.text, card.memory_type, [saving.citation(one, sessions) for one in card.citations])
         for card in cards
     ]
 

@@ -1,10 +1,12 @@
 """One dream, from the request to its end: `states` · `story` · `reading` what the engine is given · `watch` its reporter ·
 `bookkeeping` what it used · `steps` what it changed so far · `partial` that work as a proposal, if asked."""
 
-from dreams.services.dreaming.bookkeeping import used_by_model, work_of
-from dreams.services.dreaming.partial import PartialRefused
+from dreams.services.dreaming.partial import PartialRefused, used_by_model, work_of
 from dreams.services.dreaming.partial import propose as propose_partial
-from dreams.services.dreaming.states import (
+from dreams.services.dreaming.steps import changed as unfinished_files
+from dreams.services.dreaming.steps import sweep as sweep_unfinished
+from dreams.services.dreaming.story import run_dream
+from dreams.services.dreaming.watch import (
     LEASE,
     back_off,
     cancel,
@@ -12,9 +14,6 @@ from dreams.services.dreaming.states import (
     lost_its_worker,
     request,
 )
-from dreams.services.dreaming.steps import changed as unfinished_files
-from dreams.services.dreaming.steps import sweep as sweep_unfinished
-from dreams.services.dreaming.story import run_dream
 
 __all__ = [
     "LEASE",

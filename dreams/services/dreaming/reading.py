@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from dreams import conf
@@ -21,6 +22,7 @@ from dreams.models import (
     AppliedFile,
     DreamRun,
     DreamSession,
+    LeftOut,
     MemoryWrite,
     Project,
     Prompt,
@@ -29,8 +31,41 @@ from dreams.models import (
     Version,
 )
 from dreams.services import blobs, discovery
-from dreams.services.dreaming import input_fingerprint
 from dreams.services.memories import syncing
+
+# What a dream would read: the sessions that are new to it, and a fingerprint of all its inputs.
+
+
+MAX_SESSIONS = 500
+
+
+def new_sessions(project: Project) -> QuerySet[Session]:
+    """Sessions with bytes that no submitted proposal has learnt from, newest first; not the dreams' own."""
+    return project.sessions.filter(gone_at__isnull=True, own=False, size__gt=F("used_bytes")).order_by(
+        "-touched_at"
+    )
+
+
+def fingerprint(project: Project) -> str:
+    """A digest of memories, new sessions, what stays out and the engine. Two queries and no disk."""
+    digest = hashlib.sha256()
+    for row in _rows(project):
+        digest.update("\0".join(map(str, row)).encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
+
+
+def _rows(project: Project) -> Iterable[tuple[object, ...]]:
+    yield ("engine", conf.current(project).engine)
+    yield from project.memories.filter(gone_at__isnull=True).order_by("path").values_list("path", "sha256")
+    yield from (
+        new_sessions(project)
+        .order_by("session_id")
+        .values_list("session_id", "used_bytes", "size")[:MAX_SESSIONS]
+    )
+    yield from (
+        LeftOut.objects.filter(project=project).order_by("pk").values_list("path", "hunk_id", "inputs_key")
+    )
+
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +85,7 @@ def review_sessions(dream: DreamRun) -> list[SessionBrief]:
     live = discovery.live_session_ids(dream.project)
     chosen = [
         session
-        for session in input_fingerprint.new_sessions(dream.project)[: input_fingerprint.MAX_SESSIONS]
+        for session in new_sessions(dream.project)[:MAX_SESSIONS]
         if dream.forced or (session.session_id not in live and session.touched_at <= quiet)
     ]
     DreamSession.objects.bulk_create(

@@ -13,7 +13,7 @@ from django.db.models import Max
 from dreams.engines.types import Edit
 from dreams.lib.files import text
 from dreams.models import DreamRun, Session, WorkStep, WorkText
-from dreams.services.proposals import edit_rows
+from dreams.services.proposals import saving
 
 MOST_STEPS = 1_000
 MOST_BYTES = 16 * 1024 * 1024
@@ -57,8 +57,8 @@ def _row(dream: DreamRun, number: int, edit: Edit) -> WorkStep:
         operation=text.storable(edit.operation, 200),
         kind=edit.kind,
         reason=text.storable(edit.reason, 2000),
-        citations=[edit_rows.stored_citation(found) for found in edit.citations],
-        fates=[edit_rows.stored_fate(fate) for fate in edit.fates],
+        citations=[saving.stored_citation(found) for found in edit.citations],
+        fates=[saving.stored_fate(fate) for fate in edit.fates],
     )
 
 
@@ -85,10 +85,10 @@ def edits_of(dream: DreamRun) -> list[Edit]:
             before=texts[row.before_sha] if row.before_sha else None,
             after=texts[row.after_sha] if row.after_sha else None,
             operation=row.operation,
-            kind=edit_rows.operation_kind(row.kind),
+            kind=saving.operation_kind(row.kind),
             reason=row.reason,
-            citations=tuple(edit_rows.citation(found, sessions) for found in row.citations),
-            fates=tuple(edit_rows.fate(found) for found in row.fates),
+            citations=tuple(saving.citation(found, sessions) for found in row.citations),
+            fates=tuple(saving.fate(found) for found in row.fates),
         )
         for row in rows
     ]

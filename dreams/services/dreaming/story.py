@@ -37,10 +37,9 @@ from dreams.models import (
 from dreams.services import discovery, policies, pricing, project_lock, proposals, review
 from dreams.services.apply import applying
 from dreams.services.catching import states as catching
-from dreams.services.dreaming import checking, input_fingerprint, steps
+from dreams.services.dreaming import checking, reading, steps
 from dreams.services.dreaming.reading import hand_edited, line_dates, review_sessions
-from dreams.services.dreaming.states import claim, end
-from dreams.services.dreaming.watch import LockLost, Watch
+from dreams.services.dreaming.watch import LockLost, Watch, claim, end
 from dreams.services.memories import instructions, syncing
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
@@ -102,7 +101,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
     snapshot = workspace.take(syncing.memory_dir(project))
     syncing.sync(project, snapshot)
     watch.checkpoint()
-    fingerprint = input_fingerprint.fingerprint(project)
+    fingerprint = reading.fingerprint(project)
     if fingerprint == project.inputs_hash and not dream.forced:
         _complete(dream, held, fingerprint, "Nothing changed since the last dream.")
         return

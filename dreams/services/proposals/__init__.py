@@ -2,7 +2,6 @@
 written (`subjects` is what it looks at, `reports` what it said), `hearing` asks the sessions, `standing` says which one
 waits."""
 
-from dreams.services.proposals.examining import examine, listened, report_with
 from dreams.services.proposals.hearing import Hearing, of_dream
 from dreams.services.proposals.reading import (
     Texts,
@@ -16,9 +15,26 @@ from dreams.services.proposals.reading import (
     text_hunks,
     texts_of,
 )
-from dreams.services.proposals.saving import Mark, Origin, Restored, create, redraft, save_hunk, save_hunks
-from dreams.services.proposals.standing import carry_over, open_for, rejected_before, supersede
-from dreams.services.proposals.subjects import subject_of, subject_of_draft
+from dreams.services.proposals.saving import (
+    Mark,
+    Origin,
+    Restored,
+    create,
+    examine,
+    listened,
+    redraft,
+    report_with,
+    save_hunk,
+    save_hunks,
+)
+from dreams.services.proposals.subjects import (
+    carry_over,
+    open_for,
+    rejected_before,
+    subject_of,
+    subject_of_draft,
+    supersede,
+)
 
 __all__ = [
     "Hearing",

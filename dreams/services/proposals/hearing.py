@@ -17,7 +17,12 @@ from dreams.lib.files import text
 from dreams.lib.prose import claims
 from dreams.lib.secrets import redact
 from dreams.models import DreamRun, Hunk, Proposal, Session
-from dreams.services.proposals.limits import QUOTE_LIMIT
+
+# How much of a quote is kept.
+
+
+QUOTE_LIMIT = 4000
+
 
 log = logging.getLogger(__name__)
 

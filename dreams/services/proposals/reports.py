@@ -18,8 +18,7 @@ from dreams.findings.base import Found, Judged, MessageParts, Report, Subject
 from dreams.lib.files import text
 from dreams.lib.source_digest import source_digest
 from dreams.models import FileChange, Finding, Hunk, LedgerEntry, Proposal
-from dreams.services.proposals.hearing import Hearing, stored
-from dreams.services.proposals.limits import QUOTE_LIMIT
+from dreams.services.proposals.hearing import QUOTE_LIMIT, Hearing, stored
 
 Places = Mapping[tuple[str, str], Hunk]
 _LINE = re.compile(r"\bline \d+")

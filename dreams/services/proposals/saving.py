@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import get_args
 
 from django.db import transaction
+from django.utils.dateparse import parse_datetime
 
+from dreams import findings
 from dreams.engines import drafts
-from dreams.engines.types import Citation, Fate
+from dreams.engines.types import Citation, EvidenceSource, Fate, FateKind, OperationKind
+from dreams.findings.base import Report
 from dreams.findings.evidence import judge
+from dreams.findings.statements.units import units_of_lines
 from dreams.lib.files import text
 from dreams.models import (
     DreamRun,
@@ -20,13 +25,105 @@ from dreams.models import (
     Project,
     Proposal,
 )
-from dreams.services import auditlog, blobs
-from dreams.services.proposals.examining import examine
-from dreams.services.proposals.hearing import Hearing, of_dream
-from dreams.services.proposals.limits import QUOTE_LIMIT
+from dreams.services import auditlog, blobs, host_key
+from dreams.services.proposals import reports
+from dreams.services.proposals.hearing import QUOTE_LIMIT, Hearing, of_dream, of_proposal
 from dreams.services.proposals.reading import memory_type
-from dreams.services.proposals.standing import carry_over
-from dreams.services.proposals.subjects import subject_of_draft
+from dreams.services.proposals.subjects import carry_over, listening, subject_of, subject_of_draft
+
+# An engine's edit as JSON fields and back: its citations, and what became of the lines that it removed.
+
+
+def stored_citation(found: Citation) -> dict[str, object]:
+    """`citation` reads it."""
+    fields = asdict(found) | {"at": found.at.isoformat() if found.at else None}
+    return {
+        name: text.storable(value, QUOTE_LIMIT) if isinstance(value, str) else value
+        for name, value in fields.items()
+    }
+
+
+def stored_fate(found: Fate) -> dict[str, str]:
+    """`fate` reads it."""
+    return {name: text.storable(value, QUOTE_LIMIT) for name, value in asdict(found).items()}
+
+
+def citation(found: Mapping[str, object], sessions: Collection[int]) -> Citation:
+    """`sessions` are the rows that still exist; a citation of another one keeps its quote and place only."""
+    session, at = _number(found.get("session_pk")), found.get("at")
+    source: EvidenceSource = next(
+        (kind for kind in get_args(EvidenceSource) if kind == found.get("source")), "memory"
+    )
+    return Citation(
+        source=source,
+        quote=str(found.get("quote", "")),
+        place=str(found.get("place", "")),
+        session_pk=session if session in sessions else None,
+        line_no=_number(found.get("line_no")),
+        offset=_number(found.get("offset")),
+        role=str(found.get("role", "")),
+        at=parse_datetime(at) if isinstance(at, str) else None,
+        context=str(found.get("context", "")),
+        found=bool(found.get("found", False)),
+        note=str(found.get("note", "")),
+    )
+
+
+def fate(found: Mapping[str, object]) -> Fate:
+    kind: FateKind = next((kind for kind in get_args(FateKind) if kind == found.get("kind")), "stated")
+    names = ("text", "target_path", "target_text", "note")
+    line, path, target, note = (str(found.get(name, "")) for name in names)
+    return Fate(line, kind, path, target, note)
+
+
+def operation_kind(name: str) -> OperationKind:
+    return next((kind for kind in get_args(OperationKind) if kind == name), "edit")
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+# Findings and ledger of exactly the text that would be written, saved beside the hunks.
+
+
+def examine(
+    proposal: Proposal,
+    before: Mapping[str, bytes],
+    *,
+    undecided: bool = True,
+    heard: Hearing | None = None,
+) -> None:
+    """Check what would be written and save findings, ledger and the sessions' answers anew; confirmations stay by key.
+
+    `undecided` False looks at exactly what was approved: a rejected destination then shows as a loss. What was said of
+    other changes stays beside them. Where the last look was at the very same texts nothing is done.
+    """
+    host_key.use()
+    heard = heard or of_proposal(proposal)
+    subject = subject_of(proposal, before, undecided=undecided)
+    key = reports.key_of(subject, heard)
+    if reports.stands(proposal, key):
+        return
+    report = findings.examine(listening(subject, heard))
+    left_out = heard.left_out()
+    if left_out:  # another look may hear more
+        report, key = replace(report, findings=(*report.findings, left_out)), ""
+    reports.save(proposal, {(hunk.path, hunk.hunk_id) for hunk in subject.hunks}, report, key)
+
+
+def report_with(proposal: Proposal, before: Mapping[str, bytes], instead: Mapping[int, str]) -> Report:
+    """What the checks would say with these texts (hunk pk → text) in place of the proposed ones. Saves nothing."""
+    host_key.use()
+    subject = subject_of(proposal, before, undecided=True, instead=instead)
+    return findings.examine(listening(subject, of_proposal(proposal)))
+
+
+def listened(proposal: Proposal, typed: str) -> Hearing:
+    """What the proposal's sessions say, `typed` looked up already: before a transaction, which waits for no disk."""
+    heard = of_proposal(proposal)
+    heard.listen(unit.text for unit in units_of_lines(typed.splitlines()))
+    return heard
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from dreams.findings.base import SEVERITIES, Found
 from dreams.models import Finding, Hunk, Operation, Project, Proposal, Question, QuestionOption, Session
 from dreams.services import auditlog, blobs, host_key, proposals, review
 from dreams.services.memories import syncing
-from dreams.services.proposals import edit_rows, rebase
+from dreams.services.proposals import rebase, saving
 from dreams.services.questions import joining, options, states
 from dreams.services.questions.asking import hold
 from dreams.services.review import Reviewer, ReviewRefused
@@ -303,7 +303,7 @@ def _citations(question: Question) -> list[Citation]:
     named = {place.get("session") for place in question.places}
     named |= {found.get("session_pk") for found in question.evidence}
     sessions = set(Session.objects.filter(pk__in=named - {None}).values_list("pk", flat=True))
-    found = [edit_rows.citation(each, sessions) for each in question.evidence]
+    found = [saving.citation(each, sessions) for each in question.evidence]
     return (found or [_of_place(place, sessions) for place in question.places])[:MOST_EVIDENCE]
 
 
@@ -317,7 +317,7 @@ def _of_place(place: dict[str, object], sessions: set[int]) -> Citation:
         "line_no": place.get("line"),
         "found": True,
     }
-    return edit_rows.citation(fields, sessions)
+    return saving.citation(fields, sessions)
 
 
 def _blocking(proposal: Proposal) -> set[str]:

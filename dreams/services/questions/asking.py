@@ -16,8 +16,8 @@ from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
 from dreams.services import blobs
 from dreams.services.memories import syncing
-from dreams.services.proposals import edit_rows
-from dreams.services.proposals.limits import QUOTE_LIMIT
+from dreams.services.proposals import saving
+from dreams.services.proposals.hearing import QUOTE_LIMIT
 from dreams.services.questions import joining, options, states
 
 log = logging.getLogger(__name__)
@@ -118,7 +118,7 @@ def _save(row: Question, one: Asked, dream: DreamRun, proposal: Proposal | None)
     row.dream, row.proposal, row.kind = dream, proposal, one.kind
     row.why, row.weight, row.asked = text.storable(one.why, 1000), min(1.0, max(0.0, one.weight)), False
     row.places = [_place(place, known) for place in one.places[:MOST_PLACES]]
-    row.evidence = [edit_rows.stored_citation(found) for found in one.citations[:MOST_PLACES]]
+    row.evidence = [saving.stored_citation(found) for found in one.citations[:MOST_PLACES]]
     row.state, row.later_until = State.OPEN, None
     row.save()
     row.options.all().delete()

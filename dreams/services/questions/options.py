@@ -12,7 +12,7 @@ from dreams.lib.diff import merge
 from dreams.lib.files import text
 from dreams.models import Question, QuestionOption, Session
 from dreams.services import blobs
-from dreams.services.proposals import edit_rows, rebase
+from dreams.services.proposals import rebase, saving
 
 _MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
 
@@ -35,8 +35,8 @@ def stored(edits: Iterable[Edit]) -> list[dict[str, object]]:
             "operation": text.storable(edit.operation, 1000),
             "kind": edit.kind,
             "reason": text.storable(edit.reason, 2000),
-            "citations": [edit_rows.stored_citation(found) for found in edit.citations],
-            "fates": [edit_rows.stored_fate(found) for found in edit.fates],
+            "citations": [saving.stored_citation(found) for found in edit.citations],
+            "fates": [saving.stored_fate(found) for found in edit.fates],
         }
         for edit in edits
     ]
@@ -66,10 +66,10 @@ def edits_of(option: QuestionOption, rows: Sequence[str] = ()) -> list[Edit]:
             before=_text(edit["before"], kept),
             after=_text(edit["after"], kept),
             operation=edit["operation"] if option.question.kind == Question.Kind.INDEX else "answer",
-            kind=edit_rows.operation_kind(edit["kind"]),
+            kind=saving.operation_kind(edit["kind"]),
             reason=edit["reason"],
-            citations=tuple(edit_rows.citation(found, sessions) for found in edit["citations"]),
-            fates=(*map(edit_rows.fate, edit["fates"]), *_answered(option, edit, kept)),
+            citations=tuple(saving.citation(found, sessions) for found in edit["citations"]),
+            fates=(*map(saving.fate, edit["fates"]), *_answered(option, edit, kept)),
         )
         for edit in wanted
     ]

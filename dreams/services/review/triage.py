@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from dreams.models import Finding, Hunk, Operation, Proposal
 from dreams.services import review
-from dreams.services.proposals import decisions, kinds
+from dreams.services.proposals import decisions
 from dreams.services.review import Reviewer, ReviewRefused
 
 
@@ -31,11 +31,11 @@ class KindCount:
 
     @property
     def words(self) -> str:
-        return kinds.counted(self.kind, self.decisions)
+        return decisions.counted(self.kind, self.decisions)
 
     @property
     def name(self) -> str:
-        return kinds.named(self.kind)
+        return decisions.named(self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def counts() -> list[KindCount]:
             waiting=Count("pk", distinct=True), places=Count(F("proposal__project"), distinct=True)
         )
     }
-    return [found[kind] for kind in kinds.ORDER if kind in found]
+    return [found[kind] for kind in decisions.ORDER if kind in found]
 
 
 def of_kind(kind: str) -> QuerySet[Operation]:

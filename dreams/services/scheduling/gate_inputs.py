@@ -16,7 +16,7 @@ from dreams.engines.anthropic import keys
 from dreams.lib import locks, process
 from dreams.models import LockHold, Project, Proposal, Session
 from dreams.services import discovery, forecast, pricing
-from dreams.services.dreaming import input_fingerprint
+from dreams.services.dreaming import reading
 from dreams.services.scheduling import gates
 
 AT_ONCE = 500
@@ -153,7 +153,7 @@ def _touched(project: Project, clock: int | None) -> QuerySet[Session]:
 
 
 def _inputs(project: Project) -> gates.InputsFact:
-    return gates.InputsFact(input_fingerprint.fingerprint(project), project.inputs_hash or None)
+    return gates.InputsFact(reading.fingerprint(project), project.inputs_hash or None)
 
 
 def _engine(config: conf.Config) -> gates.EngineFact:

@@ -10,7 +10,7 @@ from dreams.engines import versions
 from dreams.models import Operation, Policy, Project
 from dreams.services.policies import action_for, earned, table
 from dreams.services.policies.rules import Table
-from dreams.services.proposals import kinds
+from dreams.services.proposals import decisions
 from dreams.services.settings_changes import MEMORY_TYPES, POLICY_KINDS
 
 LATELY = dt.timedelta(days=7)
@@ -94,8 +94,8 @@ def by_kind(project: Project | None, typed: Mapping[str, str] | None = None) -> 
     own = project is not None
     caught = _cell(found, (own, "", "", Policy.Operation.CATCH), "Policy")
     rows = [
-        Row(kinds.named(kind), [_cell(found, (own, kind, "", ""), "Policy")])
-        for kind in kinds.ORDER
+        Row(decisions.named(kind), [_cell(found, (own, kind, "", ""), "Policy")])
+        for kind in decisions.ORDER
         if kind in POLICY_KINDS
     ]
     rows.append(Row("Caught in your sessions", [caught]))
@@ -140,7 +140,7 @@ def earned_rows() -> list[EarnedRow]:
     return [
         EarnedRow(
             pk=row.pk,
-            kind=kinds.named(row.kind),
+            kind=decisions.named(row.kind),
             maker=versions.maker_name(row.maker),
             applied=applied.get(row.pk, 0),
             since=row.changed_at,
@@ -173,7 +173,7 @@ def offers() -> list[Offer]:
         Offer(
             kind=offer.kind,
             maker=offer.maker,
-            name=kinds.named(offer.kind).lower(),
+            name=decisions.named(offer.kind).lower(),
             by=versions.maker_name(offer.maker),
             decisions=offer.decisions,
             days=offer.days,

@@ -20,7 +20,7 @@ from dreams.lib.secrets.masking import Mask
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 from dreams.services import blobs, proposals
 from dreams.services.proposals import decisions
-from dreams.services.proposals.renames import renames as find_renames
+from dreams.services.proposals.reading import renames as find_renames
 from dreams.web.pages.sight import Sight
 
 WORST = [severity.value for severity in Finding.Severity]

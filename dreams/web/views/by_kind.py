@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files.text import plural
 from dreams.models import Hunk
-from dreams.services.proposals import kinds
+from dreams.services.proposals import decisions
 from dreams.services.review import triage
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
@@ -70,4 +70,4 @@ def _show(request: Request, given: QueryDict, status: int = 200) -> HttpResponse
 
 
 def _kind(given: QueryDict) -> str:
-    return chosen(given.get("kind"), kinds.ORDER)
+    return chosen(given.get("kind"), decisions.ORDER)

@@ -1,3 +1,0 @@
-"""How much of a quote is kept."""
-
-QUOTE_LIMIT = 4000
