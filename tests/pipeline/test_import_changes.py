@@ -11,7 +11,7 @@ from django.db import DataError
 
 from dreams.models import Prompt, RequestUsage, Session, TranscriptFile
 from dreams.services import discovery
-from dreams.services.discovery import chunk
+from dreams.services.discovery import importing
 from tests.world.agent_folder import (
     Root,
     answer,
@@ -198,7 +198,7 @@ def test_a_crash_between_removing_and_reading_is_repaired_by_the_next_discovery(
     root.discover()
     write(first, [typed("New")])
     with monkeypatch.context() as patch:
-        patch.setattr(chunk.rows, "put_files", _die)
+        patch.setattr(importing.rows, "put_files", _die)
         with pytest.raises(KeyboardInterrupt):
             root.discover()
     root.discover()
@@ -212,7 +212,7 @@ def test_what_the_database_refuses_of_one_session_does_not_stop_the_others(
     for n in range(4):
         root.session(app, f"s{n}", [typed("poison" if n == 2 else f"Text {n}"), answer(f"m{n}")])
     root.session(app, "s3/subagents/agent-a", [answer("m9", isSidechain=True, sessionId="s3")])
-    real = chunk.rows.put_prompts
+    real = importing.rows.put_prompts
 
     def put(rows: Sequence[tuple[object, ...]]) -> None:
         if any("poison" in row for row in rows):
@@ -220,7 +220,7 @@ def test_what_the_database_refuses_of_one_session_does_not_stop_the_others(
         real(rows)  # type: ignore[arg-type]  # rows as they came
 
     with monkeypatch.context() as patch:
-        patch.setattr(chunk.rows, "put_prompts", put)
+        patch.setattr(importing.rows, "put_prompts", put)
         report = root.discover()
     assert reasons(report) == {"s2.jsonl": "the database refused what it holds; see the log"}
     assert texts() == ["Text 0", "Text 1", "Text 3"]

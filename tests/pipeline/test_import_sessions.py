@@ -219,7 +219,7 @@ def test_an_empty_transcript_is_a_session_with_nothing_in_it(root: Root, app: Pa
 def test_a_large_transcript_is_written_in_chunks_with_the_same_result(
     root: Root, app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dreams.services.discovery.chunk.ROWS_AT_ONCE", 3)
+    monkeypatch.setattr("dreams.services.discovery.importing.ROWS_AT_ONCE", 3)
     monkeypatch.setattr("dreams.services.discovery.importing.LINES_AT_ONCE", 2)
     root.session(app, "s1", [record for n in range(10) for record in (typed(f"Text {n}"), answer(f"m{n}"))])
     root.discover()

@@ -4,8 +4,8 @@
 running sessions. What did not change is not read again: a listing and its numbers decide.
 """
 
-from dreams.services.discovery.live import live_session_ids
-from dreams.services.discovery.report import Progress, Report, Skip
+from dreams.services.discovery.places import live_session_ids
+from dreams.services.discovery.rows import Progress, Report, Skip
 from dreams.services.discovery.run import configured_roots, discover, refresh
 
 __all__ = ["Progress", "Report", "Skip", "configured_roots", "discover", "live_session_ids", "refresh"]

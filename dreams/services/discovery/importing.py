@@ -9,22 +9,208 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
 
-from django.db import DatabaseError
+from django.db import DatabaseError, DataError, IntegrityError, transaction
 
 from dreams.lib.agents.claude_code.listing import printable, why
-from dreams.lib.agents.transcripts import Cancelled, Reader, Scan, Whole, scan, seen
+from dreams.lib.agents.transcripts import Batch, Cancelled, Prompt, Reader, Scan, UsageRow, Whole, scan, seen
 from dreams.lib.agents.transcripts.ahead import Ahead, children_for
 from dreams.lib.agents.transcripts.reader import opened
-from dreams.services.discovery.chunk import Chunk
+from dreams.lib.files.text import storable
+from dreams.services.discovery import rows
 from dreams.services.discovery.listing import Job, Plan
-from dreams.services.discovery.reading import Reading
-from dreams.services.discovery.report import IsCancelled, OnProgress, Progress, Tally
-from dreams.services.discovery.resume import Kept, kept, resume, start_over
-from dreams.services.discovery.rows import drop_replays
+from dreams.services.discovery.reading import (
+    Reading,
+    leave_out_secrets,
+    orphan_row,
+    prompt_row,
+    session_row,
+    signed,
+    usage_row,
+)
+from dreams.services.discovery.resume import Kept, kept, resume, start_over, stat_mark, state_of
+from dreams.services.discovery.rows import IsCancelled, OnProgress, Progress, Tally, drop_replays
+
+# Rows waiting to be written together.
+
+
+FILES_AT_ONCE = 2_000
+ROWS_AT_ONCE = 20_000
+TEXT_AT_ONCE = 16 << 20
+PROBLEMS_KEPT = 20
+T = TypeVar("T")
+# What one odd row can cause. A database that is locked, full or away is another matter and ends the discovery.
+REFUSED = (DataError, IntegrityError, OverflowError, UnicodeError, ValueError, TypeError)
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Rows by the path of their session's main transcript; `write` turns paths into ids.
+
+    `_ids` begins with the sessions known already, and keeps those met on the way: sub-agents come last. `messages` are
+    the keys of all messages whose usage was written.
+    """
+
+    host: str
+    _ids: dict[str, int]
+    messages: set[int] = field(default_factory=set)
+    _sessions: dict[str, rows.Row] = field(default_factory=dict)
+    _orphans: dict[str, rows.Row] = field(default_factory=dict)
+    _files: dict[str, tuple[str, int, rows.Row]] = field(default_factory=dict)
+    _usage: list[tuple[str, UsageRow]] = field(default_factory=list)
+    _prompts: list[tuple[str, Prompt]] = field(default_factory=list)
+    _writes: list[tuple[str, rows.Row]] = field(default_factory=list)
+    _text: int = 0
+
+    @property
+    def full(self) -> bool:
+        return (
+            len(self._files) >= FILES_AT_ONCE
+            or len(self._usage) + len(self._prompts) >= ROWS_AT_ONCE
+            or self._text >= TEXT_AT_ONCE
+        )
+
+    def add(self, reading: Reading, batch: Batch) -> None:
+        """Take over the rows of one batch."""
+        owner = reading.owner
+        self._usage.extend((owner, row) for row in batch.usage.values())
+        self._prompts.extend((owner, row) for row in batch.prompts)
+        self._text += sum(len(row.text) for row in batch.prompts)
+        self._writes.extend(
+            (owner, (storable(w.path), w.offset, rows.moment(w.at))) for w in batch.memory_writes
+        )
+        if room := PROBLEMS_KEPT - len(reading.problems):
+            reading.problems.extend(
+                {"line": p.line, "offset": p.offset, "reason": p.reason} for p in batch.problems[:room]
+            )
+
+    def keep(self, reading: Reading, *, whole: bool) -> None:
+        """Remember how far a file was read, and what its session amounts to. Raises OSError."""
+        owner, job, cursor = reading.owner, reading.job, reading.state.cursor
+        leave_out_secrets(reading.state.summary)
+        if job.known is not None:
+            self._ids[owner] = job.known.session
+        size, mtime_ns = stat_mark(reading.before, cursor.offset, whole=whole)
+        if job.found.kind == "main":
+            self._sessions[owner] = session_row(reading)
+        elif owner not in self._ids:
+            self._orphans.setdefault(owner, orphan_row(reading, owner))
+        self._files[job.found.path] = (
+            owner,
+            job.project,
+            (
+                job.found.path,
+                job.found.kind,
+                signed(reading.before.device),
+                signed(reading.before.inode),
+                size,
+                mtime_ns,
+                cursor.offset,
+                cursor.lines,
+                reading.identity,
+                state_of(reading.state),
+                rows.as_json(reading.problems),
+                None,
+            ),
+        )
+
+    def write(self) -> list[str]:
+        """Write everything and be empty again; returns the main transcripts whose rows the database refused.
+
+        One refused row takes its whole transaction with it, so then each session gets one of its own.
+        """
+        if not self._files:
+            return []
+        refused: list[str] = []
+        try:
+            self._write()
+        except REFUSED:
+            refused = [owner for owner, part in self._parts().items() if not part._try_alone(owner)]
+        self.messages.update(row.message_key for _, row in self._usage)
+        self._clear()
+        return refused
+
+    def _write(self) -> None:
+        unknown = {owner for owners in self._unresolved().values() for owner in owners}
+        try:
+            with transaction.atomic():
+                self._put()
+        except BaseException:
+            for owner in unknown:
+                self._ids.pop(owner, None)  # rolled back with its row
+            raise
+
+    def _put(self) -> None:
+        newest = rows.newest_session()
+        rows.put_sessions(list(self._sessions.values()))
+        self._resolve(newest)
+        rows.put_files([(self._ids[owner], *row) for owner, _, row in self._files.values()])
+        rows.put_usage([usage_row(pk, row) for pk, row in self._with_ids(self._usage)])
+        rows.put_prompts([prompt_row(pk, row) for pk, row in self._with_ids(self._prompts)])
+        rows.put_writes([(pk, *row) for pk, row in self._with_ids(self._writes)])
+
+    def _try_alone(self, owner: str) -> bool:
+        try:
+            self._write()
+        except REFUSED:
+            log.exception("rows of %s", owner)
+            return False
+        return True
+
+    def _parts(self) -> dict[str, Chunk]:
+        """One chunk for each owner."""
+        parts: dict[str, Chunk] = {}
+        for path, (owner, project, row) in self._files.items():
+            part = parts.setdefault(owner, Chunk(self.host, self._ids))
+            part._files[path] = owner, project, row
+        for owner, part in parts.items():
+            part._sessions = {owner: self._sessions[owner]} if owner in self._sessions else {}
+            part._orphans = {owner: self._orphans[owner]} if owner in self._orphans else {}
+        for gathered in ("_usage", "_prompts", "_writes"):
+            for owner, row in getattr(self, gathered):
+                if owner in parts:
+                    getattr(parts[owner], gathered).append((owner, row))
+        return parts
+
+    def _with_ids(self, owned: Iterable[tuple[str, T]]) -> Iterator[tuple[int, T]]:
+        """Rows of a file that failed before its place was kept are left out: it will be read again."""
+        return ((self._ids[owner], row) for owner, row in owned if owner in self._ids)
+
+    def _resolve(self, newest: int) -> None:
+        """Ids of all owners: of sessions just written, else of older ones, else of ones made to hold an orphan."""
+        self._ids |= rows.sessions_after(newest, self.host)
+        for project, owners in self._unresolved().items():
+            self._ids |= rows.sessions_of(project, owners)
+        missing = {owner for owners in self._unresolved().values() for owner in owners}
+        if missing:
+            rows.put_missing_sessions([self._orphans[owner] for owner in missing if owner in self._orphans])
+            self._ids |= rows.sessions_after(newest, self.host)
+
+    def _unresolved(self) -> dict[int, list[str]]:
+        """Owners without an id, by project. Few: a sub-agent's, whose main transcript was never seen."""
+        found: dict[int, list[str]] = {}
+        for owner, project, _ in self._files.values():
+            if owner not in self._ids:
+                found.setdefault(project, []).append(owner)
+        return found
+
+    def _clear(self) -> None:
+        for gathered in (
+            self._sessions,
+            self._orphans,
+            self._files,
+            self._usage,
+            self._prompts,
+            self._writes,
+        ):
+            gathered.clear()
+        self._text = 0
+
 
 JOBS_AT_ONCE = 500
 LINES_AT_ONCE = 20_000

@@ -11,7 +11,7 @@ from django.utils import timezone
 from dreams.lib.agents.base import FoundTranscript
 from dreams.models import Session, TranscriptFile
 from dreams.services.discovery.places import Place
-from dreams.services.discovery.report import Tally
+from dreams.services.discovery.rows import Tally
 
 _BATCH = 500
 

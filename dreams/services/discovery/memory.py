@@ -12,7 +12,7 @@ from dreams.lib.agents.base import AgentSettings, FoundMemory
 from dreams.lib.timestamps import from_ns
 from dreams.models import Memory, Project
 from dreams.services.discovery.places import Place
-from dreams.services.discovery.report import Tally
+from dreams.services.discovery.rows import Tally
 from dreams.services.memories import syncing
 from dreams.services.scheduling import gates
 

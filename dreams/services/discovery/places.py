@@ -3,18 +3,66 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from pathlib import PurePath
 
 from django.utils import timezone
 
-from dreams.lib.agents.base import AgentSource, FoundProject
+from dreams.lib.agents.base import AgentSource, FoundProject, LiveSession
+from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.lib.agents.claude_code.listing import printable
 from dreams.lib.files.text import storable
 from dreams.models import Project, Session, TranscriptFolder
-from dreams.services.discovery.names import names_of
-from dreams.services.discovery.report import Tally
+from dreams.services.discovery.rows import Tally
+
+# What people call a project: its repository's folder name, with as much before it as tells it from the
+# others.
+
+
+_MOST = 4
+
+
+def names_of(found: Iterable[FoundProject]) -> dict[str, str]:
+    """Names by memory directory: "app", or "work/app" and "play/app" where there are two."""
+    projects = list(found)
+    names = {project.memory_dir: _name(project, 1) for project in projects}
+    for depth in range(2, _MOST + 1):
+        count = Counter(names.values())
+        doubled = [p for p in projects if count[names[p.memory_dir]] > 1]
+        if not doubled:
+            return names
+        names |= {project.memory_dir: _name(project, depth) for project in doubled}
+    count = Counter(names.values())
+    return {
+        p.memory_dir: names[p.memory_dir] if count[names[p.memory_dir]] == 1 else p.slug for p in projects
+    }
+
+
+def _name(project: FoundProject, depth: int) -> str:
+    where = project.repo or project.cwd
+    parts = PurePath(where).parts[-depth:] if where else ()
+    folder = "/".join(part for part in parts if part != "/")
+    if project.kind == "agent":
+        return f"{project.agent} ({folder or 'agent memory'})"
+    return folder or project.slug
+
+
+# Sessions that run now.
+
+
+def live_session_ids(project: Project) -> set[str]:
+    """Session ids whose process is alive, by the registry of the config folder the project was found below.
+
+    Empty where the agent keeps no registry: then only the age of a transcript tells.
+    """
+    if not project.root:
+        return set()
+    found = ClaudeCode(project.root).live_sessions()
+    return {entry.session_id for entry in found if isinstance(entry, LiveSession)}
+
 
 _FIELDS = ["slug", "name", "kind", "scope", "agent_name", "root", "repo_dir", "gone_at"]
 _BATCH = 200

@@ -19,7 +19,7 @@ from dreams.services.discovery import listing, memory, places, rows
 from dreams.services.discovery.importing import Importer
 from dreams.services.discovery.listing import Plan
 from dreams.services.discovery.places import Place
-from dreams.services.discovery.report import IsCancelled, OnProgress, Report, Tally
+from dreams.services.discovery.rows import IsCancelled, OnProgress, Report, Tally
 from dreams.services.hosts import host as current_host
 
 
