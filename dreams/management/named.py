@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from django.core.management.base import CommandParser
 
@@ -10,6 +12,20 @@ from dreams.management.base import BadUsage, Refused
 from dreams.models import DreamRun, Project, Proposal, public_ids
 from dreams.services import lookup
 from dreams.services.review import Reviewer
+
+# A finding in words: how grave, where, what, and below it what to do.
+
+
+def words(one: Mapping[str, Any], *, explain: bool = False) -> Iterator[str]:
+    """`one` has `severity`, `path`, `line`, `message`, `remedy` and `rule`; most messages begin with their place."""
+    place = f"{one['path']}, line {one['line']}" if one["line"] else one["path"]
+    where = f"{place}: " if place and not one["message"].startswith(one["path"]) else ""
+    # A name may hold a line break, and a finding is one line.
+    yield f"{one['severity']:6} {where}{one['message']}".replace("\n", "⟨U+000A⟩")
+    if one["remedy"]:
+        yield f"       {one['remedy']}"
+    if explain:
+        yield f"       Rule {one['check']}/{one['code']}: {one['rule']}"
 
 
 def add_project(parser: CommandParser, *, optional: bool = False) -> None:

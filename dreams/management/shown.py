@@ -13,7 +13,7 @@ from dreams.lib.diff import Hunk as DiffHunk
 from dreams.lib.diff import split_lines
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
-from dreams.management import finding
+from dreams.management import named
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
 from dreams.services import blobs, dreaming, proposals
 from dreams.services.apply.applying import ApplyReport
@@ -224,7 +224,7 @@ def diff_words(result: dict[str, Any] | Any) -> list[str]:
             lines += [f"    + {line}" for line in added]
             lines += [f"      {_cited(quote)}" for quote in hunk["evidence"]]
             lines += [f"      {g['fate']} {g['target']}: {g['text']}" for g in hunk["ledger"]]
-    return [*lines, *chain.from_iterable(map(finding.words, result["findings"]))]
+    return [*lines, *chain.from_iterable(map(named.words, result["findings"]))]
 
 
 def _cited(quote: Mapping[str, Any]) -> str:

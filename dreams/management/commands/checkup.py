@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams.lib.files.text import plural
-from dreams.management import finding, named
+from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.services.memories import checkup, syncing
 from dreams.services.questions import reading
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         if not result["findings"]:
             yield f"{result['project']}: nothing to say of {plural(result['memories'], 'memory', 'memories')}."
         for one in result["findings"]:
-            yield from finding.words(one)
+            yield from named.words(one)
         for one in result["no_longer_asked"]:
             yield f"{one['id']} {one['kind']}: {one['why']}"
         if result["no_longer_asked"]:

@@ -14,7 +14,7 @@ from dreams.findings.directories import Said, with_citations
 from dreams.findings.examining import rule_of
 from dreams.lib.files import text
 from dreams.lib.secrets.redact import redact
-from dreams.management import base, finding
+from dreams.management import base, named
 
 
 class Command(base.Command):
@@ -49,7 +49,7 @@ class Command(base.Command):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         for found in result["findings"]:
-            yield from finding.words(found, explain=self.explain)
+            yield from named.words(found, explain=self.explain)
         for row in result["ledger"]:
             place = f" {row['target_path']}:{row['target_line']}" if row["target_path"] else ""
             note = f" ({row['note']})" if row["note"] else ""
