@@ -133,11 +133,11 @@ def test_a_cancel_does_not_wait_for_a_repository_that_is_slow_to_look_at(
     stop = WhenSeen()
     gate = threading.Event()
 
-    def look(folder: Path, lines: list[str]) -> None:
+    def look(*given: object) -> None:
         stop.since = time.monotonic()
         gate.wait(20)
 
-    monkeypatch.setattr("dreams.engines.anthropic.repository._look", look)
+    monkeypatch.setattr("dreams.engines.anthropic.repository._Look._look", look)
     monkeypatch.setattr("dreams.engines.anthropic.repository.SECONDS", 30.0)
     with kit.job(tmp_path) as job, pytest.raises(Cancelled):
         given = dataclasses.replace(job, repo_dir=tmp_path)

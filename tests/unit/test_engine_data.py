@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import threading
 from pathlib import Path
 
 import pytest
@@ -85,10 +86,67 @@ def test_a_repository_is_described_without_a_git_program(tmp_path: Path, monkeyp
     text = repository.describe(tmp_path)
     repo.close()
     assert "Branch: ma" in text and "Change 6" in text and "Change 2" in text and "Change 1" not in text
-    assert "changed a.txt" in text
+    assert "changed a.txt" in text and "untracked b.txt" in text
     (tmp_path / ".git" / "HEAD").write_text("nonsense")
     assert "Change" not in repository.describe(tmp_path)
     assert repository.describe(tmp_path / "nowhere") == ""
+
+
+@pytest.fixture
+def repository_of_one_file(tmp_path: Path) -> Path:
+    from dulwich import porcelain
+
+    with porcelain.init(str(tmp_path)) as repo:
+        (tmp_path / ".gitignore").write_text("built/\n")
+        porcelain.add(repo, [str(tmp_path / ".gitignore")])
+        porcelain.commit(repo, b"First", author=b"A <a@b>", committer=b"A <a@b>")
+    return tmp_path
+
+
+def test_new_folders_are_named_and_what_is_ignored_is_not(repository_of_one_file: Path) -> None:
+    from dreams.engines.anthropic import repository
+
+    folder = repository_of_one_file
+    for name in ("built", "drafts"):
+        (folder / name).mkdir()
+        (folder / name / "x.txt").write_text("x")
+    text = repository.describe(folder)
+    assert "untracked drafts" in text and "x.txt" not in text and "built" not in text
+
+
+def test_a_long_status_is_cut_at_2000_characters_with_a_note(repository_of_one_file: Path) -> None:
+    from dreams.engines.anthropic import repository
+
+    for number in range(400):
+        (repository_of_one_file / f"new-{number}.txt").write_text("x")
+    status = repository.describe(repository_of_one_file).partition("Status:\n")[2]
+    assert status.endswith("[more was left out]")
+    assert len(status) == 2_000 + len("\n  [more was left out]")
+
+
+def test_what_takes_too_long_is_left_out_and_the_rest_is_told(
+    repository_of_one_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dreams.engines.anthropic import repository
+
+    gate = threading.Event()
+    monkeypatch.setattr(repository, "_untracked", lambda repo: [str(gate.wait(20))])
+    monkeypatch.setattr(repository, "SECONDS", 1.0)
+    (repository_of_one_file / ".gitignore").write_text("other/\n")
+    text = repository.describe(repository_of_one_file)
+    gate.set()
+    assert "First" in text and "changed .gitignore" in text and "untracked" not in text
+
+
+def test_nothing_is_written_into_the_repository(repository_of_one_file: Path) -> None:
+    from dreams.engines.anthropic import repository
+
+    def state() -> dict[str, int]:
+        return {str(path): path.stat().st_mtime_ns for path in repository_of_one_file.rglob("*")}
+
+    before = state()
+    repository.describe(repository_of_one_file)
+    assert state() == before
 
 
 def test_the_version_of_the_prompt_changes_with_any_word(monkeypatch) -> None:

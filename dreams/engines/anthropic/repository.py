@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,45 +18,46 @@ SECONDS = 3.0
 LOOK_SECONDS = 0.1
 STATUS_CHARS = 2_000
 COMMITS = 5
+TOO_LARGE = "Status: not looked at, the repository is large"
 MAIN_NAMES = ("main", "master", "trunk")
 # Comparing a working tree reads every file whose times changed: not for huge ones.
 MOST_INDEX_ENTRIES = 20_000
 
 
 def describe(folder: Path | None, watch: Callable[[], None] = lambda: None) -> str:
-    """Branch, main branch, user, status and the last commits, a line each; empty when there is nothing to tell.
+    """Branch, main branch, user, the last commits and the status, a line each; empty when there is nothing to tell.
 
-    Raises only what `watch` raises.
+    Each is looked at beside the others, and left out when it takes too long. Raises only what `watch` raises.
     """
     if folder is None or not folder.is_dir():
         return ""
-    lines: list[str] = []
-    # On a thread of its own, left behind when it takes too long: it only reads.
-    worker = threading.Thread(target=_look, args=(folder, lines), name="dream-repository", daemon=True)
-    worker.start()
+    looks = [_Look(folder, part) for part in (_branch, _user, _commits, _changed, _untracked)]
     until = time.monotonic() + SECONDS
-    while worker.is_alive() and time.monotonic() < until:
-        worker.join(LOOK_SECONDS)
+    while any(look.worker.is_alive() for look in looks) and time.monotonic() < until:
+        next(look.worker for look in looks if look.worker.is_alive()).join(LOOK_SECONDS)
         watch()
-    return "\n".join(list(lines))
+    *first, changed, untracked = [look.lines for look in looks]
+    return "\n".join([line for lines in first for line in lines or ()] + _status(changed, untracked))
 
 
-def _look(folder: Path, lines: list[str]) -> None:
-    try:
-        from dulwich.repo import Repo  # noqa: PLC0415 - only where a repository is looked at
+class _Look:
+    """One question to the repository, on a thread of its own that is left behind when it takes too long: it only reads.
+    `lines` stays None until the answer is there."""
 
-        repo = Repo(str(folder))
-    except Exception:
-        return
-    with repo:
-        for part in (_branch, _user, _commits, _status):
-            _add(lines, part, repo)
+    def __init__(self, folder: Path, part: Callable[[Any], list[str]]) -> None:
+        self.lines: list[str] | None = None
+        self.worker = threading.Thread(
+            target=self._look, args=(folder, part), name="dream-repository", daemon=True
+        )
+        self.worker.start()
 
+    def _look(self, folder: Path, part: Callable[[Any], list[str]]) -> None:
+        # A damaged repository costs a line of the briefing, nothing else.
+        with suppress(Exception):
+            from dulwich.repo import Repo  # noqa: PLC0415 - only where a repository is looked at
 
-def _add(lines: list[str], part: Callable[[Any], list[str]], repo: Any) -> None:
-    # A damaged repository costs a line of the briefing, nothing else.
-    with suppress(Exception):
-        lines.extend(part(repo))
+            with Repo(str(folder)) as repo:
+                self.lines = part(repo)
 
 
 def _branch(repo: Any) -> list[str]:
@@ -80,19 +82,47 @@ def _commits(repo: Any) -> list[str]:
     return found
 
 
-def _status(repo: Any) -> list[str]:
+def _changed(repo: Any) -> list[str]:
     from dulwich import porcelain  # noqa: PLC0415 - as above
 
-    if len(repo.open_index()) > MOST_INDEX_ENTRIES:
-        return ["Status: not looked at, the repository is large"]
-    status = porcelain.status(repo, untracked_files="no")
+    if _is_huge(repo):
+        return [TOO_LARGE]
+    status = porcelain.status(repo, untracked_files="no", optional_locks=False)
     staged = [name for names in status.staged.values() for name in names]
-    shown = [f"  staged {_name(name)}" for name in staged] + [
-        f"  changed {_name(n)}" for n in status.unstaged
-    ]
-    text = "\n".join(shown)
+    return [f"  staged {_name(n)}" for n in staged] + [f"  changed {_name(n)}" for n in status.unstaged]
+
+
+def _untracked(repo: Any) -> list[str]:
+    """New files, and new folders by their name alone; what the repository ignores is not looked at."""
+    from dulwich import porcelain  # noqa: PLC0415 - as above
+
+    if _is_huge(repo):
+        return []
+    found = porcelain.get_untracked_paths(
+        repo.path,
+        repo.path,
+        repo.open_index(),
+        exclude_ignored=True,
+        untracked_files="normal",
+        repo=repo,
+    )
+    # One more than can be shown, so that the rest is known to be left out.
+    return [f"  untracked {_name(n)}" for n in islice(found, STATUS_CHARS // len("  untracked x\n") + 1)]
+
+
+def _is_huge(repo: Any) -> bool:
+    return len(repo.open_index()) > MOST_INDEX_ENTRIES
+
+
+def _status(changed: list[str] | None, untracked: list[str] | None) -> list[str]:
+    """What is known of both, cut at its limit with a note; nothing where neither was found out."""
+    if changed is None and untracked is None:
+        return []
+    if changed == [TOO_LARGE]:
+        return changed
+    text = "\n".join([*(changed or ()), *(untracked or ())])
     if not text:
-        return ["Status: clean"]
+        return ["Status: clean"] if changed is not None and untracked is not None else []
     cut = "\n  [more was left out]" if len(text) > STATUS_CHARS else ""
     return ["Status:", text[:STATUS_CHARS] + cut]
 
