@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from dreams.findings import budget
 from dreams.findings.base import Found, MessageParts, Severity, Subject
+from dreams.findings.passing import passing
 from dreams.findings.statements.state import State
 from dreams.findings.statements.units import (
     Line,
@@ -223,6 +224,7 @@ def check(subject: Subject) -> Iterator[Found]:
     lines = list(new_lines(subject))
     yield from _judgements(lines)
     yield from said_elsewhere(subject, lines, "warn")
+    yield from passing(subject.after, lines)
 
 
 def standing(subject: Subject) -> Iterator[Found]:
@@ -232,6 +234,7 @@ def standing(subject: Subject) -> Iterator[Found]:
     lines = list(standing_lines(subject))
     yield from _judgements(lines)
     yield from said_elsewhere(subject, lines, "info")
+    yield from passing(subject.after, lines)
 
 
 def _rows_standing(files: Mapping[str, bytes]) -> Iterator[Found]:
