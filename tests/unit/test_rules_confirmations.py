@@ -51,7 +51,7 @@ def test_an_answer_that_keeps_nothing_back_makes_a_summary_the_persons_word(
     ("turn", "now"),
     [
         ("So the sorter listens on port 7200 now?", "port 7200."),
-        ("Understood: stocktaking is on Fridays at 06:00 now.", "on Fridays at 06:00."),
+        ("Understood: stocktaking is on Fridays now, not on Mondays.", "on Fridays at 06:00."),
         ("Just to confirm: your labels are kept for 60 days now, not 90 days. Is that right?", "for 60 days."),
         ("I looked at the depot first.\n\nSo the sorter listens on port 7200 now, right?", "port 7200."),
         ("So the sorter listens\non port 7200 now?", "port 7200."),

@@ -141,7 +141,6 @@ def of_one(folder: Path, said: str, *lines: str) -> list[Question]:
 @pytest.mark.parametrize(
     ("line", "said", "after"),
     [
-        ("HazelGateway: branch off mainline", "renamed mainline to trunk in HazelGateway", "HazelGateway: branch off trunk"),
         ("basalt_scanner auth: basic auth", "basalt_scanner does JWT now", "basalt_scanner does JWT"),
         ("larch-shipper owner: Ada Lindqvist", "Nuno Petridis took over larch-shipper", "larch-shipper owner: Nuno Petridis"),
         (

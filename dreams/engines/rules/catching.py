@@ -20,6 +20,7 @@ from dreams.engines.rules.user_statements.prompts import Heard, hear
 from dreams.engines.rules.user_statements.remember_requests import Wish, wishes
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.types import Edit, Job, Reporter, Silent
+from dreams.lib.prose.values import read
 
 _PLACE = re.compile(r"https?://\S+|\b[\w-]+(?:\.[\w-]+)+/\S+")
 _IS_AT = re.compile(r"\b(?:is|are|lives?|kept|tracked|documented|found)\b[^?]*$", re.IGNORECASE)
@@ -54,11 +55,12 @@ def _plainly(heard: Heard) -> Iterator[Wish]:
 
 def _told(heard: Heard) -> Iterator[tuple[str, str]]:
     """A decision or a correction: what changed, or what was wrong and how it is to be."""
-    for telling in heard.tellings:
-        if telling.corrected and not telling.unsure:
-            yield telling.core, telling.quote
-        elif not telling.bare and not telling.unsure:
-            yield telling.quote, telling.quote
+    for stated in heard.stated:
+        if stated.corrected and not stated.unsure:
+            yield stated.text, stated.quote
+    for typed in heard.typed:
+        if typed.changes and read(typed.text).anchors:
+            yield typed.quote, typed.quote
 
 
 def _stated(prompt: str) -> Iterator[tuple[str, str]]:

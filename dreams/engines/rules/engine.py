@@ -113,7 +113,7 @@ def _consolidating(
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
         lambda: expiring.expire(rec, today),
-        lambda: superseding.supersede(rec, dating.believed(job.line_dates), today),
+        lambda: superseding.supersede(rec, today),
         lambda: deriving.derive(rec, repo),
         lambda: files.merge(rec, config.row_max),
         lambda: lines.merge(rec),

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-from dreams.lib.prose.comparing import of_one_sort
+from dreams.lib.prose.comparing import TELLING, of_one_sort
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import Value, read
@@ -39,8 +40,22 @@ _IS_PAST = re.compile(
 )
 # "renamed the checkout-api flag to …": what is named so is something of the value.
 _OF_IT = re.compile(r"[`\"'*]* (?!(?:into|to|by|with|for|as)\b)[a-z]+ (?:in)?to\b", re.IGNORECASE)
-_WORDS_EXCHANGED = re.compile(
-    r"(?P<old>[\w.#/-]+)[`*]*\s+(?:to|->|=>|→|is now called|renamed to)\s+[`*]*(?P<new>[\w.#/-]*\w)"
+_WORDS_EXCHANGED = (
+    re.compile(
+        r"(?P<old>[\w.#/-]+)[`*]*\s+(?:to|->|=>|→|is now called|renamed to)\s+[`*]*(?P<new>[\w.#/-]*\w)"
+    ),
+    re.compile(
+        r"(?P<new>[\w.#/-]*\w)[`*]*(?: now)?,? (?:instead of|rather than|not|no longer) [`*]*(?P<old>[\w.#/-]*\w)"
+    ),
+)
+
+# What a sentence says of the change itself, and of when it was.
+_OF_A_CHANGE = frozenset(
+    map(
+        canonical,
+        "move migrate switch change upgrade downgrade bump raise lower increase reduce rename replace swap drop exchange update "  # noqa: SIM905 - a word list
+        "port version value name back longer anymore instead today yesterday since last this week month year recently finally just".split(),
+    )
 )
 
 
@@ -203,7 +218,7 @@ def is_told_past(value: str, said: str) -> bool:
 
 def _of_words(text: str, said: str, thing: str) -> Exchange | None:
     """ "renamed mainline to trunk": two plain words, the first of which the statement has."""
-    for found in _WORDS_EXCHANGED.finditer(said):
+    for found in chain.from_iterable(pattern.finditer(said) for pattern in _WORDS_EXCHANGED):
         old, new = found["old"], found["new"]
         at = re.search(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", text)
         if at and old.lower() not in thing and new not in text and len(old) > 2:
@@ -286,3 +301,28 @@ def _own_words(statement: Statement, thing: str, value: Span) -> int:
     return sum(
         weight >= LEAST_WEIGHT and word not in named and word.isalpha() for word, weight in terms.items()
     )
+
+
+def words_of(text: str) -> set[str]:
+    """The words that say something, those about the change aside."""
+    return {word for word, weight in read(text).terms.items() if weight >= TELLING / 2} - _OF_A_CHANGE
+
+
+def is_last_number(text: str, old: str, told: str, new: str) -> bool:
+    """Whether `old` is the only number of a text, and what is told of `new` comes before it, but for a unit: "queue 3 is drained by
+    hand" names a thing."""
+    values = [read(f"x {value}").values for value in _apart(old, new)]
+    if not all(values) or {value.kind for both in values for value in both} not in ({"number"}, {"address"}):
+        return False
+    before, _, behind = text.partition(old)
+    unit, _, rest = behind.lstrip(" .,`").partition(" ")
+    later = words_of(rest) & words_of(told) - words_of(f"{before} {unit}")
+    kinds = [value.kind for value in read(text).values]
+    return kinds.count(values[0][0].kind) == 1 and not later and old not in told.replace(new, "", 1)
+
+
+def _apart(old: str, new: str) -> tuple[str, str]:
+    """Two values without the name that both begin with: "PostgreSQL 15", "PostgreSQL 16"."""
+    name, _, version = old.rpartition(" ")
+    is_named = bool(name) and new.startswith(f"{name} ")
+    return (version, new[len(name) + 1 :]) if is_named else (old, new)

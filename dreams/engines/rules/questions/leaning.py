@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dreams.engines.rules.notes.rewriting import reword, surface, with_text
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.changed import Changed
-from dreams.engines.rules.questions.rewriting import reword, surface, with_text
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.types import Edit, Option, Question
 from dreams.lib.prose.comparing import TELLING

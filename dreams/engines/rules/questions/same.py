@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from dreams.engines.rules.notes.bodies import Unit, units, with_bullet, with_paragraph
 from dreams.engines.rules.notes.removing import fates, remove
+from dreams.engines.rules.notes.rewriting import Rewording, reword
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.rewriting import Rewording, reword
 from dreams.engines.rules.steps import files
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib import memdir

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
+from dreams.engines.rules.notes.rewriting import reword, surface
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.changed import Changed, as_history, everywhere
-from dreams.engines.rules.questions.rewriting import reword, surface
+from dreams.engines.rules.questions.changed import Changed, as_history
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
+from dreams.engines.rules.value_updates import everywhere
 from dreams.engines.types import Option, Question
 from dreams.lib.prose.comparing import says_more
 from dreams.lib.prose.exchanges import (

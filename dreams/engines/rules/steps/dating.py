@@ -53,16 +53,6 @@ def of_lines(
     return found
 
 
-def believed(
-    line_dates: Mapping[str, Sequence[LineDate | None]],
-) -> dict[str, list[LineDate | None]]:
-    """The days that a change may rest on."""
-    return {
-        path: [known if known and known.believable else None for known in dates_of]
-        for path, dates_of in line_dates.items()
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Undated:
     """A line with a relative date, and the same with the day written out, as seen from the day that it was written."""

@@ -3,28 +3,32 @@ Pure but for the recorder."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
 
 from dreams.engines.rules.notes.bodies import standing_lines
+from dreams.engines.rules.notes.rewriting import Rewording, reword
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.notes.wording import below_label, label_of
-from dreams.engines.rules.questions.rewriting import Rewording, reword
 from dreams.engines.rules.steps.updating import is_free
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.phrases import DOUBTFUL
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.rules.user_statements.stated_changes import Telling, asserted
-from dreams.engines.rules.value_updates import changed_by, opening, restated
+from dreams.engines.rules.user_statements.statements import Stated
 from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
-from dreams.lib.prose import lexicon
-from dreams.lib.prose.pieces import keys_of
+from dreams.lib.prose import lexicon, products
+from dreams.lib.prose.comparing import compare
+from dreams.lib.prose.pieces import WEAK, Piece, keys_of, pieces
 from dreams.lib.prose.similarity import normalised
 from dreams.lib.prose.statement_index import Statement, statements_of
-from dreams.lib.prose.statements import statement as read
+from dreams.lib.prose.statements import canonical, statement
+from dreams.lib.prose.words import stem
 
 MOST_COMPARED = 200
 ANEW = "You reworded it."
@@ -36,7 +40,7 @@ class _Said:
 
     text: str
     citations: tuple[Citation, ...]
-    how: Telling
+    how: Stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +78,23 @@ def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], to
 
 def _said(heard: Sequence[Heard], lessons: Sequence[Lesson]) -> Iterator[_Said]:
     for lesson in lessons:
-        yield _Said(lesson.text, tuple(lesson.citations), asserted(lesson.text, lesson.text))
-    told = [(each, telling) for each in heard for telling in each.tellings]
-    for place, (each, telling) in enumerate(told):
-        # What was changed again later is left to that change: two steps would put it to and fro.
-        later = told[place + 1 : place + MOST_COMPARED]
-        if (
-            telling.bare
-            and _is_whole(each, telling)
-            and not any(changed_by(t, telling.core) for _, t in later)
-        ):
-            stop = "." if telling.quote.rstrip().endswith(f"{telling.core}.") else ""
-            yield _Said(telling.core + stop, (each.citation(telling.quote),), telling)
+        yield _Said(lesson.text, tuple(lesson.citations), Stated(lesson.text, lesson.text, noted=True))
+    for place, each in enumerate(heard):
+        for stated in each.stated:
+            if _is_whole(each, stated) and not _is_changed(stated, heard[place + 1 :]):
+                stop = "." if stated.quote.rstrip().endswith(f"{stated.text}.") else ""
+                yield _Said(stated.text + stop, (each.citation(stated.quote),), stated)
 
 
-def _is_whole(heard: Heard, telling: Telling) -> bool:
+def _is_changed(stated: Stated, later: Sequence[Heard]) -> bool:
+    """What was changed again later is left to that change: two steps would put it to and fro."""
+    typed = [one for each in later[:MOST_COMPARED] for one in each.typed if one.changes]
+    return any(compare(stated.text, one.text).relation == "other value" for one in typed)
+
+
+def _is_whole(heard: Heard, stated: Stated) -> bool:
     """Not the beginning of a list of their own."""
-    return not telling.core.endswith(":") or heard.prompt.text.rstrip().endswith(telling.quote)
+    return not stated.text.endswith(":") or heard.prompt.text.rstrip().endswith(stated.quote)
 
 
 class _Lines:
@@ -175,7 +179,7 @@ def _is_restated(line: _Line, said: _Said) -> bool:
         return normalised(line.text) == normalised(said.how.cited)
     if said.how.unsure and not _doubts(said.text) <= _doubts(line.text):
         return False
-    return _may_be_meant_there(line, said.text) and restated(line.text, said.text, asked=said.how.asked)
+    return _may_be_meant_there(line, said.text) and restated(line.text, said.text, asked=said.how.noted)
 
 
 def _doubts(text: str) -> set[str]:
@@ -187,7 +191,197 @@ def _may_be_meant_there(line: _Line, said: str) -> bool:
     told = keys_of(said)
     for above in line.above:
         words = {key for key in keys_of(above) if not key[0].isdigit()} - lexicon.GENERIC
-        if not words <= told or read(above).negations:
+        if not words <= told or statement(above).negations:
             return False
-    around = read(". ".join((*line.statement.headings, *line.above)))
-    return around.environments <= read(said).environments
+    around = statement(". ".join((*line.statement.headings, *line.above)))
+    return around.environments <= statement(said).environments
+
+
+# --- Whether it is the same statement, put anew ----------------------------------------------------------------------
+
+_DAY = re.compile(r"(?<![\d-])\d{4}-\d\d(?:-\d\d)?(?![\d-])")
+_ARTICLES = frozenset({"the", "our", "a", "an", "my", "its"})
+_OF = frozenset({"of", "for", "behind", "in", "on", "by"})
+_UNSAYING = WEAK | {"port", "version", "number", "day"}  # what a value says by itself
+_DESIGNATED = frozenset(
+    map(
+        stem,
+        "number rule step phase sprint queue host shard worker part chapter section issue pr ticket task item stage line page "  # noqa: SIM905 - a word list
+        "figure table room slot case test job batch replica partition cluster server instance machine zone team group option layer "
+        "round day week month quarter".split(),
+    )
+)
+_UNITS = frozenset(
+    map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "hour", "week", "request", "item"])
+)
+OPENING = 2  # words before a number that may be a name with it: "firewall rule 12"
+LEAST_SHARED = 3
+MOST_LOST = 2  # values
+NEARLY_ALL = 0.75  # of the old words: then the second word of the subject may be another
+LEAST_WORDS, ALIKE = 8, 0.8  # of a statement that was typed again
+OF_OLD, OF_NEW = 0.6, 0.4  # the shares of both that must be common where a person asked for it to be noted
+OF_OLD_BARE, OF_NEW_BARE = 0.75, 0.5  # where they only said it
+
+
+def restated(old: str, new: str, *, asked: bool) -> bool:
+    """Whether `new` is `old` put anew. `asked`: somebody wanted it to be noted, or said that what is known is outdated."""
+    if keys_of(old) == keys_of(new) or is_later(old, new):
+        return is_later(old, new)
+    before, now = normalised(old), normalised(new)
+    if len(before.split()) >= LEAST_SHARED and now.startswith(f"{before} "):
+        return True  # the old words, and more behind them
+    one, other = statement(old), statement(new)
+    retyped = asked and _is_retyped(old, new)
+    if (
+        keys_of(new) - _UNSAYING <= keys_of(old)
+        and len(one.negations) == len(other.negations)
+        and not retyped
+    ):
+        return False  # nothing new is told
+    if one.environments != other.environments or one.days != other.days:
+        return False
+    if (asked or old.startswith("**")) and label_of(old) == label_of(new) != "":
+        return True
+    denied = len(one.negations) > len(other.negations) and not (asked and old.startswith("`"))
+    if denied and not (asked and keys_of(old) - lexicon.NEGATIONS - lexicon.STATUSES <= keys_of(new)):
+        return False
+    if _of_another(old, new):
+        return False
+    most = _shares_most(old, new, asked=asked) and not _loses_values(old, new)
+    return most or retyped
+
+
+def _is_retyped(old: str, new: str) -> bool:
+    """The same beginning and nearly all words in the same order: more than a value is another."""
+    mine, theirs = (text.casefold().rstrip(" .!").split() for text in (old, new))
+    if min(len(mine), len(theirs)) < LEAST_WORDS or mine[:2] != theirs[:2]:
+        return False
+    matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
+    differing = [code for code in matcher.get_opcodes() if code[0] != "equal"]
+    return matcher.ratio() >= ALIKE and len(differing) > 1  # one alone is one value
+
+
+def is_later(old: str, new: str) -> bool:
+    """Whether `new` says word for word the same as of a later day."""
+    days = _DAY.findall(old), _DAY.findall(new)
+    return len(days[0]) == len(days[1]) == 1 and days[0] < days[1] and _DAY.sub("", old) == _DAY.sub("", new)
+
+
+def opening(text: str) -> str:
+    """The first word that says something, which a statement and the same put anew have alike."""
+    return next((piece.key for piece in _telling(text) if not piece.key[:1].isdigit()), "")
+
+
+def _shares_most(old: str, new: str, *, asked: bool) -> bool:
+    mine, theirs = (keys_of(text) - WEAK for text in (old, new))
+    of_old, of_new = (OF_OLD, OF_NEW) if asked else (OF_OLD_BARE, OF_NEW_BARE)
+    enough = len(mine & theirs) >= max(LEAST_SHARED, of_old * len(mine), of_new * len(theirs))
+    one, other = _subject(old), _subject(new)
+    nearly = asked and len(mine & theirs) >= NEARLY_ALL * len(mine) and one[:1] == other[:1]
+    more = {at for at, piece in enumerate(pieces(new)) if piece.key and piece.key not in mine | WEAK}
+    return enough and (one == other or (nearly and not _is_part(pieces(new), more)))
+
+
+def _telling(text: str) -> list[Piece]:
+    return [piece for piece in pieces(text) if piece.key and piece.key not in WEAK]
+
+
+def _subject(text: str) -> list[str]:
+    """The first two words that say something: "the API of the importer" is not "the API"."""
+    return [piece.key for piece in _telling(text) if piece.shape != "number"][:2]
+
+
+def _of_another(old: str, new: str) -> bool:
+    """Whether a plain word is in the place of another, or several names are, or a name is where one says of which thing it is."""
+    mine, theirs = _telling(old), _telling(new)
+    keys = [piece.key for piece in mine], [piece.key for piece in theirs]
+    names = values = 0
+    for tag, i, k, j, m in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+        gone = [piece for piece in mine[i:k] if piece.key not in keys[1]]
+        come = [piece for piece in theirs[j:m] if piece.key not in keys[0]]
+        if tag == "replace" and gone and come and _is_other(old, gone, new, come):
+            return True
+        if come and not gone and m < len(theirs) and _is_of(pieces(new), come[0]):
+            return True
+        if gone and not come and k < len(mine) and _is_of(pieces(old), gone[0]):
+            return True
+        both = [*gone, *come] if gone and come else []
+        values += any(piece.is_value for piece in (*gone, *come))
+        names += any(piece.shape == "name" for piece in gone) and any(piece.shape == "name" for piece in both)
+    return names > 0 and values > 1
+
+
+def _loses_values(old: str, new: str) -> bool:
+    """Whether several values go, or one goes for which none comes."""
+    mine, theirs = ({piece.key for piece in _telling(text) if piece.is_value} for text in (old, new))
+    gone = mine - keys_of(new)
+    return len(gone) > MOST_LOST or (bool(gone) and not theirs - keys_of(old))
+
+
+def _is_other(old: str, gone: Sequence[Piece], new: str, come: Sequence[Piece]) -> bool:
+    shapes = [[piece.is_value for piece in found] for found in (gone, come)]
+    if not any(shapes[0] + shapes[1]) or (shapes[0] == shapes[1] and not all(shapes[0])):
+        return True  # "logs for 30 days", "backups for 14 days"
+    if any(
+        _names_a_thing(pieces(text), each.start)
+        for text, found in ((old, gone), (new, come))
+        for each in found
+    ):
+        return True
+    if any(not each.is_value and _is_of(pieces(old), each) for each in gone):
+        return True  # "the export of orders", "the export"
+    return all(_is_of(pieces(text), found[0]) for text, found in ((old, gone), (new, come)))
+
+
+def _is_of(found: Sequence[Piece], piece: Piece) -> bool:
+    """ "Backups of Atlas", "backups of Borealis"."""
+    return piece.shape != "number" and _before(found, found.index(piece)) in {"of", "for"}
+
+
+def _names_a_thing(found: Sequence[Piece], start: int) -> bool:
+    """ "Queue 3 is drained", "customer Acme has": whether a number or a name tells which thing of its sort is meant."""
+    place = next(at for at, piece in enumerate(found) if piece.end > start)
+    if found[place].shape == "number" and _is_measure(found, place):
+        return False
+    if found[place].shape == "number" and place and found[place - 1].key in _DESIGNATED:
+        return found[place - 1].end + 1 == found[place].start
+    head = [piece for piece in found[: place + 1] if piece.text.casefold() not in _ARTICLES]
+    behind = found[place + 1].text.casefold() if place + 1 < len(found) else ""
+    return (
+        1 < len(head) <= OPENING + 1
+        and bool(behind)
+        and (behind == "of" or not products.class_of(head[-2].text))
+        and all(piece.key and piece.key not in WEAK for piece in head)
+        and all(one.end + 1 == other.start for one, other in pairwise(head))
+    )
+
+
+def _is_measure(found: Sequence[Piece], place: int) -> bool:
+    """ "5%", "20ms", "30 days"."""
+    return not found[place].text[-1:].isdigit() or _unit(found, place) in _UNITS
+
+
+def _unit(found: Sequence[Piece], place: int) -> str:
+    """The word or sign right behind a number: "30 days" is no other value of "30 requests"."""
+    following = found[place + 1] if place + 1 < len(found) else None
+    if following is None or following.start > found[place].end + 1:
+        return ""
+    return following.key if following.shape in {"word", "name"} else "%" * (following.text == "%")
+
+
+def _is_part(
+    found: Sequence[Piece], places: Collection[int], told: Collection[str] = (), words: Collection[str] = _OF
+) -> bool:
+    """ "The timeout of the importer" and "the timeout", "the admin API" and "the API": whether a word that was not told says of
+    which thing it is."""
+    if any(_before(found, at) in words for at in places):
+        return True
+    following = (found[at + 1].key if at + 1 < len(found) else "" for at in places)
+    return any(key and key in told for key in following)
+
+
+def _before(found: Sequence[Piece], place: int) -> str:
+    """The word before a place, articles aside."""
+    before = [piece.text.casefold() for piece in found[max(0, place - 2) : place]]
+    before = [word for word in before if word not in _ARTICLES]
+    return before[-1] if before else ""

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.user_statements.clauses import trimmed
 from dreams.engines.rules.user_statements.phrases import TASK, UNSURE, is_own_word
 from dreams.engines.rules.user_statements.retractions import narrows, takes_back
 from dreams.engines.rules.user_statements.speech import LIST_ITEM
@@ -41,6 +40,11 @@ _AND = re.compile(
     rf"{_GAP}*(?:(?:and|also|then|now|next|please|(?:can|could) you(?: please)?|let['’]?s)\b{_GAP}*)*",
     re.IGNORECASE,
 )
+# From when on it is so, which must not be still to come.
+_SINCE_WHEN = re.compile(
+    r"(?:since|as of) (?:today|now|yesterday|(?:this|last|the last) \w+|\w+day|\d{4}-\d\d(?:-\d\d)?)",
+    re.IGNORECASE,
+)
 _LEFT_OPEN = re.compile(r"\.\.|…|\?!|!\?")
 # What takes a part of it away again, wherever it stands in the rest.
 _RESERVED = re.compile(
@@ -65,7 +69,7 @@ def assent(answer: str) -> Assent | None:
         return None
     kept = bool(_KEPT.search(text[: found.start("rest")] if found["rest"] else text))
     rest = (found["rest"] or "").strip(" \t\n,;:.!—–-👍✅")
-    if not rest or _is_since(rest):
+    if not rest or _SINCE_WHEN.fullmatch(rest):
         return Assent(keep=kept)
     task = _AND.sub("", rest, count=1)
     if _RESERVED.search(task.rstrip("?")) or narrows(task):
@@ -73,12 +77,6 @@ def assent(answer: str) -> Assent | None:
     if TASK.match(task):
         return Assent(keep=kept)
     return None if UNSURE.search(rest) else Assent(keys_of(rest), kept)
-
-
-def _is_since(rest: str) -> bool:
-    """ "Since Monday": from when on it is so, which must not be still to come."""
-    left, since = trimmed(f"x {rest}")
-    return left == "x" and since
 
 
 # --- What it was said to ------------------------------------------------------------------------------------------

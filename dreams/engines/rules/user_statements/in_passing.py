@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dreams.engines.rules.notes.wording import sentences, whole
-from dreams.engines.rules.user_statements.clauses import is_embedded
 from dreams.engines.rules.user_statements.phrases import JOKING, OTHERS, SUPPOSED, TROUBLE, is_own_word
-from dreams.engines.rules.user_statements.speech import LIST_ITEM, SOFT, asks, typed_lines
+from dreams.engines.rules.user_statements.speech import LIST_ITEM, SOFT, asks, is_embedded, typed_lines
 from dreams.lib.prose.pieces import pieces
 
 Sureness = Literal["certain", "likely", "weak"]

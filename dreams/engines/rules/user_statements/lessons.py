@@ -11,17 +11,17 @@ from dreams.engines.rules.notes.bodies import statements
 from dreams.engines.rules.notes.days import names_a_day, spans
 from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
-from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.user_statements.in_passing import Sureness
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.remember_requests import Verdict, Wish
 from dreams.engines.rules.user_statements.retractions import REVERTED
-from dreams.engines.rules.user_statements.stated_changes import Telling, asserted, tellings
-from dreams.engines.rules.value_updates import changed_by
+from dreams.engines.rules.user_statements.statements import tells_change
 from dreams.engines.types import Citation, Job
 from dreams.lib import memdir
 from dreams.lib.prose import dates, similarity
-from dreams.lib.prose.pieces import keys_of, pieces
+from dreams.lib.prose.comparing import compare
+from dreams.lib.prose.exchanges import is_last_number, is_told_past
+from dreams.lib.prose.pieces import keys_of
 
 MOST_LESSONS = 200
 MOST_COMPARED = 200
@@ -34,7 +34,6 @@ _MINE = re.compile(
 )
 _ORDER_OF_SURENESS: tuple[Sureness, ...] = ("certain", "likely", "weak")
 _SURENESS: dict[Verdict, Sureness] = {"ask": "likely", "hint": "weak"}
-_NOW = re.compile(r"\bnow\b|\bno longer\b", re.IGNORECASE)
 _ORDER = re.compile(
     r"(?:please|always|never|do|don['’]?t|use|avoid|prefer|keep|run|write|ask|stop|make|check|add|put|call|name|answer|reply|"
     r"explain|commit|push|test|you|i (?:want|need|would like) you)\b",
@@ -50,7 +49,6 @@ class Lesson:
     kind: str
     citations: list[Citation] = field(default_factory=list)
     twin: str = ""  # what memory says already, in fewer words
-    changes: tuple[Telling, ...] = ()  # what it tells as changed, as it was said
     in_passing: bool = False
     sureness: Sureness = "certain"
 
@@ -87,10 +85,8 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
     for lesson in map(_weighed, _once(said)):
         if lesson.sureness == "weak":
             continue
-        as_said, *now = _readings(lesson)
-        known = any(map(memory.says, now))
-        lesson.twin = "" if known else _said_in_fewer_words(memory, as_said)
-        if known or (not lesson.twin and memory.says(as_said)):
+        lesson.twin = _said_in_fewer_words(memory, lesson.text)
+        if not lesson.twin and memory.says(lesson.text):
             found.known += 1
         elif lesson.sureness == "likely":
             found.asked.append(lesson)
@@ -120,23 +116,13 @@ def _said_in_fewer_words(memory: Known, text: str) -> str:
 def drop(found: Gathered, told: Iterable[str]) -> None:
     """Leave out what an update has brought into memory already."""
     said = {similarity.normalised(text) for text in told}
-    found.lessons = [each for each in found.lessons if not _is_told(each, said)]
-    found.asked = [each for each in found.asked if not _is_told(each, said)]
-
-
-def _is_told(lesson: Lesson, said: set[str]) -> bool:
-    return not said.isdisjoint(map(similarity.normalised, _readings(lesson)))
+    found.lessons = [each for each in found.lessons if similarity.normalised(each.text) not in said]
+    found.asked = [each for each in found.asked if similarity.normalised(each.text) not in said]
 
 
 def drop_twins(found: Gathered) -> None:
     """Leave out what memory says in fewer words all the same: it was only wanted to put those anew."""
     found.lessons = [lesson for lesson in found.lessons if not lesson.twin]
-
-
-def _readings(lesson: Lesson) -> list[str]:
-    """A fact as it was said, and what of it is so now: "it runs at 4, not at 3" is in memory once 4 is."""
-    now = [telling.core for telling in lesson.changes] if lesson.kind == "project" else []
-    return [lesson.text, *now]
 
 
 def all_statements(tree: Tree) -> Iterable[str]:
@@ -163,17 +149,9 @@ def _lesson(job: Job, heard: Heard, wish: Wish, found: Gathered) -> Lesson | Non
         text,
         kind_of(wish),
         list(heard.citations(wish.quote)),
-        changes=_changes(wish.text),
         in_passing=wish.in_passing,
         sureness=_SURENESS.get(wish.verdict, "certain"),
     )
-
-
-def _changes(text: str) -> tuple[Telling, ...]:
-    """What a statement of one sentence tells as changed."""
-    found = tellings(text) if len(sentences(text)) == 1 else []
-    told = tuple(telling for telling in found if not telling.bare)
-    return told or ((asserted(text, text),) if _NOW.search(text) else ())
 
 
 def _dated(text: str, at: dt.datetime | None, zone: dt.tzinfo) -> str | None:
@@ -194,38 +172,26 @@ def kind_of(wish: Wish) -> str:
 
 
 def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
-    """A later prompt that tells another value changes what is to be learnt, as it would change what is in memory."""
-    for telling in heard.tellings:
+    """A later prompt that gives a thing another value changes what is to be learnt, as it would change what is in memory; one that
+    undoes what was said leaves nothing of it."""
+    for typed in heard.typed:
         for lesson in said[-MOST_COMPARED:]:
-            changed = changed_by(telling, lesson.text)
-            if changed is not None:
-                lesson.text = changed.filled(lesson.text)
-                lesson.citations += heard.citations(telling.quote)
-        said[:] = [lesson for lesson in said if not _undone(lesson, telling)]
+            found = compare(lesson.text, typed.text)
+            if found.relation == "other value" and found.old and found.new:
+                old = lesson.text[found.old.start : found.old.end]
+                new = typed.text[found.new.start : found.new.end]
+                if is_told_past(old, typed.text) or is_last_number(lesson.text, old, typed.text, new):
+                    lesson.text = f"{lesson.text[: found.old.start]}{new}{lesson.text[found.old.end :]}"
+                    lesson.citations += heard.citations(typed.quote)
     if REVERTED.search(heard.words):
         words = keys_of(heard.words)
-        said[:] = [lesson for lesson in said if not any(_speaks_of(words, each) for each in lesson.changes)]
+        said[:] = [lesson for lesson in said if not _is_undone(lesson, words)]
 
 
-def _speaks_of(words: frozenset[str], change: Telling) -> bool:
-    """Whether most of what a change was about is spoken of, values aside."""
-    about = change.about - keys_of(change.new) - keys_of(change.old)
-    about -= {piece.key for piece in pieces(change.core) if piece.shape == "number"}
-    named = {piece.key for piece in pieces(change.core) if piece.is_value} & about
-    return bool(named & words) or (bool(about) and 2 * len(about & words) >= len(about))
-
-
-def _undone(lesson: Lesson, telling: Telling) -> bool:
-    """ "We moved it from A to B", and later "it is A now": the move is no news any more."""
-    return any(
-        bool(each.about & telling.about)
-        and each.core != telling.core
-        and (
-            bool(keys_of(each.new) & keys_of(telling.old))
-            or (bool(keys_of(each.old)) and keys_of(each.old) <= keys_of(telling.new or telling.core))
-        )
-        for each in lesson.changes
-    )
+def _is_undone(lesson: Lesson, words: frozenset[str]) -> bool:
+    """Whether it tells a change, and most of what it says is spoken of again."""
+    about = keys_of(lesson.text)
+    return tells_change(lesson.text) and 2 * len(about & words) >= len(about)
 
 
 def _once(said: Sequence[Lesson]) -> list[Lesson]:

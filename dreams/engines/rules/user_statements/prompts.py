@@ -5,17 +5,23 @@ Pure but for the transcript, where the words stand that an assent was said to.""
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.user_statements.confirmations import Assent, as_told, assent, summed_up
 from dreams.engines.rules.user_statements.remember_requests import Wish, wishes
 from dreams.engines.rules.user_statements.retractions import is_remark, narrows, standing_from, takes_back
-from dreams.engines.rules.user_statements.stated_changes import Telling, asserted, tellings
+from dreams.engines.rules.user_statements.speech import opened
+from dreams.engines.rules.user_statements.statements import (
+    Stated,
+    Typed,
+    typed_sentences,
+    whole_statements,
+)
 from dreams.engines.types import Citation, Job, PromptBrief, Reporter, SessionBrief
 from dreams.lib.agents import transcripts
 from dreams.lib.files.text import quoted
+from dreams.lib.prose.exchanges import is_told_past
 from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.values import read
 
@@ -30,12 +36,13 @@ class Agreed:
     sentences: tuple[str, ...]
     by: Assent
 
-    def tellings(self) -> Iterator[Telling]:
+    def typed(self) -> Iterator[Typed]:
         """What of it tells a change, each with the agent's words as its quote."""
         for said in self.sentences:
-            for telling in tellings(as_told(said)):
-                if not telling.bare and self.by.repeats <= keys_of(telling.core) - keys_of(telling.old):
-                    yield replace(telling, quote=said)
+            text = opened(as_told(said))[0]
+            agreed = all(key in keys_of(text) and not is_told_past(key, text) for key in self.by.repeats)
+            if text and agreed:
+                yield Typed(text.rstrip(" .!"), said, changes=True)
 
     def wishes(self) -> Iterator[Wish]:
         """What of it was to be remembered."""
@@ -54,7 +61,8 @@ class Heard:
     session: SessionBrief
     prompt: PromptBrief
     wishes: list[Wish] = field(default_factory=list)
-    tellings: list[Telling] = field(default_factory=list)
+    typed: list[Typed] = field(default_factory=list)
+    stated: list[Stated] = field(default_factory=list)
     agreed: Agreed | None = None
 
     @property
@@ -100,22 +108,21 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
     for session, prompt in _in_time(job):
         report.checkpoint()
         before = last.get(session.pk)
-        asked, told = wishes(prompt.text), tellings(prompt.text)
-        # A statement with a date of its own is learnt with that day written out, and exchanges nothing.
-        told += [
-            asserted(w.text, w.quote)
-            for w in asked
-            if w.fact and w.verdict == "learn" and not names_a_day(w.text)
-        ]
         start = standing_from(prompt.text)
-        asked = [wish for wish in asked if _stands(prompt.text, wish.quote, start)]
-        told = [telling for telling in told if _stands(prompt.text, telling.quote, start)]
-        heard = Heard(session, prompt, asked, told, _agreed(session, prompt))
+        asked = [wish for wish in wishes(prompt.text) if _stands(prompt.text, wish.quote, start)]
+        wanted = "\n".join(wish.quote for wish in asked if wish.fact)
+        typed = [
+            replace(each, changes=each.changes or each.quote in wanted)
+            for each in typed_sentences(prompt.text)
+            if _stands(prompt.text, each.quote, start)
+        ]
+        stated = [each for each in whole_statements(prompt.text) if _stands(prompt.text, each.quote, start)]
+        heard = Heard(session, prompt, asked, typed, stated, _agreed(session, prompt))
         if heard.agreed is not None:
-            heard.tellings += heard.agreed.tellings()
+            heard.typed += heard.agreed.typed()
             heard.wishes += heard.agreed.wishes()
-        if before is not None and _is_about(before.prompt.text, prompt.text, asked, told):
-            before.wishes, before.tellings = [], []
+        if before is not None and _is_about(before.prompt.text, heard):
+            before.wishes, before.typed, before.stated = [], [], []
         last[session.pk] = heard
         found.append(heard)
     return found
@@ -134,14 +141,15 @@ def _agreed(session: SessionBrief, prompt: PromptBrief) -> Agreed | None:
     return Agreed(turn, tuple(held), by) if turn and held else None
 
 
-def _is_about(before: str, prompt: str, asked: Sequence[Wish], told: Sequence[Telling]) -> bool:
+def _is_about(before: str, heard: Heard) -> bool:
     """Whether a prompt takes back or narrows what the one before it said, and tells no change of its own."""
-    if any(wish.verdict == "forget" for wish in asked):
+    prompt = heard.prompt.text
+    if any(wish.verdict == "forget" for wish in heard.wishes):
         return False
     if takes_back(prompt):
         return True
-    told_anew = asked or any(not telling.bare for telling in told)
-    stated = any(not telling.unsure for telling in told)
+    told_anew = heard.wishes or any(each.changes for each in heard.typed)
+    stated = any(not each.unsure for each in heard.stated)
     of_it = narrows(prompt) and read(prompt).anchors <= read(before).anchors
     return not told_anew and (of_it or (not stated and is_remark(prompt, before)))
 

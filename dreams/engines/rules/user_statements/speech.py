@@ -97,6 +97,36 @@ _ASKS_OF_IT = re.compile(
     re.IGNORECASE,
 )
 MOST_ABOVE = 2  # lines
+_OPENING = re.compile(
+    r"(?:(?:hello|hi there|hi|hey|dear \w+|morning|good (?:morning|afternoon|evening)|thanks(?: a lot)?|thank you|sure|yeah|yep|nope|hm+|uh+|um+|oh|ah|well|so|and|"
+    r"also|anyway|look|listen|turns out|as it turns out|"
+    r"(?:just )?to let you know|(?:just )?(?:letting you know|so (?:that )?you know|for (?:your|the) (?:information|record|context|notes))|for (?:context|info)|fwiw|psa|"
+    r"(?:please )?(?:remember|memori[sz]e|note)(?: this)?(?=\s*:|\s+that\b)(?: that)?|(?:please )?(?:be aware|keep in mind|bear in mind|note|take note|mind) that|(?:please )?note(?: down)?(?: for (?:the )?(?:future|later|next time))?|be aware|"
+    r"(?:side|quick|one) (?:note|change|thing|info)|(?:good|big|small) (?:news|change)(?: this \w+)?|news|info|context|"
+    r"(?:the |a )?(?:one |small |only )?(?:change|difference|news) is(?: that)?|you should know(?: that)?|i forgot to (?:mention|say|tell you)(?: that)?|"
+    r"forgot to (?:mention|say)(?: that)?|did i mention(?: that)?)\b[\s,:;.!—–-]*)+",
+    re.IGNORECASE,
+)
+# What was known is wrong, and what follows is right.
+_OUTDATED = re.compile(
+    r"(?:(?:that|this|that note|this note|your (?:notes?|memory|info|information)|the (?:notes?|memory|docs?))(?: (?:on|about|for|of) (?:the )?[\w-]+(?: [\w-]+)?)?(?:['’]s| is| are| was) (?:now )?"
+    r"(?:wrong|outdated|stale|old|obsolete|out of date|out-of-date|incorrect|not (?:right|correct|true|up to date)(?: any ?more)?|"
+    r"no longer (?:right|correct|true|the case|accurate|valid))|that (?:has )?changed|not any ?more|(?:small |one )?correction|update (?:(?:your|the|my|our|project) )*(?:memory|notes?)|"
+    r"update|now(?=\s*:)|actually(?!\s+(?:we|i|can|could|let|no)\b)|(?:since|as of|from|starting|effective) (?:(?:today|now|yesterday)(?: on(?:wards?)?)?|\d{4}-\d\d-\d\d(?=\s*:))(?=\s*[:,])|[\w`'’ -]{3,40} (?:works? differently|(?:has |have )?changed|is different)(?: now)?(?=\s*[:.—–]))\b[\s,:;.!—–-]+",
+    re.IGNORECASE,
+)
+# What somebody says, thinks or asks of a statement makes it another one: "it's a myth that …", "prove that …". Only "the job that
+# runs at night" names a thing.
+_THAT = re.compile(r"\bthat\b(?!['’])(?! (?:from|to|with|over|one|now|as|in|on|is|was|has)\b)", re.IGNORECASE)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|be|been|do|does|did|we|i|they|you|got|get|gone|went|took|takes?|gave|left|came|made|ran|broke|\w{2,}ed|moves?|runs?|uses?|lives|listens?|goes|works?|needs?|keeps?|"
+    r"owns?|stays?|starts?|stops?|says?|means?|makes?|gets?|has|please|can|could|would|will|fix|update)\b|\w['’](?:s|re|ve|m|d|ll|t)\b",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(
+    rf"(?:we \w+ )?(?:the|our|my|all|every|a|an) (?:[\w-]+ ){{1,3}}that (?!we\b|i\b|they\b|you\b)(?:{_VERB.pattern})",
+    re.IGNORECASE,
+)
 
 
 def typed_lines(prompt: str) -> list[str]:
@@ -153,3 +183,21 @@ def _asks_of_what_is_above(lines: list[str]) -> bool:
     """Whether the last line asks of a text of several lines above it, from which an empty line parts it."""
     told = [line for line in lines if line]
     return len(told) > MOST_ABOVE and "" in lines and bool(_ASKS_OF_IT.match(told[-1]))
+
+
+def opened(sentence: str) -> tuple[str, bool]:
+    """The sentence without its opening words, and whether they say that what was known is outdated."""
+    text, outdated, before = sentence.strip(), False, ""
+    while text != before:
+        before = text
+        if match := _OUTDATED.match(text):
+            text, outdated = text[match.end() :], True
+        text = re.sub(rf"^{SOFT}", "", text, flags=re.IGNORECASE).strip()
+        if match := _OPENING.match(text):
+            text = text[match.end() :]
+    return text, outdated
+
+
+def is_embedded(text: str) -> bool:
+    """Whether it is what somebody says, thinks or asks of a statement."""
+    return bool(_THAT.search(text)) and not _RELATIVE.match(text)

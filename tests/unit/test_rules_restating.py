@@ -1,10 +1,10 @@
-"""When a statement has a new value or is put anew, and when it only looks like it."""
+"""When a statement is put anew, and when another one only looks like it."""
 
 from __future__ import annotations
 
 import pytest
 
-from dreams.engines.rules.value_updates import exchanged, is_later, restated
+from dreams.engines.rules.steps.restating import is_later, restated
 
 
 @pytest.mark.parametrize(
@@ -68,24 +68,3 @@ def test_the_same_of_a_later_day_is_the_same_statement() -> None:
     assert is_later("As of 2026-03-16, the project has:", "As of 2026-03-18, the project has:")
     assert not is_later("As of 2026-03-18, the project has:", "As of 2026-03-16, the project has:")
     assert not is_later("As of 2026-03-16, the project has:", "As of 2026-03-18, the project lacks:")
-
-
-@pytest.mark.parametrize(
-    ("line", "said", "was"),
-    [
-        (
-            "host-1 can be reached at box-1.acme.dev inside the company.",
-            "host-2 to box-2.acme.dev",
-            "box-1.acme.dev",
-        ),
-        ("the export of orders listens on 8080", "the export on something else", "8080"),
-        ("**Copper Indexer** runs at: 02:30", "Copper Importer start time: 04:15", "02:30"),
-        ("Every night at 02:30, the shop of Tom begins its run.", "it starts at 04:15", "02:30"),
-        ("batches of 12 in queue 3", "queue 4 takes 17 per batch", "12"),
-        ("the export of orders on Node 20", "the export runs on Node 22", "Node 20"),
-    ],
-)
-def test_a_value_that_was_named_as_past_is_left_where_another_thing_has_it(
-    line: str, said: str, was: str
-) -> None:
-    assert exchanged(line, said, was) is None

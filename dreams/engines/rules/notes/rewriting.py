@@ -1,4 +1,4 @@
-"""One statement put anew where it is, for the options of questions: a value exchanged, or the whole of it. PURE."""
+"""One statement put anew where it is: a value exchanged, or the whole of it. PURE."""
 
 from __future__ import annotations
 

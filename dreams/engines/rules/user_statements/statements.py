@@ -1,0 +1,208 @@
+"""Plain statements that a person typed of how things are: what a change is looked for in, and what may be put anew. PURE.
+
+What is asked, supposed, doubted or somebody else's word is none of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dreams.engines.rules.notes.wording import is_labelled, sentences, whole
+from dreams.engines.rules.user_statements.phrases import (
+    DOUBTFUL,
+    JOKING,
+    OTHERS,
+    SUPPOSED,
+    TASK,
+    TROUBLE,
+    UNSURE,
+    is_own_word,
+)
+from dreams.engines.rules.user_statements.secrets import looks_secret
+from dreams.engines.rules.user_statements.speech import SOFT, asks, opened, typed_lines
+
+MOST_PROMPT = 2_000  # characters of a prompt that are read for changes: who pastes more tells none
+SHORT_PROMPT = 400  # of one whose plain statements may be put in the place of others
+MOST_WORDS = 40  # of a sentence
+LEAST_WORDS, LEAST_CITED = 4, 3  # of a statement that is put anew, of one that is cited
+
+# --- Sentences that may tell a change -----------------------------------------------------------------------------
+
+_CHANGED = re.compile(
+    r"\b(?:moved|migrated|switched|changed|upgraded|bumped|raised|lowered|renamed|replaced|relicensed|rewrote|swapped|dropped|handed|took over|any ?more)\b|->|=>|→",
+    re.IGNORECASE,
+)
+_SINCE = re.compile(
+    rf"\b(?:now|no longer|these days|from today|from now on|going forward|as of|since|instead)\b|, (?:and )?not\b|{_CHANGED.pattern}",
+    re.IGNORECASE,
+)
+_WITH_IT = re.compile(r"\b(?:please|you (?:have|need) to|i had to|once)\b", re.IGNORECASE)
+# What is wanted of the agent, behind what is told.
+_WANTED = re.compile(
+    r"(?:[,;—–-]+\s+(?:(?:and|so) )?|\s+(?:and|so) )(?:(?:can|could|would|will) you|please|don['’]?t|do not)\b.*$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A sentence that a person typed. `changes`: it has a word by which something is so only since a while."""
+
+    text: str
+    quote: str
+    changes: bool
+
+
+def typed_sentences(prompt: str) -> list[Typed]:
+    """Each plain sentence, without its opening words and what is wanted of the agent behind it."""
+    lines = typed_lines(prompt) if len(prompt) <= MOST_PROMPT else []
+    found = [(sentence, _told(sentence)) for line in lines for sentence in sentences(line)]
+    return [Typed(text, quote, tells_change(quote)) for quote, text in found if text]
+
+
+def tells_change(text: str) -> bool:
+    """Whether a word of it says that something is so only since a while."""
+    return _SINCE.search(text) is not None
+
+
+def _told(sentence: str) -> str:
+    """What a sentence tells; empty for a question, a supposition and somebody else's word."""
+    own = _WANTED.sub("", sentence)
+    text = opened(own)[0].rstrip(" .!")
+    if len(sentence.split()) > MOST_WORDS or asks(own) or not is_own_word(_WITH_IT.sub("", text)):
+        return ""
+    return "" if UNSURE.search(_WITH_IT.sub("", text)) or TROUBLE.search(text) else text
+
+
+# --- Whole statements ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A whole statement as it was typed.
+
+    `noted`: it was to be noted, or is `corrected`: said to be right where what is known is outdated. `cited`: the statement that it takes the place of, in its
+    own words. `unsure`: it has words of doubt, which count for nothing where memory has the same.
+    """
+
+    text: str
+    quote: str
+    noted: bool = False
+    corrected: bool = False
+    cited: str = ""
+    unsure: bool = False
+
+
+# "Test data lives in …" tells; "test that …" is a task.
+_NOUN = re.compile(
+    r"(?:test|design|report|document|build|plan|list|process|order|release|review|support|port|deploy|commit|push|start|open|print|search|show|set|update|change|move|look|find|plan)s?"
+    r" (?!(?:that|if|whether|how|the|a|an|this|it|my|our|your|all|to|on|with|in|up)\b)(?:[\w-]+ ){0,3}?(?:is|are|lives?|runs?|goes|go|has|have|needs?|belongs?|takes?|sits?|happens?|uses?|"
+    r"comes?|starts?|ends?|listens?|keeps?|stores?|serves?|handles?|allows?|reads?|writes?|answers?)\b",
+    re.IGNORECASE,
+)
+# Said so that it is known.
+_NOTED = re.compile(
+    r"(?:(?:and|also|just|please|hi|hey|ok(?:ay)?|btw|by the way)\b[\s,]*)*(?:fyi|f\.y\.i\.|for (?:your|the) (?:information|notes?|records?|record)|(?:just )?so you know|heads[- ]?up|note\b|be aware|"
+    r"(?:quick|small|one|short) (?:update|note))",
+    re.IGNORECASE,
+)
+_NOW = re.compile(
+    r"\s*\b(?:from now on|now|going forward|these days|by now|as of (?:now|today)|from today(?: on)?|nowadays)\b,?",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(
+    r"[,;]?\s*\b(?:and )?(?:instead of|no longer|not any ?more|rather than|it was|previously|formerly|was|not|no(?: more)?)\s+[^,;]+?\s*[.!]*$",
+    re.IGNORECASE,
+)
+_CORRECTS = re.compile(
+    r"^(?:(?:no|nope|wait|sorry|oops|actually|scrap that|strike that|correction|i was wrong|that was (?:wrong|a typo|a mistake)|my (?:mistake|bad))\b[\s,.:;!—–-]*)+",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(r"[\s,;.!—–-]+(?:please|thanks|thank you|thx|cheers)\s*[.!]*$", re.IGNORECASE)
+
+
+def whole_statements(prompt: str) -> list[Stated]:
+    """What a prompt puts in the place of a statement that it cites; else, in a short one, each plain statement."""
+    short = len(prompt) <= SHORT_PROMPT
+    lines = typed_lines(prompt) if short or any(mark in prompt for mark in '"“«') else []
+    cited = list(_replaced(lines))
+    said = [sentence for line in lines for sentence in _statements(line)] if short and not cited else []
+    return cited or [stated for sentence in said if (stated := _as_plain(sentence))]
+
+
+def _statements(line: str) -> list[str]:
+    """A label holds for the whole line ("Correction: **What's next:** …"), and what was put in several sentences may be one
+    line of memory: that first, then each by itself."""
+    if is_labelled(opened(line)[0]):
+        return [line]
+    parts = sentences(line)
+    return [line, *parts] if len(parts) > 1 else parts
+
+
+def _as_plain(sentence: str) -> Stated | None:
+    """The whole statement, only as it was typed: it may come to be in memory so."""
+    text, outdated = opened(sentence)
+    corrected = _CORRECTS.sub("", text).strip()
+    outdated = outdated or corrected != text
+    text = _THANKS.sub("", corrected).rstrip(" .!")
+    if not text or len(text.split()) > MOST_WORDS or not whole(text) or text not in sentence:
+        return None
+    if looks_secret(sentence) or JOKING.search(sentence) or not _is_plain(text, sentence, outdated=outdated):
+        return None
+    unsure = any(table.search(text) for table in DOUBTFUL)
+    return Stated(text, sentence, outdated or bool(_NOTED.match(sentence)), outdated, unsure=unsure)
+
+
+def _is_plain(text: str, sentence: str, *, outdated: bool) -> bool:
+    """A statement without a word of change; what corrects memory may say "now", and "not X"."""
+    bare = _BEFORE.sub("", _NOW.sub("", text)) if outdated else text
+    supposed = SUPPOSED.search(sentence) or OTHERS.search(sentence) or asks(sentence)
+    changed = _NOW.search(bare) or _BEFORE.search(bare) or _CHANGED.search(bare)
+    task = TASK.match(bare) and not _NOUN.match(bare)
+    return not (supposed or changed or task) and len(bare.split()) >= LEAST_WORDS
+
+
+# --- Statements that are cited ------------------------------------------------------------------------------------
+
+_CITED = r"[\"“«](?P<o>[^\n]+)[\"”»]"
+_MEMORY = r"(?:(?:your|the|my|our|project) )*(?:memory|notes?)"
+_SAYS = (
+    rf"(?:(?:{_MEMORY} (?:still )?(?:says?|states?|has|have|reads?)|you (?:still )?(?:noted|wrote|saved|remember|have)|(?:in|from) {_MEMORY}(?: it says)?|"
+    r"the (?:note|line|entry|statement)(?: that says| saying)?)\s*[:,]?\s*(?:that\s+)?)?"
+)
+_OUTDATED = (
+    r"\s*[,;—–-]*\s*(?:(?:but|and|which)\s+)?(?:(?:that|this|it)(?:['’]s| is)?|is|are|was)?\s*(?:now\s+)?"
+    r"(?:outdated|out of date|out-of-date|wrong|old|stale|obsolete|incorrect|(?:not|no longer) (?:true|right|correct|so|the case|valid|up to date)(?: any ?more)?)"
+)
+_BUT_NOW = (
+    r"\s*[,.;:—–-]+\s*(?:(?:and|but|so)\s+)?(?:(?:(?:it|that|this)(?:['’]s| is)(?: now)?|now(?: it(?:['’]s| is))?|it should (?:be|say|read)(?: now)?|"
+    r"(?:the )?(?:right|correct|new|current)(?: \w+)? is(?: now)?)\s*[:,—–-]?\s+)?(?P<n>\S.*)$"
+)
+_WAYS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"^{SOFT}{_SAYS}{_CITED}{_OUTDATED}{_BUT_NOW}",
+        rf"^{SOFT}(?:replace|change|update|correct|rewrite|exchange) (?:(?:in {_MEMORY}|{_MEMORY}|the (?:note|line|entry))\s*[:,]?\s*)?{_CITED}\s+(?:with|by|to|into|for)\s+"
+        rf"(?P<n>[\"“«].+[\"”»])(?:\s+in {_MEMORY})?[.!]*$",
+        rf"^{SOFT}(?:it|that|this)(?:['’]s| is) (?:no longer|not) {_CITED}(?: any ?more)?\s*[,.;:—–-]+\s*(?:but\s+)?(?:(?:it|that|this)(?:['’]s| is)\s+)?(?:now\s+)?(?P<n>\S.*)$",
+    )
+)
+_QUOTED = re.compile(r"^[\"“«](?P<said>.+)[\"”»](?P<now> now)?[.!]*$")
+
+
+def _replaced(lines: list[str]) -> Iterator[Stated]:
+    """ "“X” is outdated, it is: Y", "replace “X” with “Y”": the words in quotes say for certain which statement is meant."""
+    for line in lines:
+        found = next((match for way in _WAYS if (match := way.match(line))), None)
+        if found is None or asks(line) or len(found["o"].split()) < LEAST_CITED or looks_secret(line):
+            continue
+        new = _unquoted(found["n"])
+        if new and whole(new):
+            yield Stated(new.rstrip(" .!"), line, noted=True, corrected=True, cited=found["o"].strip())
+
+
+def _unquoted(said: str) -> str:
+    found = _QUOTED.match(said.strip())
+    return (found["said"] if found else said).strip()
