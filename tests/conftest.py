@@ -13,6 +13,8 @@ from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 from hypothesis import HealthCheck, settings
 
+from tests.world.processes.killed import fsync_at_once
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractUser
     from django.test import Client
@@ -41,7 +43,7 @@ def no_wait_for_the_disk() -> Iterator[None]:
     journal's own calls (test_journal_order); processes of their own ask it truly. What is no open file is still refused.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda file: os.fstat(file) and None)
+        patch.setattr(os, "fsync", fsync_at_once)
         yield
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from bench import kills
 from dreams.lib.storage.journal import FileOp, Plan, collect_late, list_journals, recover, run, sha256_of
-from tests.world.journal import Dying, Traced, dies
+from tests.world.journal import Dying, Traced
+from tests.world.processes.killed import dies
 
 FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
 MOVED = b"The export runs at 04:00.\n"
@@ -54,7 +55,7 @@ def test_killed_at_every_step_and_appended_to_before_the_recovery(
     ends = set()
     for step in count():
         place = Place(tmp_path / "p")
-        if not dies(lambda p=place, s=step: run(p.plan, p.journal, Dying(s, rename_flags))):
+        if not dies(run, place.plan, place.journal, Dying(step, rename_flags)):
             break
         place.append(name)
         recover(place.journal, Traced(rename_flags))
@@ -76,9 +77,9 @@ def test_the_recovery_killed_at_every_step_brings_the_line_behind_the_old_text_o
     half = trace.calls.index(("move_new", "new.md"))
     for step in count():
         place = Place(tmp_path / "p")
-        assert dies(lambda p=place: run(p.plan, p.journal, Dying(half, rename_flags)))
+        assert dies(run, place.plan, place.journal, Dying(half, rename_flags))
         place.append("a.md")
-        if not dies(lambda p=place, s=step: recover(p.journal, Dying(s, rename_flags))):
+        if not dies(recover, place.journal, Dying(step, rename_flags)):
             break
         recover(place.journal, Traced(rename_flags))
         assert place.texts() == with_line(BEFORE, "a.md"), step
@@ -132,7 +133,7 @@ def test_a_line_that_an_editor_saved_anew_behind_the_new_text_stays(tmp_path: Pa
     run(place.plan, place.journal, trace)
     place = Place(tmp_path / "p")
     step = trace.calls.index(("create", "commit.json.tmp"))
-    assert dies(lambda: run(place.plan, place.journal, Dying(step)))
+    assert dies(run, place.plan, place.journal, Dying(step))
     (place.memory / "editor").write_bytes(AFTER["a.md"] + LINE)
     (place.memory / "editor").replace(place.memory / "a.md")
     assert [done.action for done in recover(place.journal)] == ["finished"]

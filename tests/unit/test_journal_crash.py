@@ -19,7 +19,8 @@ from dreams.lib.storage.journal import (
     run,
     sha256_of,
 )
-from tests.world.journal import LONG_AGO, NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan
+from tests.world.journal import LONG_AGO, NEW, OLD, Dying, Place, Traced, make_place, make_plan
+from tests.world.processes.killed import dies
 
 FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
 
@@ -46,7 +47,7 @@ def test_killed_at_every_step_then_recovered(tmp_path: Path, rename_flags: bool)
     for step in count():
         place = fresh(tmp_path / "p")
         before = place.tree()
-        if not dies(lambda p=place, s=step: run(make_plan(p), p.journal, Dying(s, rename_flags))):
+        if not dies(run, make_plan(place), place.journal, Dying(step, rename_flags)):
             break
         done = recover(place.journal, Traced(rename_flags))
         ends.append(settled(place, before))
@@ -74,7 +75,7 @@ def interrupted(tmp_path: Path, rename_flags: bool, at: str) -> Callable[[], Pla
 
     def make() -> Place:
         place = fresh(tmp_path / "p")
-        assert dies(lambda: run(make_plan(place), place.journal, Dying(step, rename_flags)))
+        assert dies(run, make_plan(place), place.journal, Dying(step, rename_flags))
         return place
 
     return make
@@ -87,7 +88,7 @@ def test_recovery_itself_killed_at_every_step(tmp_path: Path, rename_flags: bool
     make = interrupted(tmp_path, rename_flags, at)
     for step in count():
         place = make()
-        if not dies(lambda p=place, s=step: recover(p.journal, Dying(s, rename_flags))):
+        if not dies(recover, place.journal, Dying(step, rename_flags)):
             break
         recover(place.journal, Traced(rename_flags))
         assert settled(place, before) == ("new" if at == "committed" else "old")
@@ -98,7 +99,7 @@ def test_recovery_killed_again_and_again_gets_there(tmp_path: Path) -> None:
     before = fresh(tmp_path / "p").tree()
     place = interrupted(tmp_path, True, "swapped")()
     for step in count(1):
-        if not dies(lambda s=step: recover(place.journal, Dying(s))):
+        if not dies(recover, place.journal, Dying(step)):
             break
     assert settled(place, before) == "old"
     assert [entry.state for entry in list_journals(place.journal)] == ["undone"]
@@ -112,7 +113,7 @@ def test_a_rollback_killed_at_every_step_is_recovered_too(tmp_path: Path) -> Non
         result = run(make_plan(place), place.journal)
         applied = place.tree()
         back = inverse(result, lambda sha, p=place: read_text(p.journal, "d1", sha), plan_id="r1", made_at="")
-        if not dies(lambda p=place, b=back, s=step: run(b, p.journal, Dying(s))):
+        if not dies(run, back, place.journal, Dying(step)):
             break
         recover(place.journal)
         assert place.leftovers() == []
@@ -134,7 +135,7 @@ def test_a_first_plan_in_a_missing_directory_killed_at_every_step(tmp_path: Path
         plan = Plan(
             str(place.memory), (FileOp("a.md", None, b"x"), FileOp("team/b.md", None, b"y")), "d1", ""
         )
-        if not dies(lambda p=place, w=plan, s=step: run(w, p.journal, Dying(s, rename_flags))):
+        if not dies(run, plan, place.journal, Dying(step, rename_flags)):
             break
         recover(place.journal, Traced(rename_flags))
         assert place.leftovers() == []
@@ -153,7 +154,7 @@ def test_a_change_of_metadata_alone_killed_at_every_step(tmp_path: Path, rename_
         before = place.tree()
         same = [FileOp(name, sha256_of(OLD[name]), OLD[name], 0o600, 7) for name in ("a.md", "gone.md")]
         plan = Plan(str(place.memory), tuple(same), "d1", "")
-        if not dies(lambda p=place, w=plan, s=step: run(w, p.journal, Dying(s, rename_flags))):
+        if not dies(run, plan, place.journal, Dying(step, rename_flags)):
             break
         recover(place.journal, Traced(rename_flags))
         assert place.leftovers() == []

@@ -9,7 +9,8 @@ import pytest
 from dreams.lib.files.manifest import manifest
 from dreams.lib.files.safefs import UnsafePath
 from dreams.lib.storage.journal import Plan, abandon, list_journals, recover, run
-from tests.world.journal import NEW, OLD, Dying, Place, Traced, change, dies, make_place, make_plan
+from tests.world.journal import NEW, OLD, Dying, Place, Traced, change, make_place, make_plan
+from tests.world.processes.killed import dies
 
 LEVELS = pytest.mark.parametrize("above", [False, True], ids=["directory", "one-above"])
 
@@ -77,7 +78,7 @@ def test_exchanged_between_the_crash_and_the_recovery(tmp_path: Path, above: boo
     waited = 0
     for step in count():
         world = Exchanged(tmp_path / "w", above=above)
-        if not dies(lambda w=world, s=step: run(make_plan(w.place), w.place.journal, Dying(s))):
+        if not dies(run, make_plan(world.place), world.place.journal, Dying(step)):
             break
         world.exchange()
         done = recover(world.place.journal)
@@ -97,7 +98,7 @@ def test_another_directory_in_its_place_is_not_recovered_into(tmp_path: Path) ->
     run(make_plan(world.place), world.place.journal, trace)
     world = Exchanged(tmp_path / "w", above=False)
     step = trace.calls.index(("create", "commit.json.tmp"))
-    assert dies(lambda: run(make_plan(world.place), world.place.journal, Dying(step)))
+    assert dies(run, make_plan(world.place), world.place.journal, Dying(step))
     world.what.rename(world.aside)
     shutil.copytree(world.outside, world.what)
     before = manifest(world.what)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.storage.journal import Plan, collect_late, handed_over, recover, run, sha256_of
-from tests.world.journal import NEW, OLD, Dying, Place, Traced, change, dies, make_place, make_plan
+from tests.world.journal import NEW, OLD, Dying, Place, Traced, change, make_place, make_plan
+from tests.world.processes.killed import dies
 
 THEIRS = b"written by somebody else"
 FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
@@ -285,7 +286,7 @@ def crashed(place: Place, rename_flags: bool) -> None:
     other = make_place(place.journal.parent / "other")
     run(make_plan(other), other.journal, trace)
     step = trace.calls.index(("create", "commit.json.tmp"))
-    assert dies(lambda: run(make_plan(place), place.journal, Dying(step, rename_flags)))
+    assert dies(run, make_plan(place), place.journal, Dying(step, rename_flags))
     assert place.leftovers()
 
 
@@ -301,7 +302,7 @@ def test_a_change_just_before_the_swap_survives_a_kill_at_every_step_after_it(
         place = make_place(tmp_path / str(step))
         dying = Dying(step, rename_flags)
         dying.before["exchange", A] = partial(how, place.memory / A)
-        assert dies(partial(run, make_plan(place), place.journal, dying))
+        assert dies(run, make_plan(place), place.journal, dying)
         recover(place.journal, Traced(rename_flags))
         assert place.texts() == {**OLD, A: THEIRS}, calls[step]
         assert place.leftovers() == []

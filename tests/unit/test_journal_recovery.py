@@ -1,8 +1,6 @@
 """Journals are listed, checked, pruned only when asked, and guarded against two writers."""
 
-import os
 import shutil
-import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +21,8 @@ from dreams.lib.storage.journal import (
     verify_journals,
 )
 from dreams.lib.storage.journal.store import locked
-from tests.world.journal import NEW, OLD, Dying, Place, Traced, dies, make_place, make_plan
+from tests.world.journal import NEW, OLD, Dying, DyingAt, Place, Traced, make_place, make_plan
+from tests.world.processes.killed import dies
 
 
 @pytest.fixture
@@ -35,7 +34,7 @@ def crash(place: Place, plan: Plan, at: tuple[str, str] = ("create", "commit.jso
     trace = Traced()
     spare = make_place(place.journal.parent / f"spare-{plan.id}")
     run(replace(plan, target_dir=str(spare.memory)), spare.journal, trace)
-    assert dies(lambda: run(plan, place.journal, Dying(trace.calls.index(at))))
+    assert dies(run, plan, place.journal, Dying(trace.calls.index(at)))
 
 
 def test_without_a_journal_there_is_nothing_to_recover(tmp_path: Path) -> None:
@@ -188,12 +187,7 @@ def test_hundreds_of_files_are_recovered_in_one_go(place: Place) -> None:
     ops = tuple(FileOp(f"{n}.md", sha256_of(b"%d" % n), b"new %d" % n) for n in range(200))
     plan = Plan(str(place.memory), ops, "big", "")
 
-    class DiesAtCommit(Traced):
-        def step(self, call: str, what: str) -> None:
-            if what == "commit.json.tmp":
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    assert dies(lambda: run(plan, place.journal, DiesAtCommit()))
+    assert dies(run, plan, place.journal, DyingAt("commit.json.tmp"))
     assert len(place.leftovers()) == 200
     [done] = recover(place.journal)
     assert (done.action, len(done.files), done.said) == ("undone", 200, ())

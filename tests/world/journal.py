@@ -110,18 +110,14 @@ class Dying(Traced):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def dies(action: Callable[[], object]) -> bool:
-    """Run `action` in a child process; whether it was killed. A failure in the child is raised here."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            action()
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        return os.WTERMSIG(status) == signal.SIGKILL
-    assert os.WEXITSTATUS(status) == 0, "the child failed"
-    return False
+class DyingAt(Traced):
+    """Is killed before the first call about `what`."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self.what = what
+
+    def step(self, call: str, what: str) -> None:
+        super().step(call, what)
+        if what == self.what:
+            os.kill(os.getpid(), signal.SIGKILL)

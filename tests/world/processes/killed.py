@@ -1,0 +1,83 @@
+"""What a process does that may be killed in the middle of it.
+
+A fork of the tests' own process, with all that it has imported, costs many times what most of them do. So a small one
+forks for each: an action and what it is given are pickled, so it is a function of a module and no closure.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+PROJECT = Path(__file__).resolve().parents[3]
+SIZE, STATUS = 8, 4
+
+
+def dies(action: Callable[..., object], *given: object) -> bool:
+    """Do `action(*given)` in a process of its own; whether it was killed. A failure in it is one here."""
+    status = _forking().do(pickle.dumps((action, given)))
+    if os.WIFSIGNALED(status):
+        return os.WTERMSIG(status) == signal.SIGKILL
+    assert os.WEXITSTATUS(status) == 0, "the child failed"
+    return False
+
+
+def fsync_at_once(file: int) -> None:
+    """In the place of `os.fsync`: not waited for, but what is no open file is refused."""
+    os.fstat(file)
+
+
+class Forking:
+    """The small process; it ends when this one closes its line."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", __name__], cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def do(self, work: bytes) -> int:
+        asked, answered = self.process.stdin, self.process.stdout
+        assert asked is not None and answered is not None
+        asked.write(len(work).to_bytes(SIZE) + work)
+        asked.flush()
+        answer = answered.read(STATUS)
+        assert answer, "the process that forks has ended"
+        return int.from_bytes(answer)
+
+
+@functools.cache
+def _forking() -> Forking:
+    return Forking()
+
+
+def serve(asked: BinaryIO, answered: BinaryIO) -> None:
+    while size := asked.read(SIZE):
+        action, given = pickle.loads(asked.read(int.from_bytes(size)))  # noqa: S301 # written by ourselves
+        gc.freeze()  # what was imported for it is shared by all children
+        if not (child := os.fork()):
+            code = 1
+            try:
+                action(*given)
+                code = 0
+            finally:
+                if code:
+                    sys.excepthook(*sys.exc_info())  # type: ignore[arg-type] # there is one
+                os._exit(code)
+        answered.write(os.waitpid(child, 0)[1].to_bytes(STATUS))
+        answered.flush()
+
+
+if __name__ == "__main__":
+    os.fsync = fsync_at_once
+    gc.disable()
+    line = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a child prints is no answer
+    serve(sys.stdin.buffer, line)
