@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test lint bench clean
+.PHONY: help install run test test-more lint bench clean
 # Tests and checks come one after another, also under `make -j`.
 .NOTPARALLEL:
 
@@ -19,6 +19,7 @@ SCRATCH := MEMORYWEB_DATA_DIR="$(CURDIR)/$(VENV)/lint-data"
 help:
 	@echo "make run       start memoryweb and print a login link (ARGS=\"--port 9000\" for more)"
 	@echo "make test      run the tests, then the checks of 'make lint'"
+	@echo "make test-more run the long sweeps that 'make test' shows by a few cases"
 	@echo "make lint      style, types, templates, migrations, deployment"
 	@echo "make bench     measure speed (a few minutes)"
 	@echo "make install   make ./.venv with everything in it"
@@ -42,9 +43,15 @@ $(STAMP): requirements/dev.txt
 run: install
 	@exec $(BIN)/python manage.py serve $(ARGS)
 
+# Compiled modules are kept, whatever the environment says: else every process of a test compiles all of them again.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2
+
 test: install
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(PYTEST) --dist loadfile --no-loadscope-reorder -m "not more" $(ARGS)
 	@$(MAKE) --no-print-directory lint
+
+test-more: install
+	$(PYTEST) -m more $(ARGS)
 
 lint: install
 	$(BIN)/ruff check .

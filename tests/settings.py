@@ -1,4 +1,8 @@
-"""The real settings over a data directory of the run's own, with a fast password hasher."""
+"""The real settings over a data directory of the run's own, with a fast password hasher.
+
+Files of tests lie in memory where there is enough of it: on a disk every removed folder is waited for, and thousands are.
+Set `TMPDIR` to have them elsewhere.
+"""
 
 import atexit
 import os
@@ -6,6 +10,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
+_memory = Path("/dev/shm")
+if "TMPDIR" not in os.environ and _memory.is_dir() and shutil.disk_usage(_memory).free > 2_000_000_000:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(_memory)
 _base = Path(tempfile.mkdtemp(prefix="memoryweb-tests-"))
 atexit.register(shutil.rmtree, _base, ignore_errors=True)
 for _name in [name for name in os.environ if name.startswith(("MEMORYWEB_", "ANTHROPIC_", "CLAUDE_"))]:

@@ -28,7 +28,7 @@ from dreams.services.proposals import rebase
 from dreams.services.questions import answering
 from dreams.services.search import index
 from dreams.web import urls
-from tests.browser.judging import bring_rules, broken_rules
+from tests.browser.judging import COLOURS, LAYOUT, bring_rules, broken_rules
 from tests.browser.shots import log_in
 from tests.world import directory as real
 from tests.world import questions as asked
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from dreams.models import Project
 
 WIDE, NARROW, NARROWEST = 1280, 390, 360
-COLOURS = ("color-contrast", "link-in-text-block")
-# What depends on the width.
-LAYOUT = ("target-size", "scrollable-region-focusable")
 SECRET = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 LONG = "a-name-without-a-single-space-that-goes-on-and-on-until-no-line-can-hold-it-any-more"
 # Fragments, files and ways to another page: no page of their own.

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from dreams.models import Proposal, Question
 from dreams.services.login import make_link
-from tests.browser.judging import bring_rules, broken_rules
+from tests.browser.judging import bring_rules, broken_rules, judge
 from tests.world import questions as asked
 
 if TYPE_CHECKING:
@@ -130,27 +130,22 @@ def test_without_scripts(chromium: Browser, address: str, tmp_path: Path) -> Non
     context.close()
 
 
-@pytest.mark.parametrize("width", [1200, 390])
 def test_every_page_with_questions_can_be_used_by_everybody(
-    window: Page, address: str, tmp_path: Path, width: int
+    window: Page, address: str, tmp_path: Path
 ) -> None:
     project = asked.make_project(tmp_path)
     proposal = asked.propose(project)
     question, *_ = asked.ask_all(project, proposal)
     page = window
-    page.set_viewport_size({"width": width, "height": 900})
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of two words
-        for path in (
-            "/",
-            "/questions/",
-            f"/questions/{question.public_id}/",
-            f"/projects/{project.pk}/questions/",
-            f"/review/{proposal.public_id}/",
-        ):
-            page.goto(address + path)
-            for summary in page.locator(".question summary").all():
-                summary.click()
-            bring_rules(page)
-            assert broken_rules(page) == [], path
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for path in (
+        "/",
+        "/questions/",
+        f"/questions/{question.public_id}/",
+        f"/projects/{project.pk}/questions/",
+        f"/review/{proposal.public_id}/",
+    ):
+        page.emulate_media(reduced_motion="reduce")
+        page.goto(address + path)
+        for summary in page.locator(".question summary").all():
+            summary.click()
+        assert judge(page) == []

@@ -11,11 +11,12 @@ from playwright.sync_api import expect
 
 from dreams.lib.files.manifest import manifest
 from dreams.models import Finding, Hunk, Project, Proposal
-from dreams.services import review
+from dreams.services import proposals, review
 from dreams.services.apply import applying
 from dreams.services.login import make_link
+from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
-from tests.browser.judging import bring_rules, broken_rules
+from tests.browser.judging import FORMS, Form, judge
 from tests.world import directory as world
 from tests.world import review as desk
 
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = pytest.mark.django_db(transaction=True)
-Form = tuple[str, int, list[str]]
-COLOURS = ["color-contrast", "link-in-text-block"]
-LAYOUT = ["target-size", "scrollable-region-focusable", "color-contrast"]
-# In the light in all respects; in the dark only colours differ, and in a narrow window the layout and what it uncovers.
-FORMS: Sequence[Form] = (("light", 1280, []), ("dark", 1280, COLOURS), ("dark", 390, LAYOUT))
 # Of pages that test_every_page opens in both colours: what a narrow window uncovers is not seen there in the dark.
 NARROW_ONLY = FORMS[2:]
 
@@ -242,7 +238,7 @@ def test_what_is_applied_and_its_undo_break_no_rule_of_accessibility(
 
 def apply_all(proposal: Proposal) -> None:
     """Apply, confirming whatever the checks say of the whole."""
-    desk.proposals.examine(proposal, desk.memories.contents(proposal.project), undecided=False)
+    proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
     review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
     assert applying.apply(proposal, world.ME).complete
 
@@ -251,12 +247,7 @@ def check(page: Page, at: str, forms: Sequence[Form] = FORMS) -> None:
     """The page at `at` in each of its `forms`; no colour is judged on its way to another."""
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.goto(at)
-    bring_rules(page)
-    for scheme, width, rules in forms:
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of the two
-        page.set_viewport_size({"width": width, "height": 900})
-        assert broken_rules(page, rules) == [], f"{at}, {scheme}, {width} px"
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{at} at {width} is too wide"
+    assert judge(page, forms) == []
 
 
 def test_a_button_that_has_only_just_come_is_answered_in_place(

@@ -5,6 +5,7 @@ import shutil
 import signal
 import time
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from dulwich.objects import Blob
 
 from dreams.lib.storage.history import HistoryBusy, HistoryStore, Meta
 from dreams.lib.storage.history.gitrepo import GitRepo
+from tests.world.processes.killed import dies
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 STEPS = [(os, "fsync"), (os, "replace"), (Path, "rename"), (Path, "unlink"), (os, "unlink"), (os, "mkdir")]
@@ -49,21 +51,11 @@ def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def in_a_child(action, fatal):
-    """Run `action` in a forked child that dies at step `fatal`; whether it was killed."""
-    child = os.fork()
-    if child == 0:  # never returns into pytest
-        code = 1
-        try:
-            with pytest.MonkeyPatch.context() as patch:
-                Steps(patch, die, fatal)
-                action()
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, "the child failed instead of being killed"
-    return os.WIFSIGNALED(status)
+def until_step(fatal, action):
+    """`action`, killed at step `fatal`."""
+    with pytest.MonkeyPatch.context() as patch:
+        Steps(patch, die, fatal)
+        action()
 
 
 def fresh(whole, path):
@@ -73,15 +65,35 @@ def fresh(whole, path):
 
 
 def every_step(prepare, action, check):
-    """Kill `action` at its first step, at its second, and so on until it runs through."""
+    """Kill `action`, a function of this module and what it is given, at its first step, at its second, and so on until it runs through."""
     step = 0
     killed = True
     while killed:
         step += 1
         prepare(step)
-        killed = in_a_child(action, step)
+        killed = dies(until_step, step, action)
         check(step, killed)
     assert step > 8, "the steps were not seen"
+
+
+def commit_one_more(path):
+    with HistoryStore(path) as store:
+        number = len(list(store.log(limit=1000)))
+        keep(store, b"text %d" % number, number)
+
+
+def make(path):
+    HistoryStore.open_or_create(path).close()
+
+
+def repack(path):
+    with HistoryStore(path) as store:
+        store.pack(max_packs=1)
+
+
+def purge(path, sha256):
+    with HistoryStore(path) as store:
+        store.purge([sha256], "leaked", "Ann", NOON)
 
 
 def test_a_commit_killed_at_any_step_leaves_the_state_before_or_after(tmp_path):
@@ -95,10 +107,6 @@ def test_a_commit_killed_at_any_step_leaves_the_state_before_or_after(tmp_path):
         with HistoryStore(path) as store:
             seen.update(commit.id for commit in store.log(limit=1000))
 
-    def action():
-        with HistoryStore(path) as store:
-            keep(store, b"text %d" % len(seen), len(seen))
-
     def check(step, killed):
         with HistoryStore(path) as store:
             store.recover()
@@ -109,7 +117,7 @@ def test_a_commit_killed_at_any_step_leaves_the_state_before_or_after(tmp_path):
             if not killed:
                 assert store.read(store.versions("a.md")[0].sha256) == b"text %d" % len(seen)
 
-    every_step(prepare, action, check)
+    every_step(prepare, partial(commit_one_more, path), check)
 
 
 def test_making_a_history_killed_at_any_step_leaves_none_or_a_whole_one(tmp_path):
@@ -125,7 +133,7 @@ def test_making_a_history_killed_at_any_step_leaves_none_or_a_whole_one(tmp_path
             assert store.verify() == []
         assert not list(tmp_path.glob(".p.git*"))
 
-    every_step(prepare, lambda: HistoryStore.open_or_create(path).close(), check)
+    every_step(prepare, partial(make, path), check)
 
 
 def test_a_repack_killed_at_any_step_loses_nothing(tmp_path):
@@ -134,10 +142,6 @@ def test_a_repack_killed_at_any_step_loses_nothing(tmp_path):
         kept = store.put(b"evidence")
         ids = [keep(store, b"text %d" % number, number).id for number in range(3)]
 
-    def action():
-        with HistoryStore(path) as store:
-            store.pack(max_packs=1)
-
     def check(step, killed):
         with HistoryStore(path) as store:
             store.recover()
@@ -145,7 +149,7 @@ def test_a_repack_killed_at_any_step_loses_nothing(tmp_path):
             assert [commit.id for commit in store.log()] == ids[::-1]
             assert store.read(kept) == b"evidence"
 
-    every_step(lambda step: fresh(whole, path), action, check)
+    every_step(lambda step: fresh(whole, path), partial(repack, path), check)
 
 
 def test_a_purge_killed_at_any_step_is_finished_by_recover_or_was_not_begun(tmp_path):
@@ -154,10 +158,6 @@ def test_a_purge_killed_at_any_step_is_finished_by_recover_or_was_not_begun(tmp_
         for day, text in enumerate((b"before", SECRET, b"after")):
             keep(store, text, day)
         old = store.versions("a.md")[1].sha256
-
-    def action():
-        with HistoryStore(path) as store:
-            store.purge([old], "leaked", "Ann", NOON)
 
     def check(step, killed):
         with HistoryStore(path) as store:
@@ -170,7 +170,7 @@ def test_a_purge_killed_at_any_step_is_finished_by_recover_or_was_not_begun(tmp_
             assert killed or texts[1].startswith(b"This text was removed")
             assert store.recover() == []
 
-    every_step(lambda step: fresh(whole, path), action, check)
+    every_step(lambda step: fresh(whole, path), partial(purge, path, old), check)
 
 
 def test_a_process_killed_at_any_moment_keeps_every_commit_it_reported(tmp_path):

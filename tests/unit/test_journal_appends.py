@@ -16,6 +16,8 @@ MOVED = b"The export runs at 04:00.\n"
 BEFORE = {"a.md": b"Anna\n" + MOVED, "b.md": b"Bernd\n", "gone.md": b"to be merged\n"}
 AFTER = {"a.md": b"Anna\n", "b.md": b"Bernd\nto be merged\n" + MOVED, "new.md": b"new\n"}
 LINE = b"- appended by a session\n"
+# What is appended to, and whether the system exchanges two files at once.
+MORE = (("a.md", False), ("b.md", True), ("b.md", False), ("gone.md", True), ("new.md", False))
 
 
 class Place:
@@ -47,8 +49,15 @@ def with_line(texts: dict[str, bytes], name: str) -> dict[str, bytes]:
     return {**texts, name: texts.get(name, b"") + LINE}
 
 
-@FLAGS
-@pytest.mark.parametrize("name", ["a.md", "b.md", "gone.md", "new.md"])
+@pytest.mark.parametrize(
+    ("name", "rename_flags"),
+    [
+        ("a.md", True),
+        ("gone.md", False),
+        ("new.md", True),
+        *(pytest.param(*case, marks=pytest.mark.more) for case in MORE),
+    ],
+)
 def test_killed_at_every_step_and_appended_to_before_the_recovery(
     tmp_path: Path, name: str, rename_flags: bool
 ) -> None:

@@ -13,6 +13,9 @@ from tests.world.journal import NEW, OLD, Dying, Place, Traced, change, make_pla
 from tests.world.processes.killed import dies
 
 LEVELS = pytest.mark.parametrize("above", [False, True], ids=["directory", "one-above"])
+ONE_MORE = pytest.mark.parametrize(
+    "above", [False, pytest.param(True, marks=pytest.mark.more)], ids=["directory", "one-above"]
+)
 
 
 class Exchanged:
@@ -73,7 +76,7 @@ def test_exchanged_at_every_step_of_a_run(tmp_path: Path, above: bool) -> None:
     assert set(ends) == {"conflict", "applied"}, "what was exchanged before the commit is not written"
 
 
-@LEVELS
+@ONE_MORE
 def test_exchanged_between_the_crash_and_the_recovery(tmp_path: Path, above: bool) -> None:
     waited = 0
     for step in count():
