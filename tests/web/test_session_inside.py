@@ -14,7 +14,7 @@ from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.lib.agents.transcripts import offset_at, within
+from dreams.lib.agents.transcripts import offset_at, search
 from dreams.lib.agents.transcripts.turns import Turn, page
 from dreams.models import RequestUsage, Session, TranscriptFile
 from dreams.services.search.query import fold
@@ -92,7 +92,7 @@ def test_a_search_that_was_cut_short_says_how_far_it_came_and_goes_on(
 ) -> None:
     transcript.write_text("".join(_line("user", f"needle {n}") for n in range(1, 11)))
     monkeypatch.setattr(
-        within.find_within, "__kwdefaults__", {**within.find_within.__kwdefaults__, "most": 4}
+        search.find_within, "__kwdefaults__", {**search.find_within.__kwdefaults__, "most": 4}
     )
     first = _text(browser, session, q="needle")
     assert "<b>4 or more</b>" in first
@@ -132,7 +132,7 @@ def test_words_are_found_in_every_way_in_which_json_can_write_them(
         return sought in fold(turn.text)
 
     expected = [n for n, word in enumerate(words, 1) if sought in fold(f'a "{word}"\n/ b')]
-    found = within.find_within(file, [sought], holds)
+    found = search.find_within(file, [sought], holds)
     assert [hit.line for hit in found.hits] == expected
     assert found.complete
 

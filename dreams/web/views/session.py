@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from dreams.lib.agents.transcripts.within import Within
+from dreams.lib.agents.transcripts.search import Within
 from dreams.models import Session, TranscriptFile
 from dreams.services.search import query
 from dreams.web.access import owner

@@ -5,6 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 
+from dreams.lib.agents.claude_code.projects import folder_name, is_slug_of, repository_of, slug_of
+from dreams.lib.agents.claude_code.sessions import (
+    cwd_of,
+    live_sessions,
+    pid_alive,
+    session_notes_in,
+    transcripts_in,
+)
+
 from ..base import (
     AgentSettings,
     FoundMemory,
@@ -16,13 +25,9 @@ from ..base import (
     Skipped,
 )
 from .instructions import MANAGED, Folder, instruction_files
-from .live import live_sessions, pid_alive
 from .memories import INDEX, holds_memories, keeps_daily_logs, kind_of, memories_in
 from .projects import Projects
-from .repositories import repository_of
 from .settings import MANAGED_FILES, Settings
-from .slugs import folder_name, is_slug_of, slug_of
-from .transcripts import cwd_of, session_notes_in, transcripts_in
 
 __all__ = [
     "INDEX",

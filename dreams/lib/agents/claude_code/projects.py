@@ -1,24 +1,113 @@
-"""Which memory directories there are, and which transcript folders belong to each. Pure: no Django.
-
-A memory directory belongs to a git repository: all its worktrees and subfolders share it, so several transcript folders
-do. Which ones is decided by the `cwd` in their records, never by their names. A folder whose cwd is gone, or that has
-memories of its own (versions differ in what they do), stands alone: nothing on disk is left out.
-"""
+"""Which memory directories there are, which transcript folders belong to each, and to which git repository a working
+directory belongs, worktrees included. Pure: no Django, and no git binary."""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ..base import FoundProject, FoundTranscript, ProjectKind, Scope, Skipped
-from .listing import entries, odd, open_folder, printable, why
-from .memories import holds_memories
-from .repositories import repository_of
-from .settings import Settings
-from .slugs import folder_name, slug_of
-from .transcripts import cwd_of, transcripts_in
+from dreams.lib.agents.base import FoundProject, FoundTranscript, ProjectKind, Scope, Skipped
+from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, printable, read_small, why
+from dreams.lib.agents.claude_code.memories import holds_memories
+from dreams.lib.agents.claude_code.sessions import cwd_of, transcripts_in
+from dreams.lib.agents.claude_code.settings import Settings
+
+MAX_SLUG = 200
+_OTHER = re.compile(r"[^A-Za-z0-9]")
+
+
+def slug_of(path: str) -> str:
+    """The slug of a path: NFC, every character outside A-Z, a-z, 0-9 as `-`. Not yet cut at 200 characters.
+
+    Characters beyond U+FFFF become two dashes, since the agent counts UTF-16 units.
+    """
+    normal = unicodedata.normalize("NFC", path)
+    return _OTHER.sub(lambda m: "--" if ord(m[0]) > 0xFFFF else "-", normal)
+
+
+def is_slug_of(name: str, path: str) -> bool:
+    """Whether a folder of this name may be the one of `path`.
+
+    Over 200 characters the agent cuts and adds a hash that differs between its versions: only the first 200 count.
+    """
+    slug = slug_of(path)
+    if len(slug) <= MAX_SLUG:
+        return name == slug
+    return name.startswith(slug[:MAX_SLUG] + "-")
+
+
+def folder_name(path: str, existing: Iterable[str]) -> str:
+    """The folder name to use for `path`: one that exists, else the plain rule (cut at 200 when longer)."""
+    slug = slug_of(path)
+    if len(slug) <= MAX_SLUG:
+        return slug
+    return min((name for name in existing if is_slug_of(name, path)), default=slug[:MAX_SLUG])
+
+
+# --- Repositories ----------------------------------------------------------------------------------------------------
+
+_MAX_DEPTH = 64
+_GIT_FILE_BYTES = 4096
+
+
+def repository_of(cwd: str) -> str | None:
+    """The main folder of the repository that holds `cwd`; of a linked worktree, the repository's own.
+
+    A submodule is a repository of its own. None where there is none or `cwd` does not exist.
+    """
+    try:
+        here = os.path.realpath(cwd)
+    except OSError:
+        return None
+    for _ in range(_MAX_DEPTH):
+        found = _repository_at(here)
+        if found is not None:
+            return found
+        parent = os.path.dirname(here)
+        if parent == here:
+            return None
+        here = parent
+    return None
+
+
+def _repository_at(folder: str) -> str | None:
+    dot_git = os.path.join(folder, ".git")
+    try:
+        mode = os.stat(dot_git, follow_symlinks=False).st_mode
+    except (OSError, ValueError):
+        return None
+    if stat.S_ISDIR(mode):
+        return folder
+    if stat.S_ISREG(mode):
+        return _main_folder(folder, dot_git) or folder
+    return None
+
+
+def _main_folder(folder: str, dot_git: str) -> str | None:
+    """From a worktree's `.git` file to the repository's main folder; None where it is no linked worktree."""
+    text = _first_line(dot_git)
+    if not text.startswith("gitdir:"):
+        return None
+    git_dir = os.path.join(folder, text.removeprefix("gitdir:").strip())
+    common = _first_line(os.path.join(git_dir, "commondir"))
+    if not common:
+        return None
+    shared = os.path.realpath(os.path.join(git_dir, common))
+    return os.path.dirname(shared) if os.path.basename(shared) == ".git" else shared
+
+
+def _first_line(path: str) -> str:
+    try:
+        return os.fsdecode(read_small(path, _GIT_FILE_BYTES)).partition("\n")[0].strip()
+    except (OSError, ValueError):
+        return ""
+
+
+# --- Projects --------------------------------------------------------------------------------------------------------
 
 MAX_FOLDERS = 100_000
 _AGENT_FOLDERS: tuple[tuple[str, Scope], ...] = (("agent-memory", "project"), ("agent-memory-local", "local"))

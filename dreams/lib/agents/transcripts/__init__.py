@@ -4,15 +4,15 @@
 say whether a file needs to be read at all. `ahead` reads many files on all cores, `within` finds words in one.
 """
 
-from .answered import answered
-from .identity import Change, FileMark, change, mark, same_stat
-from .keys import key64
-from .quotes import Match, find_quote
+from dreams.lib.agents.transcripts.reader import Change, FileMark, change, mark, same_stat
+from dreams.lib.agents.transcripts.records import key64
+from dreams.lib.agents.transcripts.scan import Summary
+from dreams.lib.agents.transcripts.search import Match, find_quote, offset_at
+from dreams.lib.agents.transcripts.turns import answered
+
 from .reader import Cancelled, Cursor, Problem, Reader
 from .records import Line
 from .scan import Batch, MemoryWrite, Prompt, Scan, scan, uuid_key
-from .seek import offset_at
-from .summary import Summary
 from .turns import Page, Part, Turn, line_at, line_number, page
 from .typed import is_correction, typed_text
 from .usage import UsageRow, better, keep_best, without_replays

@@ -1,12 +1,79 @@
-"""What one transcript line holds, as far as it is wanted. Pure: no Django.
-
-The fields are those of the Claude Code envelope (`docs`: uuid, parentUuid, sessionId, …). Everything not named here
-is skipped by the decoder without building Python objects, which is where the speed comes from.
-"""
+"""What one transcript line holds, as far as it is wanted: from bytes to records, fast where it can be and lenient where
+it must be. Pure: no Django."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import TypeAlias
+
+import msgspec
 from msgspec import Raw, Struct
+
+
+def key64(*parts: str) -> int:
+    """A signed 64-bit key of the parts, the same on every machine and in every version.
+
+    Signed, because that is what SQLite and PostgreSQL hold. With ten million keys the chance that any two
+    collide is about 3 in a million.
+    """
+    digest = blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+# --- Times -----------------------------------------------------------------------------------------------------------
+
+_MILLISECONDS = 1e11  # a larger number cannot be seconds: it would be past the year 5000
+_parsed_time = datetime.fromisoformat
+
+
+# Texts of this shape sort as the moments they name.
+_SHAPE = ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (23, "Z"))
+_SHAPE_LENGTH = 24
+
+Stamp: TypeAlias = str | int | float
+
+
+def span(stamps: list[Stamp]) -> tuple[datetime, datetime] | None:
+    """The first and the last of many timestamps, None where none is one. The usual shape is not parsed one by one."""
+    if (texts := _sortable(stamps)) is not None:
+        first, last = instant(min(texts)), instant(max(texts))
+        if first is not None and last is not None:
+            return first, last
+    found = [at for stamp in stamps if (at := instant(stamp)) is not None]
+    return (min(found), max(found)) if found else None
+
+
+def _sortable(stamps: list[Stamp]) -> list[str] | None:
+    texts = [stamp for stamp in stamps if isinstance(stamp, str)]
+    if not texts or len(texts) != len(stamps) or set(map(len, texts)) != {_SHAPE_LENGTH}:
+        return None
+    joined = "".join(texts)
+    alike = all(joined[at::_SHAPE_LENGTH] == mark * len(texts) for at, mark in _SHAPE)
+    return texts if alike else None
+
+
+def instant(value: str | int | float | None) -> datetime | None:
+    """ISO 8601 text (without an offset: UTC) or seconds or milliseconds since 1970; None for anything else."""
+    try:
+        if isinstance(value, str):
+            found = _parsed_time(value)
+            if found.tzinfo is UTC:  # nearly all of them, and there are millions
+                return found
+        elif value is None:
+            return None
+        else:
+            found = datetime.fromtimestamp(value / 1000 if value > _MILLISECONDS else value, UTC)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+# --- Records ---------------------------------------------------------------------------------------------------------
 
 NOTHING = Raw()
 
@@ -105,3 +172,204 @@ def present(raw: Raw) -> bool:
     """Whether a raw field was there and not null."""
     size = len(raw)
     return size > 4 or (size > 0 and bytes(raw) != b"null")
+
+
+# --- From bytes ------------------------------------------------------------------------------------------------------
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+Buffer: TypeAlias = bytes | bytearray | memoryview
+
+_decoder = msgspec.json.Decoder(Line)
+decode_line = _decoder.decode
+"""Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for a line that is not one plain record."""
+FAST_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANK = " \t\r\n\0\ufeff"
+# Where a second record may start after a half-written first one. The order of keys differs between versions.
+_START = re.compile(r'\{"(?:type|parentUuid|uuid|sessionId|timestamp|isSidechain|logicalParentUuid)":')
+_MAX_STARTS = 16
+_parse = json.JSONDecoder(strict=False).raw_decode
+_FIELDS = {f.encode_name: f for f in msgspec.structs.fields(Line)}
+_RAW = {name for name, f in _FIELDS.items() if f.type is Raw}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One object found in an odd line, `at` bytes into it."""
+
+    at: int
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Junk:
+    """Bytes that are no record, `at` bytes into the line, and why."""
+
+    at: int
+    reason: str
+
+
+def decode_odd_line(raw: Buffer) -> list[Piece | Junk]:
+    """Everything that can be saved from a line that the fast decoder refused, in order. Never raises."""
+    pieces: list[Piece | Junk] = []
+    for at, found in objects(raw):
+        if isinstance(found, dict):
+            pieces.append(Piece(at, line_from(found)))
+        else:
+            pieces.append(Junk(at, found))
+    return pieces
+
+
+def objects(raw: Buffer) -> Iterator[tuple[int, dict[str, Json] | str]]:
+    """(byte position, JSON object or the reason why there is none) for each part of one line."""
+    text = bytes(raw).decode("utf-8", "surrogateescape")
+    pos = _skip_blank(text, 0)
+    if pos == len(text) and "\0" in text:
+        yield 0, "only NUL bytes (the file was not fully written)"
+    while pos < len(text):
+        try:
+            value, end = _parse(text, pos)
+        except (ValueError, RecursionError) as error:
+            yield _byte_at(text, pos), _why(error)
+            pos, value = _whole_object_after(text, pos)
+            end = len(text)
+            if pos == end:
+                return
+        yield _byte_at(text, pos), _clean(value) if isinstance(value, dict) else "not a JSON object"
+        pos = _skip_blank(text, end)
+
+
+def _skip_blank(text: str, pos: int) -> int:
+    while pos < len(text) and text[pos] in _BLANK:
+        pos += 1
+    return pos
+
+
+def _byte_at(text: str, pos: int) -> int:
+    return len(text[:pos].encode("utf-8", "surrogateescape"))
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return f"not JSON: {str(error)[:80]}"
+
+
+def _whole_object_after(text: str, pos: int) -> tuple[int, Json]:
+    """The record that follows a half-written one on the same line: it must reach to the end of the line.
+
+    A nested object would leave the outer one's closing braces behind, so it is never taken for a record.
+    """
+    for tried, found in enumerate(_START.finditer(text, pos + 1)):
+        if tried >= _MAX_STARTS:
+            break
+        try:
+            value, end = _parse(text, found.start())
+        except (ValueError, RecursionError):
+            continue
+        if _skip_blank(text, end) == len(text):
+            return found.start(), value
+    return len(text), None
+
+
+def _clean(value: dict[str, Json]) -> dict[str, Json]:
+    """The same object without lone surrogates, which no database and no page can hold."""
+    return {scrub(key): _clean_value(item) for key, item in value.items()}
+
+
+def _clean_value(value: Json) -> Json:
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, list):
+        return [_clean_value(item) for item in value]
+    if isinstance(value, dict):
+        return _clean(value)
+    return value
+
+
+def scrub(text: str) -> str:
+    """`text` with lone surrogates (also those that stand for invalid UTF-8) replaced; real pairs are joined."""
+    if not _SURROGATE.search(text):
+        return text
+    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _SURROGATE.sub("\ufffd", joined)
+
+
+def line_from(found: dict[str, Json]) -> Line:
+    """A `Line` from a parsed object: each field that has its type is taken, each odd one is left out."""
+    values: dict[str, object] = {}
+    for name, info in _FIELDS.items():
+        value = found.get(name)
+        if value is None:
+            continue
+        if name in _RAW:
+            values[info.name] = as_raw(value)
+        elif name == "message":
+            values[info.name] = _message_from(value)
+        elif name == "toolUseResult":
+            values[info.name] = _tool_result_from(value)
+        else:
+            _take(values, info, value)
+    return Line(**values)  # type: ignore[arg-type]  # each value was checked against its field just above
+
+
+def as_raw(value: Json) -> Raw:
+    return Raw(json.dumps(value, allow_nan=False, default=str) if _finite(value) else b"null")
+
+
+def _finite(value: Json) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _take(values: dict[str, object], info: msgspec.structs.FieldInfo, value: Json) -> None:
+    try:
+        values[info.name] = msgspec.convert(value, info.type)
+    except msgspec.ValidationError:
+        return
+
+
+def _tool_result_from(value: Json) -> ToolResult | bool:
+    """What is no object only needs to be there."""
+    if not isinstance(value, dict):
+        return True
+    return ToolResult(
+        *(as_raw(value[key]) if key in value else NOTHING for key in ("filePath", "originalFile"))
+    )
+
+
+def _message_from(value: Json) -> Message | str | None:
+    if not isinstance(value, dict):
+        return value if isinstance(value, str) else None
+    usage = value.get("usage")
+    return Message(
+        id=_text(value.get("id")),
+        role=_text(value.get("role")),
+        model=_text(value.get("model")),
+        content=as_raw(value.get("content")),
+        usage=_usage_from(usage) if isinstance(usage, dict) else None,
+    )
+
+
+def _usage_from(value: dict[str, Json]) -> Usage | None:
+    values: dict[str, object] = {}
+    for info in msgspec.structs.fields(Usage):
+        if value.get(info.encode_name) is not None:
+            _take_number(values, info, value[info.encode_name])
+    return Usage(**values)  # type: ignore[arg-type]  # each value was checked against its field just above
+
+
+def _take_number(values: dict[str, object], info: msgspec.structs.FieldInfo, value: Json) -> None:
+    """As `_take`; a whole number written as 12.0 or "12" is the number meant."""
+    try:
+        values[info.name] = msgspec.convert(value, info.type, strict=False)
+    except msgspec.ValidationError:
+        return
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,17 +1,18 @@
-"""Full records for the session page and for evidence, by byte offset, bounded. Pure: no Django."""
+"""Full records for the session page and for evidence, by byte offset, bounded; and what an agent had said when a person
+answered it. Pure: no Django."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from .decode import Json, line_from, objects, scrub
-from .reader import Source, opened
-from .times import instant
-from .typed import typed_text
+from dreams.lib.agents.transcripts.reader import Source, opened
+from dreams.lib.agents.transcripts.records import Json, instant, line_from, objects, scrub
+from dreams.lib.agents.transcripts.typed import typed_text
 
 PartKind = Literal["text", "thinking", "tool_use", "tool_result", "image", "other"]
 TEXT_CAP = 100_000
@@ -352,3 +353,40 @@ def _as_text(value: Json) -> str:
 
 def _compact(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+
+
+# --- What was answered -----------------------------------------------------------------------------------------------
+
+LINES_BACK = 40  # remarks of the program between the two; a conversation has few
+_TALK = frozenset({"user", "assistant", "attachment"})
+_BY_THE_PROGRAM = "<synthetic>"  # the model's name on errors that stand in the place of an answer
+
+
+def answered(source: Source, offset: int, *, line: int | None = None) -> Turn | None:
+    """The agent's turn that the typed line at `offset` answers, its text in the last part; None where it is not sure.
+
+    Not sure is: anything else of the conversation in between, and what was typed while the agent was busy, which was
+    meant for what could be read then. After a rewind the line above is of another branch; the parent tells. Raises OSError.
+    """
+    typed = line_at(source, offset, line=line)
+    if typed is None or typed.offset != offset or typed.type != "user" or typed.typed is None:
+        return None
+    before = page(source, offset, LINES_BACK, backward=True, line=line)
+    return _above(reversed(before.turns), typed.parent_uuid)
+
+
+def _above(turns: Iterable[Turn], wanted: str) -> Turn | None:
+    """The first turn of the conversation, going up by parents where lines name them."""
+    for turn in turns:
+        if turn.sidechain or (wanted and turn.uuid != wanted):
+            continue
+        if turn.type in _TALK:
+            return turn if _is_spoken(turn) else None
+        wanted = turn.parent_uuid if wanted else ""
+    return None
+
+
+def _is_spoken(turn: Turn) -> bool:
+    """Whether the agent ended with words, not with the call of a tool."""
+    ended = turn.parts[-1].kind == "text" if turn.parts else False
+    return turn.type == "assistant" and ended and turn.model != _BY_THE_PROGRAM

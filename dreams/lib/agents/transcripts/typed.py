@@ -11,7 +11,8 @@ import re
 import msgspec
 from msgspec import Raw
 
-from .decode import Json, objects, scrub
+from dreams.lib.agents.transcripts.records import Json, objects, scrub
+
 from .records import Block, Line, Message, Queued, present
 
 TEXT_CAP = 16_000

@@ -13,9 +13,9 @@ from datetime import datetime
 
 import msgspec
 
-from .keys import key64
+from dreams.lib.agents.transcripts.records import instant, key64
+
 from .records import Line, Message, Progress, Usage
-from .times import instant
 
 SYNTHETIC = "<synthetic>"
 

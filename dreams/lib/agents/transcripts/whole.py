@@ -6,10 +6,11 @@ import os
 
 import msgspec
 
-from .identity import mark
+from dreams.lib.agents.transcripts.reader import mark
+from dreams.lib.agents.transcripts.scan import Summary
+
 from .reader import Cursor, Problem, Reader, Source, opened
 from .scan import BATCH_LINES, Batch, MemoryWrite, Prompt, Scan, scan
-from .summary import Summary
 from .usage import UsageRow
 
 MAX_ROWS = 100_000

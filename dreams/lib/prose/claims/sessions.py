@@ -10,8 +10,8 @@ import os
 from collections import OrderedDict
 from pathlib import Path
 
-from dreams.lib.agents.transcripts.decode import Json, objects
 from dreams.lib.agents.transcripts.reader import MAX_LINE_BYTES, Source, opened
+from dreams.lib.agents.transcripts.records import Json, objects
 from dreams.lib.agents.transcripts.typed import parted
 from dreams.lib.files import safefs
 from dreams.lib.prose.claims.evidence import Evidence

@@ -13,8 +13,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dreams.lib import diff
-from dreams.lib.agents.transcripts.decode import Json, objects
 from dreams.lib.agents.transcripts.reader import Source, opened
+from dreams.lib.agents.transcripts.records import Json, objects
 
 # Shorter lines ("---", "type: user") stand in many places without coming from one of them.
 MIN_KNOWN = 16

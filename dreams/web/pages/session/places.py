@@ -9,7 +9,7 @@ from pathlib import Path
 from django.utils import timezone
 
 from dreams.lib.agents import transcripts
-from dreams.lib.agents.transcripts.within import MAX_HITS, Hit, Within, find_within
+from dreams.lib.agents.transcripts.search import MAX_HITS, Hit, Within, find_within
 from dreams.models import Session
 from dreams.services.search.query import Query
 from dreams.web.pages.session import turns

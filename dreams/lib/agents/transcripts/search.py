@@ -1,8 +1,4 @@
-"""Where words stand inside one transcript, however long it is. Pure: no Django.
-
-The file is read once, from a place on, in large pieces; a pattern over the raw bytes names the lines that may hold the
-words, and only those are parsed. Bounded in bytes, time and hits: the answer says how far the looking came.
-"""
+"""Where a moment, a quote or some words are in a transcript, however long it is. Pure: no Django."""
 
 from __future__ import annotations
 
@@ -11,16 +7,123 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import re2
 
-from .reader import MAX_LINE_BYTES, Source, opened
-from .turns import Turn, turns_of_line
+from dreams.lib.agents.transcripts.reader import MAX_LINE_BYTES, Progress, Source, opened
+from dreams.lib.agents.transcripts.turns import Turn, page, turns_of_line
+
+# Lines without a time stand between others; beyond so many the place found is near enough.
+_LOOK_LINES = 40
+_STEPS = 60
+
+
+def offset_at(source: Source, moment: datetime) -> int:
+    """The first byte of a line said at `moment` or later; the last line's for a moment after all of them.
+
+    Lines stand in the order of time, but for a few; it reads some dozen lines of a file of any size. Raises OSError.
+    """
+    with opened(source) as fd:
+        low, high = 0, os.fstat(fd).st_size
+        best = low
+        for _ in range(_STEPS):
+            if low >= high:
+                break
+            turn = _timed(fd, (low + high) // 2)
+            if turn is None or turn.offset >= high:
+                high = (low + high) // 2
+            elif turn.at is not None and turn.at < moment:
+                low, best = turn.end, turn.offset
+            else:
+                high = turn.offset
+        after = _timed(fd, low)
+        return after.offset if after is not None else best
+
+
+def _timed(fd: int, offset: int) -> Turn | None:
+    """The first line with a time that stands at `offset` or behind it."""
+    found = page(fd, offset, _LOOK_LINES, line=1)
+    return next((turn for turn in found.turns if turn.at is not None), None)
+
+
+# --- Quotes ----------------------------------------------------------------------------------------------------------
+
+_WORD = re.compile(r"[A-Za-z0-9_]+")
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A turn that holds the quote; `part` is the index of the block it stands in."""
+
+    turn: Turn
+    part: int
+
+
+def find_quote(
+    source: Source,
+    quote: str,
+    *,
+    start: int = 0,
+    start_line: int = 1,
+    before_line: int | None = None,
+    roles: frozenset[str] | None = None,
+    limit: int = 10,
+    progress: Progress | None = None,
+) -> list[Match]:
+    """Turns that hold `quote`, in file order; runs of white space count as one space, letters must be the same.
+
+    `start` is the offset of a line and `start_line` its 1-based number; `before_line` is exclusive. Only lines that hold the quote's longest plain word are parsed. Raises OSError.
+    """
+    wanted = squeeze(quote)
+    if not wanted:
+        return []
+    found: list[Match] = []
+    for raw, offset, line in _candidates(source, _needle(wanted), (start, start_line), before_line, progress):
+        for turn in turns_of_line(raw, offset, line):
+            if roles is None or turn.role in roles:
+                found.extend(
+                    Match(turn, i) for i, part in enumerate(turn.parts) if wanted in squeeze(part.text)
+                )
+        if len(found) >= limit:
+            break
+    return found[:limit]
+
+
+def squeeze(text: str) -> str:
+    """Text with every run of white space as one space."""
+    return " ".join(text.split())
+
+
+def _needle(quote: str) -> bytes:
+    """The longest run of characters that JSON never escapes: what a line must hold to be worth parsing."""
+    return max(_WORD.findall(quote), key=len, default="").encode("ascii")
+
+
+def _candidates(
+    source: Source, needle: bytes, start: tuple[int, int], before_line: int | None, progress: Progress | None
+) -> Iterator[tuple[bytes, int, int]]:
+    offset, line = start
+    with opened(source) as fd, open(fd, "rb", buffering=_CHUNK, closefd=False) as file:
+        file.seek(offset)
+        while raw := file.readline(MAX_LINE_BYTES):
+            if before_line is not None and line >= before_line:
+                return
+            if needle in raw:
+                yield raw, offset, line
+            offset += len(raw)
+            line += raw.endswith(b"\n")
+            if progress is not None and progress(len(raw)) is False:
+                return
+
+
+# --- Words -----------------------------------------------------------------------------------------------------------
 
 MAX_BYTES = 512 << 20
 MAX_SECONDS = 2.0
 MAX_HITS = 500
-_CHUNK = 4 << 20
+_PIECE = 4 << 20
 _LATIN = re2.Options()
 _LATIN.encoding = re2.Options.Encoding.LATIN1  # bytes are bytes: a transcript need not be UTF-8
 _ESCAPED = {" ": rb"(?: |\\[bfnrt])", '"': rb"\\\"", "\\": rb"\\\\", "/": rb"\\?/"}
@@ -87,7 +190,7 @@ def find_within(
 def _pieces(fd: int, start: int, end: int) -> Iterator[tuple[bytes, int]]:
     """The file in whole lines, many at a time; a line beyond all bounds comes in parts."""
     rest, offset = b"", start
-    while data := os.pread(fd, min(_CHUNK, end - offset - len(rest)), offset + len(rest)):
+    while data := os.pread(fd, min(_PIECE, end - offset - len(rest)), offset + len(rest)):
         raw = rest + data
         cut = raw.rfind(b"\n") + 1 or (len(raw) if len(raw) > MAX_LINE_BYTES else 0)
         if cut:
