@@ -35,7 +35,6 @@ PURE = [
     "findings",
     "services/scheduling/gates",
     "services/memories/blame/lines.py",
-    "services/memories/blame/writes.py",
     "models/public_ids.py",
     "dev/fake_server",
 ]
