@@ -1,4 +1,4 @@
-"""One page of a list: every list on a page is bounded, and says where one is in it."""
+"""One page of a list: every list on a page is bounded, says where one is in it, and what it is narrowed to."""
 
 from __future__ import annotations
 
@@ -55,3 +55,23 @@ def number_or_none(value: str | None) -> int | None:
     if value is None or not value.isascii() or not value.isdecimal() or len(value) > 18:
         return None
     return int(value)
+
+
+# No account is called so: the program itself, and whoever changed a file without it.
+SYSTEM, OUTSIDE = "-system", "-outside"
+WORDS = {SYSTEM: "system", OUTSIDE: "someone outside"}
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """`who` is a name, SYSTEM or OUTSIDE; what is empty narrows nothing."""
+
+    kind: str = ""
+    who: str = ""
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self.kind or self.who)
+
+
+EVERYTHING = Filter()

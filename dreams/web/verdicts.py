@@ -15,7 +15,7 @@ from dreams.services.review import Reviewer, ReviewRefused
 from dreams.web.htmx import Request
 
 if TYPE_CHECKING:
-    from dreams.web.pages.review_loaded import Decision
+    from dreams.web.pages.review_proposal import Decision
 
 MOST = 30
 # A session is read with every request: the verdicts of one that decides on thousands of hunks are not all kept.

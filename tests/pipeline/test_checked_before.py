@@ -13,7 +13,7 @@ from dreams.engines.types import Edit, Job, Outcome, Problem, Reporter
 from dreams.findings import secrets
 from dreams.models import DreamRun, Policy, Project, Proposal
 from dreams.services import dreaming, host_key, settings_changes
-from dreams.web.pages.dream.result import result
+from dreams.web.pages.dreams import result
 from tests.world import directory as world
 from tests.world import engines
 from tests.world import model as kit

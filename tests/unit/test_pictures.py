@@ -13,12 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.lib import diff
-from dreams.web.charts import svg
-from dreams.web.charts.base import Picture, Plot, round_up
-from dreams.web.charts.calendar import LEVELS, by_day, level
-from dreams.web.charts.durations import MOST, Run, durations
-from dreams.web.charts.series import Measure, over_time
-from dreams.web.charts.stacks import MOST_SERIES, ranked, stacked
+from dreams.web.charts import shapes
+from dreams.web.charts.drawings import (
+    LEVELS,
+    MOST,
+    MOST_SERIES,
+    Measure,
+    Run,
+    by_day,
+    durations,
+    level,
+    over_time,
+    ranked,
+    stacked,
+)
+from dreams.web.charts.shapes import Picture, Plot, round_up
 
 TODAY = dt.date(2026, 11, 21)
 DAYS = [TODAY - dt.timedelta(n) for n in range(400)][::-1]
@@ -119,7 +128,7 @@ def test_durations_stay_in_their_frame(runs: list[Run]) -> None:
 def test_what_is_no_number_is_refused_and_not_drawn() -> None:
     for value in (math.nan, math.inf, -math.inf):
         with pytest.raises(ValueError, match="no place in a picture"):
-            svg.number(value)
+            shapes.number(value)
 
 
 def test_names_are_escaped_and_never_markup() -> None:
@@ -160,7 +169,7 @@ def test_a_scale_ends_at_a_number_that_people_read(value: float, top: float) -> 
 
 def test_more_is_higher_and_darker() -> None:
     plot = Plot(100, 3)
-    assert plot.y(0) == plot.ground > plot.y(10) > plot.y(100) >= svg.TOP
+    assert plot.y(0) == plot.ground > plot.y(10) > plot.y(100) >= shapes.TOP
     assert [level(n, 100) for n in (0, 1, 25, 26, 100)] == [0, 1, 1, 2, LEVELS]
 
 

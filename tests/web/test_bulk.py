@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from dreams.models import Decision, Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.questions import answering
-from dreams.web.pages.review_loaded import load
+from dreams.web.pages.review_proposal import load
 from tests.world import directory as world
 from tests.world import questions as question_world
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from dreams.engines.tokens import KINDS
 from dreams.management import shown
 from dreams.models import DreamRun, DreamUsage, Turn
-from dreams.web.pages.dream import page as selector
+from dreams.web.pages import dream as selector
 from tests.world import rows as world
 
 

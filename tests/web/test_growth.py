@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dreams.models import Memory, Project, Version
 from dreams.services import blobs
-from dreams.web.pages import growth
+from dreams.web.pages import timeline
 from tests.world import rows as world
 
 NOW = dt.datetime(2026, 3, 20, 15, tzinfo=dt.UTC)
@@ -42,7 +42,7 @@ def test_files_and_bytes_are_those_of_each_days_end(project: Project) -> None:
     a, b = _memory(project, "a.md"), _memory(project, "b.md")
     for memory, days_ago, size in ((a, 300, 100), (b, 10, 50), (a, 10, 200), (a, 3, 0)):
         _version(memory, days_ago, size)
-    picture = growth.pictures(project, NOW)[1]
+    picture = timeline.pictures(project, NOW)[1]
     assert picture.rows == (
         ("17 March 2026", "50 bytes", "1 file"),
         ("10 March 2026", "250 bytes", "2 files"),
@@ -53,11 +53,11 @@ def test_files_and_bytes_are_those_of_each_days_end(project: Project) -> None:
 def test_of_very_many_changes_the_newest_are_told_and_the_end_is_right(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growth, "MOST_VERSIONS", 2)
+    monkeypatch.setattr(timeline, "MOST_VERSIONS", 2)
     a, b = _memory(project, "a.md"), _memory(project, "b.md")
     for memory, days_ago, size in ((a, 30, 100), (b, 20, 50), (a, 10, 200), (b, 3, 0)):
         _version(memory, days_ago, size)
-    rows = growth.pictures(project, NOW)[1].rows
+    rows = timeline.pictures(project, NOW)[1].rows
     assert rows == (("17 March 2026", "200 bytes", "1 file"), ("10 March 2026", "250 bytes", "2 files"))
 
 
@@ -65,13 +65,13 @@ def test_sessions_are_counted_on_the_day_they_were_last_active_and_our_own_are_n
     for hours, own in ((1, False), (3, False), (30, False), (2, True)):
         world.make_session(project, touched_at=NOW - dt.timedelta(hours=hours), own=own)
     world.make_session(world.make_project("other"), touched_at=NOW)
-    assert growth.pictures(project, NOW)[0].rows == (("20 March 2026", "2"), ("19 March 2026", "1"))
+    assert timeline.pictures(project, NOW)[0].rows == (("20 March 2026", "2"), ("19 March 2026", "1"))
 
 
 def test_a_day_is_a_day_of_the_pages_zone(project: Project) -> None:
     world.make_session(project, touched_at=NOW.replace(hour=23))
     with timezone.override("Asia/Tokyo"):
-        assert growth.pictures(project, NOW + dt.timedelta(1))[0].rows == (("21 March 2026", "1"),)
+        assert timeline.pictures(project, NOW + dt.timedelta(1))[0].rows == (("21 March 2026", "1"),)
 
 
 def test_an_empty_project_has_sentences_and_no_drawings(browser: Client, project: Project) -> None:
@@ -98,6 +98,6 @@ def test_the_queries_do_not_grow_with_what_happened(project: Project) -> None:
             _version(_memory(project, f"{more}-{number}.md"), number, 10)
             world.make_session(project)
         with CaptureQueriesContext(connection) as queries:
-            growth.pictures(project, NOW)
+            timeline.pictures(project, NOW)
         counts.append(len(queries))
     assert counts == [3, 3]

@@ -10,10 +10,9 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from dreams.models import AuditEntry
-from dreams.services import settings_changes
+from dreams.services import doctor, settings_changes
 from dreams.services.hosts import cluster_name, host
 from dreams.web.context import scheduler_runs
-from dreams.web.pages import health
 
 pytestmark = pytest.mark.django_db
 
@@ -42,9 +41,9 @@ def test_another_hosts_scheduler_is_not_ours() -> None:
 
 def test_the_worst_comes_first() -> None:
     settings_changes.set_override("engine", "anthropic", actor="owner")
-    found = health.checks(timezone.now())
+    found = doctor.worst_first(doctor.examine(timezone.now()))
     states = [check.state for check in found]
-    assert states == sorted(states, key=lambda state: health.ORDER[state])
+    assert states == sorted(states, key=["bad", "warn", "ok", "info"].index)
     assert found[0].state == "bad"
     assert len(set(states)) > 2
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from dreams.models import Application, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
 from dreams.services.inbox.waiting import Item
 from dreams.web.pages import inbox as selector
-from dreams.web.pages.inbox_list import Asked
+from dreams.web.pages.inbox import Asked
 from tests.world import rows as make
 from tests.world.rows import World
 

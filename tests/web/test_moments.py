@@ -17,8 +17,7 @@ from dreams.models import Blob, Hunk, Project, Proposal, Version
 from dreams.services import review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing, time_travel
-from dreams.web.pages import between as changes
-from dreams.web.pages import moments as selector
+from dreams.web.pages import moments as pages
 from tests.world import directory as real
 
 HOURS = [dt.datetime(2026, 3, day, 12, tzinfo=dt.UTC) for day in range(1, 5)]
@@ -75,18 +74,18 @@ def test_a_file_is_read_as_it_was(browser: Client, project: Project) -> None:
 
 
 def test_steps_lead_to_the_changes_before_and_after(project: Project) -> None:
-    found = selector.directory(project, HOURS[1] + dt.timedelta(hours=1))
+    found = pages.directory(project, HOURS[1] + dt.timedelta(hours=1))
     assert found.since and found.previous and found.next
     assert (found.since.at, found.previous.at, found.next.at) == (HOURS[1], HOURS[0], HOURS[2])
-    first = selector.directory(project, HOURS[0])
+    first = pages.directory(project, HOURS[0])
     assert first.previous is None
-    last = selector.directory(project, timezone.now())
+    last = pages.directory(project, timezone.now())
     assert last.next is None
     assert last.is_now
 
 
 def test_a_step_lands_on_the_far_side_of_its_change(project: Project) -> None:
-    when = selector.moment_of(selector.iso(HOURS[1]))
+    when = pages.moment_of(pages.iso(HOURS[1]))
     assert when == HOURS[1]
     assert time_travel.states_at(project, when) != time_travel.states_at(
         project, when - dt.timedelta(microseconds=1)
@@ -156,7 +155,7 @@ def test_without_moments_the_last_change_is_shown(browser: Client, project: Proj
 def test_many_files_are_named_and_shown_one_by_one(
     browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changes, "MOST_SHOWN", 1)
+    monkeypatch.setattr(pages, "MOST_SHOWN", 1)
     shown = _page(browser, "project-between", project, "?a=2026-03-01T13:00Z&b=2026-03-03T13:00Z")
     assert shown.count("Show the lines of this file") == 1
     one = _page(browser, "project-between", project, "?a=2026-03-01T13:00Z&b=2026-03-03T13:00Z&path=b.md")
@@ -187,7 +186,7 @@ def test_the_whole_directory_comes_back_by_a_review_and_goes_again_by_an_undo(
     now = time_travel.states_now(project)
     response = browser.post(
         reverse("project-propose", args=[project.pk]),
-        {"when": selector.iso(HOURS[0]), "reason": "It was better"},
+        {"when": pages.iso(HOURS[0]), "reason": "It was better"},
     )
     made = Proposal.objects.get()
     assert response["Location"] == reverse("review", args=[made.public_id])
@@ -219,9 +218,7 @@ def test_each_file_of_it_is_decided_on_by_itself(project: Project) -> None:
 
 
 def test_one_file_alone_comes_back(browser: Client, project: Project) -> None:
-    browser.post(
-        reverse("project-propose", args=[project.pk]), {"when": selector.iso(HOURS[1]), "path": "a.md"}
-    )
+    browser.post(reverse("project-propose", args=[project.pk]), {"when": pages.iso(HOURS[1]), "path": "a.md"})
     made = Proposal.objects.get()
     assert [file.path for file in made.files.all()] == ["a.md"]
     assert made.summary.startswith("As it was on 2 Mar 2026")
@@ -238,7 +235,7 @@ def test_bytes_are_taken_from_the_history_where_the_rows_have_none(project: Proj
 
 def test_where_nothing_differs_no_proposal_is_made(browser: Client, project: Project) -> None:
     response = browser.post(
-        reverse("project-propose", args=[project.pk]), {"when": selector.iso(timezone.now())}, follow=True
+        reverse("project-propose", args=[project.pk]), {"when": pages.iso(timezone.now())}, follow=True
     )
     assert "Nothing differs from the current files." in response.content.decode()
     assert not Proposal.objects.exists()
@@ -254,7 +251,7 @@ def test_a_folder_that_cannot_be_read_is_said_to_be(
 
     monkeypatch.setattr(hand_edits, "propose_moment", refuses)
     response = browser.post(
-        reverse("project-propose", args=[project.pk]), {"when": selector.iso(HOURS[0])}, follow=True
+        reverse("project-propose", args=[project.pk]), {"when": pages.iso(HOURS[0])}, follow=True
     )
     assert "No proposal was made" in response.content.decode()
 
@@ -264,7 +261,7 @@ def test_more_files_than_can_be_reviewed_are_refused_with_a_way_on(
 ) -> None:
     monkeypatch.setattr(hand_edits, "MAX_RESTORED", 1)
     response = browser.post(
-        reverse("project-propose", args=[project.pk]), {"when": selector.iso(HOURS[0])}, follow=True
+        reverse("project-propose", args=[project.pk]), {"when": pages.iso(HOURS[0])}, follow=True
     )
     assert "Bring them back file by file" in response.content.decode()
     assert not Proposal.objects.exists()
@@ -290,6 +287,6 @@ def test_a_time_without_an_offset_is_the_end_of_what_was_typed_in_the_pages_zone
     typed: str, read: str
 ) -> None:
     with timezone.override("Europe/Berlin"):
-        found = selector.moment_of(typed)
+        found = pages.moment_of(typed)
         assert found == timezone.make_aware(dt.datetime.fromisoformat(read))
-    assert selector.moment_of("2026-03-01T12:30:05Z") == dt.datetime(2026, 3, 1, 12, 30, 5, tzinfo=dt.UTC)
+    assert pages.moment_of("2026-03-01T12:30:05Z") == dt.datetime(2026, 3, 1, 12, 30, 5, tzinfo=dt.UTC)

@@ -102,7 +102,7 @@ def test_one_verdict_decides_the_whole_rename(browser: Client, proposal: Proposa
 def test_a_verdict_is_refused_when_another_part_of_its_operation_changed(
     browser: Client, proposal: Proposal
 ) -> None:
-    from dreams.web.pages import review_loaded as selector
+    from dreams.web.pages import review_proposal as selector
 
     row = hunk(proposal, "project_oncall_rota.md", "wiki")
     seen = selector.load(proposal).decision_of[row.pk].seen

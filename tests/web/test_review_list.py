@@ -12,7 +12,8 @@ from django.test import Client
 from dreams.models import Hunk, Proposal
 from dreams.services import review
 from dreams.services.proposals import decisions
-from dreams.web.pages import review_list, review_shown
+from dreams.web.pages import review as review_page
+from dreams.web.pages import review_shown
 from tests.web.test_review_page import many_files
 from tests.world import directory as world
 from tests.world import every_kind as kinds
@@ -268,7 +269,7 @@ def test_a_link_of_a_refused_form_leads_to_the_page_and_not_to_the_form(
 def test_a_long_list_is_walked_page_by_page(
     browser: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(review_list, "LISTED", 20)
+    monkeypatch.setattr(review_page, "LISTED", 20)
     _, made = many_files(tmp_path, 45)
     first = page(browser, made)
     assert "1–20 of 45" in first and f"/review/{made.public_id}/?start=20" in first

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreams.models import Prompt, Session, TranscriptFile
-from dreams.web.pages.session import page as selector
-from dreams.web.pages.session import turns
+from dreams.web.pages import session as selector
+from dreams.web.pages import session_turns
 from tests.world import rows as world
 
 
@@ -158,10 +158,10 @@ def test_the_agents_own_bookkeeping_is_left_out(browser: Client, session: Sessio
 def test_a_long_result_is_capped_and_says_by_how_much(
     browser: Client, session: Session, transcript: Path
 ) -> None:
-    transcript.write_text(_line("user", _result("y" * (turns.RESULT_CHARS + 500))))
+    transcript.write_text(_line("user", _result("y" * (session_turns.RESULT_CHARS + 500))))
     text = _text(browser, session)
     assert "500 more characters are not shown." in text
-    assert "y" * (turns.RESULT_CHARS + 1) not in text
+    assert "y" * (session_turns.RESULT_CHARS + 1) not in text
 
 
 def test_odd_lines_never_stop_the_others(browser: Client, session: Session, transcript: Path) -> None:

@@ -17,8 +17,7 @@ from django.utils import timezone
 from dreams.engines.tokens import rate_for
 from dreams.models import DreamRun, DreamUsage, Price, RequestUsage, Session
 from dreams.services.pricing import PriceBook
-from dreams.web.pages.usage import chart
-from dreams.web.pages.usage import page as selector
+from dreams.web.pages import usage as pages
 from tests.world import rows as world
 
 _keys = count(1)
@@ -53,7 +52,7 @@ def test_known_prices_make_a_cost_and_unknown_ones_are_said(browser: Client, ses
     _price("m-1")
     _request(session, "m-1-20260101", input_tokens=1_000_000, output_tokens=200_000)
     _request(session, "other", input_tokens=500, output_tokens=0)
-    found = selector.usage(timezone.now())
+    found = pages.usage(timezone.now())
     assert found.sessions.total.price == Decimal(2)
     assert found.sessions.total.unpriced == 500
     text = browser.get(reverse("usage")).content.decode()
@@ -67,7 +66,7 @@ def test_without_any_price_tokens_stand_without_a_cost(browser: Client, session:
     _request(session)
     text = browser.get(reverse("usage")).content.decode()
     assert "No prices are entered" in text
-    assert selector.usage(timezone.now()).sessions.total.price is None
+    assert pages.usage(timezone.now()).sessions.total.price is None
 
 
 def test_the_price_of_the_day_and_of_the_prompts_length_counts(session: Session) -> None:
@@ -93,29 +92,27 @@ def test_long_prompts_are_priced_apart_from_short_ones(session: Session) -> None
     _request(session, input_tokens=100_000, output_tokens=0)
     _request(session, input_tokens=100_000, output_tokens=0, cache_read_tokens=200_000)
     expected = Decimal(100_000 + 3 * 300_000) / 1_000_000
-    assert selector.usage(timezone.now()).sessions.total.price == expected
+    assert pages.usage(timezone.now()).sessions.total.price == expected
 
 
 def test_only_the_time_asked_for_is_counted(session: Session) -> None:
     _request(session, days=0)
     _request(session, days=20)
     _request(session, days=200)
-    totals = {
-        period: selector.usage(timezone.now(), period).sessions.total.requests for period in selector.PERIODS
-    }
+    totals = {period: pages.usage(timezone.now(), period).sessions.total.requests for period in pages.PERIODS}
     assert totals == {"7": 1, "30": 2, "90": 2, "365": 3}
 
 
-@pytest.mark.parametrize("period", selector.PERIODS)
+@pytest.mark.parametrize("period", pages.PERIODS)
 def test_the_charts_bars_hold_every_token_and_stay_within_it(session: Session, period: str) -> None:
     for days in (0, 3, 6.5):
         _request(session, days=days, cache_read_tokens=70_000, cache_write_5m_tokens=333)
-    found = selector.usage(timezone.now(), period)
+    found = pages.usage(timezone.now(), period)
     assert sum(bar.sum.tokens.total for bar in found.chart.bars) == found.sessions.total.tokens.total
     for bar in found.chart.bars:
         assert bar.x >= -0.01
-        assert bar.x + bar.width <= chart.WIDTH + 0.01
-        assert all(y >= -0.1 and y + height <= chart.HEIGHT + 0.1 for _, y, height in bar.parts)
+        assert bar.x + bar.width <= pages.WIDTH + 0.01
+        assert all(y >= -0.1 and y + height <= pages.HEIGHT + 0.1 for _, y, height in bar.parts)
 
 
 def test_a_screen_reader_gets_the_chart_as_words_and_as_a_table(browser: Client, session: Session) -> None:
@@ -158,7 +155,7 @@ def test_what_dreams_used_stands_by_model_kind_project_and_day(browser: Client) 
     _used(run, cost_usd=Decimal("0.5"), **split)
     _used(run, days=2, cost_usd=Decimal("0.5"), **split)
     _used(other, "own-model")
-    found = selector.usage(timezone.now()).dreams
+    found = pages.usage(timezone.now()).dreams
     assert found.used.total.cost == 1 and found.used.total.unpriced == 1000
     assert [(line.name, line.sum.cost) for line in found.used.models] == [("m-1", 1), ("own-model", 0)]
     assert [(line.name, line.sum.cost, line.sum.unpriced) for line in found.kinds] == [

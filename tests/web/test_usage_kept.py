@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dreams.models import RequestUsage, Session
 from dreams.services import usage_rollups
-from dreams.web.pages.usage import page as selector
+from dreams.web.pages import usage as selector
 from tests.world import rows as world
 
 pytestmark = pytest.mark.django_db

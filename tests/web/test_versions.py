@@ -15,7 +15,8 @@ from dreams.models import Hunk, Memory, Project, Proposal, Version
 from dreams.services import blobs, review
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing
-from dreams.web.pages import timeline, versions
+from dreams.web.pages import memory as memory_page
+from dreams.web.pages import timeline
 from tests.world import directory as real
 from tests.world import rows as world
 
@@ -109,7 +110,7 @@ def test_two_versions_are_picked_by_radio_and_compared_without_a_script(
 def test_a_comparison_tells_of_both_ends_and_keeps_a_pick_older_than_its_choices(
     browser: Client, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(versions, "MOST_CHOICES", 2)
+    monkeypatch.setattr(memory_page, "MOST_CHOICES", 2)
     first, applied = memory.versions.order_by("at", "pk")[:2]
     address = reverse("memory-compare", args=[memory.pk])
     shown = browser.get(f"{address}?a={first.pk}&b={applied.pk}").content.decode()
@@ -140,5 +141,5 @@ def test_the_queries_do_not_grow_with_the_history(browser: Client, memory: Memor
 
 
 def test_every_origin_has_its_words() -> None:
-    assert set(versions.ORIGINS) == set(Version.Origin)
+    assert set(memory_page.ORIGINS) == set(Version.Origin)
     assert set(timeline._WRITES) == set(Proposal.Origin)

@@ -14,7 +14,9 @@ from dreams.services.doctor import rows
 from dreams.services.doctor.connection import connection as ask_a_model
 from dreams.services.doctor.rows import Check, State, safely
 
-__all__ = ["Check", "State", "examine"]
+__all__ = ["Check", "State", "examine", "worst_first"]
+
+_ORDER: Sequence[State] = ("bad", "warn", "ok", "info")
 
 
 def examine(
@@ -42,3 +44,7 @@ def examine(
         *([("Connection", ask_a_model)] if connection else []),
     )
     return [safely(name, check) for name, check in todo]
+
+
+def worst_first(checks: Sequence[Check]) -> list[Check]:
+    return sorted(checks, key=lambda check: _ORDER.index(check.state))

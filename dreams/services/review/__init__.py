@@ -4,11 +4,18 @@ Verdicts are pending until the review is submitted; the parts of an operation ar
 carries the sha256 of the base it was made on, and one made on an old base is refused with the remedy.
 """
 
-from dreams.services.review.base import FindingInTheWay, Reviewer, ReviewRefused
-from dreams.services.review.deciding import confirm, confirm_rebase, decide, edit
-from dreams.services.review.mending import Mend, mend
-from dreams.services.review.previewing import EditPreview, preview_edit
-from dreams.services.review.selecting import select, together
+from dreams.services.review.deciding import (
+    FindingInTheWay,
+    Reviewer,
+    ReviewRefused,
+    confirm,
+    confirm_rebase,
+    decide,
+    edit,
+    select,
+    together,
+)
+from dreams.services.review.mending import EditPreview, Mend, mend, preview_edit
 from dreams.services.review.submitting import (
     blocking,
     in_the_way,

@@ -1,4 +1,4 @@
-"""Verdicts: approve, reject, edit, take back, and confirm what a finding says. Each is kept and logged."""
+"""Verdicts: who gives one, which changes it is about, and what it does: approve, reject, edit, take back, confirm. Each is kept and logged."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import datetime as dt
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from dreams.lib import diff
@@ -16,8 +19,86 @@ from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.services import auditlog, blobs, policies, proposals
 from dreams.services.memories import syncing
 from dreams.services.proposals import decisions
-from dreams.services.review.base import REASON_LIMIT, Reviewer, ReviewRefused, hold_open
-from dreams.services.review.selecting import Decidable, together
+from dreams.services.questions import states
+
+REASON_LIMIT = 500
+
+
+class ReviewRefused(Exception):
+    """The decision cannot be taken; the message names the thing and the remedy."""
+
+
+class FindingInTheWay(ReviewRefused):
+    """Something approved has a finding that nobody confirmed; a page leads to it."""
+
+    def __init__(self, finding: Finding) -> None:
+        where = f" in {finding.file.path}" if finding.file else ""
+        super().__init__(
+            f"Nothing was written. An approved change{where} has an open finding: {finding.message} "
+            "Confirm it, or reject the change."
+        )
+        self.finding = finding
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """Who decides, and whether by command: such approvals are marked as such."""
+
+    name: str
+    by_command: bool = False
+
+
+def hold_open(proposal: Proposal, *, or_submitted: bool = False) -> None:
+    """Lock the row, so that a verdict cannot slip in behind a submit.
+
+    `or_submitted`: a rebase may bring a finding up after the submit, and it can be confirmed then too.
+    """
+    state = Proposal.objects.select_for_update().values_list("state", flat=True).get(pk=proposal.pk)
+    if state != Proposal.State.OPEN and not (or_submitted and state == Proposal.State.SUBMITTED):
+        raise ReviewRefused(
+            f"{proposal.public_id} is {Proposal.State(state).label.lower()}: its verdicts can no longer change. "
+            "What was applied can be undone."
+        )
+
+
+def select(proposal: Proposal, *, paths: Iterable[str] = (), hunk_ids: Iterable[str] = ()) -> list[Hunk]:
+    """The named hunks, or those of the named files, or all but answers to questions, which are decided already. Raises ReviewRefused for a name that is not there."""
+    hunks = Hunk.objects.filter(file__proposal=proposal).select_related("file", "operation")
+    wanted_paths, wanted_ids = set(paths), set(hunk_ids)
+    if wanted_paths:
+        hunks = hunks.filter(file__path__in=wanted_paths)
+        _complain_about(wanted_paths - {h.file.path for h in hunks}, "file", proposal)
+    if wanted_ids:
+        hunks = hunks.filter(hunk_id__in=wanted_ids)
+        _complain_about(wanted_ids - {h.hunk_id for h in hunks}, "hunk", proposal)
+    if not (wanted_paths or wanted_ids) and proposal.origin == Proposal.Origin.DREAM:
+        hunks = hunks.exclude(operation__in=states.answers_in(proposal))
+    return list(hunks)
+
+
+def _complain_about(missing: set[str], what: str, proposal: Proposal) -> None:
+    if missing:
+        names = ", ".join(sorted(missing))
+        raise ReviewRefused(
+            f"{proposal.public_id} has no {what} {names}. `proposal {proposal.public_id}` lists them."
+        )
+
+
+class Decidable(Protocol):
+    """A hunk's row, or as much of it as says which one it is."""
+
+    @property
+    def pk(self) -> int: ...
+    @property
+    def operation_id(self) -> int | None: ...
+
+
+def together(hunks: Sequence[Decidable]) -> list[Hunk]:
+    """`hunks` with every other part of their operations: what one verdict decides."""
+    operations = {hunk.operation_id for hunk in hunks if hunk.operation_id}
+    parts = Hunk.objects.filter(Q(operation__in=operations) | Q(pk__in=[h.pk for h in hunks]))
+    return list(parts.select_related("file", "operation").order_by("file__path", "number"))
+
 
 _DECIDED = ("verdict", "edited_sha", "verdict_base_sha", "decided_by", "decided_at", "decide_reason")
 MOST_AT_ONCE = 500  # rows of one statement

@@ -1,23 +1,20 @@
-"""One press for what a finding advises: the change edited so that the finding has nothing left to say.
-
-Lines that would be lost are put back, a secret is taken out, and so is what cannot be seen. It is an edit like any
-other: checked anew, logged, and undone like one.
-"""
+"""Edits that a finding advises, and a look at any edit before it is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from dreams.findings.base import SEVERITIES, Found
 from dreams.findings.invisible import without_hidden
 from dreams.lib import diff
 from dreams.lib.diff.lines import terminated
 from dreams.lib.secrets.redact import values, without
 from dreams.models import Finding, Hunk, LedgerEntry, Proposal
 from dreams.services import blobs, proposals
-from dreams.services.review.base import Reviewer, ReviewRefused
-from dreams.services.review.deciding import edit
+from dreams.services.memories import syncing
+from dreams.services.review.deciding import Reviewer, ReviewRefused, edit, together
 
 LOSS = "unexplained-loss"
 Mend = Literal["keep", "redact", "unhide"]
@@ -69,3 +66,21 @@ _MENDS: Mapping[Mend, Callable[[Hunk, diff.Hunk], str]] = {
     "redact": _redacted,
     "unhide": _unhidden,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class EditPreview:
+    """`text` has the hunk's own line ends; `findings` are on it and on the parts decided with it, worst first."""
+
+    text: str
+    findings: tuple[Found, ...]
+
+
+def preview_edit(proposal: Proposal, hunk: Hunk, replacement: str) -> EditPreview:
+    """What `edit` would make of `replacement`. Saves nothing."""
+    lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
+    fitted = diff.fitted(lines, replacement)
+    report = proposals.report_with(proposal, syncing.contents(proposal.project), {hunk.pk: fitted})
+    places = {(part.file.path, part.hunk_id) for part in together([hunk])}
+    said = [found for found in report.findings if (found.path, found.hunk_id) in places]
+    return EditPreview(fitted, tuple(sorted(said, key=lambda found: SEVERITIES.index(found.severity))))

@@ -13,7 +13,7 @@ from dreams.services import auditlog, proposals
 from dreams.services.catching import states as caught
 from dreams.services.memories import syncing
 from dreams.services.questions import states
-from dreams.services.review.base import REASON_LIMIT, FindingInTheWay, Reviewer, ReviewRefused, hold_open
+from dreams.services.review.deciding import REASON_LIMIT, FindingInTheWay, Reviewer, ReviewRefused, hold_open
 
 
 def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> list[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dreams.lib.files import text
 from dreams.models import FileChange, Memory, Proposal
 from dreams.services import auditlog
-from dreams.services.review.base import Reviewer
+from dreams.services.review.deciding import Reviewer
 
 
 def mark_viewed(file: FileChange, viewed: bool) -> None:

@@ -16,9 +16,8 @@ from dreams.services import blobs
 from dreams.services.memories import hand_edits
 from dreams.services.memories.blame.causes import Cause, Causes, Chain, Write, causes, chain, written_in
 from dreams.services.proposals import summaries
-from dreams.web.pages.sight import Sight
-from dreams.web.pages.versions import ORIGINS
-from dreams.web.shown import shown
+from dreams.web.hidden_secrets import Sight, shown
+from dreams.web.pages.memory import ORIGINS
 
 MOST_LINES = 2_000
 MOST_QUOTES = 3

@@ -1,20 +1,80 @@
-"""Several proposals at once: what one verdict would do to each, and which need to be looked at one by one."""
+"""Several proposals at once: every line that one verdict would change, and which need to be looked at one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from django.db.models import Count
 
 from dreams.lib.files.text import plural
-from dreams.models import Operation, Proposal, Question
+from dreams.models import Hunk, Operation, Proposal, Question
+from dreams.services import blobs, proposals
 from dreams.services.proposals import decisions
 from dreams.services.proposals.decisions import Counts
-from dreams.web.pages import changed_lines, review_loaded
-from dreams.web.pages.changed_lines import Decision, Shown
-from dreams.web.pages.review_loaded import Loaded
-from dreams.web.pages.review_state import changed_since
+from dreams.web.pages import review_proposal
+from dreams.web.pages.by_kind import Part, index_last, masked_parts, texts_of
+from dreams.web.pages.review_proposal import Loaded, changed_since
+
+#: A proposal that changes more lines is decided on its own page.
+MOST_LINES = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One undecided decision with all its lines."""
+
+    kind: str
+    reason: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Of one proposal. `why_not` says why it cannot be approved together with others; empty when it can."""
+
+    decisions: Sequence[Decision] = field(default_factory=tuple)
+    why_not: str = ""
+
+
+def of(proposal_pks: Collection[int]) -> dict[int, Shown]:
+    """Proposal → its undecided decisions. Two queries, however many there are."""
+    rows = Hunk.objects.filter(file__proposal__in=proposal_pks, verdict=Hunk.Verdict.PENDING)
+    rows = rows.select_related("file", "operation").order_by("file__path", "number")
+    found: dict[int, list[Hunk]] = {pk: [] for pk in proposal_pks}
+    for row in index_last(rows):
+        found[row.file.proposal_id].append(row)
+    texts = texts_of(rows)
+    return {pk: _of_one(hunks, texts) for pk, hunks in found.items()}
+
+
+def _of_one(hunks: Sequence[Hunk], texts: proposals.Texts) -> Shown:
+    try:
+        return _in_full(hunks, texts)
+    except blobs.MissingBlob:
+        return Shown(why_not="The text of one of its files is not kept, so it cannot be shown. Review it.")
+
+
+def _in_full(hunks: Sequence[Hunk], texts: proposals.Texts) -> Shown:
+    count = sum(hunk.base_count + hunk.new_count for hunk in hunks)
+    if count > MOST_LINES:
+        return Shown(why_not=f"It changes {plural(count, 'line')}, too many to show here. Review it.")
+    shown, _, mask = masked_parts(hunks, texts)
+    if mask.shown:
+        return Shown(why_not="It has a secret, which is hidden here. Review it.")
+    parts = {hunk.pk: part for hunk, part in zip(hunks, shown, strict=True)}
+    groups = decisions.grouped(hunks).values()
+    return Shown([_decision(group, [parts[hunk.pk] for hunk in group]) for group in groups])
+
+
+def _decision(hunks: Sequence[Hunk], parts: Sequence[Part]) -> Decision:
+    operation = hunks[0].operation
+    return Decision(
+        kind=str(operation.get_kind_display()) if operation else "Changed",
+        reason=operation.reason if operation else "",
+        parts=parts,
+    )
+
 
 #: Each proposal costs a look at its files.
 MOST = 20
@@ -50,11 +110,11 @@ def chosen(public_ids: Sequence[str], verdict: str) -> list[Choice]:
         row.public_id: row
         for row in Proposal.objects.filter(public_id__in=wanted).select_related("project", "dream")
     }
-    loaded = review_loaded.load_all([rows[name] for name in wanted if name in rows])
+    loaded = review_proposal.load_all([rows[name] for name in wanted if name in rows])
     operations = Operation.objects.filter(proposal__in=list(rows.values())).in_bulk()
     pks = [one.proposal.pk for one in loaded]
     counts = decisions.counts(pks)
-    lines = changed_lines.of(pks) if verdict == APPROVE else {}
+    lines = of(pks) if verdict == APPROVE else {}
     yours = _answers(rows.values()) if verdict == APPROVE else {}
     return [
         _choice(

@@ -14,7 +14,7 @@ from dreams.services import blobs, proposals
 from dreams.services.review import triage
 from dreams.services.review.triage import KindCount
 from dreams.web.pages.diffs import Line, runs
-from dreams.web.pages.review_evidence import Quote, quote
+from dreams.web.pages.review_proof import Quote, quote
 from dreams.web.paging import Listed, page_of
 
 PAGE_SIZE = 25

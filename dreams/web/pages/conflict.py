@@ -12,9 +12,9 @@ from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import FileChange, Proposal
 from dreams.services.proposals import rebase
+from dreams.web.hidden_secrets import Sight
 from dreams.web.pages import diffs
 from dreams.web.pages.diffs import Block, Gap, Line
-from dreams.web.pages.sight import Sight
 
 CONTEXT = 3
 # Lines that merged by themselves are worth a look, but not hundreds of them.

@@ -1,8 +1,9 @@
-"""One project: its gates, memories, sessions, instruction files and figures. A fixed number of queries."""
+"""One project: its gates now, memories, sessions, instruction files and figures. A fixed number of queries."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,13 +13,107 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.engines.anthropic import keys
+from dreams.lib.files.text import plural
 from dreams.models import Card, DreamSession, Memory, Project, Proposal, Question, Session, Version
 from dreams.services import blobs, hosts
 from dreams.services.memories import instructions
-from dreams.services.scheduling import next_dream
-from dreams.web.pages import budget
-from dreams.web.pages.projects import WAITING
+from dreams.services.scheduling import gate_inputs, gates, next_dream, scheduler
+from dreams.services.scheduling.next_dream import NextDream, without_distance
+from dreams.web.pages import projects
+from dreams.web.pages.projects import ACTIVE, WAITING
 from dreams.web.paging import Listed, first_page, listed, page_of
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    name: str
+    label: str
+    icon: str
+    passed: bool
+    reason: str
+    opens_at: dt.datetime | None
+    forceable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """All gates of a project now, and what a person's own start would have to pass."""
+
+    gates: list[Gate]
+    next: NextDream
+    sentence: str
+    supersedes: str
+    dream: str
+    dream_status: str
+
+    @property
+    def closed(self) -> list[Gate]:
+        return [gate for gate in self.gates if not gate.passed]
+
+    @property
+    def opened(self) -> list[Gate]:
+        return [gate for gate in self.gates if gate.passed]
+
+    @property
+    def is_open(self) -> bool:
+        return not self.closed
+
+    @property
+    def blocking(self) -> list[Gate]:
+        """Closed gates that no force passes."""
+        return [gate for gate in self.closed if not gate.forceable]
+
+    @property
+    def opens_at(self) -> dt.datetime | None:
+        """When all are open, if every closed one opens by itself."""
+        return self.next.opens_at
+
+    @property
+    def headline(self) -> str:
+        if self.is_open:
+            return "All gates are open"
+        return f"{plural(len(self.closed), 'gate')} closed"
+
+    @property
+    def forced_words(self) -> str:
+        """The closed gates that force passes, as a person lists them."""
+        return _listed([gate.label for gate in self.closed if gate.forceable])
+
+
+def _listed(labels: Sequence[str]) -> str:
+    *first, last = [label.lower() for label in labels] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def gates_of(project: Project, now: dt.datetime) -> Gates:
+    everywhere = gate_inputs.Everywhere.load()
+    results = scheduler.evaluate_all(project, now, everywhere)
+    active = project.dreams.filter(status__in=ACTIVE).first()
+    found = [_gate(result) for result in results]
+    together = NextDream.of(results)
+    # Closed ones first: they are what a person came to see.
+    return Gates(
+        gates=sorted(found, key=lambda gate: gate.passed),
+        next=together,
+        sentence=together.sentence(now),
+        supersedes=everywhere.open_proposals.get(project.pk, ""),
+        dream=active.public_id if active else "",
+        dream_status=active.get_status_display() if active else "",
+    )
+
+
+def _gate(result: gates.GateResult) -> Gate:
+    known = gates.GATES[result.name]
+    return Gate(
+        result.name,
+        known.label,
+        known.icon,
+        result.passed,
+        without_distance(result.reason) if result.opens_at else result.reason,
+        result.opens_at,
+        known.forceable,
+    )
+
 
 FEW = 10
 FEW_SESSIONS = 6
@@ -180,13 +275,17 @@ def folders(project: Project) -> list[str]:
     return list(rows.values_list("path", flat=True)[:MOST_FILES])
 
 
-def index_budget(project: Project, config: conf.Config) -> tuple[budget.Budget | None, int | None]:
+def index_budget(project: Project, config: conf.Config) -> tuple[projects.Budget | None, int | None]:
     """The index as the agent loads it, and its row's id; None without one."""
     row = project.memories.filter(path="MEMORY.md", gone_at__isnull=True).first()
     if row is None:
         return None, None
     data = blobs.get_many([row.sha256]).get(row.sha256)
-    found = budget.of_size(row.lines, row.size, config) if data is None else budget.of_index(data, config)
+    found = (
+        projects.budget_of_size(row.lines, row.size, config)
+        if data is None
+        else projects.budget_of_index(data, config)
+    )
     return found, row.pk
 
 

@@ -16,29 +16,13 @@ from dreams.lib.files import text
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Proposal
 from dreams.services import review
 from dreams.web.pages import diffs
-from dreams.web.pages import review_evidence as evidence
-from dreams.web.pages import review_findings as findings
+from dreams.web.pages import review_proof as proof
 from dreams.web.pages.diffs import Block
-from dreams.web.pages.review_card import Card, Elsewhere, FileCard, Part
-from dreams.web.pages.review_evidence import Quote
-from dreams.web.pages.review_loaded import (
-    Decision,
-    FileTexts,
-    Loaded,
-    TextSight,
-    address,
-    by_severity,
-    file_texts,
-    is_index,
-    line_of,
-    shas,
-    sight,
-    texts_of,
-)
-from dreams.web.pages.review_rendered import rendered
+from dreams.web.pages.review_card import Card, Elsewhere, FileCard, Part, Ties, by_hunk
+from dreams.web.pages.review_proof import Quote
+from dreams.web.pages.review_proposal import Decision, Loaded, State, address, by_severity, is_index, line_of
 from dreams.web.pages.review_shown import LETTERS, OPEN_LINES, Passing, Window, file_batch
-from dreams.web.pages.review_state import State
-from dreams.web.pages.review_ties import Ties, by_hunk
+from dreams.web.pages.review_texts import FileTexts, TextSight, file_texts, rendered, shas, sight, texts_of
 
 # A change of many thousand lines would hold the page up; the rest is told as a number.
 MOST_LINES = 800
@@ -65,7 +49,7 @@ class Material:
         return self.passing.loaded
 
     def quotes(self, rows: Iterable[Hunk]) -> tuple[Quote, ...]:
-        found = (evidence.quote(one) for row in rows for one in self.evidence.get(row.pk, ()))
+        found = (proof.quote(one) for row in rows for one in self.evidence.get(row.pk, ()))
         return tuple(dict.fromkeys(found))
 
     def findings(self, rows: Iterable[Hunk]) -> list[Finding]:
@@ -141,9 +125,9 @@ def _file_card(made_from: Material, file: FileChange, view: str) -> FileCard:
         base_sha=file.base_sha,
         cards=() if read else tuple(_card(made_from, one) for one in shown),
         elsewhere=() if read else tuple(_elsewhere(made_from, file)),
-        findings=findings.plain(
+        findings=proof.plain(
             made_from.findings_on(loaded.parts_of(file)),
-            findings.Beside(loaded.proposal.project_id, state.is_open or state.waits),
+            proof.Beside(loaded.proposal.project_id, state.is_open or state.waits),
         ),
         is_viewed=review.is_viewed(file),
         is_open=state.is_open,
@@ -208,13 +192,13 @@ def _card(made_from: Material, decision: Decision) -> Card:
     )
 
 
-def _heard(made_from: Material, decision: Decision) -> tuple[evidence.Statement, ...]:
+def _heard(made_from: Material, decision: Decision) -> tuple[proof.Statement, ...]:
     """An index row repeats its memory: beside it only what a session contradicts is worth reading."""
     mask = made_from.sight.mask
     own = [hunk for hunk in decision.hunks if hunk is decision.main or not is_index(hunk.file)]
     rows = [hunk for hunk in decision.hunks if hunk not in own]
-    found = evidence.statements((made_from.heard[hunk.pk] for hunk in own), mask)
-    repeated = evidence.statements((made_from.heard[hunk.pk] for hunk in rows), mask)
+    found = proof.statements((made_from.heard[hunk.pk] for hunk in own), mask)
+    repeated = proof.statements((made_from.heard[hunk.pk] for hunk in rows), mask)
     return (*(one for one in repeated if one.answer == "contradicted" and one not in found), *found)
 
 
@@ -239,7 +223,7 @@ class _Shown:
         decision: Decision,
         can_edit: bool,
         quotes: Sequence[Quote],
-        heard: Sequence[evidence.Statement],
+        heard: Sequence[proof.Statement],
     ) -> None:
         self.made_from, self.decision, self.can_edit = made_from, decision, can_edit
         self.quotes, self.heard = quotes, heard
@@ -314,29 +298,29 @@ class _Shown:
         made = diff.hunks(proposed, found.edited[hunk.hunk_id], path=hunk.file.path)
         return tuple(replace(b, above=None, below=None) for b in diffs.blocks(proposed, made, hunk.file.path))
 
-    def _said(self, hunk: Hunk, rows: Sequence[Hunk]) -> findings.Said:
+    def _said(self, hunk: Hunk, rows: Sequence[Hunk]) -> proof.Said:
         """What the checks say of it; and of its file, where that has no place of its own on the page."""
         made_from, state = self.made_from, self.made_from.state
         said = made_from.findings(rows)
         if hunk.file not in made_from.window.files:
             said += made_from.findings_on([hunk.file])
-        beside = findings.Beside(
+        beside = proof.Beside(
             made_from.loaded.proposal.project_id,
             state.is_open or (state.waits and hunk.applied_in_id is None),
             self.heard,
             any(not quote.is_found for quote in self.quotes),
             hunk.file.path,
         )
-        return findings.said(said, beside)
+        return proof.said(said, beside)
 
-    def _mends(self, rows: Sequence[Hunk]) -> tuple[findings.Offer, ...]:
+    def _mends(self, rows: Sequence[Hunk]) -> tuple[proof.Offer, ...]:
         """None for a file under another name, which is two changes."""
         if len(rows) > 1:
             return ()
         [row] = rows
         ledger = self.made_from.ties.ledger.get(row.pk, ())
         parts = len(self.decision.hunks)
-        return tuple(findings.offers(self.made_from.findings(rows), ledger, row, parts))
+        return tuple(proof.offers(self.made_from.findings(rows), ledger, row, parts))
 
     def _tied(self, rows: Sequence[Hunk], blocks: tuple[Block, ...]) -> tuple[Block, ...]:
         """The blocks with their lines' ties. The first row has what is said of the lines that go."""

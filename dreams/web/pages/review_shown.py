@@ -16,7 +16,8 @@ from django.http import QueryDict
 from dreams.models import FileChange, Hunk, Operation, Proposal
 from dreams.services import blobs, review
 from dreams.services.proposals import decisions
-from dreams.web.pages.review_loaded import Decision, Loaded, address, file_texts
+from dreams.web.pages.review_proposal import Decision, Loaded, address
+from dreams.web.pages.review_texts import file_texts
 
 FILTERS: Final = {"": "All", "undecided": "Undecided", "findings": "Findings", "unseen": "In unviewed files"}
 # As they go on in "3 decisions …".

@@ -20,7 +20,7 @@ from dreams.services.search import finding, index
 from dreams.services.search.finding import Excerpt, Filters, MemoryHit, Part, SessionHit, TypedHit, VersionHit
 from dreams.services.search.index import impatient, is_common
 from dreams.services.search.query import Kind, Query
-from dreams.web.pages.versions import ORIGINS
+from dreams.web.pages.memory import ORIGINS
 from dreams.web.paging import Listed, page_of
 
 PAGE = 20

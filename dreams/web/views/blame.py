@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from dreams.models import Memory, Version
-from dreams.web import unmasked
+from dreams.web import hidden_secrets
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
 from dreams.web.pages import blame as selector
@@ -20,7 +20,7 @@ def blame(request: Request, pk: int) -> HttpResponse:
     """`?version=` is one of its versions; without it, the newest that was not a removal."""
     memory = get_object_or_404(Memory.objects.select_related("project"), pk=pk)
     version = _version(memory, request.GET.get("version"))
-    found = selector.blame(memory, version, is_bare=unmasked.is_bare(request, memory))
+    found = selector.blame(memory, version, is_bare=hidden_secrets.is_bare(request, memory))
     context = {
         "memory": memory,
         "project": memory.project,

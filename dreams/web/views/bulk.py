@@ -16,9 +16,8 @@ from dreams.services.apply import applying
 from dreams.services.review import ReviewRefused
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go
-from dreams.web.pages import bulk as selector
-from dreams.web.pages import changed_lines
-from dreams.web.pages.review_loaded import Loaded, find, load
+from dreams.web.pages import bulk as pages
+from dreams.web.pages.review_proposal import Loaded, find, load
 from dreams.web.views.review_answer import CHIPS, reviewer
 
 
@@ -26,8 +25,8 @@ from dreams.web.views.review_answer import CHIPS, reviewer
 @require_safe
 def look(request: Request) -> HttpResponse:
     """What the verdict would do; nothing is done yet."""
-    verdict = selector.REJECT if request.GET.get("verdict") == selector.REJECT else selector.APPROVE
-    choices = selector.chosen(request.GET.getlist("proposal"), verdict)
+    verdict = pages.REJECT if request.GET.get("verdict") == pages.REJECT else pages.APPROVE
+    choices = pages.chosen(request.GET.getlist("proposal"), verdict)
     if not choices:
         messages.info(request, "Select the proposals first.")
         return go(request, "inbox")
@@ -47,15 +46,15 @@ def look(request: Request) -> HttpResponse:
 def decide(request: Request) -> HttpResponse:
     """Give the verdict to each proposal that is still what was shown. One that cannot be decided stops no other."""
     verdict = request.POST.get("verdict", "")
-    if verdict not in (selector.APPROVE, selector.REJECT):
+    if verdict not in (pages.APPROVE, pages.REJECT):
         messages.error(request, "Nothing was decided: choose to approve or to reject.")
         return go(request, "inbox")
-    wanted = dict.fromkeys(request.POST.getlist("proposal")[: selector.MOST])
+    wanted = dict.fromkeys(request.POST.getlist("proposal")[: pages.MOST])
     batch = uuid.uuid4().hex
     done = ", ".join(
         told for public_id in wanted if (told := _decide_one(request, public_id, verdict, batch))
     )
-    if done and verdict == selector.APPROVE:
+    if done and verdict == pages.APPROVE:
         messages.success(request, f"Written: {done}.")
     elif done:
         messages.success(request, f"Rejected: {done}. Nothing was written.")
@@ -70,12 +69,12 @@ def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> s
         return ""
     loaded = load(proposal)
     seen = (request.POST.get(f"{name}-{public_id}") for name in ("bases", "answers"))
-    trouble = selector.why_not(loaded, verdict) or loaded.moved_since(*seen) or _unseen(loaded, verdict)
+    trouble = pages.why_not(loaded, verdict) or loaded.moved_since(*seen) or _unseen(loaded, verdict)
     if trouble:
         messages.warning(request, f"{proposal.project} was left as it is. {trouble}")
         return ""
     try:
-        return (_approve if verdict == selector.APPROVE else _reject)(request, loaded, batch)
+        return (_approve if verdict == pages.APPROVE else _reject)(request, loaded, batch)
     except (ReviewRefused, project_lock.ProjectBusy) as refused:
         messages.error(request, f"{proposal.project}: {refused}")
         return ""
@@ -84,7 +83,7 @@ def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> s
 def _unseen(loaded: Loaded, verdict: str) -> str:
     """Why its lines were not shown; empty when they were."""
     pk = loaded.proposal.pk
-    return "" if verdict == selector.REJECT else changed_lines.of([pk])[pk].why_not
+    return "" if verdict == pages.REJECT else pages.of([pk])[pk].why_not
 
 
 def _approve(request: Request, loaded: Loaded, batch: str) -> str:

@@ -14,11 +14,11 @@ from dreams.models import FileChange, Proposal
 from dreams.services import proposals
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
-from dreams.web import unmasked
+from dreams.web import hidden_secrets
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, page
 from dreams.web.pages import conflict as selector
-from dreams.web.pages.review_loaded import address
+from dreams.web.pages.review_proposal import address
 
 SIDES = get_args(Side)
 
@@ -28,7 +28,7 @@ SIDES = get_args(Side)
 def conflict(request: Request, public_id: str, file_pk: int) -> HttpResponse:
     file = _file(public_id, file_pk)
     try:
-        found = selector.conflict(file, is_bare=unmasked.is_bare(request, file.proposal))
+        found = selector.conflict(file, is_bare=hidden_secrets.is_bare(request, file.proposal))
     except rebase.NoConflict as gone:
         messages.info(request, str(gone))
         return _to_file(file)
@@ -62,7 +62,7 @@ def _solve(request: Request, file: FileChange, found: selector.Conflict) -> Http
 def _look(request: Request, file: FileChange, chosen: dict[int, str], typed: dict[int, str]) -> HttpResponse:
     """What the choices so far come to; nothing is kept."""
     made = _made(request, chosen)
-    is_bare = unmasked.is_bare(request, file.proposal)
+    is_bare = hidden_secrets.is_bare(request, file.proposal)
     found = selector.solution(file, _choices(made, typed), removes=_removes(file, made), is_bare=is_bare)
     context = {"conflict": selector.conflict(file, chosen, typed, is_bare=is_bare), "solution": found}
     return page(request, "dreams/conflict.html", "dreams/_conflict_solution.html", context)
@@ -101,7 +101,7 @@ def _again(
     request: Request, file: FileChange, why: str, chosen: dict[int, str], typed: dict[int, str], status: int
 ) -> HttpResponse:
     messages.error(request, why)
-    is_bare = unmasked.is_bare(request, file.proposal)
+    is_bare = hidden_secrets.is_bare(request, file.proposal)
     found = selector.conflict(file, chosen, typed, is_bare=is_bare)
     context = {"conflict": found, "asks_again": status == 422}
     return render(request, "dreams/conflict.html", context, status=status)

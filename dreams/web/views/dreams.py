@@ -14,9 +14,9 @@ from dreams.models import DreamRun
 from dreams.services import dreaming
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page, wants_fragment
-from dreams.web.pages.dream import listing as selector
-from dreams.web.pages.dream import page as one
-from dreams.web.pages.usage import pictures
+from dreams.web.pages import dream as one
+from dreams.web.pages import dreams as selector
+from dreams.web.pages import usage as usage_page
 from dreams.web.paging import chosen, number_or_none
 
 
@@ -34,7 +34,7 @@ def dreams(request: Request) -> HttpResponse:
         "any_ever": DreamRun.objects.exists(),
     }
     if context["any_ever"] and not status and context["found"].page.number == 1:
-        context["pictures"] = pictures.of_dreams(timezone.now(), project)
+        context["pictures"] = usage_page.of_dreams(timezone.now(), project)
     return page(request, "dreams/dreams.html", "dreams/_dreams.html", context)
 
 

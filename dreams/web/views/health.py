@@ -6,13 +6,13 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from dreams.services import doctor
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
-from dreams.web.pages import health as selector
 
 
 @owner
 @require_safe
 def health(request: Request) -> HttpResponse:
-    checks = selector.checks(timezone.now(), thorough="thorough" in request.GET)
+    checks = doctor.worst_first(doctor.examine(timezone.now(), thorough="thorough" in request.GET))
     return page(request, "dreams/health.html", "dreams/_health.html", {"checks": checks})

@@ -17,22 +17,22 @@ from dreams.services.review import triage
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go, page
 from dreams.web.pages import inbox as inbox_page
-from dreams.web.pages import inbox_list, policies, questions, snooze
+from dreams.web.pages import questions, settings
 
 
 @owner
 @require_safe
 def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
-    found = inbox_page.inbox(now, inbox_list.asked_of(request.GET))
+    found = inbox_page.inbox(now, inbox_page.asked_of(request.GET))
     # Without scripts an answer leads to the page of all questions, where it can be taken back.
     context = {
         "inbox": found,
         "questions": questions.some_across(),
         "next": reverse("questions"),
         "kinds": triage.counts(),
-        "offers": policies.offers(),
-        "passed": policies.passed(now),
+        "offers": settings.offers(),
+        "passed": settings.passed(now),
     }
     return page(request, "dreams/inbox.html", "dreams/_inbox.html", context)
 
@@ -48,7 +48,7 @@ def seen(request: Request) -> HttpResponse:
 @require_safe
 def next_up(request: Request) -> HttpResponse:
     """On to the first thing that waits, or to the one behind `?after=`; to the inbox when nothing else does."""
-    found = inbox_list.next_after(timezone.now(), request.GET.get("after", ""))
+    found = inbox_page.next_after(timezone.now(), request.GET.get("after", ""))
     if found is None:
         messages.info(request, "Nothing else is waiting for you.")
         return go(request, "inbox")
@@ -67,10 +67,10 @@ def put_off(request: Request) -> HttpResponse:
         messages.info(request, "Select something in the inbox first.")
         return go(request, "inbox")
     today = timezone.localdate(now)
-    context = {"items": items, "choices": snooze.choices(today), "earliest": today + dt.timedelta(days=1)}
+    context = {"items": items, "choices": inbox_page.choices(today), "earliest": today + dt.timedelta(days=1)}
     if request.method != "POST":
         return render(request, "dreams/snooze.html", context)
-    until = snooze.until_of(given.get("until", ""), given.get("day", ""), today)
+    until = inbox_page.until_of(given.get("until", ""), given.get("day", ""), today)
     if until is None:
         messages.error(request, "Choose a day after today, or the next dream.")
         return render(request, "dreams/snooze.html", context, status=422)

@@ -22,14 +22,13 @@ from dreams.services import blobs, project_lock
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits
 from dreams.services.review import Reviewer, ReviewRefused
-from dreams.web import unmasked
+from dreams.web import hidden_secrets
 from dreams.web.access import actor, is_path_here, owner
+from dreams.web.hidden_secrets import Sight
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
-from dreams.web.pages import budget, difflines, statements, versions
-from dreams.web.pages import memory as selector
-from dreams.web.pages.narrowed import Filter
-from dreams.web.pages.sight import Sight
-from dreams.web.paging import chosen, number_or_none, search_text
+from dreams.web.pages import diffs, projects, statements
+from dreams.web.pages import memory as pages
+from dreams.web.paging import Filter, chosen, number_or_none, search_text
 
 REASONS = ("It is wrong", "It is out of date", "It is private", "It is of no use")
 MAX_REASON = 500
@@ -40,33 +39,33 @@ UNREAD = "Its file cannot be read now, so nothing here can change it."
 @require_safe
 def memory(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
-    data = selector.current_bytes(found)
+    data = pages.current_bytes(found)
     sight = _sight(request, found, text.decode(data or b""), found.description)
     view = chosen(request.GET.get("view"), ["source"], "rendered")
     is_index = found.kind == Memory.Kind.INDEX and data is not None
     wanted = Filter(
-        chosen(request.GET.get("kind"), [str(origin) for origin in versions.ORIGINS]),
+        chosen(request.GET.get("kind"), [str(origin) for origin in pages.ORIGINS]),
         search_text(request.GET.get("who")),
     )
     context: dict[str, Any] = {
         "memory": found,
         "is_index": is_index,
-        "budget": budget.of_index(data or b"", conf.current(found.project)) if is_index else None,
-        "evidence": selector.evidence(found),
+        "budget": projects.budget_of_index(data or b"", conf.current(found.project)) if is_index else None,
+        "evidence": pages.evidence(found),
         "project": found.project,
         "sight": sight,
         "description": sight.mask(found.description),
-        "body": None if data is None else selector.body_of(sight.mask.bytes(data)),
+        "body": None if data is None else pages.body_of(sight.mask.bytes(data)),
         "view": view,
-        "resolve": selector.resolver(found.project),
-        "links_out": [] if data is None else selector.links_out(found, data, sight.mask),
-        "links_in": selector.links_in(found),
-        "versions": versions.versions(found, request.GET.get("page"), wanted),
-        "last_kept": versions.last_kept(found) if found.gone_at else None,
+        "resolve": pages.resolver(found.project),
+        "links_out": [] if data is None else pages.links_out(found, data, sight.mask),
+        "links_in": pages.links_in(found),
+        "versions": pages.versions(found, request.GET.get("page"), wanted),
+        "last_kept": pages.last_kept(found) if found.gone_at else None,
         # None: asked for once the page is there.
         "related": statements.related(found) if statements.is_quick(found.project) else None,
         "wanted": wanted,
-        "choices": versions.filters(found),
+        "choices": pages.filters(found),
     }
     return page(request, "dreams/memory.html", "dreams/_memory.html", context)
 
@@ -76,7 +75,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
 def compare(request: Request, pk: int) -> HttpResponse:
     """`?a=` and `?b=` are versions; without them, the newest and the one before."""
     found = _memory(pk)
-    options = versions.choices(found)
+    options = pages.choices(found)
     if not options:
         raise Http404("This memory has no versions.")
     older = _picked(found, request.GET.get("a"))
@@ -86,13 +85,13 @@ def compare(request: Request, pk: int) -> HttpResponse:
     new = _picked(found, request.GET.get("b")) or options[0]
     old = older or (options[1] if len(options) > 1 else options[0])
     # A restore is shown in the direction in which it changes the file.
-    is_bare = unmasked.is_bare(request, found)
+    is_bare = hidden_secrets.is_bare(request, found)
     pair = (options[0], restored) if restored else (old, new)
-    shown = versions.compare(*pair, is_bare=is_bare)
+    shown = pages.compare(*pair, is_bare=is_bare)
     context = {
         "memory": found,
         "project": found.project,
-        "options": versions.with_picked(options, [shown.new, shown.old]),
+        "options": pages.with_picked(options, [shown.new, shown.old]),
         "shown": shown,
         "is_bare": is_bare,
         "can_restore": restored is not None,
@@ -101,11 +100,11 @@ def compare(request: Request, pk: int) -> HttpResponse:
     return page(request, "dreams/memory_compare.html", "dreams/_memory_compare.html", context)
 
 
-def _picked(found: Memory, raw: str | None) -> versions.VersionRow | None:
+def _picked(found: Memory, raw: str | None) -> pages.VersionRow | None:
     number = number_or_none(raw)
     if number is None:
         return None
-    row = versions.version(found, number)
+    row = pages.version(found, number)
     if row is None:
         raise Http404("This memory has no such version.")
     return row
@@ -116,7 +115,7 @@ def _picked(found: Memory, raw: str | None) -> versions.VersionRow | None:
 def secrets(request: Request, pk: int) -> HttpResponse:
     """Show this visit the secrets of a memory as they stand, or mask them again; back to the page that asked."""
     found = _memory(pk)
-    unmasked.turn(request, found)
+    hidden_secrets.turn(request, found)
     back = request.POST.get("back", "")
     return SeeOther(back) if is_path_here(back) else go(request, "memory", pk=pk)
 
@@ -141,7 +140,7 @@ def restore(request: Request, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
-    data = selector.current_bytes(found)
+    data = pages.current_bytes(found)
     if data is None or found.unread:
         why = UNREAD if found.unread else "It is no longer on disk. Restore a version first."
         messages.error(request, why)
@@ -160,7 +159,7 @@ def edit(request: Request, pk: int) -> HttpResponse:
     except hand_edits.Stale:
         # What was typed is never thrown away: it comes back beside the new state.
         found.refresh_from_db()
-        now = selector.current_bytes(found)
+        now = pages.current_bytes(found)
         return _edit_page(request, found, now or b"", typed, base, stale=True)
 
 
@@ -186,9 +185,9 @@ def _edit_page(
         "sight": sight,
         # Masked text is never what somebody edits: saved back, it would stand in the secret's place.
         "hides": sight.mask.count(typed) if is_read else 0,
-        "preview": selector.body_of(sight.mask(typed).encode("utf-8", "replace")),
+        "preview": pages.body_of(sight.mask(typed).encode("utf-8", "replace")),
         "changes": _changes(data, typed, sight.mask) if stale or previewed else None,
-        "resolve": selector.resolver(found.project),
+        "resolve": pages.resolver(found.project),
         "editable": _is_editable(data),
         "reason": _reason(request),
     }
@@ -197,13 +196,13 @@ def _edit_page(
     return render(request, "dreams/memory_edit.html", context, status=409 if stale else 200)
 
 
-def _changes(data: bytes, typed: str, mask: Mask) -> list[difflines.DiffLine]:
+def _changes(data: bytes, typed: str, mask: Mask) -> list[diffs.DiffLine]:
     before, after = _for_field(data), typed.replace("\r\n", "\n")
     if not after.endswith("\n") and before.endswith("\n") and after:
         after += "\n"
     if before == after:
         return []
-    return difflines.lines(masking.rows(mask, before, after)[: versions.MOST_ROWS])
+    return diffs.diff_lines(masking.rows(mask, before, after)[: pages.MOST_ROWS])
 
 
 def _for_field(data: bytes) -> str:
@@ -217,7 +216,7 @@ def _is_editable(data: bytes) -> str:
         data.decode("utf-8")
     except UnicodeDecodeError:
         return "It holds bytes that are not UTF-8, which a browser’s field would lose. Edit it in an editor."
-    if len(data) > selector.MOST_EDIT_BYTES:
+    if len(data) > pages.MOST_EDIT_BYTES:
         return "It is larger than 1 MB. Edit it in an editor; what you change there is kept in its history."
     return ""
 
@@ -242,7 +241,7 @@ def forget(request: Request, pk: int) -> HttpResponse:
     context = {
         "memory": found,
         "project": found.project,
-        "leaving": selector.leaving(found),
+        "leaving": pages.leaving(found),
         "reasons": REASONS,
     }
     return render(request, "dreams/memory_forget.html", context)
@@ -292,7 +291,7 @@ def _memory(pk: int) -> Memory:
 
 
 def _sight(request: Request, found: Memory, *texts: str) -> Sight:
-    return Sight.of(texts, is_bare=unmasked.is_bare(request, found))
+    return Sight.of(texts, is_bare=hidden_secrets.is_bare(request, found))
 
 
 def _reviewer(request: Request) -> Reviewer:

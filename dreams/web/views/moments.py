@@ -19,12 +19,11 @@ from dreams.models import Project
 from dreams.services import blobs
 from dreams.services.memories import hand_edits, syncing, time_travel
 from dreams.services.review import Reviewer, ReviewRefused
-from dreams.web import unmasked
+from dreams.web import hidden_secrets
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go, page
-from dreams.web.pages import between as changes
 from dreams.web.pages import memory as memory_selector
-from dreams.web.pages import moments as selector
+from dreams.web.pages import moments as pages
 from dreams.web.pages import project as project_selector
 from dreams.web.paging import chosen
 
@@ -43,9 +42,9 @@ def at(request: Request, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "project": project,
         "head": project_selector.counts(project),
-        "directory": selector.directory(project, when, request.GET.get("page")),
+        "directory": pages.directory(project, when, request.GET.get("page")),
         "path": path,
-        "reading": selector.reading(project, when, path, partial(unmasked.is_bare, request))
+        "reading": pages.reading(project, when, path, partial(hidden_secrets.is_bare, request))
         if path
         else None,
         "view": chosen(request.GET.get("view"), ["source"], "rendered"),
@@ -62,15 +61,15 @@ def between(request: Request, pk: int) -> HttpResponse:
     new = _moment(request, "b")
     old = _moment(request, "a") if request.GET.get("a") else _before(project, new)
     only = request.GET.get("path", "")[:MAX_PATH]
-    found = changes.between(
+    found = pages.between(
         project, time_travel.states_at(project, old), time_travel.states_at(project, new), only
     )
     context = {
         "project": project,
         "earlier": old,
         "later": new,
-        "earlier_iso": selector.iso(old),
-        "later_iso": selector.iso(new),
+        "earlier_iso": pages.iso(old),
+        "later_iso": pages.iso(new),
         "found": found,
         "path": only,
     }
@@ -90,13 +89,13 @@ def restore(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     when = _moment(request, "when")
     path = request.GET.get("path", "")[:MAX_PATH]
-    found = changes.between(
+    found = pages.between(
         project, time_travel.states_now(project), time_travel.states_at(project, when), path
     )
     context = {
         "project": project,
         "when": when,
-        "when_iso": selector.iso(when),
+        "when_iso": pages.iso(when),
         "path": path,
         "found": found,
         "is_before_look": when < project.first_seen_at,
@@ -109,7 +108,7 @@ def restore(request: Request, pk: int) -> HttpResponse:
 def propose(request: Request, pk: int) -> HttpResponse:
     """Make it a proposal, and go on to its review."""
     project = get_object_or_404(Project, pk=pk)
-    when = selector.moment_of(request.POST.get("when", ""))
+    when = pages.moment_of(request.POST.get("when", ""))
     if when is None:
         raise Http404("no such moment")
     path = request.POST.get("path", "")[:MAX_PATH]
@@ -134,12 +133,12 @@ def propose(request: Request, pk: int) -> HttpResponse:
 
 
 def _back(request: Request, pk: int, when: dt.datetime) -> HttpResponse:
-    return SeeOther(f"{reverse('project-at', args=[pk])}?when={selector.iso(when)}")
+    return SeeOther(f"{reverse('project-at', args=[pk])}?when={pages.iso(when)}")
 
 
 def _moment(request: Request, name: str) -> dt.datetime:
     typed = request.GET.get(name, "")
-    found = selector.moment_of(typed) if typed else None
+    found = pages.moment_of(typed) if typed else None
     if typed and found is None:
         messages.warning(request, UNREADABLE)
     return found or timezone.now()

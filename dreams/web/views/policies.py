@@ -14,7 +14,7 @@ from dreams.services import settings_changes
 from dreams.services.policies import earned
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go
-from dreams.web.pages import policies as pages
+from dreams.web.pages import settings as pages
 
 
 def save(request: Request, project: Project | None) -> int:

@@ -16,11 +16,9 @@ from dreams.services import forecast, project_lock, trusted_settings
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page
-from dreams.web.pages import gate_panel, growth
-from dreams.web.pages import project as selector
-from dreams.web.pages import timeline as timelines
-from dreams.web.pages.narrowed import Filter
-from dreams.web.paging import chosen, search_text
+from dreams.web.pages import project as pages
+from dreams.web.pages import timeline
+from dreams.web.paging import Filter, chosen, search_text
 
 SHOWS = ("memories", "sessions", "timeline")
 LATELY = 8
@@ -31,46 +29,46 @@ LATELY = 8
 def project(request: Request, pk: int) -> HttpResponse:
     found = get_object_or_404(Project, pk=pk)
     show = chosen(request.GET.get("show"), SHOWS)
-    head = selector.head(found)
-    context = {"project": found, "head": head, "show": show, "kinds": timelines.KINDS}
+    head = pages.head(found)
+    context = {"project": found, "head": head, "show": show, "kinds": timeline.KINDS}
     context |= _part(request, found, head, show)
     return page(request, "dreams/project.html", "dreams/_project.html", context)
 
 
-def _part(request: Request, found: Project, head: selector.Head, show: str) -> dict[str, Any]:
+def _part(request: Request, found: Project, head: pages.Head, show: str) -> dict[str, Any]:
     """What the chosen tab needs, and no more."""
     text, number = search_text(request.GET.get("q")), request.GET.get("page")
     if show == "memories":
         gone = request.GET.get("gone") == "1"
-        return {"memories": selector.memories(found, text, number, gone=gone), "q": text, "gone": gone}
+        return {"memories": pages.memories(found, text, number, gone=gone), "q": text, "gone": gone}
     if show == "sessions":
-        return {"sessions": selector.sessions(found, text, number), "q": text}
+        return {"sessions": pages.sessions(found, text, number), "q": text}
     if show == "timeline":
-        kind = chosen(request.GET.get("kind"), list(timelines.KINDS))
+        kind = chosen(request.GET.get("kind"), list(timeline.KINDS))
         wanted = Filter(kind, search_text(request.GET.get("who")))
         before = request.GET.get("before", "")
         return {
-            "timeline": timelines.timeline(found, wanted, before),
+            "timeline": timeline.timeline(found, wanted, before),
             "wanted": wanted,
-            "people": timelines.people(found),
+            "people": timeline.people(found),
         }
     return _overview(found, head)
 
 
-def _overview(found: Project, head: selector.Head) -> dict[str, Any]:
-    budget, index_pk = selector.index_budget(found, head.config)
+def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
+    budget, index_pk = pages.index_budget(found, head.config)
     return {
-        "gates": gate_panel.gates_of(found, timezone.now()),
+        "gates": pages.gates_of(found, timezone.now()),
         "forecast": forecast.forecast(found, head.config),
         "budget": budget,
         "index_pk": index_pk,
-        "memories": selector.some_memories(found, head.files),
-        "sessions": selector.some_sessions(found, head.sessions),
-        "folders": selector.folders(found),
-        "files": selector.instruction_files(found),
-        "timeline": timelines.timeline(found, size=LATELY),
-        "on_disk": selector.exists_on_disk(found),
-        "pictures": growth.pictures(found, timezone.now()),
+        "memories": pages.some_memories(found, head.files),
+        "sessions": pages.some_sessions(found, head.sessions),
+        "folders": pages.folders(found),
+        "files": pages.instruction_files(found),
+        "timeline": timeline.timeline(found, size=LATELY),
+        "on_disk": pages.exists_on_disk(found),
+        "pictures": timeline.pictures(found, timezone.now()),
     }
 
 

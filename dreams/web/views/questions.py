@@ -23,8 +23,9 @@ from dreams.services.questions import answering, asking, reading
 from dreams.services.review import ReviewRefused
 from dreams.web.access import is_path_here, owner
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
-from dreams.web.pages import project as project_selector
-from dreams.web.pages import questions as selector
+from dreams.web.pages import project as project_page
+from dreams.web.pages import questions as pages
+from dreams.web.pages.question_card import card as card_of
 from dreams.web.views import review_answer
 from dreams.web.views.review_answer import reviewer
 
@@ -35,7 +36,7 @@ CARD = "dreams/_question.html"
 @require_safe
 def questions(request: Request) -> HttpResponse:
     """The open questions of all projects."""
-    found = selector.across()
+    found = pages.across()
     context = {"questions": found, "across": True, "next": request.get_full_path()}
     return page(request, "dreams/questions.html", "dreams/_questions.html", context)
 
@@ -46,8 +47,8 @@ def of_project(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     context = {
         "project": project,
-        "head": project_selector.counts(project),
-        "questions": selector.of_project(project),
+        "head": project_page.counts(project),
+        "questions": pages.of_project(project),
         "next": request.get_full_path(),
     }
     return page(request, "dreams/project_questions.html", "dreams/_questions.html", context)
@@ -59,7 +60,7 @@ def question(request: Request, public_id: str) -> HttpResponse:
     """One question: a page of its own, or its card on another one."""
     found = _find(public_id)
     context = {
-        "card": selector.card(found),
+        "card": card_of(found),
         "next": _next(request) or request.get_full_path(),
         "is_now": True,
     }
@@ -158,7 +159,7 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
     """The card, and the parts of the page around it that count answers."""
     found = _find(public_id)
     context = {
-        "card": selector.card(found),
+        "card": card_of(found),
         "next": _next(request),
         "back": urlsplit(_next(request)).query,
         "across": request.POST.get("across") == "1",
@@ -203,7 +204,7 @@ def _review_of(request: Request) -> Proposal | None:
 
 def _ask_to_confirm(request: Request, public_id: str, found: Sequence[Finding]) -> HttpResponse:
     """What the checks say of the answer, each to be ticked. The answer is not taken yet."""
-    card = selector.card(_find(public_id))
+    card = card_of(_find(public_id))
     chosen = request.POST.get("option", "")
     context = {
         "card": card,

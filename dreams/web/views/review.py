@@ -17,11 +17,11 @@ from dreams.lib.files.text import plural
 from dreams.models import Hunk
 from dreams.services import review
 from dreams.services.review import Mend, ReviewRefused
-from dreams.web import unmasked, verdicts
+from dreams.web import hidden_secrets, verdicts
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go, wants_fragment
 from dreams.web.pages import review as pages
-from dreams.web.pages.review_loaded import Decision, Loaded, address
+from dreams.web.pages.review_proposal import Decision, Loaded, address
 from dreams.web.pages.review_shown import asked_of, batch_of, passing
 from dreams.web.views.review_answer import (
     LAYOUTS,
@@ -200,7 +200,7 @@ def viewed(request: Request, public_id: str) -> HttpResponse:
 def secrets(request: Request, public_id: str) -> HttpResponse:
     """Show this visit the secrets of a proposal, or mask them again; back to its review, or a conflict."""
     proposal = proposal_of(public_id)
-    unmasked.turn(request, proposal)
+    hidden_secrets.turn(request, proposal)
     file = request.POST.get("file", "")
     number = file if file.isdecimal() else ""
     if number and "conflict" in request.POST:

@@ -19,18 +19,18 @@ from dreams.models import FileChange, Proposal
 from dreams.services.inbox.waiting import open_decisions
 from dreams.services.proposals import summaries
 from dreams.services.review import Reviewer
-from dreams.web import render, unmasked, verdicts
+from dreams.web import hidden_secrets, render, verdicts
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment
 from dreams.web.pages import memory as memory_selector
 from dreams.web.pages import questions as question_pages
 from dreams.web.pages import review as pages
 from dreams.web.pages import written
-from dreams.web.pages.review_index import loads
-from dreams.web.pages.review_list import entries_of, listing
-from dreams.web.pages.review_loaded import Decision, Loaded, address, find, texts_of
-from dreams.web.pages.review_loaded import load as load_rows
+from dreams.web.pages.review import entries_of, listing
+from dreams.web.pages.review_proposal import Decision, Loaded, address, find
+from dreams.web.pages.review_proposal import load as load_rows
 from dreams.web.pages.review_shown import Asked, asked_of, passing, window
+from dreams.web.pages.review_texts import loads, texts_of
 
 LAYOUTS = {"auto": "Auto", "unified": "Unified", "split": "Split"}
 CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Poorly worded")
@@ -239,7 +239,7 @@ def _shown(request: Request) -> set[int]:
 def load(request: Request, proposal: Proposal) -> Loaded:
     """With its secrets unmasked, where this visit asked for that."""
     loaded = load_rows(proposal)
-    loaded.is_bare = unmasked.is_bare(request, proposal)
+    loaded.is_bare = hidden_secrets.is_bare(request, proposal)
     return loaded
 
 

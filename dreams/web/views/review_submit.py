@@ -21,8 +21,8 @@ from dreams.services.proposals import rebase
 from dreams.services.review import FindingInTheWay, ReviewRefused
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther
-from dreams.web.pages.inbox_list import next_after
-from dreams.web.pages.review_loaded import Loaded, address
+from dreams.web.pages.inbox import next_after
+from dreams.web.pages.review_proposal import Loaded, address
 from dreams.web.views.review_answer import back_to, file_of, load, proposal_of, refuse, reviewer
 
 

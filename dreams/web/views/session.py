@@ -13,8 +13,7 @@ from dreams.models import Session, TranscriptFile
 from dreams.services.search import query
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
-from dreams.web.pages.session import page as selector
-from dreams.web.pages.session import places
+from dreams.web.pages import session as pages
 from dreams.web.paging import number_or_none
 
 
@@ -26,32 +25,32 @@ def session(request: Request, pk: int) -> HttpResponse:
     file = _file(request, found)
     path = file.path if file else found.path
     goto = request.GET.get("goto", "")[:40]
-    gone_to = places.gone_to(path, found, goto) if goto.strip() else None
+    gone_to = pages.gone_to(path, found, goto) if goto.strip() else None
     place = gone_to or _place(request)
     wanted = query.parse(request.GET.get("q", ""))
     hits = _hits(request, path, wanted)
     if hits and hits.hits and _is_new_search(request):
-        place = selector.Place(mark=hits.hits[0].line)
-    known = selector.known_lines(found, place.mark) if place.mark and not file else []
-    files = selector.files(found)
-    reached = 0 if file else selector.reached(found, place)
+        place = pages.Place(mark=hits.hits[0].line)
+    known = pages.known_lines(found, place.mark) if place.mark and not file else []
+    files = pages.files(found)
+    reached = 0 if file else pages.reached(found, place)
     context = {
         "session": found,
         "project": found.project,
         "file": file,
         "files": files,
         "agents": {row.agent_id: row.pk for row in files if row.agent_id},
-        "reading": selector.reading(path, place, known, wanted.terms, is_main=file is None),
+        "reading": pages.reading(path, place, known, wanted.terms, is_main=file is None),
         "mark": place.mark,
         "goto": goto,
         "is_lost": bool(goto.strip()) and gone_to is None,
         "query": wanted,
         "keep": _kept(file, wanted),
-        "inside": places.inside(hits, place.mark, from_start=not request.GET.get("look")) if hits else None,
-        "usage": selector.usage(found),
+        "inside": pages.inside(hits, place.mark, from_start=not request.GET.get("look")) if hits else None,
+        "usage": pages.usage(found),
         "reached": reached,
-        "outline": selector.outline(found, request.GET.get("page"), reached),
-        "reviewed_by": selector.reviewed_by(found),
+        "outline": pages.outline(found, request.GET.get("page"), reached),
+        "reviewed_by": pages.reviewed_by(found),
     }
     return page(request, "dreams/session.html", "dreams/_session_turns.html", context)
 
@@ -66,7 +65,7 @@ def _kept(file: TranscriptFile | None, wanted: query.Query) -> str:
 def _hits(request: Request, path: str, wanted: query.Query) -> Within | None:
     """`?look=` and `?look_line=` go on where a search of a very long transcript had stopped."""
     start, line = number_or_none(request.GET.get("look")), number_or_none(request.GET.get("look_line"))
-    return places.look(path, wanted, start, line) if start and line else places.look(path, wanted)
+    return pages.look(path, wanted, start, line) if start and line else pages.look(path, wanted)
 
 
 def _is_new_search(request: Request) -> bool:
@@ -85,15 +84,15 @@ def _file(request: Request, found: Session) -> TranscriptFile | None:
     return None if file.kind == TranscriptFile.Kind.MAIN else file
 
 
-def _place(request: Request) -> selector.Place:
+def _place(request: Request) -> pages.Place:
     """`?line=214` jumps; `?from=` and `?to=` are the byte offsets that the neighbouring pages are asked with."""
     mark = number_or_none(request.GET.get("line"))
     if mark:
-        return selector.Place(mark=mark)
+        return pages.Place(mark=mark)
     number = number_or_none(request.GET.get("n"))
     start, end = number_or_none(request.GET.get("from")), number_or_none(request.GET.get("to"))
     if start is not None:
-        return selector.Place(start, number if start else 1)
+        return pages.Place(start, number if start else 1)
     if end is not None:
-        return selector.Place(end, number, backward=True)
-    return selector.Place()
+        return pages.Place(end, number, backward=True)
+    return pages.Place()

@@ -16,8 +16,7 @@ from dreams.models import Channel, FeedToken, Policy, Project
 from dreams.services import notify, settings_changes
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
-from dreams.web.pages import policies as policy_pages
-from dreams.web.pages import settings as selector
+from dreams.web.pages import settings as pages
 from dreams.web.views import policies
 
 
@@ -139,24 +138,24 @@ def _fields(groups: Sequence[str], project: Project | None) -> dict[str, conf.Sp
     return {
         key: spec
         for key, spec in conf.specs().items()
-        if spec.group in groups and key not in selector.APART and (project is None or spec.per_project)
+        if spec.group in groups and key not in pages.APART and (project is None or spec.per_project)
     }
 
 
 def _page(request: Request, project: Project | None, form: Form) -> HttpResponse:
-    by_kind = policy_pages.by_kind(project, request.POST)
+    by_kind = pages.by_kind(project, request.POST)
     context = {
         "project": project,
-        "groups": selector.groups(project, form.typed, form.errors),
+        "groups": pages.groups(project, form.typed, form.errors),
         "wrong": [(key, conf.specs()[key].label) for key in form.errors],
-        "policies": policy_pages.by_type(project, request.POST),
+        "policies": pages.by_type(project, request.POST),
         "policies_by_kind": by_kind,
         "kinds_are_set": any(cell.action for row in by_kind for cell in row.cells),
-        "policies_earned": policy_pages.earned_rows() if project is None else [],
-        "operations": [operation.label for operation in policy_pages.BY_TYPE],
+        "policies_earned": pages.earned_rows() if project is None else [],
+        "operations": [operation.label for operation in pages.BY_TYPE],
         "actions": Policy.Action.choices,
-        "removes_alone": policy_pages.removes_without_asking(project),
-        "channels": selector.channels() if project is None else [],
+        "removes_alone": pages.removes_without_asking(project),
+        "channels": pages.channels() if project is None else [],
         "feed_token": FeedToken.objects.first() if project is None else None,
         "is_paused_here": conf.current().paused,
     }

@@ -15,7 +15,7 @@ from dreams.services.rollback import NothingToUndo, Selection
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import undo as selector
-from dreams.web.pages.review_loaded import address, find
+from dreams.web.pages.review_proposal import address, find
 
 CHIPS = ("It was wrong", "It lost something", "I want it worded my way", "Just testing")
 

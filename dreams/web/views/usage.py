@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from dreams.web.access import owner
 from dreams.web.htmx import Request, page
-from dreams.web.pages.usage import page as selector
+from dreams.web.pages import usage as selector
 from dreams.web.paging import chosen
 
 

@@ -1,14 +1,76 @@
-"""What a picture is on a page, and the scales that several of them share."""
+"""What every chart is made of: its frame, axes and ticks, as SVG with a table that says the same."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from django.utils.safestring import SafeString
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
-from dreams.web.charts import svg
+from dreams.lib import diff
+
+#: All pictures have this width of their own, so that their small print is the same size everywhere.
+WIDTH = 300
+HEIGHT = 150
+TOP, RIGHT, BOTTOM, LEFT = 10, 6, 20, 44
+
+Attribute = str | int | float
+
+
+def number(value: float) -> str:
+    """With one decimal at most. Raises ValueError for what is no finite number: a browser would draw nothing."""
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is no place in a picture")
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def element(name: str, inside: str = "", /, **attributes: Attribute) -> SafeString:
+    """`class_` and `text_anchor` are written `class` and `text-anchor`."""
+    pairs = ((key.rstrip("_").replace("_", "-"), _value(value)) for key, value in attributes.items())
+    names = format_html_join("", ' {}="{}"', pairs)
+    # A control character in a model's name would end the drawing for a strict reader.
+    inside = inside if isinstance(inside, SafeString) else diff.visible(inside)
+    if not inside:
+        return format_html("<{}{}/>", mark_safe(name), names)  # noqa: S308 - our own constants
+    return format_html("<{0}{1}>{2}</{0}>", mark_safe(name), names, inside)  # noqa: S308 - our own constants
+
+
+def _value(value: Attribute) -> str:
+    return value if isinstance(value, str) else number(value)
+
+
+def together(parts: Iterable[str]) -> SafeString:
+    """One after the other; each escaped unless it is markup already."""
+    return mark_safe("".join(map(conditional_escape, parts)))  # noqa: S308 - escaped one by one
+
+
+def text(x: float, y: float, words: str, anchor: str = "middle") -> SafeString:
+    return element("text", words, class_="tick", x=x, y=y, text_anchor=anchor) if words else SafeString()
+
+
+def titled(words: str, *parts: str) -> SafeString:
+    """Parts that say what they are under a pointer."""
+    return element("g", together([element("title", words), *parts]))
+
+
+def image(key: str, title: str, description: str, parts: Iterable[str], height: int = HEIGHT) -> SafeString:
+    """The whole picture. `key` makes its ids its own on a page."""
+    said = [
+        element("title", title, id=f"{key}-title"),
+        element("desc", description, id=f"{key}-desc"),
+    ]
+    return element(
+        "svg",
+        together([*said, *parts]),
+        class_="picture-svg",
+        viewBox=f"0 0 {WIDTH} {height}",
+        role="img",
+        aria_labelledby=f"{key}-title {key}-desc",
+    )
+
 
 Words = Callable[[float], str]
 
@@ -45,20 +107,20 @@ class Plot:
 
     top: float
     slots: int
-    height: int = svg.HEIGHT
+    height: int = HEIGHT
     above: int = 0
 
     @property
     def left(self) -> float:
-        return svg.LEFT
+        return LEFT
 
     @property
     def right(self) -> float:
-        return svg.WIDTH - svg.RIGHT
+        return WIDTH - RIGHT
 
     @property
     def ground(self) -> float:
-        return self.height - svg.BOTTOM
+        return self.height - BOTTOM
 
     @property
     def slot(self) -> float:
@@ -69,21 +131,21 @@ class Plot:
 
     def y(self, value: float) -> float:
         share = min(1.0, max(0.0, value / self.top)) if self.top > 0 else 0.0
-        return self.ground - (self.ground - self.above - svg.TOP) * share
+        return self.ground - (self.ground - self.above - TOP) * share
 
     def frame(self, words: Words) -> list[SafeString]:
         """The ground, and two lines to read heights by."""
         lines = [_line(self, self.ground, "ground")]
         for share in (0.5, 1.0) if self.top else ():
             y = self.y(self.top * share)
-            lines += [_line(self, y, "grid"), svg.text(self.left - 5, y + 4, words(self.top * share), "end")]
+            lines += [_line(self, y, "grid"), text(self.left - 5, y + 4, words(self.top * share), "end")]
         return lines
 
     def days(self, days: Sequence[dt.date], most: int = 4) -> list[SafeString]:
         """A few dates below the ground, each under its own place and none beyond an edge."""
         every = max(1, -(-len(days) // most))
         return [
-            svg.text(self.x(place + 0.5), self.height - 5, short_day(day), _anchor(place, len(days)))
+            text(self.x(place + 0.5), self.height - 5, short_day(day), _anchor(place, len(days)))
             for place, day in enumerate(days)
             # The same day again under the next place says nothing more.
             if place % every == 0 and (place < every or days[place - every] != day)
@@ -91,7 +153,7 @@ class Plot:
 
 
 def _line(plot: Plot, y: float, name: str) -> SafeString:
-    return svg.element("line", class_=name, x1=plot.left, x2=plot.right, y1=y, y2=y)
+    return element("line", class_=name, x1=plot.left, x2=plot.right, y1=y, y2=y)
 
 
 def _anchor(place: int, count: int) -> str:

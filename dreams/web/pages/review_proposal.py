@@ -1,32 +1,30 @@
-"""A proposal as the review page reads it: its rows once, its decisions, and the texts of the files that are shown."""
+"""A proposal as its review reads it: its rows once, its decisions, what its state means, and which of its files changed on disk."""
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from pathlib import Path
 from urllib.parse import urlencode
 
-from django.db.models import Model
+from django.db.models import Q
 from django.urls import reverse
 
-from dreams.engines import drafts
-from dreams.lib import diff, memdir
-from dreams.lib.files import text
-from dreams.lib.secrets.masking import Mask
+from dreams.lib import memdir
+from dreams.lib.files import safefs, text, workspace
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
-from dreams.services import blobs, proposals
-from dreams.services.proposals import decisions
+from dreams.services import hosts
+from dreams.services.apply import writing
+from dreams.services.proposals import decisions, summaries
 from dreams.services.proposals.reading import renames as find_renames
-from dreams.web.pages.sight import Sight
 
 WORST = [severity.value for severity in Finding.Severity]
 # Where a decision is shown: with the memory that comes, else with one that changes, else with what goes.
 _HOMES = {FileChange.Kind.ADD: 0, FileChange.Kind.MODIFY: 1, FileChange.Kind.DELETE: 2}
-Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -279,93 +277,138 @@ def address(proposal: Proposal, *, anchor: str = "", **query: int | str | None) 
 
 
 @dataclass(frozen=True, slots=True)
-class FileTexts:
-    """Both states of a file and its hunks with their lines. `edited` has the texts that a person put in."""
+class Link:
+    """Another proposal: what this one undoes, or what undoes this one. `name` is its dream's id, where it has one."""
 
-    base: bytes | None
-    new: bytes | None
-    hunks: tuple[tuple[Hunk, diff.Hunk], ...]
-    edited: Mapping[str, str]
-
-    @property
-    def is_text(self) -> bool:
-        return text.is_utf8(self.base or b"") and text.is_utf8(self.new or b"")
-
-    def decided(self) -> bytes | None:
-        """The file with everything that is not rejected; None when it is not to exist."""
-        pending = Hunk.Verdict.PENDING
-        chosen = {
-            row.hunk_id: self.edited.get(row.hunk_id, row.is_taken or row.verdict == pending)
-            for row, _ in self.hunks
-        }
-        return drafts.rebuild(self.base, self.new, [hunk for _, hunk in self.hunks], chosen)
-
-    def whole(self, row: Hunk) -> str:
-        """The new text, of a file that is one change: a person's own where there is one."""
-        return self.edited.get(row.hunk_id, text.decode(self.new or b""))
-
-    def as_shown(self) -> list[diff.Hunk]:
-        """The hunks with a person's own text in place of the proposed one."""
-        return [
-            replace(hunk, new_lines=tuple(diff.split_lines(self.edited[row.hunk_id])))
-            if row.hunk_id in self.edited
-            else hunk
-            for row, hunk in self.hunks
-        ]
-
-
-def shas(loaded: Loaded, file: FileChange) -> Iterator[str]:
-    """Every text of a shown file: before and after, of its old name too, and what a person put in."""
-    for part in loaded.parts_of(file):
-        yield from (part.base_sha, part.new_sha)
-    yield from (hunk.edited_sha for hunk in loaded.hunks[file.pk])
-
-
-def texts_of(loaded: Loaded, shown: Collection[int]) -> Mapping[str, bytes]:
-    """The blobs of these files and of the index, in one query."""
-    wanted = [file for file in loaded.files if file.pk in shown or file.path == memdir.INDEX_NAME]
-    return blobs.get_many(sha for file in wanted for sha in shas(loaded, file))
-
-
-def file_texts(file: FileChange, rows: Sequence[Hunk], texts: Mapping[str, bytes]) -> FileTexts:
-    base, new = texts.get(file.base_sha), texts.get(file.new_sha)
-    old_lines, new_lines = (diff.split_lines(text.decode(side or b"")) for side in (base, new))
-    return FileTexts(
-        base=base if file.base_sha else None,
-        new=new if file.new_sha else None,
-        hunks=tuple((row, proposals.lines_of(row, old_lines, new_lines)) for row in rows),
-        edited={
-            row.hunk_id: text.decode(texts.get(row.edited_sha, b""))
-            for row in rows
-            if row.verdict == Hunk.Verdict.EDITED
-        },
-    )
+    public_id: str
+    name: str
+    label: str
+    at: dt.datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class TextSight(Sight):
-    """What a card shows in place of secrets. `plain` are the texts themselves (sha256 → bytes), `texts` as shown."""
+class State:
+    """`stale` are paths that changed on disk and are not rebased yet; `unconfirmed` are rebased and wait. `undo_waits`
+    are undos that a person has still to decide on: nothing of them is done. `interrupted`: what changed on disk is its
+    own write, which recovery has still to end. `told` is what came of it, without a full stop."""
 
-    plain: Mapping[str, bytes]
-    texts: Mapping[str, bytes]
+    name: str
+    label: str
+    is_open: bool
+    at: dt.datetime | None
+    by: str
+    told: str
+    standing: int
+    undone: int
+    interrupted: bool
+    stale: frozenset[str]
+    unconfirmed: frozenset[str]
+    conflicts: tuple[tuple[int, str], ...]
+    undoes: Link | None
+    undone_by: tuple[Link, ...]
+    undo_waits: tuple[Link, ...]
+    by_policy: Link | None
 
-    def secrets_in(self, *shas: str) -> int:
-        return self.known.count("\n".join(text.decode(self.plain.get(sha, b"")) for sha in shas))
+    @property
+    def can_undo(self) -> bool:
+        return self.standing > 0
 
-    def rows(self, rows: Iterable[Row], *fields: str) -> list[Row]:
-        """Rows read for a page, and never saved, with their words masked."""
-        found = list(rows)
-        if self.mask.shown:
-            for row in found:
-                for name in fields:
-                    setattr(row, name, self.mask.deep(getattr(row, name)))
-        return found
+    @property
+    def redo(self) -> str:
+        """The undo to undo, where something of this is undone now: its public id."""
+        return self.undone_by[-1].public_id if self.undone and self.undone_by else ""
 
-
-def sight(loaded: Loaded, texts: Mapping[str, bytes]) -> TextSight:
-    seen = Sight.of(map(text.decode, texts.values()), is_bare=loaded.is_bare)
-    return TextSight(seen.known, seen.is_bare, texts, masked(texts, seen.mask))
+    @property
+    def waits(self) -> bool:
+        """Submitted, and something approved is not on disk yet."""
+        return self.name == Proposal.State.SUBMITTED
 
 
-def masked(texts: Mapping[str, bytes], mask: Mask) -> Mapping[str, bytes]:
-    return {sha: mask.bytes(data) for sha, data in texts.items()}
+def state(
+    proposal: Proposal, files: Sequence[FileChange], hunks: Sequence[Hunk], memories: Mapping[str, Memory]
+) -> State:
+    applied = [hunk for hunk in hunks if hunk.applied_in_id is not None]
+    # What this proposal wrote itself is no change by somebody else.
+    written = {hunk.file_id for hunk in applied}
+    live = [] if proposal.closed_at is not None else [file for file in files if file.pk not in written]
+    stale = changed_since(proposal, live, memories) if live else frozenset()
+    interrupted = bool(stale) and proposal.state == Proposal.State.SUBMITTED and writing.interrupted(proposal)
+    undoes, undos = proposal.undoes, _undos(proposal)
+    return State(
+        name=proposal.state,
+        label=proposal.get_state_display(),
+        is_open=proposal.state == Proposal.State.OPEN,
+        at=proposal.closed_at or proposal.submitted_at,
+        by=proposal.submitted_by,
+        told=summaries.of_proposal(proposal).text,
+        standing=sum(hunk.undone_in_id is None for hunk in applied),
+        undone=sum(hunk.undone_in_id is not None for hunk in applied),
+        interrupted=interrupted,
+        stale=frozenset() if interrupted else stale,
+        unconfirmed=frozenset(f.path for f in live if not f.rebase_confirmed),
+        conflicts=tuple((f.pk, f.path) for f in live if f.conflict),
+        undoes=_link(undoes, undoes.created_at) if undoes else None,
+        undone_by=undos[Proposal.State.APPLIED],
+        undo_waits=undos[Proposal.State.OPEN] + undos[Proposal.State.SUBMITTED],
+        by_policy=_by_policy(proposal),
+    )
+
+
+def _undos(proposal: Proposal) -> Mapping[str, tuple[Link, ...]]:
+    """State → the undos of this proposal that are in it, without those that were undone themselves."""
+    found: defaultdict[str, tuple[Link, ...]] = defaultdict(tuple)
+    redone = Q(state=Proposal.State.APPLIED, applications__undone_at__isnull=False)
+    for other in proposal.undone_by.exclude(redone).order_by("created_at"):
+        found[other.state] += (_link(other, other.closed_at),)
+    return found
+
+
+def _by_policy(proposal: Proposal) -> Link | None:
+    """The part of the same dream that a policy let in without asking."""
+    if proposal.dream_id is None or proposal.by_policy:
+        return None
+    other = Proposal.objects.filter(dream=proposal.dream_id, by_policy=True).first()
+    return _link(other, other.closed_at) if other else None
+
+
+def _link(proposal: Proposal, at: dt.datetime | None) -> Link:
+    name = proposal.dream.public_id if proposal.dream else proposal.public_id
+    return Link(proposal.public_id, name, proposal.get_origin_display(), at)
+
+
+def changed_since(
+    proposal: Proposal, files: Iterable[FileChange], memories: Mapping[str, Memory]
+) -> frozenset[str]:
+    """Paths whose bytes on disk are not those that the proposal starts from. A stat each, unless one differs."""
+    if proposal.project.host != hosts.host():
+        return frozenset()  # the folder of that path here is another one
+    try:
+        root = safefs.Root.open(Path(proposal.project.memory_dir))
+    except OSError:
+        return frozenset(file.path for file in files if _start(file))
+    with root:
+        return frozenset(
+            file.path for file in files if _now(root, file.path, memories.get(file.path)) != _start(file)
+        )
+
+
+def _start(file: FileChange) -> str:
+    return file.conflict["now"] if file.conflict else file.base_sha
+
+
+def _now(root: safefs.Root, path: str, known: Memory | None) -> str:
+    """The sha256 of what stands there; empty where nothing does."""
+    try:
+        found = root.lstat(path)
+        if known is not None and (found.st_size, found.st_mtime_ns, found.st_ino) == (
+            known.size,
+            known.mtime_ns,
+            known.inode,
+        ):
+            return known.sha256
+        return text.sha256(root.read_bytes(path, limit=workspace.MAX_FILE_BYTES))
+    except FileNotFoundError:
+        return ""
+    except (OSError, safefs.SafeFsError):
+        # It is there and cannot be read: certainly not what the proposal starts from.
+        return "unreadable"

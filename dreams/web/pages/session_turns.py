@@ -11,7 +11,7 @@ from itertools import groupby
 
 from dreams.lib.agents import transcripts
 from dreams.services.search.query import fold
-from dreams.web.shown import shown
+from dreams.web.hidden_secrets import shown
 
 TOOL_CHARS = 6_000
 RESULT_CHARS = 4_000
@@ -90,6 +90,12 @@ class TurnView:
     model: str
     agent_id: str = ""
     is_divider: bool = False
+
+    @property
+    def look(self) -> str:
+        """The classes by which the page tells speakers apart."""
+        who = {"You": "you", "Agent": "agent", "Task": "agent"}.get(self.speaker, "aside-turn")
+        return f"{who} continues" if self.continues else who
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,389 @@
+"""One question as a card: its places, what each answer would change, and what was answered. Masked where it holds a secret."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+from urllib.parse import urlencode
+
+from django.db.models import Min
+from django.urls import reverse
+from django.utils.dateparse import parse_datetime
+
+from dreams.lib import diff
+from dreams.lib.files import text
+from dreams.lib.secrets.masking import Mask
+from dreams.models import Hunk, Memory, Proposal, Question, QuestionOption, Session
+from dreams.services import blobs
+from dreams.services.questions import options
+from dreams.web.pages import diffs
+from dreams.web.pages.diffs import Block
+from dreams.web.pages.review_proof import ROLES
+
+State = Question.State
+MOST_PLACES: Final = 6
+#: Lines of one option's diff that a page holds; so many of them are shown without a fold.
+MOST_LINES: Final = 120
+OPEN_LINES: Final = 24
+#: Where more than this share of two statements differs, only their values are marked: else marks would cover everything.
+MOST_MARKED: Final = 0.5
+#: Words of a statement that the recall page is asked with.
+MOST_ASKED: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Part of a statement; `differs` from the statement beside it."""
+
+    text: str
+    differs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceCard:
+    """One place. `who` and `at` are of a session; `name` is a path with its line, or a session's title."""
+
+    name: str
+    href: str
+    line: int | None
+    runs: tuple[Run, ...]
+    note: str
+    is_session: bool
+    who: str
+    at: dt.datetime | None
+
+    @property
+    def is_long(self) -> bool:
+        """It scrolls inside its frame, so a keyboard must be able to reach it."""
+        return sum(len(run.text) for run in self.runs) > 420
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """What an option does to one file. `cut` lines are not on the page."""
+
+    path: str
+    what: str
+    blocks: tuple[Block, ...]
+    cut: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowTick:
+    """One row of an `index` question; `place` is where the index has it."""
+
+    path: str
+    place: PlaceCard | None
+    files: tuple[FileDiff, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionCard:
+    """One answer. `key` is the digit that presses it."""
+
+    id: str
+    label: str
+    key: str
+    files: tuple[FileDiff, ...]
+    rows: tuple[RowTick, ...]
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.files or self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One question. `answered` is the chosen option's label; `change` leads to the change that it made."""
+
+    public_id: str
+    project: str
+    project_pk: int
+    kind: str
+    kind_label: str
+    why: str
+    state: str
+    places: tuple[PlaceCard, ...]
+    more_places: int
+    quotes: tuple[PlaceCard, ...]
+    options: tuple[OptionCard, ...]
+    answered: str
+    answered_at: dt.datetime | None
+    later_until: dt.datetime | None
+    can_undo: bool
+    change: str
+    recall: str
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == State.OPEN
+
+    @property
+    def is_later(self) -> bool:
+        return self.state == State.LATER
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.state == State.WAITING
+
+    @property
+    def rows(self) -> tuple[RowTick, ...]:
+        return next((option.rows for option in self.options if option.rows), ())
+
+
+def card(question: Question) -> Card:
+    return cards([question])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the cards of one page need from the database, read once: `memories` by project and path, `hunks` the first of
+    each operation."""
+
+    texts: Mapping[str, bytes]
+    sessions: Mapping[int, Session]
+    memories: Mapping[tuple[int, str], int]
+    hunks: Mapping[int, int]
+    mask: Mask
+
+
+def cards(questions: Sequence[Question]) -> list[Card]:
+    """Four queries more than the rows with their options, however many there are."""
+    known = _known(questions)
+    return [_card(row, known) for row in questions]
+
+
+def _known(questions: Sequence[Question]) -> _Known:
+    chosen = [option for row in questions for option in row.options.all()]
+    texts = blobs.get_many(options.text_shas(chosen))
+    named = {_int(place.get("session")) for row in questions for place in row.places}
+    named |= {_int(found.get("session_pk")) for row in questions for found in row.evidence}
+    paths = {str(place.get("path", "")) for row in questions for place in row.places}
+    paths |= {str(found.get("place", "")) for row in questions for found in row.evidence}
+    memories = Memory.objects.filter(
+        project__in={row.project_id for row in questions}, path__in=paths, gone_at__isnull=True
+    )
+    hunks = Hunk.objects.filter(operation__in={row.operation_id for row in questions} - {None}).order_by()
+    said = [str(place.get("text", "")) for row in questions for place in row.places]
+    said += [str(found.get("quote", "")) for row in questions for found in row.evidence]
+    return _Known(
+        texts=texts,
+        sessions=Session.objects.in_bulk(named - {None}),
+        memories={(project, path): pk for project, path, pk in memories.values_list("project", "path", "pk")},
+        hunks=dict(hunks.values_list("operation_id").annotate(Min("pk"))),
+        mask=Mask.of([*map(text.decode, texts.values()), *said]),
+    )
+
+
+def _card(row: Question, known: _Known) -> Card:
+    places = (
+        tuple(_place(place, row.project_id, known) for place in row.places)
+        if row.kind == Question.Kind.INDEX
+        else _places(row, known)
+    )
+    made = [_option(option, number, row, places, known) for number, option in enumerate(row.options.all(), 1)]
+    target = row.operation.proposal if row.operation is not None else None
+    is_undoable = row.state in (State.WAITING, State.LATER) or (
+        row.state == State.ANSWERED and target is None
+    )
+    return Card(
+        public_id=row.public_id,
+        project=str(row.project),
+        project_pk=row.project_id,
+        kind=row.kind,
+        kind_label=str(row.get_kind_display()),
+        why=known.mask(row.why),
+        state=row.state,
+        places=places[:MOST_PLACES],
+        more_places=max(0, len(row.places) - MOST_PLACES),
+        quotes=tuple(_quote(found, row.project_id, known) for found in row.evidence),
+        options=tuple(made),
+        answered=next((option.label for option in made if option.id == row.answer), row.answer),
+        answered_at=row.answered_at,
+        later_until=row.later_until,
+        can_undo=is_undoable,
+        change=_change(target, known.hunks.get(row.operation_id or 0)),
+        recall=_recall(row, known),
+    )
+
+
+def _change(target: Proposal | None, hunk: int | None) -> str:
+    """The review that holds the answer's change, at that change."""
+    if target is None:
+        return ""
+    here = reverse("review", args=[target.public_id])
+    return f"{here}?hunk={hunk}#hunk-{hunk}" if hunk else here
+
+
+def _recall(row: Question, known: _Known) -> str:
+    said = next((str(place["text"]) for place in row.places if place.get("text")), row.why)
+    asked = " ".join(known.mask(said).split())
+    if len(asked) > MOST_ASKED:
+        asked = asked[:MOST_ASKED].rpartition(" ")[0] or asked[:MOST_ASKED]
+    query = urlencode({"q": asked, "after": 1})
+    return f"{reverse('project-recall', args=[row.project_id])}?{query}"
+
+
+def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
+    made = [_place(place, row.project_id, known) for place in row.places]
+    if len(made) < 2:
+        return tuple(made)
+    said = [one.runs[0].text for one in made]
+    first, _ = marked(said[0], said[1])
+    return (
+        replace(made[0], runs=first),
+        *(
+            replace(one, runs=marked(said[0], words)[1])
+            for one, words in zip(made[1:], said[1:], strict=True)
+        ),
+    )
+
+
+def _place(place: Mapping[str, object], project: int, known: _Known) -> PlaceCard:
+    path, line, said = str(place.get("path", "")), _int(place.get("line")), str(place.get("text", ""))
+    at = place.get("at")
+    return _made(
+        path,
+        line,
+        diff.visible(known.mask(said)),
+        diff.visible(known.mask(str(place.get("note", "")))),
+        known.sessions.get(_int(place.get("session")) or 0),
+        str(place.get("role", "")),
+        parse_datetime(at) if isinstance(at, str) else None,
+        known.memories.get((project, path)),
+    )
+
+
+def _quote(found: Mapping[str, object], project: int, known: _Known) -> PlaceCard:
+    place = {
+        **found,
+        "path": found.get("place", ""),
+        "line": found.get("line_no"),
+        "text": found.get("quote", ""),
+        "session": found.get("session_pk"),
+    }
+    return _place(place, project, known)
+
+
+def _made(
+    path: str,
+    line: int | None,
+    said: str,
+    note: str,
+    session: Session | None,
+    role: str,
+    at: dt.datetime | None,
+    memory: int | None,
+) -> PlaceCard:
+    if session is not None:
+        at_line = f"?line={line}#line-{line}" if line else ""
+        href, name = reverse("session", args=[session.pk]) + at_line, str(session)
+    elif memory is not None:
+        # The page that numbers its lines.
+        href = reverse("memory-blame", args=[memory]) + (f"#line-{line}" if line else "")
+        name = path
+    else:
+        href, name = "", path
+    return PlaceCard(
+        name=diff.visible(name),
+        href=href,
+        line=line,
+        runs=(Run(said),),
+        note=note,
+        is_session=session is not None,
+        who=ROLES.get(role, "") if session is not None else "",
+        at=at,
+    )
+
+
+def marked(old: str, new: str) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+    """Both statements cut where their words differ, or where nearly all words do, at values that only one of them has."""
+    sides = diff.word_spans(old, new)
+    share = sum(end - start for spans in sides for start, end in spans) / max(1, len(old) + len(new))
+    if share > MOST_MARKED:
+        sides = _values(old, new), _values(new, old)
+    return _runs(old, sides[0]), _runs(new, sides[1])
+
+
+def _values(said: str, other: str) -> list[diff.Span]:
+    """Words with a digit that the other statement does not have."""
+    known, at, found = set(diff.tokens(other)), 0, []
+    for word in diff.tokens(said):
+        if word not in known and any(char.isdigit() for char in word):
+            found.append(diff.Span(at, at + len(word)))
+        at += len(word)
+    return found
+
+
+def _runs(said: str, spans: Iterable[diff.Span]) -> tuple[Run, ...]:
+    starts = dict(_trimmed(said, span) for span in spans)
+    edges = sorted({0, len(said), *starts, *starts.values()})
+    return tuple(Run(said[start:end], start in starts) for start, end in pairwise(edges)) or (Run(said),)
+
+
+def _trimmed(said: str, span: diff.Span) -> tuple[int, int]:
+    """The span without the spaces at its ends, unless it is nothing else."""
+    words = said[span.start : span.end]
+    bare = words.strip()
+    start = span.start + (words.find(bare) if bare else 0)
+    return (start, start + len(bare)) if bare else (span.start, span.end)
+
+
+def _row_of(path: str, places: Sequence[PlaceCard]) -> PlaceCard | None:
+    return next((one for one in places if any(f"({path})" in run.text for run in one.runs)), None)
+
+
+def _option(
+    option: QuestionOption, number: int, row: Question, places: Sequence[PlaceCard], known: _Known
+) -> OptionCard:
+    option.question = row
+    rows = dict.fromkeys(str(edit["operation"]) for edit in option.edits)
+    is_index = row.kind == Question.Kind.INDEX and bool(option.edits)
+    ticks = (
+        [RowTick(path, _row_of(path, places), _files(option, known, [path])) for path in rows]
+        if is_index
+        else []
+    )
+    return OptionCard(
+        id=option.option_id,
+        label=diff.visible(known.mask(option.label)),
+        key=str(number) if number < 10 else "",
+        files=() if is_index else _files(option, known),
+        rows=tuple(ticks),
+    )
+
+
+def _files(option: QuestionOption, known: _Known, rows: Sequence[str] = ()) -> tuple[FileDiff, ...]:
+    room = MOST_LINES
+    made = []
+    for path, (before, after) in options.ends(option, known.texts, rows).items():
+        one = file_diff(path, before, after, known.mask, room)
+        room -= sum(len(block.lines) for block in one.blocks)
+        made.append(one)
+    return tuple(made)
+
+
+def file_diff(
+    path: str, before: str | None, after: str | None, mask: Mask, room: int = MOST_LINES
+) -> FileDiff:
+    """The lines that change in one file, with a little around them, at most `room`."""
+    old, new = mask(before or ""), mask(after or "")
+    blocks = diffs.blocks(old, diff.hunks(old, new, path=path), path)
+    what = "New file" if before is None else "Removes the file" if after is None else ""
+    shown: list[Block] = []
+    total = sum(len(block.lines) for block in blocks)
+    for block in blocks:
+        if room <= 0:
+            break
+        lines = block.lines[:room]
+        room -= len(lines)
+        fold = OPEN_LINES if len(lines) > OPEN_LINES + 8 else None
+        shown.append(replace(block, above=None, below=None, lines=lines, fold_at=fold))
+    return FileDiff(diff.visible(path), what, tuple(shown), total - sum(len(b.lines) for b in shown))
+
+
+def _int(value: object) -> int | None:
+    return value if isinstance(value, int) else None

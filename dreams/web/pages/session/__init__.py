@@ -1,1 +1,0 @@
-"""A transcript as a page shows it: its turns, and where to go inside it."""

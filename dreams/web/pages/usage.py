@@ -1,0 +1,370 @@
+"""The usage page: tokens and what they cost, in figures, a chart by day, and pictures."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, QuerySet
+from django.utils import timezone
+
+from dreams.engines.tokens import Tokens
+from dreams.lib.files.text import plural
+from dreams.models import DreamRun, DreamUsage, Project, RequestUsage
+from dreams.services.pricing import PriceBook
+from dreams.web.amounts import money
+from dreams.web.amounts import tokens as counted
+from dreams.web.charts.drawings import MOST, Run, Series, durations, ranked, stacked
+from dreams.web.charts.shapes import Picture, whole
+from dreams.web.pages import usage_sums as cells_of
+from dreams.web.pages.usage_sums import SUMS, Cell, Line, Total, total_by_day
+
+# Across in hundredths of the page's width, so that every bar is seen on a phone too; up in pixels.
+WIDTH, HEIGHT, FOOT = 100, 200, 22
+GAP = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One day of the chart. Parts from the bottom up: fresh input, cache writes, reads, output."""
+
+    day: dt.date
+    x: float
+    width: float
+    parts: list[tuple[str, float, float]]
+    sum: Total
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    bars: list[Bar]
+    ticks: list[tuple[float, int]]
+    days: list[tuple[float, str]]
+    label: str
+    height: int = HEIGHT
+    foot: int = HEIGHT + FOOT
+
+
+_PARTS: Mapping[str, Callable[[Tokens], int]] = {
+    "read": lambda tokens: tokens.cache_read,
+    "write": lambda tokens: tokens.cache_write,
+    "input": lambda tokens: tokens.input,
+    "output": lambda tokens: tokens.output,
+}
+
+
+def chart(cells: Iterable[Cell], today: dt.date, days: int) -> Chart:
+    days_used = dict(total_by_day(cells))
+    step = _bucket(days)
+    first = today - dt.timedelta(days - 1)
+    buckets = [_bucket_of(days_used, first + dt.timedelta(start), step) for start in range(0, days, step)]
+    top = _round_up(max((found.tokens.total for _, found in buckets), default=0))
+    slot = WIDTH / len(buckets)
+    bars = [_bar(day, found, slot * number, slot, top) for number, (day, found) in enumerate(buckets)]
+    every = max(1, round(len(bars) / 8))
+    unit = {1: "day", 7: "week"}.get(step, f"{step} days")
+    whole = sum(found.tokens.total for _, found in buckets)
+    busiest = max(buckets, key=lambda pair: pair[1].tokens.total)
+    return Chart(
+        bars=bars,
+        ticks=[(round(HEIGHT * (1 - share), 1), round(top * share)) for share in (0.5, 1.0)] if whole else [],
+        days=[(round(bar.x + bar.width / 2, 2), f"{bar.day:%-d %b}") for bar in bars[::every]],
+        label=(
+            f"Tokens per {unit}. The most on {busiest[0]:%-d %B}: {busiest[1].tokens.total:,}. "
+            "The table below has every value."
+            if whole
+            else "No tokens in this time."
+        ),
+    )
+
+
+def _bucket(days: int) -> int:
+    return 7 if days > 90 else 1
+
+
+def _bucket_of(days_used: Mapping[dt.date, Total], first: dt.date, step: int) -> tuple[dt.date, Total]:
+    total = Total()
+    for offset in range(step):
+        found = days_used.get(first + dt.timedelta(offset))
+        if found is not None:
+            total.add(found.tokens, found.cost, found.requests)
+            total.unpriced += found.unpriced
+    return first, total
+
+
+def _bar(day: dt.date, found: Total, x: float, slot: float, top: int) -> Bar:
+    parts: list[tuple[str, float, float]] = []
+    y = float(HEIGHT)
+    for name, of in _PARTS.items():
+        height = HEIGHT * of(found.tokens) / top if top else 0.0
+        if height > 0:
+            y -= height
+            parts.append((name, round(y, 2), round(height, 2)))
+    gap = min(GAP, slot * 0.25)
+    label = f"{day:%-d %B}: {found.tokens.total:,} tokens"
+    return Bar(day, round(x + gap / 2, 2), round(slot - gap, 2), parts, found, label)
+
+
+def _round_up(value: int) -> int:
+    """The next one-digit number with zeros: a scale that people read."""
+    if value <= 0:
+        return 0
+    power: int = 10 ** (len(str(value)) - 1)
+    return -(-value // power) * power
+
+
+WEEK = 7
+# Beyond this many days a bar is a week: a bar of a day would be thinner than a line.
+MOST_SINGLE_DAYS = 90
+DREAM_WEEKS = 12
+
+_STATES = {"completed": "completed", "failed": "failed", "killed": "cancelled"}
+
+
+def by_model(sessions: Sequence[Cell], dreams: Sequence[Cell], today: dt.date, days: int) -> list[Picture]:
+    """Tokens and cost of sessions, and cost of dreams, each by model over the last `days`. No query."""
+    step = WEEK if days > MOST_SINGLE_DAYS else 1
+    starts = _starts(today, days, step)
+    first = "Day" if step == 1 else "Week from"
+    return [
+        _picture(
+            "tokens-by-model",
+            "Tokens by model",
+            starts,
+            _tokens(sessions, starts, step),
+            _count,
+            "No tokens in this time.",
+            first,
+        ),
+        _picture(
+            "cost-by-model",
+            "Cost by model",
+            starts,
+            _costs(sessions, starts, step),
+            money,
+            "No tokens of a known price in this time.",
+            first,
+        ),
+        _picture(
+            "dreams-by-model",
+            "Cost of dreams",
+            starts,
+            _costs(dreams, starts, step),
+            money,
+            "No dream cost anything in this time.",
+            first,
+        ),
+    ]
+
+
+def _picture(
+    key: str,
+    title: str,
+    starts: Sequence[dt.date],
+    amounts: dict[str, dict[dt.date, float]],
+    words: Callable[[float], str],
+    empty: str,
+    first: str,
+) -> Picture:
+    return stacked(key, title, starts, ranked(amounts), words, empty, first=first)
+
+
+def _count(value: float) -> str:
+    return counted(round(value))
+
+
+def _starts(today: dt.date, days: int, step: int) -> list[dt.date]:
+    """The first day of every bar, as the page's own chart has them."""
+    first = today - dt.timedelta(days - 1)
+    return [first + dt.timedelta(start) for start in range(0, days, step)]
+
+
+def _tokens(cells: Iterable[Cell], starts: Sequence[dt.date], step: int) -> dict[str, dict[dt.date, float]]:
+    return _summed(((cell.model, cell.day, cell.tokens.total) for cell in cells), starts, step)
+
+
+def _costs(cells: Iterable[Cell], starts: Sequence[dt.date], step: int) -> dict[str, dict[dt.date, float]]:
+    return _summed(((cell.model, cell.day, float(cell.cost or 0)) for cell in cells), starts, step)
+
+
+def _summed(
+    amounts: Iterable[tuple[str, dt.date | None, float]], starts: Sequence[dt.date], step: int
+) -> dict[str, dict[dt.date, float]]:
+    found: dict[str, dict[dt.date, float]] = {}
+    for model, day, amount in amounts:
+        if day is None or day < starts[0]:
+            continue
+        place = min((day - starts[0]).days // step, len(starts) - 1)
+        sums = found.setdefault(model or "unnamed model", {})
+        sums[starts[place]] = sums.get(starts[place], 0) + amount
+    return found
+
+
+# --- Dreams -------------------------------------------------------------------------------------------------------
+
+
+def of_dreams(now: dt.datetime, project: int | None = None) -> list[Picture]:
+    """How long the last dreams took, how many there were in each week, and what they used. Three queries."""
+    runs = DreamRun.objects.filter(started_at__isnull=False, ended_at__isnull=False)
+    runs = runs if project is None else runs.filter(project=project)
+    starts = _weeks(now)
+    return [
+        durations("dream-durations", "How long dreams took", _last(runs), "No dream has ended yet."),
+        stacked(
+            "dreams-by-week",
+            "Dreams by week",
+            starts,
+            _by_state(runs, starts),
+            lambda count: plural(round(count), "dream"),
+            f"No dream in the last {DREAM_WEEKS} weeks.",
+            ticks=whole,
+            first="Week from",
+        ),
+        _picture(
+            "dream-tokens",
+            "Tokens of dreams by week",
+            starts,
+            _used_by_day(project, starts),
+            _count,
+            f"No dream used a model in the last {DREAM_WEEKS} weeks. Rules use no tokens.",
+            "Week from",
+        ),
+    ]
+
+
+def _weeks(now: dt.datetime) -> list[dt.date]:
+    """The Mondays of the last weeks, this one's last."""
+    today = timezone.localtime(now).date()
+    monday = today - dt.timedelta(today.weekday())
+    return [monday - dt.timedelta(weeks=back) for back in reversed(range(DREAM_WEEKS))]
+
+
+def _last(runs: QuerySet[DreamRun]) -> list[Run]:
+    """Oldest first."""
+    rows = runs.order_by("-ended_at", "-pk").values_list("public_id", "status", "started_at", "ended_at")
+    return [
+        Run(timezone.localtime(ended).date(), max(0.0, (ended - started).total_seconds()), status, name)
+        for name, status, started, ended in reversed(rows[:MOST])
+        if started and ended
+    ]
+
+
+def _by_state(runs: QuerySet[DreamRun], starts: Sequence[dt.date]) -> list[Series]:
+    since = _midnight(starts[0])
+    rows, day_of = cells_of.rows_by_day(runs.filter(ended_at__gte=since).order_by(), since, "ended_at")
+    counts = rows.values_list("status", "date", "part").annotate(n=Count("pk"))
+    found = _summed(((status, day_of(date, part), n) for status, date, part, n in counts), starts, WEEK)
+    return [
+        Series(label, found[state], f"state-{state}") for state, label in _STATES.items() if state in found
+    ]
+
+
+def _used_by_day(project: int | None, starts: Sequence[dt.date]) -> dict[str, dict[dt.date, float]]:
+    since = _midnight(starts[0])
+    used = DreamUsage.objects.filter(at__gte=since).order_by()
+    rows, day_of = cells_of.rows_by_day(
+        used if project is None else used.filter(dream__project=project), since
+    )
+    days = rows.values("model", "date", "part").annotate(**SUMS)
+    return _summed(
+        ((row["model"], day_of(row["date"], row["part"]), Tokens.of(row).total) for row in days), starts, WEEK
+    )
+
+
+def _midnight(day: dt.date) -> dt.datetime:
+    return timezone.make_aware(dt.datetime.combine(day, dt.time()))
+
+
+PERIODS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "A year"}
+DEFAULT_PERIOD = "30"
+MOST_LINES = 20
+MOST_DAYS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What sessions, or dreams, used in the time asked for. `unpriced`: models with tokens and no price."""
+
+    total: Total
+    models: list[Line]
+    projects: list[Line]
+    more_projects: int
+    unpriced: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DreamsUsed:
+    """What dreams used; `runs` are all of them, rules included."""
+
+    used: Used
+    runs: int
+    kinds: list[Line]
+    days: list[tuple[dt.date, Total]]
+    more_days: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    period: str
+    sessions: Used
+    chart: Chart
+    dreams: DreamsUsed
+    pictures: list[Picture]
+    has_prices: bool
+    any_ever: bool
+
+    @property
+    def unpriced(self) -> list[str]:
+        """Models with tokens and no price, of sessions and dreams; nothing to say where no price is entered at all."""
+        found = {*self.sessions.unpriced, *self.dreams.used.unpriced}
+        return sorted(found) if self.has_prices else []
+
+
+def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
+    days = int(period)
+    today = timezone.localtime(now).date()
+    midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    since = midnight - dt.timedelta(days - 1)
+    book = PriceBook.load()
+    sessions = cells_of.sessions_by_day(since, book)
+    dreamt = cells_of.of_dreams(since)
+    names = dict(Project.objects.values_list("pk", "name"))
+    return Usage(
+        period=period,
+        sessions=_used(sessions, cells_of.sessions_by_project(since, book), names),
+        chart=chart(sessions, today, days),
+        dreams=_dreams(dreamt, since, names),
+        pictures=by_model(sessions, dreamt, today, days),
+        has_prices=bool(book.rows),
+        any_ever=bool(sessions or dreamt) or RequestUsage.objects.exists() or DreamRun.objects.exists(),
+    )
+
+
+def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, str]) -> Used:
+    projects = cells_of.lines_of(
+        of_projects,
+        lambda cell: str(cell.project),
+        lambda key: names.get(int(key)) or "a project",
+        numbered=True,
+    )
+    models = cells_of.lines_of(cells, lambda cell: cell.model, lambda key: key or "unnamed model")
+    return Used(
+        total=cells_of.total_of(cells),
+        models=models[:MOST_LINES],
+        projects=projects[:MOST_LINES],
+        more_projects=max(0, len(projects) - MOST_LINES),
+        unpriced=cells_of.without_price(cells)[:MOST_LINES],
+    )
+
+
+def _dreams(cells: Sequence[Cell], since: dt.datetime, names: dict[int, str]) -> DreamsUsed:
+    days = cells_of.total_by_day(cells)
+    return DreamsUsed(
+        used=_used(cells, cells_of.of_dreams_by_project(since), names),
+        runs=DreamRun.objects.filter(started_at__gte=since).count(),
+        kinds=cells_of.dream_kinds(since),
+        days=days[:MOST_DAYS],
+        more_days=max(0, len(days) - MOST_DAYS),
+    )

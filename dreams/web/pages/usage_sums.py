@@ -1,0 +1,357 @@
+"""Tokens and what they cost, summed up by the database: by day, model and project, of sessions and of dreams."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from operator import add
+from typing import Any, TypeAlias, TypeVar
+
+from django.core.cache import cache
+from django.db.models import Case, CharField, Count, F, IntegerField, Q, QuerySet, Sum, Value, When
+from django.db.models.functions import Cast, Substr
+from django.utils import timezone
+
+from dreams.engines.tokens import KINDS, Tokens, rate_for
+from dreams.models import DreamUsage, RequestUsage
+from dreams.services import usage_rollups
+from dreams.services.pricing import PriceBook
+
+# The shortest time for which a zone has kept a clock of its own is the month of Ramadan.
+_LOOKS = dt.timedelta(days=7)
+
+
+def rows_by_day(
+    rows: QuerySet[Any], since: dt.datetime, field: str = "at"
+) -> tuple[QuerySet[Any], Callable[[str, int], dt.date]]:  # Any: the stubs cannot name what was annotated
+    """`rows` with `date` and `part`, to be grouped by both, and what makes of the two a day. `field` is nowhere null."""
+    cuts = _midnights(since)
+    text = Cast(field, CharField())
+    whens = [When(clock__gte=cut, then=Value(n)) for n, cut in reversed(list(enumerate(cuts, 1)))]
+    part = Case(*whens, default=Value(0), output_field=IntegerField())
+    found = rows.annotate(date=Substr(text, 1, 10), clock=Substr(text, 12, 5)).annotate(part=part)
+    starts = ["00:00", *cuts]
+
+    def day(date: str, number: int) -> dt.date:
+        first = dt.datetime.fromisoformat(f"{date} {starts[number]}").replace(tzinfo=dt.UTC)
+        return timezone.localtime(first).date()
+
+    return found, day
+
+
+def _midnights(since: dt.datetime) -> list[str]:
+    """At what time in UTC days began in the zone between `since` and now: "05:00"; twice a year it may change."""
+    zone = timezone.get_current_timezone()
+    looks = range((timezone.now() - since) // _LOOKS + 2)
+    offsets = {(since + _LOOKS * look).astimezone(zone).utcoffset() or dt.timedelta() for look in looks}
+    any_midnight = dt.datetime(2000, 1, 2, tzinfo=dt.UTC)
+    times = {f"{any_midnight - offset:%H:%M}" for offset in offsets}
+    return sorted(times - {"00:00"})
+
+
+KEPT_SECONDS = 40 * 86_400
+# A change of how sums are made must not meet sums that were made otherwise.
+FORM = 1
+Kept = TypeVar("Kept")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From a local midnight to another; `end` None: to now. `key` is "" where nothing can be kept."""
+
+    start: dt.datetime
+    end: dt.datetime | None
+    key: str = ""
+
+    def holds(self, day: dt.date) -> bool:
+        return self.start.date() <= day and (self.end is None or day < self.end.date())
+
+
+Summing = Callable[[Sequence[Span]], Sequence[list[Kept]]]
+
+
+def summed(what: str, since: dt.datetime, on: Iterable[object], summing: Summing[Kept]) -> list[Kept]:
+    """All sums since `since`, those of a span together. `on` is what they hang on besides the rows.
+
+    `summing` gives those of each span that it is asked for, in one query.
+    """
+    spans = _keyed(_spans(since), what, on)
+    kept: dict[str, list[Kept]] = cache.get_many([span.key for span in spans if span.key])
+    missing = [span for span in spans if span.key not in kept]
+    made = summing(missing) if missing else []
+    cache.set_many(
+        {span.key: sums for span, sums in zip(missing, made, strict=True) if span.key}, KEPT_SECONDS
+    )
+    return [one for sums in (*kept.values(), *made) for one in sums]
+
+
+def within(spans: Sequence[Span]) -> Q:
+    """Rows of any of these; neighbours are asked for as one, which an index answers in one go."""
+    found = Q()
+    start = spans[0].start
+    for span, following in zip(spans, [*spans[1:], None], strict=True):
+        if following is None or span.end != following.start:
+            found |= Q(at__gte=start, at__lt=span.end) if span.end else Q(at__gte=start)
+            start = following.start if following else start
+    return found
+
+
+def _spans(since: dt.datetime) -> list[Span]:
+    """`since` to the first whole month, each month that is over, and the one that is not."""
+    this = timezone.localtime().replace(day=1).date()
+    starts = [since]
+    while starts[-1].date() < this:
+        later = (starts[-1].date().replace(day=28) + dt.timedelta(days=4)).replace(day=1)
+        starts.append(timezone.make_aware(dt.datetime.combine(later, dt.time())))
+    return [Span(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+
+
+def _keyed(spans: list[Span], what: str, on: Iterable[object]) -> list[Span]:
+    if not usage_rollups.has_marks() or not any(map(_is_whole, spans)):
+        return spans
+    marks = usage_rollups.marks(spans[0].start.astimezone(dt.UTC).date())
+    shape = (FORM, what, str(timezone.get_current_timezone()), *on)
+    return [
+        Span(span.start, span.end, _key(span, marks, shape)) if _is_whole(span) else span for span in spans
+    ]
+
+
+def _is_whole(span: Span) -> bool:
+    return span.end is not None and span.start.day == 1
+
+
+def _key(span: Span, marks: Mapping[str, int], shape: tuple[object, ...]) -> str:
+    ends = [moment.astimezone(dt.UTC).date().isoformat() for moment in (span.start, span.end or span.start)]
+    standing = sorted((date, mark) for date, mark in marks.items() if ends[0] <= date <= ends[1])
+    return "usage:" + hashlib.sha256(repr((shape, span.start, span.end, standing)).encode()).hexdigest()
+
+
+SUMS = {kind: Sum(f"{kind}_tokens") for kind in KINDS}
+DREAM_SUMS = {**SUMS, "cost": Sum("cost_usd"), "n": Sum("requests")}
+NO_PROJECT = 0
+
+
+@dataclass(slots=True)
+class Total:
+    """Tokens and dollars added up. `unpriced` are tokens for which no price is known."""
+
+    tokens: Tokens = field(default_factory=Tokens)
+    cost: Decimal = Decimal(0)
+    unpriced: int = 0
+    requests: int = 0
+
+    def add(self, tokens: Tokens, cost: Decimal | None, requests: int = 0) -> None:
+        self.tokens = self.tokens + tokens
+        self.requests += requests
+        if cost is None:
+            self.unpriced += tokens.total
+        else:
+            self.cost += cost
+
+    @property
+    def price(self) -> Decimal | None:
+        """None when not a single token has a known price."""
+        return None if self.unpriced and self.unpriced == self.tokens.total else self.cost
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Tokens of one day, model, project and price tier."""
+
+    day: dt.date | None
+    model: str
+    project: int
+    tokens: Tokens
+    cost: Decimal | None
+    requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of a table: a model, a project, a day or a kind of token."""
+
+    name: str
+    pk: int | None
+    sum: Total
+    share: float
+
+
+def of_dreams(since: dt.datetime) -> list[Cell]:
+    """What dreams used on each day, at the prices of when they ran; what had none stands apart."""
+    rows, day_of = rows_by_day(_of_dreams(since), since)
+    summed = rows.values("date", "part", "model", "priced").annotate(**DREAM_SUMS).order_by()
+    return [_dreamt(row, day_of(row["date"], row["part"]), NO_PROJECT) for row in summed]
+
+
+def of_dreams_by_project(since: dt.datetime) -> list[Cell]:
+    """The same by project, without days."""
+    summed = _of_dreams(since).values("dream__project", "model", "priced").annotate(**DREAM_SUMS).order_by()
+    return [_dreamt(row, None, row["dream__project"]) for row in summed]
+
+
+def _of_dreams(since: dt.datetime) -> QuerySet[Any]:
+    priced = Case(When(cost_usd__isnull=False, then=Value(1)), default=Value(0))
+    return DreamUsage.objects.filter(at__gte=since).annotate(priced=priced)
+
+
+def _dreamt(row: Mapping[str, Any], day: dt.date | None, project: int) -> Cell:
+    return Cell(day, row["model"], project, Tokens.of(row), row["cost"], row["n"])
+
+
+def dream_kinds(since: dt.datetime) -> list[Line]:
+    """What dreams used by kind of token, in reading order; kinds that were not used are left out."""
+    unpriced = Q(cost_usd__isnull=True)
+    sums = DreamUsage.objects.filter(at__gte=since).aggregate(
+        **SUMS,
+        **{f"{kind}_cost": Sum(f"{kind}_usd") for kind in KINDS},
+        **{f"{kind}_unpriced": Sum(f"{kind}_tokens", filter=unpriced) for kind in KINDS},
+    )
+    lines = []
+    for kind, label in KINDS.items():
+        found = Total(
+            Tokens(**{kind: sums[kind] or 0}),
+            sums[f"{kind}_cost"] or Decimal(0),
+            sums[f"{kind}_unpriced"] or 0,
+        )
+        lines += [Line(label, None, found, 0)] if found.tokens.total else []
+    return lines
+
+
+def total_of(cells: Iterable[Cell]) -> Total:
+    total = Total()
+    for cell in cells:
+        total.add(cell.tokens, cell.cost, cell.requests)
+    return total
+
+
+def lines_of(
+    cells: Iterable[Cell],
+    key_of: Callable[[Cell], str],
+    name_of: Callable[[str], str],
+    *,
+    numbered: bool = False,
+) -> list[Line]:
+    """Cells summed up by a key, the most tokens first."""
+    sums: dict[str, Total] = {}
+    for cell in cells:
+        sums.setdefault(key_of(cell), Total()).add(cell.tokens, cell.cost, cell.requests)
+    whole = sum(found.tokens.total for found in sums.values()) or 1
+    lines = [
+        Line(name_of(key), int(key) if numbered else None, found, 100 * found.tokens.total / whole)
+        for key, found in sums.items()
+        if found.tokens.total
+    ]
+    return sorted(lines, key=lambda line: line.sum.tokens.total, reverse=True)
+
+
+def total_by_day(cells: Iterable[Cell]) -> list[tuple[dt.date, Total]]:
+    """The days on which anything was used, the newest first."""
+    sums: dict[dt.date, Total] = {}
+    for cell in cells:
+        if cell.day is not None:
+            sums.setdefault(cell.day, Total()).add(cell.tokens, cell.cost, cell.requests)
+    return sorted(((day, found) for day, found in sums.items() if found.tokens.total), reverse=True)
+
+
+def without_price(cells: Iterable[Cell]) -> list[str]:
+    """Names of the models that have tokens and no price."""
+    return sorted(
+        {cell.model or "unnamed model" for cell in cells if cell.cost is None and cell.tokens.total}
+    )
+
+
+# Tokens of each kind, and the number of requests: plain, as they are kept.
+Used: TypeAlias = tuple[int, ...]
+Day: TypeAlias = tuple[dt.date, str, int, Used]
+InProject: TypeAlias = tuple[int, str, int, dt.date, Used]
+
+
+def sessions_by_day(since: dt.datetime, book: PriceBook) -> list[Cell]:
+    """A cell for each day, model and price tier, of all projects together."""
+    found = summed("day", since, book.thresholds, partial(_days, since, book.thresholds))
+    return [_cell(book, day, model, tier, NO_PROJECT, used) for day, model, tier, used in found]
+
+
+def _days(since: dt.datetime, thresholds: Sequence[int], spans: Sequence[Span]) -> list[list[Day]]:
+    rows, day_of = rows_by_day(_tiered(_of(spans), thresholds), since)
+    summed = rows.values("date", "part", "model", "tier").annotate(**SUMS, n=Count("pk")).order_by()
+    made: list[list[Day]] = [[] for _ in spans]
+    for row in summed:
+        day = day_of(row["date"], row["part"])
+        place = next(n for n, span in enumerate(spans) if span.holds(day))
+        made[place].append((day, row["model"], row["tier"], _used(row)))
+    return made
+
+
+def sessions_by_project(since: dt.datetime, book: PriceBook) -> list[Cell]:
+    """A cell for each project, model, price tier and time between two changes of prices."""
+    changes = sorted({row.since for row in book.rows})
+    on = (*book.thresholds, *changes)
+    found = summed("project", since, on, partial(_projects, book.thresholds, changes))
+    sums: dict[tuple[int, str, int, dt.date], Used] = {}
+    for project, model, tier, day, used in found:
+        # Any day between two changes has the same price, so months need not stand apart.
+        key = (
+            project,
+            model,
+            tier,
+            max((change for change in changes if change <= day), default=dt.date.min),
+        )
+        before = sums.get(key)
+        sums[key] = tuple(map(add, before, used)) if before else used
+    return [
+        _cell(book, day, model, tier, project, used) for (project, model, tier, day), used in sums.items()
+    ]
+
+
+def _projects(
+    thresholds: Sequence[int], changes: Sequence[dt.date], spans: Sequence[Span]
+) -> list[list[InProject]]:
+    starts = sorted(
+        {span.start.date() for span in spans} | {day for day in changes if day > spans[0].start.date()}
+    )
+    rows = _tiered(_of(spans), thresholds).annotate(epoch=_epoch(starts))
+    summed = (
+        rows.values("session__project", "model", "tier", "epoch").annotate(**SUMS, n=Count("pk")).order_by()
+    )
+    made: list[list[InProject]] = [[] for _ in spans]
+    for row in summed:
+        day = starts[row["epoch"]]
+        place = next(n for n, span in enumerate(spans) if span.holds(day))
+        made[place].append((row["session__project"], row["model"], row["tier"], day, _used(row)))
+    return made
+
+
+def _used(row: Mapping[str, Any]) -> Used:
+    return (*(row[kind] for kind in KINDS), row["n"])
+
+
+def _of(spans: Sequence[Span]) -> QuerySet[RequestUsage]:
+    return RequestUsage.objects.filter(within(spans))
+
+
+def _cell(book: PriceBook, day: dt.date, model: str, tier: int, project: int, used: Used) -> Cell:
+    *counts, requests = used
+    tokens = Tokens(**dict(zip(KINDS, counts, strict=True)))
+    # One more than the threshold stands for every prompt above it.
+    rate = rate_for(book.on(day), model, tier + 1)
+    return Cell(day, model, project, tokens, rate.cost(tokens) if rate else None, requests)
+
+
+def _tiered(rows: QuerySet[RequestUsage], thresholds: Sequence[int]) -> QuerySet[RequestUsage]:
+    """Each request with the highest threshold that its prompt exceeds: long prompts cost more with some models."""
+    prompt = (
+        F("input_tokens") + F("cache_write_5m_tokens") + F("cache_write_1h_tokens") + F("cache_read_tokens")
+    )
+    whens = [When(prompt__gt=limit, then=Value(limit)) for limit in sorted(thresholds, reverse=True)]
+    return rows.annotate(prompt=prompt, tier=Case(*whens, default=Value(0), output_field=IntegerField()))
+
+
+def _epoch(starts: Sequence[dt.date]) -> Case:
+    midnights = [timezone.make_aware(dt.datetime.combine(day, dt.time())) for day in starts]
+    whens = [When(at__gte=midnights[n], then=Value(n)) for n in range(len(starts) - 1, 0, -1)]
+    return Case(*whens, default=Value(0), output_field=IntegerField())
