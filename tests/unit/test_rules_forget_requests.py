@@ -2,7 +2,7 @@
 
 import pytest
 
-from dreams.engines.rules.user_statements.forget_requests import asks_to_forget, may_ask_to_forget
+from dreams.engines.rules.user_statements.requests import asks_to_forget, may_ask_to_forget
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.engines.rules.questions import typed
+from dreams.engines.rules.questions import requests
 from dreams.engines.rules.user_statements.in_passing import MOST_LIKELY, remarks
 from dreams.engines.types import Question, SessionBrief
 from tests.world.rules import Dreamt, dream, memory, session
@@ -230,7 +230,7 @@ def test_a_long_session_gives_few_questions(tmp_path: Path) -> None:
         "chat",
     ]
     prompts = [f"the {team} importer is maintained by the {team} team" for team in teams]
-    assert len(questions(slept(tmp_path, session(1, *prompts)))) == typed.MOST_QUESTIONS
+    assert len(questions(slept(tmp_path, session(1, *prompts)))) == requests.MOST_QUESTIONS
 
 
 def test_a_specification_is_not_asked_about_sentence_by_sentence() -> None:

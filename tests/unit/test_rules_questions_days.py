@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.rules.questions.passed_days import last_day
+from dreams.engines.rules.questions.days import last_day
 from dreams.engines.types import LineDate, Question
 from tests.world.rules import WRITTEN, dream, memory
 

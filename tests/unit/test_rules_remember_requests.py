@@ -2,7 +2,7 @@
 
 import pytest
 
-from dreams.engines.rules.user_statements.remember_requests import wishes
+from dreams.engines.rules.user_statements.requests import wishes
 from dreams.engines.rules.user_statements.secrets import looks_secret
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.rules.steps.expiring import ended
+from dreams.engines.rules.steps.removals import ended
 from dreams.engines.types import LineDate
 from tests.world.rules import WRITTEN, Dreamt, dream, memory, session, unaccounted
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dreams.engines.rules.steps.expiring import ended
 from dreams.engines.rules.steps.forgetting import request_of
-from dreams.engines.rules.user_statements.remember_requests import wishes
-from dreams.engines.rules.user_statements.retractions import is_remark, narrows, standing_from, takes_back
+from dreams.engines.rules.steps.removals import ended
+from dreams.engines.rules.user_statements.requests import wishes
+from dreams.engines.rules.user_statements.speech import is_remark, narrows, standing_from, takes_back
 from dreams.engines.rules.user_statements.statements import typed_sentences
 from tests.world.rules import dream, memory, session
 

@@ -13,11 +13,10 @@ from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import Files, Recorder, Tree
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.steps.learning import learn_each
-from dreams.engines.rules.user_statements.confirmations import as_told
 from dreams.engines.rules.user_statements.lessons import Lesson, all_statements, gather
 from dreams.engines.rules.user_statements.phrases import TROUBLE
-from dreams.engines.rules.user_statements.prompts import Heard, hear
-from dreams.engines.rules.user_statements.remember_requests import Wish, wishes
+from dreams.engines.rules.user_statements.prompts import Heard, as_told, hear
+from dreams.engines.rules.user_statements.requests import Wish, wishes
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.types import Edit, Job, Reporter, Silent
 from dreams.lib.prose.values import read

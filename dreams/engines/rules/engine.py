@@ -1,33 +1,31 @@
-"""One dream of the rules engine: look, listen to the sessions, consolidate, tidy the index."""
+"""One dream of the rules engine: look, listen to the sessions, consolidate, tidy the index, and take back what a check would
+hold against it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from dreams.engines.rules import mending, questions, repository
+from dreams.engines import drafts
+from dreams.engines.rules import questions, repository, value_updates
 from dreams.engines.rules.notes.tree import Recorder, Tree
 from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.steps import (
     dating,
-    deriving,
-    expiring,
     files,
     forgetting,
     index,
     learning,
     lines,
-    links,
     orphans,
-    redacting,
+    removals,
     restating,
-    superseding,
-    updating,
 )
 from dreams.engines.rules.user_statements import lessons
 from dreams.engines.rules.user_statements.prompts import Heard, hear
 from dreams.engines.types import Job, Outcome, Phase, Reporter
 from dreams.lib import memdir
+from dreams.lib.files import text
 from dreams.lib.files.text import plural
 
 Step = Callable[[], None]
@@ -109,12 +107,12 @@ def _consolidating(
     return [
         # First, while line numbers are those that the dates of lines are for.
         lambda: dating.resolve(rec, dating.of_lines(rec.tree, job.line_dates)),
-        lambda: redacting.redact(rec),
+        lambda: removals.redact(rec),
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
-        lambda: expiring.expire(rec, today),
-        lambda: superseding.supersede(rec, today),
-        lambda: deriving.derive(rec, repo),
+        lambda: removals.expire(rec, today),
+        lambda: removals.supersede(rec, today),
+        lambda: removals.derive(rec, repo),
         lambda: files.merge(rec, config.row_max),
         lambda: lines.merge(rec),
         lambda: learning.learn(rec, found.lessons, config.row_aim),
@@ -122,7 +120,7 @@ def _consolidating(
 
 
 def _bring_up_to_date(rec: Recorder, heard: Sequence[Heard], found: lessons.Gathered) -> None:
-    told = updating.update(rec, heard)
+    told = value_updates.update(rec, heard)
     lessons.drop(found, told)
     lessons.drop(found, restating.restate(rec, heard, found.lessons, told))
     lessons.drop_twins(found)
@@ -130,8 +128,8 @@ def _bring_up_to_date(rec: Recorder, heard: Sequence[Heard], found: lessons.Gath
 
 def _pruning(job: Job, rec: Recorder) -> list[Step]:
     return [
-        lambda: index.repair(rec, job.config.row_max, job.repo_dir),
-        lambda: links.repair(rec),
+        lambda: index.repair_rows(rec, job.config.row_max, job.repo_dir),
+        lambda: index.repair_links(rec),
         lambda: orphans.add_orphans(rec, job.config),
     ]
 
@@ -159,7 +157,7 @@ def _settle(
 def _mend(job: Job, rec: Recorder, report: Reporter) -> None:
     """What a check would hold against it is taken back, not left to a person."""
     report.checkpoint()
-    taken = mending.take_back(job, rec) if rec.edits else 0
+    taken = take_back(job, rec) if rec.edits else 0
     if taken:
         rec.note(f"Undid {plural(taken, 'change')} that failed the checks.")
         report.turn("prune", f"Checked the work and undid {plural(taken, 'change')} that failed the checks.")
@@ -234,3 +232,39 @@ def _told(counts: dict[str, int]) -> str:
 
 def summary(rec: Recorder) -> str:
     return " ".join([_told(dict(rec.counts)) or "Nothing needs to change.", *rec.notes])
+
+
+# --- What a check would hold against it ---------------------------------------------------------------------------
+
+# Warnings of which a person could only say that the day is wrong.
+_WRONG_DAYS = frozenset({"date-changed", "date-without-source"})
+
+
+def take_back(job: Job, rec: Recorder) -> int:
+    """Undo the operations that block; returns how many. The edits stay listed: no line of theirs is left to explain."""
+    problems = [
+        problem for problem in job.examine(rec.edits) if problem.blocks or problem.code in _WRONG_DAYS
+    ]
+    wanted = frozenset[str]().union(*(problem.operations for problem in problems))
+    if not wanted:
+        return 0
+    before = job.workspace.snapshot.contents()
+    now = job.workspace.contents()
+    made = drafts.draft(before, now, rec.edits)
+    kept = drafts.only(made, before, made.operations.keys() - wanted)
+    rec.take_back(
+        frozenset[str]().union(*(made.operations[key].steps for key in wanted & made.operations.keys()))
+    )
+    for path in sorted(now.keys() | kept.keys()):
+        if now.get(path) != kept.get(path):
+            _put(job, rec, path, kept.get(path))
+    return len(wanted & made.operations.keys())
+
+
+def _put(job: Job, rec: Recorder, path: str, data: bytes | None) -> None:
+    content = None if data is None else text.decode(data)
+    if content is None:
+        job.workspace.delete(path)
+    else:
+        job.workspace.write(path, content)
+    rec.tree.put(path, content)

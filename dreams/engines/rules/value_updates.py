@@ -1,9 +1,8 @@
-"""What a typed sentence changes in memory: statements of the same thing that have another value, or are short enough to be put
-anew as a whole. PURE.
+"""What a typed sentence changes in memory: statements of the same thing that have another value, or are short enough to be
+put anew as a whole. PURE.
 
-It is certain where the sentence names the old value as past, speaks of nothing that the statement does not, and one fact alone
-is meant. Everything else is asked about.
-"""
+It is certain where the sentence names the old value as past, speaks of nothing that the statement does not, and one fact
+alone is meant. Everything else is asked about."""
 
 from __future__ import annotations
 
@@ -12,12 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams.engines.rules.notes.rewriting import Rewording, with_text
+from dreams.engines.rules.notes.rewriting import Rewording, reword, with_text
+from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log, is_team
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.user_statements.phrases import TASK
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.rules.user_statements.retractions import REVERTED
 from dreams.engines.rules.user_statements.secrets import looks_secret
+from dreams.engines.rules.user_statements.speech import REVERTED
 from dreams.engines.rules.user_statements.statements import Typed
 from dreams.engines.types import Place
 from dreams.lib.prose.comparing import TELLING, says_more
@@ -290,3 +290,37 @@ def _stands(update: Update, heard: Sequence[Heard]) -> bool:
     words = words_of(update.typed.text)
     later = heard[heard.index(update.heard) + 1 :]
     return not any(REVERTED.search(each.words) and words & words_of(each.words) for each in later)
+
+
+# --- Updating -------------------------------------------------------------------------------------------------------
+
+CHANGED = "You said that it has changed."
+
+
+def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
+    """Bring the values that were told into memory; the sentences that it says now, so that none is learnt or put anew beside it."""
+    if not any(typed.changes for each in heard for typed in each.typed):
+        return set()
+    index = StatementIndex(
+        {path: text for path, text in rec.tree.texts.items() if not is_log(path) and not is_team(path)}
+    )
+    done: set[str] = set()
+    for each in list(updates(index, heard)):
+        rec.report.checkpoint()
+        if is_said(each) or (is_certain(each, heard) and _write(rec, each)):
+            done |= {each.typed.text, each.typed.quote}
+    return done
+
+
+def _write(rec: Recorder, each: Update) -> bool:
+    if not all(is_free(rec.tree, wording.statement.path) for wording in each.wordings):
+        return False
+    quote = each.typed.quote
+    made = reword(rec, each.wordings, each.heard.reason(quote), CHANGED, each.heard.citations(quote))
+    rec.count("updated", made)
+    return made
+
+
+def is_free(tree: Tree, path: str) -> bool:
+    """Whether a statement of the file may be put anew unasked."""
+    return path in tree.indexes() and not is_team(path) if is_index(path) else tree.free(path)

@@ -16,7 +16,7 @@ from dreams.findings.statements.units import units_of
 from dreams.lib import memdir
 
 if TYPE_CHECKING:
-    from dreams.engines.rules.steps import deriving
+    from dreams.engines.rules.steps import removals
 
 #: What lies at the top of a repository and is read; another state of one of them is another repository to us.
 WATCHED = (
@@ -108,15 +108,15 @@ def state(repo_dir: str) -> Seen:
 
 
 @functools.lru_cache(maxsize=16)
-def _said(repo_dir: str, seen: Seen) -> deriving.Said | None:
-    from dreams.engines.rules import code_facts, repository  # noqa: PLC0415 - their patterns are slow to build
-    from dreams.engines.rules.steps import deriving  # noqa: PLC0415 - their patterns are slow to build
+def _said(repo_dir: str, seen: Seen) -> removals.Said | None:
+    from dreams.engines.rules import repository  # noqa: PLC0415 - their patterns are slow to build
+    from dreams.engines.rules.steps import removals  # noqa: PLC0415 - their patterns are slow to build
 
-    facts = code_facts.facts(repository.read(Path(repo_dir), lambda: None, shallow=True))
-    return deriving.Said(facts) if facts and seen else None
+    facts = repository.facts(repository.read(Path(repo_dir), lambda: None, shallow=True))
+    return removals.Said(facts) if facts and seen else None
 
 
-def _in_file(path: str, data: bytes, said: deriving.Said) -> list[Repeated]:
+def _in_file(path: str, data: bytes, said: removals.Said) -> list[Repeated]:
     document = _of_the_project(path, data)
     if document is None:
         return []

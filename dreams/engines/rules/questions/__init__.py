@@ -5,48 +5,54 @@ A family finds questions of one or more kinds. To add one, put its function into
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from dreams.engines.rules.drafting import Draftsman
-from dreams.engines.rules.notes.tree import Recorder, Tree
-from dreams.engines.rules.questions import (
-    gone,
-    index_rows,
-    index_says,
-    index_sections,
-    line_days,
-    named_memories,
-    old_states,
-    passed_days,
-    repository,
-    statements,
-    typed,
-)
-from dreams.engines.rules.questions.asking import Asking, Family
+from dreams.engines.rules.notes.tree import Recorder, Tree, is_log, is_team
+from dreams.engines.rules.questions import days, gone, index, named_memories, repository, requests
+from dreams.engines.rules.questions.asking import Asking, Draftsman, Family
+from dreams.engines.rules.questions.same import same
+from dreams.engines.rules.questions.values import Changed, leaning, told_changes, two_values
 from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.types import Job, Question
 from dreams.lib import diff
-from dreams.lib.prose.statement_index import statements_of
+from dreams.lib.prose.statement_index import StatementIndex, statements_of
 
 __all__ = ["FAMILIES", "Asking", "Family", "ask"]
 
 MOST_QUESTIONS = 200  # of one dream, the most useful first
 
 
+def about_statements(asking: Asking) -> Iterator[Question]:
+    """All families that look at one index of the memories as the dream found them."""
+    texts = asking.tree_before.texts
+    index = StatementIndex(
+        {path: text for path, text in texts.items() if not is_log(path) and not is_team(path)}
+    )
+    asking.report.checkpoint()
+    yield from requests.forget(asking, index)
+    exchanges: list[Changed] = []
+    for found in (told_changes, two_values):
+        for question, exchange in found(asking, index):
+            yield question
+            exchanges += [exchange] if exchange else []
+    yield from leaning(asking, index, exchanges)
+    yield from same(asking, index, {each for exchange in exchanges for each in exchange.about})
+
+
 FAMILIES: tuple[Family, ...] = (
-    index_rows.shorter_rows,
-    index_sections.sections_of_a_full_index,
-    statements.about_statements,
-    typed.typed_in_passing,
-    passed_days.passed,
-    old_states.old_states,
-    line_days.unsure_days,
+    index.shorter_rows,
+    index.sections_of_a_full_index,
+    about_statements,
+    requests.typed_in_passing,
+    days.passed,
+    days.old_states,
+    days.unsure_days,
     repository.says_already,
     gone.no_longer_there,
     named_memories.about_named_memories,
-    index_says.against_its_files,
+    named_memories.against_its_files,
 )
 
 

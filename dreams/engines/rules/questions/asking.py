@@ -1,17 +1,56 @@
-"""What a family of questions is given. PURE but for the transcript."""
+"""What a family of questions is given, how it drafts an option, and how a statement is taken out by one. PURE but for the
+transcript."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from dreams.engines.rules.drafting import Draftsman
-from dreams.engines.rules.notes.tree import Tree
+from dreams.engines.paper import Paper
+from dreams.engines.rules.notes.bodies import Unit, units
+from dreams.engines.rules.notes.removing import fates, remove
+from dreams.engines.rules.notes.tree import Recorder, Tree, is_daily, is_index, is_log, is_team
 from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.types import Edit, Job, Place, Question, Reporter
+from dreams.engines.types import Citation, Edit, Job, Option, Place, Question, Reporter
+from dreams.lib import memdir
+from dreams.lib.files.workspace import Workspace
 from dreams.lib.prose.statement_index import Statement
+
+
+class Draftsman:
+    """Drafts one option after the other, each on the same untouched directory (`tree`)."""
+
+    def __init__(self, workspace: Workspace, report: Reporter) -> None:
+        self._report = report
+        self.tree = Tree(Paper(workspace), report)
+
+    def edits(self, work: Callable[[Recorder], object]) -> tuple[Edit, ...]:
+        """What `work` would change; empty where it changes nothing. The tree is as before afterwards."""
+        rec = Recorder(self.tree, self._report)
+        try:
+            work(rec)
+        finally:
+            for edit in reversed(rec.edits):
+                self._put_back(edit)
+        return tuple(rec.edits)
+
+    def option(self, name: str, label: str, work: Callable[[Recorder], object]) -> Option | None:
+        """An option that changes something; None where the work is not possible."""
+        made = self.edits(work)
+        return Option(name, label, made) if made else None
+
+    def _put_back(self, edit: Edit) -> None:
+        if edit.before is None:
+            self.tree.workspace.delete(edit.path)
+        else:
+            self.tree.workspace.write(edit.path, edit.before)
+        self.tree.put(edit.path, edit.before)
+
+
+# --- Asking ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +83,35 @@ class Asking:
 
 
 Family = Callable[[Asking], Iterator[Question]]
+
+
+# --- Units ----------------------------------------------------------------------------------------------------------
+
+KEEP = Option("keep", "Leave it as it is")
+
+
+def askable(tree: Tree) -> Iterator[Unit]:
+    """Statements on lines of their own: of memories, pinned ones among them, and of an index what is no row."""
+    for path in sorted(tree.texts):
+        if is_log(path) or is_team(path) or is_daily(path) or not tree.writable(path):
+            continue
+        rows = _row_lines(tree, path) if is_index(path) else frozenset()
+        yield from (unit for unit in units(path, tree.document(path)) if unit.first_line not in rows)
+
+
+def _row_lines(tree: Tree, path: str) -> frozenset[int]:
+    rows = memdir.parse_index(tree.texts[path]).rows
+    return frozenset(number for row in rows for number in range(row.line_no, row.end_line_no + 1))
+
+
+def place(unit: Unit, note: str = "") -> Place:
+    return Place(unit.path, unit.first_line, unit.raw, note=note)
+
+
+def removal(draftsman: Draftsman, unit: Unit, note: str, *cited: Citation) -> Option | None:
+    """The option that takes the statement out; None where the file would not survive that."""
+    return draftsman.option("remove", "Remove it", partial(_remove, unit=unit, note=note, cited=cited))
+
+
+def _remove(rec: Recorder, unit: Unit, note: str, cited: tuple[Citation, ...]) -> bool:
+    return remove(rec, unit, "prune", note, fates(unit, "stated", note=note), cited)

@@ -16,8 +16,7 @@ from pathlib import PurePosixPath
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_daily, is_log, is_team
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.units import KEEP, askable, place, removal
+from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place, removal
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib.files.text import one_line, plural

@@ -15,8 +15,7 @@ from dreams.engines.rules.notes.bodies import Unit
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.units import KEEP, askable, place
+from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Question
 from dreams.lib import memdir

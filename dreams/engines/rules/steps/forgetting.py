@@ -13,7 +13,7 @@ from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import is_labelled, sentences
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.rules.user_statements.remember_requests import Wish
+from dreams.engines.rules.user_statements.requests import Wish
 from dreams.engines.rules.user_statements.speech import ASK, SOFT
 from dreams.engines.types import Fate
 from dreams.lib import memdir

@@ -14,11 +14,11 @@ from dreams.engines.rules.notes.bodies import standing_lines
 from dreams.engines.rules.notes.rewriting import Rewording, reword
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.notes.wording import below_label, label_of
-from dreams.engines.rules.steps.updating import is_free
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.phrases import DOUBTFUL
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.statements import Stated
+from dreams.engines.rules.value_updates import is_free
 from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted

@@ -1,9 +1,8 @@
 """What a person types in passing that may hold for later: how they work, who they are, how things are done here. PURE.
 
-No wording is looked for. A sentence counts by who it is about (the person, their team, the agent's habits), by its tense (what
-holds in general, not what happened or is being done) and by absolutes ("never", "every time"). What speaks of the task at hand
-never counts. What remains is certain, or may have been meant for this one task: then the person is asked.
-"""
+No wording is looked for. A sentence counts by who it is about (the person, their team, the agent's habits), by its tense
+(what holds in general, not what happened or is being done) and by absolutes ("never", "every time"). What speaks of the
+task at hand never counts. What remains is certain, or may have been meant for this one task: then the person is asked."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.user_statements.in_passing import Sureness
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.rules.user_statements.remember_requests import Verdict, Wish
-from dreams.engines.rules.user_statements.retractions import REVERTED
+from dreams.engines.rules.user_statements.requests import Verdict, Wish
+from dreams.engines.rules.user_statements.speech import REVERTED
 from dreams.engines.rules.user_statements.statements import tells_change
 from dreams.engines.types import Citation, Job
 from dreams.lib import memdir

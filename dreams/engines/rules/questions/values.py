@@ -1,23 +1,24 @@
-"""One thing with two values in memory: an older statement and a newer one, or two of which no order is known. PURE."""
+"""Questions about values: a thing that a session or another memory gives another value or wording, and what still names the
+old one. PURE."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
-from dreams.engines.rules.notes.rewriting import reword, surface
+from dreams.engines.rules.notes.rewriting import Rewording, reword, surface, with_text
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.changed import Changed, as_history
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
-from dreams.engines.rules.value_updates import everywhere
-from dreams.engines.types import Option, Question
-from dreams.lib.prose.comparing import says_more
+from dreams.engines.rules.value_updates import Update, everywhere, updates
+from dreams.engines.types import Citation, Edit, Option, Question
+from dreams.lib.files.text import quoted
+from dreams.lib.prose.comparing import TELLING, says_more
 from dreams.lib.prose.exchanges import (
     are_about_two,
     exchange,
@@ -27,7 +28,76 @@ from dreams.lib.prose.exchanges import (
     things,
 )
 from dreams.lib.prose.statement_index import Statement, StatementIndex
-from dreams.lib.prose.values import capitalises_nouns, is_noun
+from dreams.lib.prose.values import Value, capitalises_nouns, is_noun, read
+
+TOLD = 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A value of a thing that another one is in the place of now; `was` is a statement that had it, `about` are those that a
+    question asks about already."""
+
+    thing: str
+    old: str
+    new: str
+    was: str
+    about: tuple[Statement, ...]
+    citations: tuple[Citation, ...]
+
+
+def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
+    """One question for a typed sentence and the statements that it changes."""
+    for update in updates(index, asking.heard, lambda each: asking.is_touched(place_of(each))):
+        if update.wordings and (found := _told_question(asking, update)):
+            yield found
+
+
+def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] | None:
+    old, new, statements, quote = update.old, update.new, update.statements, update.typed.quote
+    quotes = update.heard.citations(quote)
+
+    def work(rec: Recorder) -> object:
+        return reword(
+            rec, update.wordings, update.heard.reason(quote), "You said that it has changed.", quotes
+        )
+
+    replacing = asking.draftsman.option("replace", "Replace it", work)
+    if replacing is None:
+        return None
+    places = (*(place_of(each) for each in statements), update.place)
+    why = f"You wrote that this is {new.strip('`')} now; memory has {old.strip('`')}."
+    if not update.is_value:
+        why = f"You wrote {quoted(quote)}; memory has {quoted(old)}."
+    at = update.heard.prompt.at
+    day = at.astimezone(asking.job.time_zone).date() if at else None
+    history = as_history(asking, statements, new, day, quotes) if update.is_value else ()
+    options = (replacing, Option("keep", "Keep it as it is"), *history)
+    citations = (*quotes, *map(cited, statements))
+    subject = f"{subject_of(statements)} {new.strip('`').lower()}"
+    about = tuple(each.statement for each in update.wordings)
+    return (
+        Question("changed", subject, why, places, options, citations, TOLD),
+        Changed(update.thing, old, new, statements[0].text, about, citations),
+    )
+
+
+def as_history(
+    asking: Asking, meant: Sequence[Statement], new: str, day: dt.date | None, quoted: tuple[Citation, ...]
+) -> Iterator[Option]:
+    """The old value as history: until when it was so, and what is so now."""
+    until = f"until {day.isoformat()}" if day else "before"
+    wordings = [Rewording(each, f"{each.text.rstrip(' .')} ({until}; now {new}).") for each in meant]
+    option = asking.draftsman.option(
+        "history",
+        "Keep the old value as history",
+        lambda rec: reword(rec, wordings, f"Changed to {new}.", "The old value is history.", quoted),
+    )
+    if option is not None:
+        yield option
+
+
+# --- Two values -----------------------------------------------------------------------------------------------------
 
 NOTED, UNORDERED = 0.7, 0.6  # weights: newer in memory, no order known
 MOST_WORDS, MOST_SENTENCES = 30, 2  # a longer statement says much else
@@ -206,3 +276,80 @@ def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: 
 
 def _undated(text: str) -> str:
     return _DAY.sub(" ", text)
+
+
+# --- Leaning --------------------------------------------------------------------------------------------------------
+
+LEANING = 0.55
+SHORT_NUMBER = 2  # digits: "5" is named everywhere
+MOST_LINES = 200  # of an edit that are compared
+
+
+def leaning(asking: Asking, index: StatementIndex, exchanges: Sequence[Changed]) -> Iterator[Question]:
+    """One question for each statement that still has the old value."""
+    for each in (*exchanges, *_exchanged(asking.edits)):
+        for statement in _having(index, each):
+            if statement not in each.about and not asking.is_touched(place_of(statement)):
+                yield from _leaning_question(asking, statement, each)
+
+
+def _having(index: StatementIndex, changed: Changed) -> Iterator[Statement]:
+    """The statements of bodies that name the old value, and what it was of."""
+    if changed.thing:
+        for thing, about in things(index, changed.was):
+            yield from (
+                each for each in about if thing == changed.thing and with_text(each, changed.old, changed.new)
+            )
+        return
+    key = next((value.key for value in read(changed.old).values), changed.old)
+    if index.is_rare(key) and not (key.isdigit() and len(key) <= SHORT_NUMBER):
+        yield from (each for each in index.leans_on(key) if _is_about_it(each, changed, key))
+
+
+def _is_about_it(statement: Statement, changed: Changed, key: str) -> bool:
+    """Whether it names what the value was of: another value that was beside it, or two words."""
+    mine, theirs = statement.reading, read(changed.was)
+    if (mine.anchors & theirs.anchors) - {key}:
+        return True
+    both = [word for word, weight in mine.terms.items() if weight >= TELLING and word in theirs.terms]
+    return len(set(both) - {key}) > 1
+
+
+def _exchanged(edits: Sequence[Edit]) -> Iterator[Changed]:
+    """The values that the changes of this dream put in the place of others."""
+    for edit in edits:
+        if edit.kind != "update" or edit.before is None or edit.after is None:
+            continue
+        before, after = edit.before.split("\n"), edit.after.split("\n")
+        gone = [line for line in before if line not in set(after)][:MOST_LINES]
+        come = [line for line in after if line not in set(before)][:MOST_LINES]
+        for old, new in zip(gone, come, strict=False):
+            pair = _one_for_another(old, new)
+            if pair:
+                yield Changed("", surface(old, pair[0]), surface(new, pair[1]), old, (), edit.citations)
+
+
+def _one_for_another(old: str, new: str) -> tuple[Value, Value] | None:
+    mine, theirs = read(old), read(new)
+    gone = [value for value in mine.values if value.key not in theirs.anchors]
+    come = [value for value in theirs.values if value.key not in mine.anchors]
+    return (gone[0], come[0]) if len(gone) == len(come) == 1 else None
+
+
+def _leaning_question(asking: Asking, statement: Statement, exchange: Changed) -> Iterator[Question]:
+    wording = with_text(statement, exchange.old, exchange.new)
+    if wording is None or not asking.tree_before.writable(statement.path):
+        return
+    reason = f"{exchange.old} is {exchange.new} now."
+    citations = (*exchange.citations, cited(statement))
+    option = asking.draftsman.option(
+        "update",
+        f"Change it to {exchange.new}",
+        lambda rec: reword(rec, [wording], reason, "The value that it names has changed.", citations),
+    )
+    if option is None:
+        return
+    why = f"{exchange.old} is {exchange.new} now; this still names {exchange.old}."
+    keep = Option("keep", "Leave it as it is")
+    subject = f"{subject_of([statement])} {exchange.new}"
+    yield Question("leans", subject, why, (place_of(statement),), (option, keep), citations, LEANING)

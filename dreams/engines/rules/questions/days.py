@@ -1,7 +1,4 @@
-"""States of half a year ago: a statement or a section that says of itself since when it holds, and what was to come next. PURE.
-
-One question of each sort for each memory: whether it is still of use.
-"""
+"""Questions about days: one that has passed, an old state, and the day of a line that nobody knows for sure. PURE."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from functools import partial
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.bodies import Part, Unit
-from dreams.engines.rules.notes.removing import remove_parts
+from dreams.engines.rules.notes.removing import fates, remove_parts
 from dreams.engines.rules.notes.tree import (
     Change,
     Recorder,
@@ -27,19 +24,124 @@ from dreams.engines.rules.notes.tree import (
     is_team,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.units import KEEP, askable, removal
+from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place, removal
+from dreams.engines.rules.steps import dating
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.prose import similarity
 
-OLD, WEIGHT = 180, 0.35  # days; how much an answer helps
+LONGEST, MOST_SENTENCES = 400, 2  # a longer statement says much else
+_DAY = re.compile(days.WRITTEN, re.IGNORECASE)
+_NO_YEAR = re.compile(days.NO_YEAR, re.IGNORECASE)
+_ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
+# What makes the day behind it the last one: "until", "ends on", "remove after", "deadline:", "back on".
+_BEFORE_AN_END = re.compile(
+    r"(?:\b(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by|before|due|deadlines?|expir\w+|expiry|"
+    r"ends?|over (?:on|by)|back on|closes?|remove|drop|delete|revert|review|temporar\w+|temp|ttl|sunset|scheduled|postponed|"
+    r"paused|frozen|freeze|waived|hold|next)\b)(?! of\b)[^.;\d]{0,24}$",
+    re.IGNORECASE,
+)
+# Or the day opens the statement: "2026-03-14 = deadline for …".
+_BEHIND_AN_END = re.compile(
+    r"^\W{0,4}(?:is (?:the )?|the )?(?:deadline|last day|end of|cut-?off|due)\b", re.IGNORECASE
+)
+_HAPPENED = re.compile(
+    r"\b(?:was|were|had|did|used to|since|done|shipped|merged|closed|resolved|completed?|fixed|superseded|decided|history)\b",
+    re.IGNORECASE,
+)
+_ONE_VERB = re.compile(r"\b(is|are|has|have)\b")
+_PAST = {"is": "was", "are": "were", "has": "had", "have": "had"}
+_MORE_VERBS = re.compile(
+    r"\b(?:must|should|can|will|may|do|does|not|never|use|keep|hold|please)\b|n['’]t\b", re.IGNORECASE
+)
+
+
+def passed(context: Asking) -> Iterator[Question]:
+    """Whether what held until a day that has passed is removed, put in the past, or kept."""
+    today = context.job.now.astimezone(context.job.time_zone).date()
+    for unit in askable(context.tree_before):
+        context.report.checkpoint()
+        day = last_day(unit.text, _written(context, unit))
+        if day is None or day >= today or any(map(_ANY_DAY.search, unit.headings)):
+            continue
+        note = f"It names {day.isoformat()} as its end, which has passed."
+        cited = from_memory(unit.path, unit.first_line, unit.raw, note)
+        options = (removal(context.draftsman, unit, note, cited), _past(context, unit, note), KEEP)
+        yield Question(
+            "expired",
+            f"{similarity.normalised(unit.text)[:200]} {day.isoformat()}",
+            f"Its day, {day.isoformat()}, has passed. Is it still of use?",
+            (place(unit),),
+            tuple(option for option in options if option),
+            (cited,),
+            weight=_weight(day, today),
+        )
+
+
+def _written(context: Asking, unit: Unit) -> dt.date | None:
+    known = context.job.line_dates.get(unit.path, ())
+    line = known[unit.first_line - 1] if unit.first_line <= len(known) else None
+    return line.day if line and not line.ours else None
+
+
+def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
+    """The one day that a statement names, if it is named as the end of something.
+
+    A day without a year is the next one after the line was `written`.
+    """
+    told = sentences(text)
+    if len(text) > LONGEST or "?" in text or len(told) > MOST_SENTENCES:
+        return None
+    found, years = list(_DAY.finditer(text)), len(_ANY_DAY.findall(text))
+    if not years and written:
+        found = list(_NO_YEAR.finditer(text))
+    elif years != 1:
+        return None
+    if len(found) != 1:
+        return None
+    sentence = next((one for one in told if found[0][0] in one), "")
+    before, _, behind = sentence.partition(found[0][0])
+    ends = _BEFORE_AN_END.search(before) or (not before.strip(" *_`[(") and _BEHIND_AN_END.match(behind))
+    if not ends or _HAPPENED.search(sentence):
+        return None
+    return days.written(found[0], last=True) if years else days.next_day(found[0], written)
+
+
+def _weight(day: dt.date, today: dt.date) -> float:
+    """What passed lately misleads most: it may be taken for true."""
+    return 0.6 if (today - day).days < 365 else 0.45
+
+
+def _past(context: Asking, unit: Unit, note: str) -> Option | None:
+    """The same in the past, where that is one word."""
+    verbs = list(_ONE_VERB.finditer(unit.raw))
+    if len(verbs) != 1 or _MORE_VERBS.search(unit.raw):
+        return None
+    verb = verbs[0]
+    new = f"{unit.raw[: verb.start()]}{_PAST[verb[1]]}{unit.raw[verb.end() :]}"
+    return context.draftsman.option(
+        "past", "Say it in the past", partial(_say, unit=unit, new=new, note=note)
+    )
+
+
+def _say(rec: Recorder, unit: Unit, new: str, note: str) -> bool:
+    text = rec.tree.texts[unit.path]
+    if text.count(unit.raw) != 1:
+        return False
+    told = fates(unit, "kept-in", unit.path, new.strip())
+    cited = (from_memory(unit.path, unit.first_line, unit.raw, note),)
+    return rec.operation("update", [Change(unit.path, text.replace(unit.raw, new), note, told, cited)])
+
+
+# --- Old states -----------------------------------------------------------------------------------------------------
+
+OLD, OF_A_STATE = 180, 0.35  # days; how much an answer helps
 MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section: a longer one holds more than a state
 _LABEL = re.compile(r"\*\*[^*\n]{2,80}\*\*:?(?: ?\([^)\n]{4,30}\))?")
-_DAY = re.compile(days.WRITTEN, re.IGNORECASE)
+_STATE_DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 # Said of the whole memory, wherever its last section ends.
 _REMARK = re.compile(r"\**(?:Why|How to apply)\b[^\n]{0,20}:")
-_ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
+_ANY_STATE_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 # A statement that names the day of a state: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
 _AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
 # What is done stays so.
@@ -116,8 +218,8 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
         last = len(memdir.split_lines(tree.texts[path]))
         rows = {row.line_no for row in memdir.parse_index(tree.texts[path]).rows} if is_index(path) else set()
         found = []
-        for place, item in enumerate(headings):
-            ends = (other.first_line - 1 for other in headings[place + 1 :] if other.level <= item.level)
+        for at, item in enumerate(headings):
+            ends = (other.first_line - 1 for other in headings[at + 1 :] if other.level <= item.level)
             remarks = (
                 each.first_line - 1
                 for each in items
@@ -132,7 +234,7 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
 
 
 def _heads_a_state(heading: str) -> dt.date | None:
-    found = list(_DAY.finditer(heading))
+    found = list(_STATE_DAY.finditer(heading))
     if len(found) != 1 or not _HEADS_A_STATE.search(heading.lstrip("#").strip().partition(found[0][0])[0]):
         return None
     return days.written(found[0], last=True)
@@ -146,7 +248,7 @@ def _last_written(context: Asking, path: str) -> dt.date | None:
         if line and line.believable and not line.ours
     ]
     text = context.tree_before.texts[path]
-    named = [day for match in _DAY.finditer(text) if (day := days.written(match, last=True))]
+    named = [day for match in _STATE_DAY.finditer(text) if (day := days.written(match, last=True))]
     past = [day for day in named if day <= context.job.now.date()]
     return max(known, default=None) or max(past, default=None)
 
@@ -160,7 +262,7 @@ def _sections(context: Asking, sections: Sequence[_Section], why: str, day: dt.d
     cited = tuple(from_memory(each.path, each.line, each.heading) for each in sections)
     subject = " ".join(similarity.normalised(each.heading) for each in sections)[:200]
     yield Question(
-        "expired", f"{subject} {day.isoformat()}", why, places, (option, KEEP), cited, weight=WEIGHT
+        "expired", f"{subject} {day.isoformat()}", why, places, (option, KEEP), cited, weight=OF_A_STATE
     )
 
 
@@ -188,7 +290,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
     """The first of each memory that has no such section."""
     for unit, told, day in (*_dated(context), *_labelled(context)):
         context.report.checkpoint()
-        if unit.path in asked or any(map(_ANY_DAY.search, unit.headings)) or not _is_old(context, day):
+        if unit.path in asked or any(map(_ANY_STATE_DAY.search, unit.headings)) or not _is_old(context, day):
             continue
         note = f"It describes the state as of {day.isoformat()}."
         option = _without(context, unit, told, note)
@@ -198,7 +300,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
             subject = f"{similarity.normalised(told)[:200]} {day.isoformat()}"
             cited = (from_memory(unit.path, unit.first_line, unit.raw, note),)
             place = (Place(unit.path, unit.first_line, unit.raw),)
-            yield Question("expired", subject, why, place, (option, KEEP), cited, weight=WEIGHT)
+            yield Question("expired", subject, why, place, (option, KEEP), cited, weight=OF_A_STATE)
 
 
 def _dated(context: Asking) -> Iterator[tuple[Unit, str, dt.date]]:
@@ -227,7 +329,7 @@ def _state_day(sentence: str) -> dt.date | None:
     """The one day that a sentence says it holds as of."""
     found = {
         days.written(match, last=True)
-        for match in _DAY.finditer(sentence)
+        for match in _STATE_DAY.finditer(sentence)
         if _AS_OF.search(before := sentence[: match.start()]) and not _IS_DONE.search(before)
     }
     return found.pop() if len(found) == 1 else None
@@ -249,3 +351,37 @@ def _without(context: Asking, unit: Unit, told: str, note: str) -> Option | None
     return context.draftsman.option(
         "remove", "Remove the sentence", lambda rec: remove_parts(rec, meant, note, cite, 1)
     )
+
+
+# --- Line days ------------------------------------------------------------------------------------------------------
+
+MOST = 20
+OF_A_LINE = 0.25
+
+
+def unsure_days(context: Asking) -> Iterator[Question]:
+    """Whether "yesterday" is the day before its file's mtime, where many files share that mtime or it was set lately; and
+    of pinned and hand-edited memories, which are not changed unasked."""
+    tree = context.tree_before
+    asked = 0
+    for found in dating.undated(tree, context.job.line_dates):
+        if (found.known.believable and not _is_settled(context, found.path)) or asked >= MOST:
+            continue
+        option = context.draftsman.option("replace", "Write the day", partial(dating.write_out, found=found))
+        if option is None:
+            continue
+        asked += 1
+        known = found.known
+        yield Question(
+            "changed",
+            f"{found.path} {similarity.normalised(found.line)[:200]}",
+            f"{found.meant} if this was written on {known.day.isoformat()} ({known.note}), which is not sure.",
+            (Place(found.path, found.line_no, found.line),),
+            (option, KEEP),
+            option.edits[0].citations,
+            weight=OF_A_LINE,
+        )
+
+
+def _is_settled(context: Asking, path: str) -> bool:
+    return path in context.job.hand_edited or context.tree_before.pinned(path)

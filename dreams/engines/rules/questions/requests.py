@@ -1,27 +1,30 @@
-"""A request to forget something whose object was not found for sure: is it this? PURE."""
+"""What somebody typed that may be for memory: something to forget that was not found for sure, and an order that may be for
+one task only. PURE."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
-from dreams.engines.rules.steps import forgetting
-from dreams.engines.rules.user_statements.forget_requests import may_ask_to_forget
+from dreams.engines.rules.steps import forgetting, learning
+from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.rules.user_statements.remember_requests import Wish
+from dreams.engines.rules.user_statements.requests import Wish, may_ask_to_forget
 from dreams.engines.rules.user_statements.speech import typed_lines
-from dreams.engines.types import Option, Place, Question
-from dreams.lib.files.text import quoted
+from dreams.engines.types import Citation, Option, Place, Question
+from dreams.lib.files.text import plural, quoted
+from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import read
 
 MOST_CANDIDATES = 3  # of more, nobody could say which was meant
 LEAST_WORD = 0.5  # the weight of a word that may name a thing
-WEIGHT = 0.9
+TO_FORGET = 0.9
 MOST_PROMPT = 600  # characters
 _ABOUT_NOTES = frozenset(
     map(
@@ -52,7 +55,7 @@ def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
         candidates = [each for each in _candidates(index, wish) if not asking.is_touched(place_of(each))]
         if 0 < len(candidates) <= MOST_CANDIDATES:
             for each in candidates:
-                yield from _question(asking, heard, wish, each)
+                yield from _to_forget(asking, heard, wish, each)
 
 
 def _maybe_requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
@@ -81,7 +84,7 @@ def _candidates(index: StatementIndex, wish: Wish) -> list[Statement]:
     return [each for each, count in shared.items() if count == most] if enough else []
 
 
-def _question(asking: Asking, heard: Heard, wish: Wish, statement: Statement) -> Iterator[Question]:
+def _to_forget(asking: Asking, heard: Heard, wish: Wish, statement: Statement) -> Iterator[Question]:
     def work(rec: Recorder) -> object:
         return forgetting.forget_statement(rec, statement, heard, wish, asked=True)
 
@@ -105,5 +108,45 @@ def _question(asking: Asking, heard: Heard, wish: Wish, statement: Statement) ->
         (place_of(statement), said),
         (option, Option("keep", "Keep it")),
         (request, cited(statement)),
-        WEIGHT,
+        TO_FORGET,
+    )
+
+
+# --- Typed ----------------------------------------------------------------------------------------------------------
+
+MOST_QUESTIONS = 6  # of one dream: whoever types a lot in passing is not asked about all of it
+TO_LEARN = 0.4  # such an answer adds a line; it sets nothing right
+PER_SESSION = 0.1  # more for each further session, it was typed in
+MOST_WEIGHT = 0.7
+
+
+def typed_in_passing(context: Asking) -> Iterator[Question]:
+    """Of kind `learn`: what was typed most often first, then the newest."""
+    found = sorted(enumerate(context.gathered.asked), key=lambda row: (-row[1].sessions, -row[0]))
+    for _, lesson in found[:MOST_QUESTIONS]:
+        learn = context.draftsman.option("learn", "Remember it", partial(_learn, context, lesson))
+        if learn is not None:
+            yield _to_learn(lesson, learn)
+
+
+def _learn(context: Asking, lesson: Lesson, rec: Recorder) -> None:
+    learning.learn(rec, [lesson], context.job.config.row_aim)
+
+
+def _to_learn(lesson: Lesson, learn: Option) -> Question:
+    often = f" in {plural(lesson.sessions, 'session')}" if lesson.sessions > 1 else ""
+    return Question(
+        kind="learn",
+        subject=" ".join(sorted(keys_of(lesson.text))),
+        why=f"You wrote this{often}. It may be a rule for later, or it was for that task only.",
+        places=tuple(_place(cited) for cited in lesson.citations[:1]),
+        options=(learn, Option("keep", "Only for that task")),
+        citations=tuple(lesson.citations),
+        weight=min(TO_LEARN + PER_SESSION * (lesson.sessions - 1), MOST_WEIGHT),
+    )
+
+
+def _place(cited: Citation) -> Place:
+    return Place(
+        cited.place, cited.line_no, cited.quote, cited.session_pk, cited.offset, cited.role, cited.at
     )
