@@ -98,9 +98,40 @@ class MessageParts:
     detail: str = ""
 
 
+#: Warnings that an engine can mend by doing its work better; the others are for a person to weigh.
+MENDABLE = frozenset(
+    {
+        "answer-lost",
+        "date-changed",
+        "date-relative",
+        "date-without-source",
+        "in-code",
+        "in-git",
+        "in-instructions",
+        "index-over-budget",
+        "judgement",
+        "no-evidence",
+        "no-type",
+        "now-contradicts",
+        "reference-holds-content",
+        "rejected-before",
+        "reworded",
+        "row-dangles",
+        "row-lost",
+        "rule-flipped",
+        "says-otherwise",
+        "stated-without-evidence",
+        "words-without-source",
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One thing to say. `path` and `hunk_id` are empty for a finding on the whole. `line_no` is 1-based, in the new text."""
+    """One thing to say. `path` and `hunk_id` are empty for a finding on the whole. `line_no` is 1-based, in the new text.
+
+    A warning whose `code` is in MENDABLE is told to the engine before a person sees its work.
+    """
 
     check: str
     code: str

@@ -19,8 +19,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
+from dreams.lib.agents import registry
 from dreams.lib.agents.base import LiveSession
-from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.lib.files.text import decode, encode, storable
 from dreams.lib.prose import recall
 from dreams.lib.secrets import redact
@@ -160,7 +160,7 @@ def session_of(project: Project, ancestors: Sequence[int] | None = None) -> Sess
     if not project.root:
         return None
     pids = [parent.pid for parent in psutil.Process().parents()] if ancestors is None else ancestors
-    entries = ClaudeCode(project.root).live_sessions()
+    entries = registry.read(project.root).live_sessions()
     running = {entry.pid: entry.session_id for entry in entries if isinstance(entry, LiveSession)}
     known = next((running[pid] for pid in pids if pid in running), None)
     return project.sessions.filter(session_id=known).first() if known else None

@@ -11,8 +11,8 @@ from pathlib import PurePath
 
 from django.utils import timezone
 
+from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject, LiveSession
-from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.lib.agents.claude_code.listing import printable
 from dreams.lib.files.text import storable
 from dreams.models import Project, Session, TranscriptFolder
@@ -60,7 +60,7 @@ def live_session_ids(project: Project) -> set[str]:
     """
     if not project.root:
         return set()
-    found = ClaudeCode(project.root).live_sessions()
+    found = registry.read(project.root).live_sessions()
     return {entry.session_id for entry in found if isinstance(entry, LiveSession)}
 
 

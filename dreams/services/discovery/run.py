@@ -12,8 +12,8 @@ from django.db import transaction
 from django.db.models import Max
 
 from dreams import conf
-from dreams.lib.agents.base import FoundProject
-from dreams.lib.agents.claude_code import ClaudeCode
+from dreams.lib.agents import registry
+from dreams.lib.agents.base import AgentSource, FoundProject
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services.discovery import listing, memory, places, rows
 from dreams.services.discovery.importing import Importer
@@ -89,12 +89,12 @@ def _note_sessions(projects: set[int], folders: set[int]) -> None:
         rows.note_cwds([(cwd, folder) for folder, cwd in cwds.items()])
 
 
-def _sources(roots: Iterable[Path | str] | None, tally: Tally) -> list[ClaudeCode]:
+def _sources(roots: Iterable[Path | str] | None, tally: Tally) -> list[AgentSource]:
     trusted = set(Project.objects.filter(trusted=True).values_list("repo_dir", flat=True))
     cwds = dict(TranscriptFolder.objects.exclude(cwd="").values_list("path", "cwd"))
-    found: dict[str, ClaudeCode] = {}
+    found: dict[str, AgentSource] = {}
     for root in configured_roots() if roots is None else roots:
-        source = ClaudeCode(root, trusted=trusted.__contains__, cwds=cwds.get)
+        source = registry.read(root, trusted=trusted.__contains__, cwds=cwds.get)
         if not Path(source.root.real_path).is_dir():
             tally.skip(source.root.path, "no such folder")
         found.setdefault(source.root.real_path, source)
@@ -111,4 +111,4 @@ def _place_of(project: Project) -> Place:
         repo=project.repo_dir or None,
         kind="agent" if project.kind == Project.Kind.AGENT else "auto",
     )
-    return Place(project, found, ClaudeCode(project.root or project.memory_dir), folders)
+    return Place(project, found, registry.read(project.root or project.memory_dir), folders)

@@ -12,38 +12,12 @@ from dataclasses import dataclass, field
 from dreams import findings
 from dreams.engines import drafts
 from dreams.engines.types import Edit, Problem
-from dreams.findings.base import Found, Report
+from dreams.findings.base import MENDABLE, Found, Report
 from dreams.lib.files import text
 from dreams.lib.files.workspace import Workspace
 from dreams.models import DreamRun, Project
 from dreams.services import host_key, proposals
 
-#: Warnings that an engine can mend by doing its work better; the others are for a person to weigh.
-MENDABLE = frozenset(
-    {
-        "answer-lost",
-        "date-changed",
-        "date-relative",
-        "date-without-source",
-        "in-code",
-        "in-git",
-        "in-instructions",
-        "index-over-budget",
-        "judgement",
-        "no-evidence",
-        "no-type",
-        "now-contradicts",
-        "reference-holds-content",
-        "rejected-before",
-        "reworded",
-        "row-dangles",
-        "row-lost",
-        "rule-flipped",
-        "says-otherwise",
-        "stated-without-evidence",
-        "words-without-source",
-    }
-)
 #: Told to an engine at once: more would be its whole context.
 MOST = 40
 

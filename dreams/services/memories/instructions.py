@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dreams.findings.statements.units import units_of
+from dreams.lib.agents import registry
 from dreams.lib.agents.base import InstructionFile
-from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.lib.prose import claims
 from dreams.models import Memory, Project
 from dreams.services import hosts
@@ -85,7 +85,7 @@ def files(project: Project, folder: str = "", *, conditional: bool = True) -> li
         return []
     cwd = _folder(project, folder)
     try:
-        agent = ClaudeCode(project.root)
+        agent = registry.read(project.root)
         return agent.instruction_files(
             str(cwd), repo=project.repo_dir, trusted=project.trusted, conditional=conditional
         )
