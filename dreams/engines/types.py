@@ -216,6 +216,8 @@ class Job:
 
     `instructions` is what every session is told anyway: the texts of CLAUDE.md and its kin, by name, in loading order.
 
+    `agent` names the agent whose own memory it is, with the `scope` in which it has it: user, project or local.
+
     `prices` is what models cost now, empty where nobody needs to know.
 
     `known` are statements that were proposed to the person elsewhere: what they say is not to be proposed again.
@@ -234,6 +236,8 @@ class Job:
     prices: PriceTable = field(default_factory=dict)
     known: tuple[str, ...] = ()
     instructions: Mapping[str, str] = field(default_factory=dict)
+    agent: str = ""
+    scope: str = ""
 
 
 @dataclass(slots=True)

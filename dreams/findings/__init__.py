@@ -29,8 +29,9 @@ def health(
     config: Config | None = None,
     instructions: Mapping[str, str] | None = None,
     repeated: Sequence[Repeated] = (),
+    scope: str = "",
 ) -> Report:
     """Findings on a directory as it stands, with no change: secrets, invisible text, injection, budget, taxonomy."""
     from dreams.findings import examining  # noqa: PLC0415 - as above
 
-    return examining.health(files, config, instructions, repeated)
+    return examining.health(files, config, instructions, repeated, scope)

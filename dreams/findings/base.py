@@ -71,6 +71,7 @@ class Subject:
     instructions: Mapping[str, str] = field(
         default_factory=dict
     )  # what every session is told anyway: the texts of CLAUDE.md and its kin, by name
+    scope: str = ""  # of an agent's own memory: user, project or local
     repeated: Sequence[Repeated] = ()  # what the project's code says already
     asked: Sequence[str] = ()  # what people typed in past sessions, the newest first
     rejected: Mapping[str, dt.date] = field(

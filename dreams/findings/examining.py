@@ -8,6 +8,7 @@ from dataclasses import replace
 from dreams.conf import Config
 from dreams.findings import (
     budget,
+    committed,
     dates,
     evidence,
     invisible,
@@ -42,6 +43,7 @@ _CHECKS: tuple[tuple[str, Check], ...] = (
     ("injection", prompt_injection.check),
     ("budget", budget.check),
     ("taxonomy", taxonomy.check),
+    ("committed", committed.check),
     ("regression", regression.check),
 )
 _STANDING: tuple[tuple[str, Check], ...] = (
@@ -52,6 +54,7 @@ _STANDING: tuple[tuple[str, Check], ...] = (
     ("injection", prompt_injection.standing),
     ("budget", budget.standing),
     ("taxonomy", taxonomy.standing),
+    ("committed", committed.standing),
 )
 
 
@@ -68,10 +71,11 @@ def health(
     config: Config | None = None,
     instructions: Mapping[str, str] | None = None,
     repeated: Sequence[Repeated] = (),
+    scope: str = "",
 ) -> Report:
     """Findings on a directory as it stands, with no change: names, secrets, invisible text, injection, dates, budget,
     taxonomy."""
-    subject = Subject(files, files, (), config or Config(), instructions or {}, repeated)
+    subject = Subject(files, files, (), config or Config(), instructions or {}, scope, repeated)
     return Report(_ordered(_run(_STANDING, subject)))
 
 
@@ -188,6 +192,8 @@ RULES = {
     # what memory should not say
     "architecture": "Memory should not repeat the code.",
     "debug-recipe": "Memory should not hold recipes for debugging.",
+    "home-path": "A memory in version control must not name a folder of one machine.",
+    "personal": "A memory in version control must not be about one person.",
     "in-code": "Memory should not repeat the code.",
     "in-git": "Memory should not repeat the git history.",
     "in-instructions": "Memory should not repeat an instruction file.",

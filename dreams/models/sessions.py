@@ -93,6 +93,13 @@ class TranscriptFile(models.Model):
         default=bytes, help_text="Hashes of the start and of the bytes before the offset."
     )
     state = models.BinaryField(default=bytes, help_text="Running totals, so that only new lines are read.")
+    # Null and not empty: SQLite adds a column that may be null without building the table anew.
+    agent = models.CharField(  # noqa: DJ001 - see above
+        max_length=200,
+        null=True,
+        blank=True,
+        help_text="A sub-agent’s name. Empty: no agent with a name; null: not known yet.",
+    )
     problems = models.JSONField(
         default=list, blank=True, help_text="The first unreadable lines: [{line, offset, reason}]."
     )

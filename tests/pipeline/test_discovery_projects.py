@@ -136,6 +136,10 @@ def test_agent_memory_is_a_project_of_its_own_and_counts_no_session_twice(root: 
         (place / "MEMORY.md").write_text("- [Fact](fact.md) — one\n")
         (place / "fact.md").write_text("One\n")
     report = root.discover()
+    assert (report.projects, report.memories) == (2, 1)
+    assert reasons(report)["agent-memory"].endswith("read once it is trusted")
+    Project.objects.filter(kind="auto").update(trusted=True)
+    report = root.discover()
     assert (report.projects, report.sessions, report.memories) == (4, 1, 3)
     agents = Project.objects.filter(kind="agent").order_by("scope")
     assert [(p.scope, p.agent_name) for p in agents] == [

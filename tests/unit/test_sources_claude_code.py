@@ -268,7 +268,9 @@ def test_memories_of_sub_agents_are_projects_with_their_scope(root: Path, tmp_pa
     (root / "agent-memory" / "reviewer").mkdir(parents=True)
     (repo / ".claude" / "agent-memory" / "tester").mkdir(parents=True)
     (repo / ".claude" / "agent-memory-local" / "tester").mkdir(parents=True)
-    agents = [p for p in projects(source(root)) if p.kind == "agent"]
+    untrusted = [p for p in projects(source(root)) if p.kind == "agent"]
+    assert [p.agent for p in untrusted] == ["reviewer"], "what is in a repository waits until it is trusted"
+    agents = [p for p in projects(source(root, trusted=str(repo).__eq__)) if p.kind == "agent"]
     assert [(p.agent, p.scope, p.transcript_folders) for p in agents] == [
         ("reviewer", "user", ()),
         ("tester", "project", (str(folder),)),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from dreams.engines.anthropic import repository
 from dreams.engines.anthropic.evidence import attribute, dated_lines, fenced
+from dreams.engines.anthropic.reading import mounted
 from dreams.engines.types import Job, PromptBrief, SessionBrief
 from dreams.lib import memdir
 from dreams.lib.agents import transcripts
@@ -30,6 +31,7 @@ def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
     sessions = ordered(job.sessions)
     parts = [
         f"Today is {job.now.astimezone(job.time_zone):%A, %Y-%m-%d}. The project is “{attribute(job.project_name)}”.",
+        *_whose(job),
         "The memories (bytes, path below /memory):",
         fenced("listing", _listing(job)),
         *_index(job),
@@ -49,6 +51,22 @@ def ordered(sessions: Sequence[SessionBrief]) -> list[SessionBrief]:
     """Sessions with corrections first, then the newest."""
     newest = sorted(sessions, key=lambda s: s.last_at.timestamp() if s.last_at else 0.0, reverse=True)
     return sorted(newest, key=lambda s: -min(s.corrections, 3))
+
+
+_SCOPES = {
+    "user": "Whatever project it works in, that agent reads it: keep what holds everywhere.",
+    "project": "It is in version control, and everybody who has the repository reads it: nothing personal, no path of one "
+    "machine.",
+    "local": "It is about this repository, on this machine only.",
+}
+
+
+def _whose(job: Job) -> list[str]:
+    """Whose memory it is, where it is not the project's own."""
+    if not job.agent:
+        return []
+    told = f"This is the memory of the agent “{attribute(job.agent)}”, scope {job.scope}. {_SCOPES.get(job.scope, '')}"
+    return [told.strip()]
 
 
 def _listing(job: Job) -> str:
@@ -104,7 +122,7 @@ def _session_line(job: Job, session: SessionBrief) -> str:
     new = session.to_byte - session.from_byte
     since = f" from byte {session.from_byte:,}" if session.from_byte else ""
     corrected = f", {plural(session.corrections, 'correction')}" if session.corrections else ""
-    path = f"/transcripts/{session.path.parent.name}/{session.path.name}"
+    path = f"/transcripts/{mounted(session.path.parent)}/{session.path.name}"
     return f"- {path} “{title}”, last {ended}, {new:,} new bytes{since}{corrected}"
 
 

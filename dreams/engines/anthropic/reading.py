@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
 from dreams.engines.types import EngineError, Job
@@ -30,10 +31,15 @@ def mounts_of(job: Job) -> Mounts:
     /transcripts/<name>; the repository as /repo."""
     folders = list(dict.fromkeys(brief.path.parent for brief in job.sessions))
     rows = [("memory", str(job.workspace.folder), tuple(f"{folder}/memory" for folder in folders))]
-    rows += [(f"transcripts/{folder.name}", str(folder), (str(folder),)) for folder in folders]
+    rows += [(f"transcripts/{mounted(folder)}", str(folder), (str(folder),)) for folder in folders]
     if job.repo_dir is not None and job.repo_dir.is_dir():
         rows.append(("repo", str(job.repo_dir), (str(job.repo_dir),)))
     return Mounts(tuple(rows))
+
+
+def mounted(folder: Path) -> str:
+    """The name of a transcript folder among the mounts; all folders of sub-agents are called alike."""
+    return f"{folder.parent.name}-{folder.name}" if folder.name == "subagents" else folder.name
 
 
 def open_tools(job: Job) -> ReadTools:

@@ -61,6 +61,8 @@ def _row(project: Any) -> dict[str, object]:
         "id": project.pk,
         "slug": project.slug,
         "name": project.name,
+        "agent": project.agent_name or None,
+        "scope": project.scope or None,
         "memory_dir": project.memory_dir,
         "sessions": project.session_count,
         "memories": project.memory_count,

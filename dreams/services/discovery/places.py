@@ -46,7 +46,7 @@ def _name(project: FoundProject, depth: int) -> str:
     parts = PurePath(where).parts[-depth:] if where else ()
     folder = "/".join(part for part in parts if part != "/")
     if project.kind == "agent":
-        return f"{project.agent} ({folder or 'agent memory'})"
+        return f"{project.agent} ({f'{folder}, {project.scope}' if folder else 'all projects'})"
     return folder or project.slug
 
 
@@ -196,16 +196,26 @@ def mark_gone(places: list[Place], host: str, roots: set[str], tally: Tally) -> 
     rows = TranscriptFolder.objects.filter(project__host=host, project__root__in=roots)
     away = {pk for pk, path in rows.values_list("pk", "path") if pk not in kept and not tally.unsure(path)}
     projects = Project.objects.filter(host=host, root__in=roots, gone_at__isnull=True)
+    trusted = set(Project.objects.filter(trusted=True).values_list("repo_dir", flat=True))
     lost = [
-        pk
-        for pk, path in projects.values_list("pk", "memory_dir")
-        if pk not in here and not os.path.isdir(path) and not tally.unsure(path)  # noqa: PTH112 - as above
+        row.pk
+        for row in projects.only("memory_dir", "scope", "repo_dir")
+        if row.pk not in here and (_waits_for_trust(row, trusted) or _is_away(row.memory_dir, tally))
     ]
     for some in _some(away):
         TranscriptFolder.objects.filter(pk__in=some, gone_at__isnull=True).update(gone_at=now)
     for some in _some(lost):
         Project.objects.filter(pk__in=some).update(gone_at=now)
     return away
+
+
+def _is_away(memory_dir: str, tally: Tally) -> bool:
+    return not os.path.isdir(memory_dir) and not tally.unsure(memory_dir)  # noqa: PTH112 - as above
+
+
+def _waits_for_trust(project: Project, trusted: set[str]) -> bool:
+    """An agent's memory in a repository that is not trusted (any more): as if it were not there."""
+    return project.scope in ("project", "local") and project.repo_dir not in trusted
 
 
 def _some(ids: Iterable[int], size: int = 500) -> Iterator[list[int]]:

@@ -15,7 +15,7 @@ from dreams import conf
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject
 from dreams.models import Project, Session, TranscriptFolder
-from dreams.services.discovery import listing, memory, places, rows
+from dreams.services.discovery import agents, listing, memory, places, rows
 from dreams.services.discovery.importing import Importer
 from dreams.services.discovery.listing import Plan
 from dreams.services.discovery.places import Place
@@ -50,6 +50,7 @@ def discover(
         away = places.mark_gone(kept, host, {source.root.real_path for source in sources}, tally)
         plan = listing.compare(kept, listing.known_files(host=host), away, tally)
         _import(plan, host, tally, progress, cancelled)
+        agents.keep(host)
         memory.refresh_all(kept, host, tally)
     return tally.report(round((time.monotonic() - started) * 1000))
 
@@ -60,6 +61,8 @@ def refresh(project: Project) -> None:
     place = _place_of(project)
     plan = listing.compare([place], listing.known_files(project=project.pk), set(), tally)
     _import(plan, project.host, tally, None, None)
+    if project.kind == Project.Kind.AGENT:
+        agents.keep(project.host, project)
     memory.refresh_all([place], project.host, tally)
 
 

@@ -124,6 +124,8 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
             prices=pricing.table(),
             known=catching.known_to_a_dream(project),
             instructions=instructions.texts(project),
+            agent=project.agent_name,
+            scope=project.scope,
         )
         outcome = engines.get(dream.engine).run(job, watch)
         after = scratch.contents()

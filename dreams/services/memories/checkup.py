@@ -40,10 +40,10 @@ def look(project: Project) -> Checkup:
     host_key.use()
     files = syncing.contents(project)
     config, told = conf.current(project), instructions.texts(project)
-    key = _key(project, files, config, f"{told}{derivable.state(project.repo_dir)}")
+    key = _key(project, files, config, f"{told}{project.scope}{derivable.state(project.repo_dir)}")
     report: Report | None = cache.get(key)
     if report is None:
-        report = findings.health(files, config, told, derivable.look(files, project.repo_dir))
+        report = findings.health(files, config, told, derivable.look(files, project.repo_dir), project.scope)
         cache.set(key, report, KEPT_SECONDS)
     return Checkup(report.findings, len(files))
 

@@ -87,10 +87,17 @@ def files(project: Project, folder: str = "", *, conditional: bool = True) -> li
     try:
         agent = registry.read(project.root)
         return agent.instruction_files(
-            str(cwd), repo=project.repo_dir, trusted=project.trusted, conditional=conditional
+            str(cwd), repo=project.repo_dir, trusted=_is_trusted(project), conditional=conditional
         )
     except (OSError, ValueError):
         return []
+
+
+def _is_trusted(project: Project) -> bool:
+    """Trust is given to a repository, on the page of its own project; its agents' memories share it."""
+    if project.kind == Project.Kind.AUTO:
+        return project.trusted
+    return Project.objects.filter(host=project.host, repo_dir=project.repo_dir, trusted=True).exists()
 
 
 def _folder(project: Project, folder: str) -> Path:

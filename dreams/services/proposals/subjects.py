@@ -181,6 +181,7 @@ def _subject(
         hunks=changed,
         config=conf.current(project),
         instructions=instructions.texts(project),
+        scope=project.scope,
         repeated=derivable.look(_changed(before, after), project.repo_dir),
         asked=_asked(project),
         rejected=rejected,

@@ -14,7 +14,7 @@ from django.utils import timezone
 from dreams.lib.agents import transcripts
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.agents.transcripts.search import MAX_HITS, Hit, Within, find_within
-from dreams.models import DreamRun, Prompt, Session, TranscriptFile
+from dreams.models import DreamRun, Project, Prompt, Session, TranscriptFile
 from dreams.services.discovery import resume
 from dreams.services.search.query import Query
 from dreams.web.hidden_secrets import shown
@@ -218,6 +218,13 @@ def known_lines(session: Session, line: int) -> list[tuple[int, int]]:
     """The nearest typed line before `line`, so that a jump into a long transcript is quick."""
     rows = session.prompts.filter(line_no__lte=line).order_by("-line_no")
     return list(rows.values_list("line_no", "offset")[:1])
+
+
+def transcript_of_agent(session: Session) -> TranscriptFile | None:
+    """The file that a session of an agent's own memory is: it is shown in the session that started the agent."""
+    if session.project.kind != Project.Kind.AGENT:
+        return None
+    return TranscriptFile.objects.filter(path=session.path).order_by("pk").first()
 
 
 def files(session: Session) -> list[FileRow]:

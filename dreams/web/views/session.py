@@ -5,7 +5,8 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from dreams.lib.agents.transcripts.search import Within
@@ -22,6 +23,8 @@ from dreams.web.paging import number_or_none
 def session(request: Request, pk: int) -> HttpResponse:
     """`?line=`, `?goto=`, `?q=` and the neighbours' `?from=` and `?to=`; `?file=` for a sub-agent's transcript."""
     found = get_object_or_404(Session.objects.select_related("project"), pk=pk)
+    if (ran := pages.transcript_of_agent(found)) is not None:
+        return redirect(f"{reverse('session', args=[ran.session_id])}?{_with_file(request, ran.pk)}")
     file = _file(request, found)
     path = file.path if file else found.path
     goto = request.GET.get("goto", "")[:40]
@@ -53,6 +56,12 @@ def session(request: Request, pk: int) -> HttpResponse:
         "reviewed_by": pages.reviewed_by(found),
     }
     return page(request, "dreams/session.html", "dreams/_session_turns.html", context)
+
+
+def _with_file(request: Request, file: int) -> str:
+    asked = request.GET.copy()
+    asked["file"] = str(file)
+    return asked.urlencode()
 
 
 def _kept(file: TranscriptFile | None, wanted: query.Query) -> str:

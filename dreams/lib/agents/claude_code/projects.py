@@ -248,7 +248,13 @@ class Projects:
                 homes.setdefault(home, []).append(folder.path)
         for home, paths in homes.items():
             for name, scope in _AGENT_FOLDERS:
-                yield from _agents_in(os.path.join(home, ".claude", name), scope, home, tuple(paths))
+                base = os.path.join(home, ".claude", name)
+                if self._trusted(home):
+                    yield from _agents_in(base, scope, home, tuple(paths))
+                elif os.path.isdir(base):
+                    yield Skipped(
+                        printable(base), "agents’ memories in a repository are read once it is trusted"
+                    )
 
 
 def _finished(draft: _Draft) -> FoundProject:

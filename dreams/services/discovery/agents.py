@@ -1,0 +1,126 @@
+"""Sessions of agents that keep memories of their own: that agent's transcripts, wherever it was started.
+
+A transcript stays a file of the session that started the agent: its tokens count there, once. Beside it the agent's own
+project has a session for it, so that the agent's memory dreams by what the agent saw.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from pathlib import PurePath
+from typing import Any
+
+from django.db.models import Max, Q, QuerySet
+from django.utils import timezone
+
+from dreams.lib.agents.claude_code.subagents import agent_beside, agents_in, memory_name
+from dreams.lib.files.text import storable
+from dreams.lib.secrets import redact
+from dreams.models import Project, Session, TranscriptFile
+from dreams.services.discovery import resume
+
+#: Transcripts whose agent is looked up in one go.
+MOST_NAMED = 5_000
+#: Who wrote a transcript is told at the latest when the agent answers; after this nobody tells it any more.
+SETTLED = dt.timedelta(days=1)
+_FIELDS = ("size", "lines", "touched_at", "started_at", "last_at", "title", "gone_at")
+
+
+def keep(host: str, project: Project | None = None) -> None:
+    """Bring the sessions of agents' projects of this host, or of one of them, up to their transcripts."""
+    owners = Project.objects.filter(host=host, kind=Project.Kind.AGENT, gone_at__isnull=True)
+    if project is not None:
+        owners = owners.filter(pk=project.pk)
+    found = list(owners)
+    if found:
+        _name(host)
+    for owner in found:
+        _keep_sessions(owner)
+
+
+def _name(host: str) -> None:
+    """Write down which agent wrote each transcript that nobody asked about yet."""
+    files = TranscriptFile.objects.filter(
+        kind=TranscriptFile.Kind.SUBAGENT,
+        agent__isnull=True,
+        session__project__host=host,
+        gone_at__isnull=True,
+    ).select_related("session")
+    by_session: dict[str, list[TranscriptFile]] = defaultdict(list)
+    for file in files.order_by("-pk")[:MOST_NAMED]:
+        by_session[file.session.path].append(file)
+    named: list[TranscriptFile] = []
+    long_ago = (timezone.now() - SETTLED).timestamp() * 1e9
+    for main, some in by_session.items():
+        told: dict[str, str] | None = None
+        for file in some:
+            agent = agent_beside(file.path)
+            if not agent:
+                told = agents_in(main) if told is None else told
+                agent = told.get(_id(file), "")
+            if agent or file.mtime_ns < long_ago:
+                file.agent = storable(agent, 200)
+                named.append(file)
+    TranscriptFile.objects.bulk_update(named, ["agent"], batch_size=500)
+
+
+def _id(file: TranscriptFile) -> str:
+    return PurePath(file.path).stem.removeprefix("agent-")
+
+
+def _files_of(owner: Project) -> QuerySet[TranscriptFile]:
+    """The agent's transcripts: of a repository's agent those that ran there."""
+    rows = TranscriptFile.objects.filter(
+        Q(agent=memory_name(owner.agent_name)),
+        kind=TranscriptFile.Kind.SUBAGENT,
+        session__project__host=owner.host,
+        session__project__root=owner.root,
+        session__own=False,
+    ).exclude(agent="")
+    if owner.scope != "user":
+        folders = owner.folders.filter(gone_at__isnull=True).values("path")
+        rows = rows.filter(session__folder__path__in=folders)
+    return rows.select_related("session")
+
+
+def _keep_sessions(owner: Project) -> None:
+    known = {row.path: row for row in owner.sessions.all()}
+    new, changed = list[Session](), list[Session]()
+    seen: set[str] = set()
+    for file in _files_of(owner):
+        if file.path in seen:
+            continue
+        seen.add(file.path)
+        wanted, row = _wanted(file), known.get(file.path)
+        if row is None:
+            name = PurePath(file.path).stem[:200]
+            new.append(Session(project=owner, path=file.path, session_id=name, **wanted))
+        elif any(getattr(row, key) != value for key, value in wanted.items()):
+            for key, value in wanted.items():
+                setattr(row, key, value)
+            changed.append(row)
+    for path, row in known.items():
+        if path not in seen and row.gone_at is None:
+            row.gone_at = timezone.now()
+            changed.append(row)
+    Session.objects.bulk_create(new, batch_size=500)
+    Session.objects.bulk_update(changed, _FIELDS, batch_size=500)
+    if new or changed:
+        last = owner.sessions.filter(gone_at__isnull=True).aggregate(last=Max("touched_at"))["last"]
+        Project.objects.filter(pk=owner.pk).update(last_session_at=last)
+
+
+def _wanted(file: TranscriptFile) -> dict[str, Any]:
+    told = resume.summary_of(bytes(file.state))
+    title = redact.redact(" ".join(told.title.split())) if told else ""
+    touched = dt.datetime.fromtimestamp(file.mtime_ns // 1000 / 1e6, dt.UTC)
+    return {
+        "size": file.offset,
+        "lines": file.line_no,
+        "touched_at": touched,
+        "started_at": told.first_at if told else None,
+        "last_at": told.last_at if told else None,
+        "title": storable(title, 300),
+        "gone_at": file.gone_at,
+    }
