@@ -81,23 +81,11 @@ def test_a_reason_is_always_a_sentence(name):
                 assert len(result.reason) > 15
 
 
-def test_gates_come_in_their_documented_order():
-    assert list(results(Facts())) == (
-        [
-            "paused",
-            "project",
-            "review",
-            "memory",
-            "mode",
-            "time",
-            "throttle",
-            "sessions",
-            "inputs",
-            "engine",
-            "budget",
-            "lock",
-        ]
-    )
+def test_what_costs_least_is_asked_first_and_the_lock_last():
+    order = list(results(Facts()))
+    assert order == list(GATES) and order[0] == "paused" and order[-1] == "lock"
+    costly = [GATES[name].costly for name in order]
+    assert costly == sorted(costly), "no gate that needs only rows stands behind one that needs more"
 
 
 @pytest.mark.parametrize(
