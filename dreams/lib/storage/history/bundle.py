@@ -12,11 +12,11 @@ from dulwich.object_format import DEFAULT_OBJECT_FORMAT
 from dulwich.objects import ObjectID
 from dulwich.pack import write_pack_data
 
+from dreams.lib.storage.history.upkeep import reachable, verify
+
 from . import durable, gitrepo
 from .gitrepo import HEADREF, INDEX, MAIN, GitRepo
 from .model import HistoryError
-from .sweep import reachable
-from .verify import verify
 
 _SIGNATURE = b"# v2 git bundle\n"
 _REF = re.compile(rb"([0-9a-f]{40}) (\S+)\n")

@@ -24,7 +24,7 @@ from . import durable
 from .model import HistoryBusy, HistoryDamaged, HistoryError
 
 MAIN = Ref(b"refs/heads/main")
-#: A commit whose tree names every kept text by its sha256; see `index.py`.
+#: A commit whose tree names every kept text by its sha256; see `trees.Index`.
 INDEX = Ref(b"refs/memoryweb/index")
 REFS = (MAIN, INDEX)
 FILE, FOLDER = 0o100644, 0o040000

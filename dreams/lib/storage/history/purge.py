@@ -14,11 +14,12 @@ from datetime import datetime
 
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile
 
+from dreams.lib.storage.history.trees import Index
+from dreams.lib.storage.history.upkeep import sweep
+
 from . import durable, trees
 from .gitrepo import INDEX, MAIN, REFS, GitRepo
-from .index import Index
 from .model import Entry, HistoryError, UnknownVersion
-from .sweep import sweep
 
 INTENTION = "purge.json"
 #: Rewritten commits held in memory at a time.

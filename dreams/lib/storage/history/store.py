@@ -17,10 +17,11 @@ from types import TracebackType
 from dulwich import objects as git
 from dulwich.objects import Blob, ObjectID, ShaFile
 
-from . import bundle, gitrepo, message, purge, sweep, trees, verify
+from dreams.lib.storage.history.trees import Index
+
+from . import bundle, gitrepo, message, purge, trees, upkeep
 from . import manifest as manifests
 from .gitrepo import INDEX, MAIN, GitRepo
-from .index import Index
 from .model import (
     Change,
     Commit,
@@ -187,15 +188,15 @@ class HistoryStore:
             loose = sum(1 for _ in islice(self._repo.loose(), max_loose + 1))
             if len(self._repo.packs()) <= max_packs and loose <= max_loose:
                 return 0
-            return sweep.sweep(self._repo)
+            return upkeep.sweep(self._repo)
 
     def verify(self) -> list[Problem]:
         """Re-hash every object and re-read every sha256 of every state; empty when all is well."""
-        problems = verify.verify(self._repo)
+        problems = upkeep.verify(self._repo)
         if not problems:
             return []
         with self._repo.lock():  # once more, alone: a repack meanwhile looks like missing objects
-            return verify.verify(self._repo)
+            return upkeep.verify(self._repo)
 
     def export(self, file: Path) -> None:
         """Write the whole history as one git bundle (v2, `git clone file` reads it), whole or not at all."""

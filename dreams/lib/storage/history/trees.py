@@ -1,15 +1,87 @@
-"""Between the files of a memory directory and the git trees of one state."""
+"""Between the files of a memory directory and the git trees of one state; and sha256 → git blob, kept inside the
+repository itself."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 
-from . import manifest
-from .gitrepo import FILE, FOLDER, GitRepo
-from .model import Entry, HistoryDamaged, Meta
+from dreams.lib.storage.history import manifest
+from dreams.lib.storage.history.gitrepo import FILE, FOLDER, INDEX, GitRepo
+from dreams.lib.storage.history.message import identity
+from dreams.lib.storage.history.model import Entry, HistoryDamaged, Meta
+
+
+class Index:
+    """The index as of one reading of its ref; shelves (the first two digits) are read when asked for."""
+
+    def __init__(self, repo: GitRepo) -> None:
+        self._repo = repo
+        self.head = repo.ref(INDEX)
+        self._root = repo.tree(repo.commit(self.head).tree) if self.head else Tree()
+        self._shelves: dict[bytes, dict[bytes, ObjectID]] = {}
+
+    def get(self, sha256: str) -> ObjectID | None:
+        """The blob that holds the text with this sha256."""
+        return self._shelf(sha256[:2].encode()).get(sha256[2:].encode())
+
+    def items(self) -> Iterator[tuple[str, ObjectID]]:
+        """Every kept sha256 with its blob."""
+        for entry in self._root.iteritems():
+            for rest, blob in self._shelf(entry.path).items():
+                yield (entry.path + rest).decode("ascii", "replace"), blob
+
+    def changed(self, add: Mapping[str, ObjectID], drop: frozenset[str] = frozenset()) -> list[ShaFile]:
+        """The objects of the index with `add` added and `drop` left out; the last one is its commit.
+
+        Empty when that is what the index holds already.
+        """
+        root = Tree()
+        for entry in self._root.iteritems():
+            root.add(entry.path, entry.mode, entry.sha)
+        objects: list[ShaFile] = []
+        for name in sorted({sha256[:2] for sha256 in (*add, *drop)}):
+            shelf = self._shelf_tree(name, add, drop)
+            if len(shelf):
+                root[name.encode()] = (FOLDER, shelf.id)
+                objects.append(shelf)
+            elif name.encode() in root:
+                del root[name.encode()]
+        return [] if self.head and root.id == self._root.id else [*objects, root, _commit(root)]
+
+    def _shelf(self, name: bytes) -> dict[bytes, ObjectID]:
+        if name not in self._shelves:
+            there = name in self._root
+            entries = self._repo.tree(self._root[name][1]).iteritems() if there else ()
+            self._shelves[name] = {entry.path: entry.sha for entry in entries}
+        return self._shelves[name]
+
+    def _shelf_tree(self, name: str, add: Mapping[str, ObjectID], drop: frozenset[str]) -> Tree:
+        tree = Tree()
+        for rest, blob in self._shelf(name.encode()).items():
+            if name + rest.decode("ascii", "replace") not in drop:
+                tree.add(rest, FILE, blob)
+        for sha256, blob in add.items():
+            if sha256.startswith(name):
+                tree.add(sha256[2:].encode(), FILE, blob)
+        return tree
+
+
+def _commit(tree: Tree) -> Commit:
+    """The same tree always gives the same commit, so that a repeated update changes nothing."""
+    commit = Commit()
+    commit.tree = tree.id
+    commit.parents = []
+    commit.author = commit.committer = identity("memoryweb")
+    commit.author_time = commit.commit_time = 0
+    commit.author_timezone = commit.commit_timezone = 0
+    commit.message = b"Texts kept by their sha256\n"
+    return commit
+
+
+# --- Trees -----------------------------------------------------------------------------------------------------------
 
 
 def entries(files: Mapping[str, bytes], metas: Mapping[str, Meta]) -> dict[str, Entry]:

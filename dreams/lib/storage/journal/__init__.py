@@ -17,7 +17,8 @@ directory, without a database. Pure: no Django.
 
 from __future__ import annotations
 
-from .inverse import inverse
+from dreams.lib.storage.journal.plan import inverse
+
 from .late import Late, collect_late, handed_over
 from .plan import (
     Applied,

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.storage.journal.plan import Kept, KeptTexts, Script
+from dreams.lib.storage.journal.script import look
+from dreams.lib.storage.journal.system import Patience, StillOpen, nobody_writes
 
-from .look import look
 from .plan import JournalDamaged
-from .records import Kept, KeptTexts, Script
 from .store import Journal, attempts, locked
 from .system import System
-from .writers import Patience, StillOpen, nobody_writes
 
 # Seconds. Between finding a file and having it open another process sleeps for milliseconds; a day is for those that we
 # cannot ask, and for handles that are never closed.

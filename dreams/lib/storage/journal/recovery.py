@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Literal
 
 from dreams.lib.files.safefs import Root, SafeFsError
+from dreams.lib.storage.journal.plan import End, KeptTexts, Script, Staged
+from dreams.lib.storage.journal.swap import Work
 
 from .plan import JournalDamaged, Result
-from .records import End, KeptTexts, Script, Staged
 from .run import complete
 from .script import boot_id
-from .stage import Work
 from .store import Journal, attempts, discard, locked, sweep
 from .system import System
 from .undo import is_built_upon, undo

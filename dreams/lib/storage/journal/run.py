@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.storage.journal.plan import End, Outcome, Script
+from dreams.lib.storage.journal.swap import Work, make_dirs, stage
 
 from .plan import Applied, Conflict, JournalBusy, JournalDamaged, Plan, Result, Status
-from .records import End, Outcome, Script
 from .script import Checked, Place, check
-from .stage import Work, make_dirs, stage
 from .store import Journal, attempts, begin, ended, locked, unfinished
 from .swap import Raced, finish, swap_all, verify_still, wait_for_writers
 from .system import System

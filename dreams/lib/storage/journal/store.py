@@ -21,8 +21,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from dreams.lib.storage.journal.plan import End, Kept, KeptTexts, Script, decode, encode
+
 from .plan import FILE_LIMIT, JournalBusy, JournalDamaged, sha256_of
-from .records import End, Kept, KeptTexts, Script, decode, encode
 from .system import System
 
 T = TypeVar("T")

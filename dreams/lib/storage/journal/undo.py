@@ -14,14 +14,14 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.storage.journal.plan import Task
+from dreams.lib.storage.journal.script import Seen, Who, look, restore_mtime
+from dreams.lib.storage.journal.swap import Work, write_temp
+from dreams.lib.storage.journal.system import Patience, StillOpen, nobody_writes
 
-from .look import Seen, Who, look, restore_mtime
 from .plan import FileState, JournalDamaged, sha256_of
-from .records import Task
 from .script import NEW_FILE_MODE
-from .stage import Work, write_temp
 from .swap import exchange, is_known, keep, remove_dir, retire
-from .writers import Patience, StillOpen, nobody_writes
 
 _TRIES = 32
 _DRAIN = 0.2  # of the patience: what is written later still is found by `collect_late`
