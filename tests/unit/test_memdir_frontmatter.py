@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dreams.lib.memdir import Frontmatter, parse
-from dreams.lib.memdir.blocks import read_simple, read_yaml
+from dreams.lib.memdir.frontmatter import read_simple, read_yaml
 
 
 def read(block: str) -> Frontmatter:

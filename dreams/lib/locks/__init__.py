@@ -10,11 +10,9 @@
 lets it go · `heartbeat` keeps it fresh · `healing` repairs what a crash left. No Django; POSIX only.
 """
 
-from dreams.lib.locks.acquiring import LIFETIME, Busy, acquire
+from dreams.lib.locks.acquiring import LIFETIME, STALE_AFTER, Busy, LockFact, acquire, status
 from dreams.lib.locks.healing import Healed, Healing, heal
-from dreams.lib.locks.heartbeat import EVERY, Heartbeat
-from dreams.lib.locks.held import Held, LockLost, LockRecord, Released
-from dreams.lib.locks.judging import STALE_AFTER, LockFact, status
+from dreams.lib.locks.held import EVERY, Heartbeat, Held, LockLost, LockRecord, Released
 from dreams.lib.locks.lockfile import LOCK_NAME, LockFileError, LockState, last_consolidated_ns, read
 
 __all__ = [

@@ -1,5 +1,8 @@
 """Reading and editing memory files without touching what was not understood. PURE: no Django, no disk."""
 
+from dreams.lib.memdir.document import INDEX_NAME, memory_type, name_key, safe_file_name, slug_for
+from dreams.lib.memdir.index import IndexRow, render_row
+
 from .document import Document, parse, with_body, with_lines
 from .fields import render_value, with_field
 from .frontmatter import FIELD_KEYS, MEMORY_TYPES, Frontmatter, parse_moment
@@ -14,8 +17,6 @@ from .links import (
     wikilinks,
 )
 from .loaded import INDEX_MAX_BYTES, INDEX_MAX_LINES, ROW_AIM, ROW_MAX, Loaded, loaded
-from .names import INDEX_NAME, memory_type, name_key, safe_file_name, slug_for
-from .rows import IndexRow, render_row
 from .sections import Item, kinds, sections, with_children
 from .text import MemoryEditError, comment_spans, mask_code, replace_lines, split_lines
 

@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .blocks import PLAIN, parse_block
+from dreams.lib.memdir.frontmatter import PLAIN, parse_block
+
 from .document import Document, from_text
 from .frontmatter import FIELD_KEYS, TOP_LEVEL_FIELDS, Frontmatter, Value, block_of
 from .text import MemoryEditError, split_lines, strip_end

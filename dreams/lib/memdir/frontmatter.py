@@ -1,8 +1,5 @@
-"""The YAML block at the head of a memory file, read as the text a person sees. PURE.
-
-Values stay text: `1.10` is not a float, `on` not a boolean and `12:30` not 750. Only a bare null (empty, `~`,
-`null`) becomes None.
-"""
+"""The YAML block at the head of a memory file, read as the text a person sees: a fast path for plain lines, YAML for the
+rest. PURE."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +9,11 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from .text import split_lines
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from dreams.lib.memdir.text import split_lines
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value] | None"
 Shape: TypeAlias = Literal["flat", "nested", "none", "other"]
@@ -170,3 +171,185 @@ def block_of(head: str) -> str:
     """The lines between the two `---` lines of a head."""
     lines = split_lines(head)
     return "".join(lines[1:-1])
+
+
+# --- From lines to values --------------------------------------------------------------------------------------------
+
+MAX_BLOCK_CHARS = 32_768
+MAX_YAML_VALUES = 1_000  # counted after aliases are followed, so that an alias bomb stops here
+MAX_YAML_DEPTH = 12
+MAX_BRACKETS = 200  # thousands of nested ones would keep the YAML reader busy for a second
+
+# Characters YAML allows as they are, line separators and the byte order mark aside.
+_BEYOND_ASCII = "\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
+_TEXT = f" -~{_BEYOND_ASCII}"
+PLAIN = rf"(?![-?:,\[\]{{}}#&*!|>'\"%@`= ])(?:(?!: |:$| #)[{_TEXT}])*(?<! )"
+# A value of one line that means the same to YAML and to a person. Anything else is handed to YAML.
+_SIMPLE = re.compile(
+    rf"(?P<indent> *)(?P<key>[A-Za-z_][\w-]*):(?: +(?:\"(?P<double>[ !#-\[\]-~{_BEYOND_ASCII}]*)\""
+    rf"|'(?P<single>[ -&(-~{_BEYOND_ASCII}]*)'|(?P<plain>{PLAIN})))? *",
+    re.ASCII,
+)
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_SALVAGE = re.compile(r"(?P<indent>[ \t]*)(?P<key>[^\W\d][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>.*))?")
+
+
+def parse_block(block: str) -> Frontmatter:
+    """Read the lines between the two `---` lines."""
+    if len(block) > MAX_BLOCK_CHARS:
+        problem = f"The frontmatter is longer than {MAX_BLOCK_CHARS:,} characters: shorten it."
+        return _frontmatter(_read_line_by_line(block[:MAX_BLOCK_CHARS]), problem)
+    simple = read_simple(block)
+    if simple is not None:
+        return _frontmatter(simple, None)
+    return read_yaml(block)
+
+
+def _frontmatter(raw: dict[str, Value], problem: str | None) -> Frontmatter:
+    shape: Shape = "other"
+    if isinstance(raw.get("metadata"), dict):
+        shape = "nested"
+    elif any(key in raw for keys in FIELD_KEYS.values() for key in keys):
+        shape = "flat"
+    elif not raw:
+        shape = "none"
+    return Frontmatter(shape, MappingProxyType(raw), problem)
+
+
+def read_simple(block: str) -> dict[str, Value] | None:
+    """The fast path: one-line values, at most one level below. None when YAML must decide."""
+    raw: dict[str, Value] = {}
+    nested: dict[str, Value] | None = None
+    depth = 0
+    for line in block.replace("\r\n", "\n").split("\n"):
+        if not line:
+            continue
+        match = _SIMPLE.fullmatch(line)
+        if match is None:
+            return None
+        key, value, indent = match["key"], _simple_value(match), len(match["indent"])
+        if indent == 0:
+            if nested == {}:
+                return None
+            nested = {} if value is None else None
+            depth, target = 0, raw
+            entry: Value = value if nested is None else nested
+        else:
+            if nested is None or value is None or depth not in (0, indent):
+                return None
+            depth, target, entry = indent, nested, value
+        if key in target or (match["plain"] or "") in _NULL - {""}:
+            return None
+        target[key] = entry
+    return None if nested == {} else raw
+
+
+def _simple_value(match: re.Match[str]) -> str | None:
+    for kind in ("plain", "double", "single"):
+        value: str | None = match[kind]
+        if value is not None and (value or kind != "plain"):
+            return value
+    return None
+
+
+def read_yaml(block: str) -> Frontmatter:
+    """What YAML makes of the block, its values as text; what can be saved line by line when it is none."""
+    try:
+        if block.count("[") + block.count("{") > MAX_BRACKETS:
+            raise ValueError(f"it holds more than {MAX_BRACKETS} opening brackets")
+        node = _yaml().compose(block)
+        raw, doubled = _mapping(node)
+    except (YAMLError, RecursionError, ValueError, AttributeError, TypeError, LookupError) as error:
+        return _frontmatter(_read_line_by_line(block), _explain(error))
+    problem = f"The key “{doubled[:60]}” appears twice; the last one counts." if doubled else None
+    return _frontmatter(raw, problem)
+
+
+def _yaml() -> YAML:
+    """A fresh reader each time: one instance must not be shared between threads."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.composer.warn_double_anchors = False
+    return yaml
+
+
+def _explain(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    where = f" (line {mark.line + 2} of the file)" if mark is not None else ""
+    reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or str(error) or "unclear")
+    return (
+        f"The frontmatter is not valid YAML{where}: {reason[:200]}. It was read line by line. "
+        "Often a value holds a colon or a quotation mark, and needs quotes around it."
+    )
+
+
+def _mapping(node: Node | None) -> tuple[dict[str, Value], str]:
+    """The block's mapping, and the first key that stands twice."""
+    if node is None:
+        return {}, ""
+    if not isinstance(node, MappingNode):
+        raise ValueError("it is not a list of keys and values")
+    reader = _NodeReader()
+    raw = reader.mapping(node, 0)
+    return raw, reader.doubled
+
+
+class _NodeReader:
+    """Turns composed nodes into text values, counting so that aliases cannot multiply without end."""
+
+    def __init__(self) -> None:
+        self.left = MAX_YAML_VALUES
+        self.doubled = ""
+
+    def value(self, node: Node, depth: int) -> Value:
+        self.left -= 1
+        if self.left < 0 or depth > MAX_YAML_DEPTH:
+            raise ValueError(f"it holds more than {MAX_YAML_VALUES:,} values or {MAX_YAML_DEPTH} levels")
+        if isinstance(node, MappingNode):
+            return self.mapping(node, depth)
+        if isinstance(node, SequenceNode):
+            return [self.value(item, depth + 1) for item in node.value]
+        return self._scalar(node)
+
+    def mapping(self, node: MappingNode, depth: int) -> dict[str, Value]:
+        result: dict[str, Value] = {}
+        for key_node, value_node in node.value:
+            key = (
+                str(key_node.value)
+                if isinstance(key_node, ScalarNode)
+                else str(self.value(key_node, depth + 1))
+            )
+            if key in result:
+                self.doubled = self.doubled or key
+            result[key] = self.value(value_node, depth + 1)
+        return result
+
+    @staticmethod
+    def _scalar(node: Node) -> str | None:
+        text = str(node.value)
+        return None if isinstance(node, ScalarNode) and not node.style and text in _NULL else text
+
+
+def _read_line_by_line(block: str) -> dict[str, Value]:
+    """What can be saved from a block that is no YAML, such as `description: "x" is short for y`."""
+    raw: dict[str, Value] = {}
+    nested: dict[str, Value] | None = None
+    for match in _salvaged_lines(block):
+        key, value = match["key"], _unquoted((match["value"] or "").strip())
+        if match["indent"]:
+            if nested is not None:
+                nested[key] = value
+            continue
+        nested = {} if key == "metadata" and value is None else None
+        raw[key] = value if nested is None else nested
+    return raw
+
+
+def _salvaged_lines(block: str) -> Iterator[re.Match[str]]:
+    lines = block.split("\n")[:MAX_YAML_VALUES]
+    return (match for line in lines if (match := _SALVAGE.fullmatch(line.removesuffix("\r"))))
+
+
+def _unquoted(value: str) -> str | None:
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" and value[0] not in value[1:-1]:
+        return value[1:-1]
+    return None if value in _NULL else value

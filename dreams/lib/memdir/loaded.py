@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from .rows import IndexRow, counted_from, rows_of
+from dreams.lib.memdir.index import IndexRow, counted_from, rows_of
+
 from .text import BOM, comment_spans, decode, split_lines
 
 INDEX_MAX_LINES = 200

@@ -13,8 +13,7 @@ from functools import partial
 import re2
 
 from dreams.lib.secrets import looks
-from dreams.lib.secrets.forms import PREFIXED, SHORT
-from dreams.lib.secrets.given import GIVEN
+from dreams.lib.secrets.forms import GIVEN, PREFIXED, SHORT
 
 MAX_CHARS = 4_000_000  # of one text; callers hand in files and transcript lines
 
