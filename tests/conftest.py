@@ -58,12 +58,14 @@ def no_wait_for_the_disk() -> Iterator[None]:
 def emptied_tables() -> Iterator[None]:
     """After a test that commits, the tables hold what migrations put there: prices, and what Django says of tables."""
     seed = import_module("dreams.migrations.0002_prices").seed
+    fill = import_module("dreams.migrations.0030_price_limits").fill
 
     def empty(case: TransactionTestCase) -> None:
         tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
         ops = connection.ops
         ops.execute_sql_flush(ops.sql_flush(no_style(), sorted({*tables} - MIGRATED), reset_sequences=False))
         seed(apps, None)
+        fill(apps, None)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty)

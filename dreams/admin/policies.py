@@ -211,6 +211,9 @@ class PriceForm(ModelForm):
             "cache_write_5m",
             "cache_write_1h",
             "cache_read",
+            "web_search",
+            "context_window",
+            "max_output",
         )
         labels: ClassVar = {
             "above_prompt_tokens": "Above",

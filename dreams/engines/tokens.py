@@ -103,7 +103,7 @@ class ModelUsage:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Dollars per million tokens, for prompts of more than `above_prompt_tokens`."""
+    """Dollars per million tokens, for prompts of more than `above_prompt_tokens`; `web_search` per thousand searches."""
 
     input: Decimal
     output: Decimal
@@ -111,6 +111,7 @@ class Rate:
     cache_write_1h: Decimal
     cache_read: Decimal
     above_prompt_tokens: int = 0
+    web_search: Decimal | None = None
 
     @classmethod
     def of(cls, dollars_in: str, dollars_out: str, above_prompt_tokens: int = 0) -> Rate:
@@ -136,6 +137,12 @@ class Rate:
 
     def cost(self, tokens: Tokens) -> Decimal:
         return self.dollars(tokens).total
+
+    def search_cost(self, searches: int) -> Decimal | None:
+        """None where searches have no price."""
+        if not searches:
+            return Decimal(0)
+        return None if self.web_search is None else self.web_search * searches / 1000
 
 
 PriceTable = Mapping[str, Sequence[Rate]]

@@ -131,6 +131,10 @@ class RequestUsage(models.Model):
     cache_write_1h_tokens = models.BigIntegerField(default=0)
     cache_read_tokens = models.BigIntegerField(default=0)
     web_searches = models.IntegerField(default=0)
+    # Null and no default: SQLite adds it without building the table, and its triggers, anew.
+    agent_micros = models.BigIntegerField(
+        null=True, help_text="What the agent itself reckoned it to cost, in millionths of a dollar."
+    )
 
     def __str__(self) -> str:
         return f"{self.model}: {self.input_tokens} in, {self.output_tokens} out"

@@ -21,6 +21,17 @@ class Price(models.Model):
     cache_write_5m = models.DecimalField(max_digits=10, decimal_places=4)
     cache_write_1h = models.DecimalField(max_digits=10, decimal_places=4)
     cache_read = models.DecimalField(max_digits=10, decimal_places=4)
+    web_search = models.DecimalField(
+        max_digits=10,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        help_text="Dollars per thousand searches. Empty: searches are counted without a cost.",
+    )
+    context_window = models.BigIntegerField(
+        null=True, blank=True, help_text="Tokens that the model holds at once."
+    )
+    max_output = models.BigIntegerField(null=True, blank=True, help_text="Tokens of the longest answer.")
 
     class Meta:
         constraints = [

@@ -15,12 +15,20 @@ from django.db.models import Q, Sum
 from django.utils import timezone
 
 from dreams import conf
-from dreams.engines.tokens import PriceTable, Rate
+from dreams.engines.tokens import PriceTable, Rate, same_model
 from dreams.engines.types import Allowance
 from dreams.models import DreamRun, DreamUsage, Price, Project
 from dreams.services.scheduling.gates import day_start, month_start
 
 MOST_PRICES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Tokens that a model holds at once, and of its longest answer; None where it is not known."""
+
+    context_window: int | None = None
+    max_output: int | None = None
 
 
 @dataclass(slots=True)
@@ -39,6 +47,14 @@ class PriceBook:
     def thresholds(self) -> list[int]:
         """Prompt lengths above which some model costs more, lowest first."""
         return sorted({row.above_prompt_tokens for row in self.rows if row.above_prompt_tokens})
+
+    def limits(self, model: str) -> Limits:
+        """What is known of a model now, of its newest row that says so."""
+        rows = [row for row in self.rows if row.model in (model, same_model(model))]
+        return Limits(
+            next((row.context_window for row in rows if row.context_window), None),
+            next((row.max_output for row in rows if row.max_output), None),
+        )
 
     def on(self, day: dt.date) -> PriceTable:
         """The rates in force on a day: of each model the rows with the newest date not after it."""
@@ -68,6 +84,7 @@ def _rate(row: Price) -> Rate:
         cache_write_1h=row.cache_write_1h,
         cache_read=row.cache_read,
         above_prompt_tokens=row.above_prompt_tokens,
+        web_search=row.web_search,
     )
 
 

@@ -124,6 +124,17 @@ def test_cache_parts_and_web_searches_are_kept_and_placeholders_left_out(file: P
     assert (row.total, row.at) == (50, datetime(2026, 3, 1, 10, tzinfo=UTC))
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [(0.0123456, 12_346), (0, 0), ("0.5", None), (-1, None), (1e300, None), (None, None), ({}, None)],
+)
+def test_the_agents_own_cost_is_read_where_an_early_version_wrote_it(
+    file: Path, written: object, read: int | None
+) -> None:
+    write(file, answer("a", 5) | {"costUSD": written}, answer("b", 5))
+    assert [row.agent_micros for row in usage_of(file)] == [read, None]
+
+
 NOT_TYPED = [
     user("x", isMeta=True),
     user("x", isSidechain=True),

@@ -183,3 +183,44 @@ def test_more_requests_cost_no_more_queries(browser: Client, session: Session) -
     for number in range(20):
         _request(world.make_session(world.make_project()), f"m-{number}", days=number)
     assert cost() == few
+
+
+def test_web_searches_are_counted_and_priced(browser: Client, session: Session) -> None:
+    _price("m-1")
+    Price.objects.filter(model="m-1").update(web_search=Decimal(10))
+    _request(session, "m-1", input_tokens=1_000_000, output_tokens=0, web_searches=30)
+    _request(session, "other", web_searches=2)
+    total = pages.usage(timezone.now()).sessions.total
+    assert (total.searches, total.search_cost, total.unpriced_searches) == (32, Decimal("0.3"), 2)
+    assert total.cost == Decimal("1.3")
+    text = " ".join(re.sub(r"<[^>]+>", "", browser.get(reverse("usage")).content.decode()).split())
+    assert "32 web searches for $0.30, price unknown for 2" in text
+    assert "30 web searches" in text, "beside their model"
+
+
+def test_a_search_without_a_price_is_counted_and_costs_nothing(session: Session) -> None:
+    _price("m-1")
+    _request(session, "m-1", input_tokens=1_000_000, output_tokens=0, web_searches=3)
+    total = pages.usage(timezone.now()).sessions.total
+    assert (total.searches, total.unpriced_searches, total.cost) == (3, 3, Decimal(1))
+
+
+def test_what_a_model_holds_is_beside_its_name(browser: Client, session: Session) -> None:
+    _request(session, "claude-opus-5-5-20261001")
+    _request(session, "other")
+    lines = {line.name: line.limits for line in pages.usage(timezone.now()).sessions.models}
+    known, unknown = lines["claude-opus-5-5-20261001"], lines["other"]
+    assert known is not None and (known.context_window, known.max_output) == (1_000_000, 128_000)
+    assert unknown is not None and (unknown.context_window, unknown.max_output) == (None, None)
+    text = browser.get(reverse("usage")).content.decode()
+    assert "1.00 M context" in text and "128.0 k longest answer" in text
+
+
+def test_the_agents_own_count_is_beside_ours(browser: Client, session: Session) -> None:
+    _price("m-1")
+    _request(session, "m-1", input_tokens=1_000_000, output_tokens=0, agent_micros=1_250_000)
+    _request(session, "m-1", input_tokens=1_000_000, output_tokens=0)
+    total = pages.usage(timezone.now()).sessions.total
+    assert (total.agent_cost, total.agent_told, total.cost) == (Decimal("1.25"), 1, Decimal(2))
+    text = " ".join(re.sub(r"<[^>]+>", "", browser.get(reverse("usage")).content.decode()).split())
+    assert "$1.25 by the agent’s own count, for 1 of the requests" in text

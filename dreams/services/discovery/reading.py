@@ -139,6 +139,7 @@ def usage_row(session: int, row: UsageRow) -> rows.Row:
         row.sidechain,
         *counts,
         min(row.web_searches, 2**31 - 1),
+        row.agent_micros,
     )
 
 

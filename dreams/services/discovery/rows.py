@@ -135,7 +135,17 @@ FILE = [
     *("session_id", "path", "kind", "device", "inode", "size", "mtime_ns", "offset", "line_no"),
     *("identity", "state", "problems", "gone_at"),
 ]
-USAGE = ["key", "session_id", "message_key", "model", "at", "sidechain", *_TOKENS, "web_searches"]
+USAGE = [
+    "key",
+    "session_id",
+    "message_key",
+    "model",
+    "at",
+    "sidechain",
+    *_TOKENS,
+    "web_searches",
+    "agent_micros",
+]
 PROMPT = ["key", "session_id", "offset", "line_no", "at", "text"]
 WRITE = ["session_id", "path", "offset", "at"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Count, QuerySet
 from django.utils import timezone
@@ -333,16 +333,16 @@ def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
     names = dict(Project.objects.values_list("pk", "name"))
     return Usage(
         period=period,
-        sessions=_used(sessions, cells_of.sessions_by_project(since, book), names),
+        sessions=_used(sessions, cells_of.sessions_by_project(since, book), names, book),
         chart=chart(sessions, today, days),
-        dreams=_dreams(dreamt, since, names),
+        dreams=_dreams(dreamt, since, names, book),
         pictures=by_model(sessions, dreamt, today, days),
         has_prices=bool(book.rows),
         any_ever=bool(sessions or dreamt) or RequestUsage.objects.exists() or DreamRun.objects.exists(),
     )
 
 
-def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, str]) -> Used:
+def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, str], book: PriceBook) -> Used:
     projects = cells_of.lines_of(
         of_projects,
         lambda cell: str(cell.project),
@@ -352,17 +352,17 @@ def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, s
     models = cells_of.lines_of(cells, lambda cell: cell.model, lambda key: key or "unnamed model")
     return Used(
         total=cells_of.total_of(cells),
-        models=models[:MOST_LINES],
+        models=[replace(line, limits=book.limits(line.name)) for line in models[:MOST_LINES]],
         projects=projects[:MOST_LINES],
         more_projects=max(0, len(projects) - MOST_LINES),
         unpriced=cells_of.without_price(cells)[:MOST_LINES],
     )
 
 
-def _dreams(cells: Sequence[Cell], since: dt.datetime, names: dict[int, str]) -> DreamsUsed:
+def _dreams(cells: Sequence[Cell], since: dt.datetime, names: dict[int, str], book: PriceBook) -> DreamsUsed:
     days = cells_of.total_by_day(cells)
     return DreamsUsed(
-        used=_used(cells, cells_of.of_dreams_by_project(since), names),
+        used=_used(cells, cells_of.of_dreams_by_project(since), names, book),
         runs=DreamRun.objects.filter(started_at__gte=since).count(),
         kinds=cells_of.dream_kinds(since),
         days=days[:MOST_DAYS],

@@ -13,13 +13,13 @@ from typing import Any, TypeAlias, TypeVar
 
 from django.core.cache import cache
 from django.db.models import Case, CharField, Count, F, IntegerField, Q, QuerySet, Sum, Value, When
-from django.db.models.functions import Cast, Substr
+from django.db.models.functions import Cast, Coalesce, Substr
 from django.utils import timezone
 
 from dreams.engines.tokens import KINDS, Tokens, rate_for
 from dreams.models import DreamUsage, RequestUsage
 from dreams.services import usage_rollups
-from dreams.services.pricing import PriceBook
+from dreams.services.pricing import Limits, PriceBook
 
 # The shortest time for which a zone has kept a clock of its own is the month of Ramadan.
 _LOOKS = dt.timedelta(days=7)
@@ -55,7 +55,7 @@ def _midnights(since: dt.datetime) -> list[str]:
 
 KEPT_SECONDS = 40 * 86_400
 # A change of how sums are made must not meet sums that were made otherwise.
-FORM = 1
+FORM = 2
 Kept = TypeVar("Kept")
 
 
@@ -132,17 +132,40 @@ def _key(span: Span, marks: Mapping[str, int], shape: tuple[object, ...]) -> str
 
 SUMS = {kind: Sum(f"{kind}_tokens") for kind in KINDS}
 DREAM_SUMS = {**SUMS, "cost": Sum("cost_usd"), "n": Sum("requests")}
+SESSION_SUMS = {
+    **SUMS,
+    "searches": Sum("web_searches"),
+    "micros": Coalesce(Sum("agent_micros"), 0),
+    "told": Count("agent_micros"),
+    "n": Count("pk"),
+}
 NO_PROJECT = 0
 
 
 @dataclass(slots=True)
 class Total:
-    """Tokens and dollars added up. `unpriced` are tokens for which no price is known."""
+    """Tokens and dollars added up. `unpriced` are tokens for which no price is known; what web searches cost is in `cost`,
+    and of `unpriced_searches` no price is known."""
 
     tokens: Tokens = field(default_factory=Tokens)
     cost: Decimal = Decimal(0)
     unpriced: int = 0
     requests: int = 0
+    searches: int = 0
+    search_cost: Decimal = Decimal(0)
+    unpriced_searches: int = 0
+    agent_cost: Decimal = Decimal(0)
+    agent_told: int = 0
+
+    def add_cell(self, cell: Cell) -> None:
+        self.add(cell.tokens, cell.cost, cell.requests)
+        self.agent_cost += cell.agent_cost
+        self.agent_told += cell.agent_told
+        self.searches += cell.searches
+        if cell.search_cost is None:
+            self.unpriced_searches += cell.searches
+        else:
+            self.search_cost += cell.search_cost
 
     def add(self, tokens: Tokens, cost: Decimal | None, requests: int = 0) -> None:
         self.tokens = self.tokens + tokens
@@ -160,7 +183,8 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Tokens of one day, model, project and price tier."""
+    """Tokens of one day, model, project and price tier. `cost` has that of its web searches in it, where they have a
+    price. The agent told its own cost of `agent_told` of the requests."""
 
     day: dt.date | None
     model: str
@@ -168,16 +192,21 @@ class Cell:
     tokens: Tokens
     cost: Decimal | None
     requests: int
+    searches: int = 0
+    search_cost: Decimal | None = Decimal(0)
+    agent_cost: Decimal = Decimal(0)
+    agent_told: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of a table: a model, a project, a day or a kind of token."""
+    """One row of a table: a model, a project, a day or a kind of token. `limits` are those of a model."""
 
     name: str
     pk: int | None
     sum: Total
     share: float
+    limits: Limits | None = None
 
 
 def of_dreams(since: dt.datetime) -> list[Cell]:
@@ -224,7 +253,7 @@ def dream_kinds(since: dt.datetime) -> list[Line]:
 def total_of(cells: Iterable[Cell]) -> Total:
     total = Total()
     for cell in cells:
-        total.add(cell.tokens, cell.cost, cell.requests)
+        total.add_cell(cell)
     return total
 
 
@@ -238,7 +267,7 @@ def lines_of(
     """Cells summed up by a key, the most tokens first."""
     sums: dict[str, Total] = {}
     for cell in cells:
-        sums.setdefault(key_of(cell), Total()).add(cell.tokens, cell.cost, cell.requests)
+        sums.setdefault(key_of(cell), Total()).add_cell(cell)
     whole = sum(found.tokens.total for found in sums.values()) or 1
     lines = [
         Line(name_of(key), int(key) if numbered else None, found, 100 * found.tokens.total / whole)
@@ -253,7 +282,7 @@ def total_by_day(cells: Iterable[Cell]) -> list[tuple[dt.date, Total]]:
     sums: dict[dt.date, Total] = {}
     for cell in cells:
         if cell.day is not None:
-            sums.setdefault(cell.day, Total()).add(cell.tokens, cell.cost, cell.requests)
+            sums.setdefault(cell.day, Total()).add_cell(cell)
     return sorted(((day, found) for day, found in sums.items() if found.tokens.total), reverse=True)
 
 
@@ -264,7 +293,7 @@ def without_price(cells: Iterable[Cell]) -> list[str]:
     )
 
 
-# Tokens of each kind, and the number of requests: plain, as they are kept.
+# The values of SESSION_SUMS, plain, as they are kept.
 Used: TypeAlias = tuple[int, ...]
 Day: TypeAlias = tuple[dt.date, str, int, Used]
 InProject: TypeAlias = tuple[int, str, int, dt.date, Used]
@@ -278,7 +307,7 @@ def sessions_by_day(since: dt.datetime, book: PriceBook) -> list[Cell]:
 
 def _days(since: dt.datetime, thresholds: Sequence[int], spans: Sequence[Span]) -> list[list[Day]]:
     rows, day_of = rows_by_day(_tiered(_of(spans), thresholds), since)
-    summed = rows.values("date", "part", "model", "tier").annotate(**SUMS, n=Count("pk")).order_by()
+    summed = rows.values("date", "part", "model", "tier").annotate(**SESSION_SUMS).order_by()
     made: list[list[Day]] = [[] for _ in spans]
     for row in summed:
         day = day_of(row["date"], row["part"])
@@ -315,9 +344,7 @@ def _projects(
         {span.start.date() for span in spans} | {day for day in changes if day > spans[0].start.date()}
     )
     rows = _tiered(_of(spans), thresholds).annotate(epoch=_epoch(starts))
-    summed = (
-        rows.values("session__project", "model", "tier", "epoch").annotate(**SUMS, n=Count("pk")).order_by()
-    )
+    summed = rows.values("session__project", "model", "tier", "epoch").annotate(**SESSION_SUMS).order_by()
     made: list[list[InProject]] = [[] for _ in spans]
     for row in summed:
         day = starts[row["epoch"]]
@@ -327,7 +354,7 @@ def _projects(
 
 
 def _used(row: Mapping[str, Any]) -> Used:
-    return (*(row[kind] for kind in KINDS), row["n"])
+    return tuple(row[name] for name in SESSION_SUMS)
 
 
 def _of(spans: Sequence[Span]) -> QuerySet[RequestUsage]:
@@ -335,11 +362,23 @@ def _of(spans: Sequence[Span]) -> QuerySet[RequestUsage]:
 
 
 def _cell(book: PriceBook, day: dt.date, model: str, tier: int, project: int, used: Used) -> Cell:
-    *counts, requests = used
+    *counts, searches, micros, told, requests = used
     tokens = Tokens(**dict(zip(KINDS, counts, strict=True)))
     # One more than the threshold stands for every prompt above it.
     rate = rate_for(book.on(day), model, tier + 1)
-    return Cell(day, model, project, tokens, rate.cost(tokens) if rate else None, requests)
+    for_searches = rate.search_cost(searches) if rate else None
+    return Cell(
+        day,
+        model,
+        project,
+        tokens,
+        rate.cost(tokens) + (for_searches or 0) if rate else None,
+        requests,
+        searches,
+        for_searches,
+        Decimal(micros) / 1_000_000,
+        told,
+    )
 
 
 def _tiered(rows: QuerySet[RequestUsage], thresholds: Sequence[int]) -> QuerySet[RequestUsage]:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import TypeAlias
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
 
 def key64(*parts: str) -> int:
@@ -145,6 +145,8 @@ class Line(Struct, gc=False, rename="camel"):
     last_prompt: Raw = NOTHING
     summary: Raw = NOTHING
     mode: Raw = NOTHING
+    # What the agent itself reckoned the request to cost; early versions wrote it.
+    cost_usd: Raw = field(default=NOTHING, name="costUSD")
 
 
 class Progress(Struct, gc=False):

@@ -18,12 +18,14 @@ from dreams.lib.agents.transcripts.records import instant, key64
 from .records import Line, Message, Progress, Usage
 
 SYNTHETIC = "<synthetic>"
+MOST_DOLLARS = 100_000  # of one request
 
 
 class UsageRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One request's tokens. `key` is unique; `message_key` is the same for a replay under another request id.
 
     `at` is aware (UTC) or None. `cache_creation` is the whole; 5m and 1h are its parts where the agent told them.
+    `agent_micros` is the agent's own figure for its cost, in millionths of a dollar.
     In which order rows come does not matter: see `better`.
     """
 
@@ -40,6 +42,7 @@ class UsageRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
     web_searches: int
     sidechain: bool
     final: bool
+    agent_micros: int | None = None
 
     @property
     def total(self) -> int:
@@ -83,8 +86,20 @@ def usage_row(line: Line) -> UsageRow | None:
         web_searches=(tools.web_search_requests or 0) if tools else 0,
         sidechain=bool(line.is_sidechain),
         final=usage.speed is not None,
+        agent_micros=_agent_micros(line),
     )
     return None if model == SYNTHETIC and row.total == 0 else row
+
+
+def _agent_micros(line: Line) -> int | None:
+    """None where it is not told, or nonsense."""
+    if len(line.cost_usd) == 0:
+        return None
+    try:
+        dollars = msgspec.json.decode(line.cost_usd, type=float)
+    except msgspec.MsgspecError:
+        return None
+    return round(dollars * 1_000_000) if 0 <= dollars < MOST_DOLLARS else None
 
 
 def _key(line: Line, message: Message) -> int:

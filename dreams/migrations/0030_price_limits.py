@@ -1,0 +1,54 @@
+"""What a web search costs and what a model holds, as published when this was written; people edit them in the admin."""
+
+from decimal import Decimal
+
+from django.db import migrations, models
+
+WEB_SEARCH = Decimal(10)  # dollars per thousand
+CONTEXT_WINDOW, MAX_OUTPUT = 1_000_000, 128_000
+MODELS = ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5")
+
+
+def fill(apps, schema_editor):
+    for name, value in (
+        ("web_search", WEB_SEARCH),
+        ("context_window", CONTEXT_WINDOW),
+        ("max_output", MAX_OUTPUT),
+    ):
+        rows = apps.get_model("dreams", "Price").objects.filter(model__in=MODELS)
+        rows.filter(**{f"{name}__isnull": True}).update(**{name: value})
+
+
+class Migration(migrations.Migration):
+    dependencies = [("dreams", "0029_sub_agents")]
+    operations = [
+        migrations.AddField(
+            "price",
+            "web_search",
+            models.DecimalField(
+                blank=True,
+                decimal_places=4,
+                help_text="Dollars per thousand searches. Empty: searches are counted without a cost.",
+                max_digits=10,
+                null=True,
+            ),
+        ),
+        migrations.AddField(
+            "price",
+            "context_window",
+            models.BigIntegerField(blank=True, help_text="Tokens that the model holds at once.", null=True),
+        ),
+        migrations.AddField(
+            "price",
+            "max_output",
+            models.BigIntegerField(blank=True, help_text="Tokens of the longest answer.", null=True),
+        ),
+        migrations.AddField(
+            "requestusage",
+            "agent_micros",
+            models.BigIntegerField(
+                help_text="What the agent itself reckoned it to cost, in millionths of a dollar.", null=True
+            ),
+        ),
+        migrations.RunPython(fill, migrations.RunPython.noop),
+    ]
