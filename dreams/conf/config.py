@@ -78,10 +78,10 @@ class Config:
         unit="min",
     )
     correction_weight: float = setting(
-        1.0,
+        2.0,
         "When",
         "Weight of a corrected session",
-        "How much a session counts in which you corrected the agent. 1: like any other.",
+        "How much a session counts in which you corrected the agent or said what the fix was. 1: like any other.",
         minimum=1,
         maximum=10,
         advanced=True,

@@ -9,6 +9,7 @@ from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 
 CHECK = "budget"
+MANY_WITHOUT_A_DREAM = 10
 
 
 def check(subject: Subject) -> Iterator[Found]:
@@ -90,6 +91,19 @@ def _many(subject: Subject) -> Iterator[Found]:
             f"There are {count} memories; up to {subject.config.many_memories} are easy to keep in view.",
             "Merge related memories. Nothing has to be removed.",
             about="many-memories",
+        )
+
+
+def never_dreamt(files: Mapping[str, bytes], dreams: int) -> Iterator[Found]:
+    """Advice for a directory that has grown and that nobody ever tidied."""
+    count = len(topics(files))
+    if count >= MANY_WITHOUT_A_DREAM and not dreams:
+        yield _found(
+            "never-dreamt",
+            "info",
+            f"There are {count} memories, and no dream has tidied them yet.",
+            "Dream now on the project’s page. Nothing is written before you review it.",
+            about="never-dreamt",
         )
 
 

@@ -183,6 +183,7 @@ RULES = {
     "index-over-budget": "An agent loads only so many lines and bytes of the index.",
     "long-row": "An index row should be short.",
     "many-memories": "People should be able to keep all memories in view.",
+    "never-dreamt": "Many memories should be tidied once in a while.",
     "no-index": "An agent does not find memories without an index.",
     "not-listed": "An agent may not find a memory without an index row.",
     "row-dangles": "An index row must point to a memory.",

@@ -208,4 +208,4 @@ def test_a_threshold_that_makes_no_sense_is_refused_by_name(wrong):
 def test_the_defaults_are_those_of_the_reference_behaviour():
     config = GateConfig()
     assert (config.min_age, config.scan_throttle, config.min_sessions) == (24 * HOUR, HOUR / 6, 5)
-    assert config.correction_weight == 1.0
+    assert config.correction_weight == 2.0

@@ -75,14 +75,27 @@ def test_a_fork_counts_while_its_root_is_live():
 
 
 def test_plain_counting_ignores_corrections():
-    assert gate(many(4, corrected=True)).reason == "4 of 5 sessions since the last dream."
+    assert (
+        gate(many(4, corrected=True), correction_weight=1.0).reason == "4 of 5 sessions since the last dream."
+    )
 
 
 def test_sessions_with_corrections_can_count_more():
     sessions = [*many(2), session("c1", corrected=True), session("c2", root="c1")]
     result = gate(sessions, correction_weight=3.0)
     assert result.passed
-    assert result.reason.startswith("5 of 5 sessions (3 in all; the 1 with corrections count 3 each)")
+    assert result.reason.startswith("5 of 5 sessions, one counts 3 times, since the last dream")
+
+
+def test_a_session_with_a_correction_or_a_fix_counts_twice_and_the_gate_says_so():
+    assert gate([*many(2), session("c", corrected=True)]).reason == (
+        "4 of 5 sessions, one counts twice, since the last dream."
+    )
+    assert gate([*many(1), *many_corrected(2)]).reason.startswith("5 of 5 sessions, 2 count twice,")
+
+
+def many_corrected(count: int) -> list[SessionFact]:
+    return [session(f"corrected{number}", corrected=True) for number in range(count)]
 
 
 def test_nobody_counts_a_hundred_thousand_sessions_to_know_that_there_are_enough():

@@ -119,3 +119,19 @@ def test_the_same_finding_in_many_files_is_one_group_that_names_each_file(
 )
 def test_what_is_said_beside_its_place_is_a_sentence(message: str, said: str) -> None:
     assert without_place(message, "a.md") == said
+
+
+def test_ten_memories_without_any_dream_are_an_advice(browser: Client, tmp_path: Path) -> None:
+    rows = {
+        f"note_{number}.md": f"---\nname: Note {number}\ntype: project\n---\n\nQueue {number} is large.\n"
+        for number in range(8)
+    }
+    project = _project(tmp_path, **rows)
+    assert "no dream has tidied them yet" not in _page(browser, project), "nine are few"
+    world.put(
+        world.folder(project) / "note_9.md", "---\nname: Note 9\ntype: project\n---\n\nQueue 9 is large.\n"
+    )
+    syncing.refresh(project)
+    assert "There are 10 memories, and no dream has tidied them yet." in _page(browser, project)
+    project.dreams.create(status="completed", engine="rules", trigger="schedule")
+    assert "no dream has tidied them yet" not in _page(browser, project)

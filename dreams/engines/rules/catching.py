@@ -23,6 +23,8 @@ from dreams.lib.prose.values import read
 
 _PLACE = re.compile(r"https?://\S+|\b[\w-]+(?:\.[\w-]+)+/\S+")
 _IS_AT = re.compile(r"\b(?:is|are|lives?|kept|tracked|documented|found)\b[^?]*$", re.IGNORECASE)
+_ONE_OF_MANY = re.compile(r"/#?\d+\b")  # a ticket or a pull request is work at hand, no place
+_OF_MYSELF = re.compile(r"(?:i|i['’](?:m|ve|ll|d)|let me|let['’]s)\b", re.IGNORECASE)
 _FIX = re.compile(r"(?:the|our) (?:fix|solution|workaround)\b[^.?]{0,60}? (?:is|was)\b", re.IGNORECASE)
 
 
@@ -55,7 +57,7 @@ def _plainly(heard: Heard) -> Iterator[Wish]:
 def _told(heard: Heard) -> Iterator[tuple[str, str]]:
     """A decision or a correction: what changed, or what was wrong and how it is to be."""
     for stated in heard.stated:
-        if stated.corrected and not stated.unsure:
+        if stated.corrected and not stated.unsure and not _OF_MYSELF.match(stated.text):
             yield stated.text, stated.quote
     for typed in heard.typed:
         if typed.changes and read(typed.text).anchors:
@@ -67,6 +69,7 @@ def _stated(prompt: str) -> Iterator[tuple[str, str]]:
     for line in typed_lines(prompt):
         for sentence in sentences(line):
             is_place = _PLACE.search(sentence) and _IS_AT.search(_PLACE.split(sentence)[0])
+            is_place = is_place and not _ONE_OF_MANY.search(sentence)
             if ((is_place and not TROUBLE.search(sentence)) or _FIX.match(sentence)) and not asks(sentence):
                 yield sentence, sentence
 

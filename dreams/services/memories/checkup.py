@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from django.core.cache import cache
 
 from dreams import conf, findings
+from dreams.findings import budget
 from dreams.findings.base import Found, Report
 from dreams.lib.source_digest import source_digest
-from dreams.models import Project
+from dreams.models import DreamRun, Project
 from dreams.services import host_key
 from dreams.services.memories import derivable, instructions, syncing
 
@@ -45,7 +46,9 @@ def look(project: Project) -> Checkup:
     if report is None:
         report = findings.health(files, config, told, derivable.look(files, project.repo_dir), project.scope)
         cache.set(key, report, KEPT_SECONDS)
-    return Checkup(report.findings, len(files))
+    dreams = project.dreams.filter(status=DreamRun.Status.COMPLETED).count()
+    tidied = dreams + (project.last_consolidated_at is not None)
+    return Checkup((*report.findings, *budget.never_dreamt(files, tidied)), len(files))
 
 
 def _key(project: Project, files: Mapping[str, bytes], config: conf.Config, told: str) -> str:

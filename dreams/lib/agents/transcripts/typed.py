@@ -47,7 +47,7 @@ _OPENING = re.compile(r"\s*(?:(?:no|nope|wrong|stop|actually|wait)\b[,.!: ]|reme
 _CORRECTION = re.compile(
     r"\bactually,|\b(?:don'?t|do not|never|stop) (?:do|doing|use|using|add|adding|make|create|write|run|commit|push|ever)\b"
     r"|\bplease remember\b|\bremember (?:that|to|this)\b|\bfrom now on\b"
-    r"|\bthat'?s (?:wrong|not (?:right|what|correct))\b|\bi (?:told|said|asked) you\b",
+    r"|\bthat'?s (?:wrong|not (?:right|what|correct))\b|\bi (?:told|said|asked) you\b|\b(?:the|our) fix (?:is|was)\b",
     re.IGNORECASE,
 )
 # One of these is in whatever `_CORRECTION` finds; most texts have none, and a pattern with many ways is slow.
@@ -62,6 +62,7 @@ _SIGNS = (
     "from now on",
     "that's ",
     "thats ",
+    " fix ",
     " you",
 )
 

@@ -20,7 +20,7 @@ class GateConfig:
     min_age: timedelta = timedelta(hours=24)
     scan_throttle: timedelta = timedelta(minutes=10)
     min_sessions: int = 5
-    correction_weight: float = 1.0
+    correction_weight: float = 2.0
     dream_cap: Decimal | None = None
     day_cap: Decimal | None = None
     month_cap: Decimal | None = None

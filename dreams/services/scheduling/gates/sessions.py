@@ -7,6 +7,7 @@ from dreams.services.scheduling.gates.facts import SessionFact
 
 # Nobody needs to know whether a thousand or a hundred thousand are new: counting all of them would take a second.
 ENOUGH = 1_000
+TWICE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,9 @@ class Tally:
         noun = "session" if needed == 1 else "sessions"
         if self.score == total:
             return f"{total} of {needed} {noun}"
-        heavy = f"the {self.corrected} with corrections count {self.weight:g} each"
-        return f"{self.score:g} of {needed} {noun} ({total} in all; {heavy})"
+        heavy = "one counts" if self.corrected == 1 else f"{self.corrected} count"
+        times = "twice" if self.weight == TWICE else f"{self.weight:g} times"
+        return f"{self.score:g} of {needed} {noun}, {heavy} {times},"
 
     def left_out(self) -> str:
         """What a person may miss in the count: "; left out: 1 live"."""

@@ -1,0 +1,109 @@
+"""What people type on an ordinary day: what they plainly say is caught, what is only work is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams.lib.agents.transcripts.typed import is_correction
+from dreams.models import Card
+from dreams.services.catching import story
+from tests.world.talking import Talk, first_start, say
+
+pytestmark = pytest.mark.django_db
+
+#: Session → what was typed in it; the agent's words stand in between.
+EVERYDAY = {
+    "one": ["Bugs are tracked in Linear, project INGEST."],
+    "two": ["I prefer tabs over spaces in Makefiles."],
+    "three": ["We use pnpm, not npm."],
+    "correction": ["add the endpoint", "No, that's wrong. The port is 8081, not 8080."],
+    "fix": ["The fix was to pin urllib3 below 2."],
+    "reference": ["The runbook is at https://wiki.acme.dev/runbooks/ingest"],
+}
+
+
+def test_statements_a_correction_a_fix_a_confirmation_and_a_reference_are_each_caught(tmp_path: Path) -> None:
+    project = first_start(tmp_path, {})
+    for name, texts in EVERYDAY.items():
+        say(tmp_path, *texts, name=name)
+    Talk(tmp_path, "confirmation").user("how do we deploy?").agent("So deploys go through Argo now?").user(
+        "Yes, exactly."
+    ).save()
+    story.catch(project)
+    caught = dict(Card.objects.values_list("session__session_id", "text"))
+    names = {Talk(tmp_path, name).id: name for name in (*EVERYDAY, "confirmation")}
+    assert {names[session]: text for session, text in caught.items()} == {
+        "one": "Bugs are tracked in Linear, project INGEST.",
+        "two": "I prefer tabs over spaces in Makefiles.",
+        "three": "We use pnpm, not npm.",
+        "correction": "The port is 8081, not 8080.",
+        "fix": "The fix was to pin urllib3 below 2.",
+        "confirmation": "deploys go through Argo now",
+        "reference": "The runbook is at https://wiki.acme.dev/runbooks/ingest",
+    }
+    types = dict(Card.objects.values_list("text", "memory_type"))
+    assert types["The runbook is at https://wiki.acme.dev/runbooks/ingest"] == "reference"
+    assert types["I prefer tabs over spaces in Makefiles."] == "user"
+
+
+def test_the_evidence_of_a_confirmation_is_what_the_agent_said_and_the_person_agreed_to(
+    tmp_path: Path,
+) -> None:
+    project = first_start(tmp_path)
+    Talk(tmp_path).user("how do we deploy?").agent("So deploys go through Argo now?").user(
+        "Yes, exactly."
+    ).save()
+    story.catch(project)
+    card = Card.objects.get()
+    assert [(cited["role"], cited["quote"]) for cited in card.citations] == [
+        ("assistant", "So deploys go through Argo now?"),
+        ("user", "Yes, exactly."),
+    ]
+
+
+WORK = """fix the login bug
+can you add a test for the parser?
+why does the build fail on main?
+please rename getUser to loadUser everywhere
+run the tests again
+yes
+ok, go ahead
+no, the other file
+show me the diff
+commit this with a short message
+what does this function do?
+the error is at https://sentry.io/issues/1
+look at https://github.com/acme/app/pull/3 and tell me what you think
+the tests are failing, see the output above
+let's try something else
+stop, that is too much
+I think the cache is stale
+could we use a queue here instead?
+undo that
+now do the same for the admin page
+remember to run the migration before you push this branch
+is the port 8080 or 8081?
+it says: Remember that the session has expired
+make the button blue
+I am not sure whether it is the proxy
+thanks, that works
+wait, I forgot to save the file
+how would you always keep both in sync?
+for now just return an empty list
+delete the old screenshots"""
+
+
+def test_ordinary_work_is_not_caught(tmp_path: Path) -> None:
+    project = first_start(tmp_path)
+    for number, prompt in enumerate(WORK.splitlines()):
+        say(tmp_path, prompt, name=f"work {number}")
+    story.catch(project)
+    assert list(Card.objects.values_list("said", flat=True)) == []
+
+
+def test_a_session_with_a_correction_or_a_fix_is_known_as_such() -> None:
+    assert is_correction("No, that's wrong. The port is 8081.")
+    assert is_correction("ok so the fix was to pin urllib3 below 2")
+    assert not is_correction("please fix the login bug")
