@@ -199,7 +199,7 @@ def test_a_prompt_says_where_it_stands_and_is_known_again_in_a_fork(file: Path) 
         ("no, use tabs", True),
         ("Actually, that is fine as it was", True),
         ("don't use mocks here", True),
-        ("Remember that we deploy on Fridays", True),
+        ("Remember that we deploy on Fridays", False),
         ("stop adding comments", True),
         ("there is no cache in the actual code", False),
         ("I don't know what this means", False),

@@ -43,10 +43,10 @@ _HOOK = re.compile(
 )
 
 # Narrow on purpose: these only weigh sessions, and a false alarm would open a gate.
-_OPENING = re.compile(r"\s*(?:(?:no|nope|wrong|stop|actually|wait)\b[,.!: ]|remember\b)", re.IGNORECASE)
+_OPENING = re.compile(r"\s*(?:(?:no|nope|wrong|stop|actually|wait)\b[,.!: ])", re.IGNORECASE)
 _CORRECTION = re.compile(
     r"\bactually,|\b(?:don'?t|do not|never|stop) (?:do|doing|use|using|add|adding|make|create|write|run|commit|push|ever)\b"
-    r"|\bplease remember\b|\bremember (?:that|to|this)\b|\bfrom now on\b"
+    r"|\bfrom now on\b"
     r"|\bthat'?s (?:wrong|not (?:right|what|correct))\b|\bi (?:told|said|asked) you\b|\b(?:the|our) fix (?:is|was)\b",
     re.IGNORECASE,
 )
@@ -58,7 +58,6 @@ _SIGNS = (
     "do not ",
     "never ",
     "stop ",
-    "remember",
     "from now on",
     "that's ",
     "thats ",
@@ -77,7 +76,7 @@ def typed_text(line: Line) -> str | None:
 
 
 def is_correction(text: str) -> bool:
-    """Whether typed text looks like a correction or a wish to be remembered."""
+    """Whether typed text looks like a correction, or says what a fix was. A plain wish to be remembered is neither."""
     text = text[:2000]
     if any(map(_OPENING.match, text.split("\n"))):
         return True
