@@ -34,12 +34,16 @@ def set_override(key: str, raw: object, *, actor: str, project: Project | None =
     with transaction.atomic():
         database.one_at_a_time("settings")
         row = Override.objects.select_for_update().filter(project=project, key=key).first()
-        if row is not None and row.value == value:
-            return value
         was = row.value if row else None
-        row = row or Override(project=project, key=key)
-        row.value, row.changed_by = value, actor
-        row.save()
+        is_default = _is_default_without(key, value, project)
+        if was == value or (row is None and is_default):
+            return value
+        if row is not None and is_default:
+            row.delete()
+        else:
+            row = row or Override(project=project, key=key)
+            row.value, row.changed_by = value, actor
+            row.save()
         auditlog.record(
             "setting.changed",
             actor=actor,
@@ -51,6 +55,20 @@ def set_override(key: str, raw: object, *, actor: str, project: Project | None =
         if key in DIGEST_ADDRESSES and value:
             jobs.ensure_digest(actor)
     return value
+
+
+def _is_default_without(key: str, value: conf.Value, project: Project | None) -> bool:
+    """Whether the default holds here without a value of our own, and is this one: then there is nothing to keep."""
+    found = conf.Overrides.load(project)
+    own = found.everywhere if project is None else found.by_project.get(project.pk, {})
+    rest = {name: given for name, given in own.items() if name != key}
+    without = (
+        conf.Overrides(rest, found.by_project)
+        if project is None
+        else conf.Overrides(found.everywhere, {project.pk: rest})
+    )
+    below = without.sourced(project.pk if project else None)[key]
+    return below.source == "default" and below.value == value
 
 
 def _logged(key: str, value: object) -> object:

@@ -25,6 +25,7 @@ from dreams.lib.agents.claude_code import (
     keeps_daily_logs,
     slug_of,
 )
+from dreams.lib.agents.claude_code.settings import OVERRIDE, Settings
 
 
 @pytest.fixture
@@ -406,3 +407,37 @@ def test_instruction_files_come_in_loading_order(root: Path, tmp_path: Path) -> 
         str(repo / "src" / "CLAUDE.md"),
     ]
     assert [f.scope for f in found[:2]] == ["managed", "user"]
+
+
+@pytest.mark.parametrize("named", ["/", "~/..", "~/.", "~", "~/../..", "/../"])
+def test_a_memory_directory_that_would_hold_everything_is_refused_from_any_source(
+    root: Path, named: str
+) -> None:
+    put(root / "settings.json", autoMemoryDirectory=named)
+    settings = Settings(str(root), {}, "/home/dev", ())
+    found, refused = settings.memory_directory(None, trusted=True)
+    assert found is None and refused
+    if named.startswith("/"):
+        found, refused = Settings(str(root), {OVERRIDE: named}, "/home/dev", ()).memory_directory(
+            None, trusted=True
+        )
+        assert found is None and refused
+
+
+@pytest.mark.parametrize("ignored", [False, True, "by the person"])
+def test_local_settings_are_trusted_only_where_git_ignores_them(
+    tmp_path: Path, root: Path, ignored: bool | str
+) -> None:
+    home, repo = tmp_path / "home", tmp_path / "repo"
+    (repo / ".git").mkdir(parents=True)
+    put(repo / ".claude" / "settings.local.json", autoMemoryDirectory="/somewhere/else")
+    if ignored is True:
+        (repo / ".gitignore").write_text(".claude/settings.local.json\n")
+    if ignored == "by the person":
+        (home / ".config" / "git").mkdir(parents=True)
+        (home / ".config" / "git" / "ignore").write_text("**/.claude/settings.local.json\n")
+    settings = Settings(str(root), {}, str(home), ())
+    found, refused = settings.memory_directory(str(repo), trusted=True)
+    assert (found.path if found else None) == ("/somewhere/else" if ignored else None)
+    assert bool(refused) is not bool(ignored)
+    assert settings.memory_directory(str(repo), trusted=False)[0] is None, "the project itself is not trusted"

@@ -68,10 +68,16 @@ def _stated(prompt: str) -> Iterator[tuple[str, str]]:
     """Where something is found, and what a fix was."""
     for line in typed_lines(prompt):
         for sentence in sentences(line):
-            is_place = _PLACE.search(sentence) and _IS_AT.search(_PLACE.split(sentence)[0])
-            is_place = is_place and not _ONE_OF_MANY.search(sentence)
-            if ((is_place and not TROUBLE.search(sentence)) or _FIX.match(sentence)) and not asks(sentence):
+            if (_is_place(sentence) or _FIX.match(sentence)) and not asks(sentence):
                 yield sentence, sentence
+
+
+def _is_place(sentence: str) -> bool:
+    """Whether it says where something is found: one address behind its verb, and no trouble with it."""
+    at = _PLACE.search(sentence)
+    if at is None or TROUBLE.search(sentence) or _ONE_OF_MANY.search(sentence):
+        return False
+    return bool(_IS_AT.search(sentence[: at.start()]))
 
 
 def _agreed(heard: Heard) -> Iterator[tuple[str, str]]:

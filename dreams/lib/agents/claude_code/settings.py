@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from dreams.lib.files.safefs import Root, SafeFsError
+from dreams.lib.sandbox.ignore import Ignored, Rules
+
 from ..base import AgentSettings, Setting, Skipped
 from .listing import printable, read_small, why
 
@@ -20,6 +23,8 @@ DISABLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
 REMOTE = "CLAUDE_CODE_REMOTE"
 OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
 CLEANUP_DAYS = 30
+LOCAL = "settings.local.json"
+_TOO_WIDE = "a memory directory cannot be “/”, your home folder or one above it; it is not used"
 MANAGED_FILES = (
     "/etc/claude-code/managed-settings.json",
     "/Library/Application Support/ClaudeCode/managed-settings.json",
@@ -83,7 +88,7 @@ class Settings:
         """A project's own settings files, the local one first."""
         if not folder:
             return []
-        names = ("settings.local.json", "settings.json")
+        names = (LOCAL, "settings.json")
         found = (self._load(os.path.join(folder, ".claude", name), trusted=trusted) for name in names)
         return [f for f in found if f]
 
@@ -118,10 +123,12 @@ class Settings:
         self, folder: str | None, *, trusted: bool
     ) -> tuple[MemoryDirectory | None, list[Skipped]]:
         """The directory that the environment or settings name for a project, and what was refused on the way."""
+        refused: list[Skipped] = []
         for value, source in self._environment(OVERRIDE):
             if os.path.isabs(value):
-                return MemoryDirectory(os.path.normpath(value), source), []
-        refused: list[Skipped] = []
+                if not self._holds_everything(os.path.normpath(value)):
+                    return MemoryDirectory(os.path.normpath(value), source), refused
+                refused.append(Skipped(source, _TOO_WIDE))
         for file in [*self.own, *self.of_project(folder, trusted=trusted)]:
             named = file.values.get("autoMemoryDirectory")
             if named is None:
@@ -130,12 +137,45 @@ class Settings:
             if path is None:
                 reason = "autoMemoryDirectory must be an absolute path or begin with ~/; it is not used"
                 refused.append(Skipped(printable(file.path), reason))
+            elif self._holds_everything(path):
+                refused.append(Skipped(printable(file.path), _TOO_WIDE))
+            elif file.trusted and not self._is_own(file.path, folder):
+                reason = "settings.local.json is trusted only where git ignores it; its autoMemoryDirectory is not used"
+                refused.append(Skipped(printable(file.path), reason))
             elif not file.trusted:
                 reason = "autoMemoryDirectory is set by the project itself; trust the project to use it"
                 refused.append(Skipped(printable(file.path), reason))
             else:
                 return MemoryDirectory(path, file.path), refused
         return None, refused
+
+    def _holds_everything(self, path: str) -> bool:
+        """Whether it is "/", the home folder or one above it: no place for notes, whoever says so."""
+        home = os.path.normpath(self._home)
+        return path in ("/", home) or home.startswith(path.rstrip("/") + "/")
+
+    def _is_own(self, path: str, folder: str | None) -> bool:
+        """Of a project's files: a local one that git does not ignore may have come with the repository."""
+        if not folder or os.path.basename(path) != LOCAL or not path.startswith(folder):
+            return True
+        return self._is_ignored(folder, f".claude/{LOCAL}")
+
+    def _is_ignored(self, folder: str, rel: str) -> bool:
+        """By the repository's own rules, or by those that the person has for all of them."""
+        try:
+            with Root.open(folder) as root:
+                if not root.exists(".git"):
+                    return False
+                if Ignored(root)(rel, False):
+                    return True
+        except (OSError, SafeFsError):
+            return False
+        config = self._env.get("XDG_CONFIG_HOME") or os.path.join(self._home, ".config")
+        try:
+            rules = Rules(read_small(os.path.join(config, "git", "ignore"), follow=True))
+        except OSError:
+            return False
+        return bool(rules.verdict(rel))
 
     def _absolute(self, named: object) -> str | None:
         if not isinstance(named, str) or "\0" in named:

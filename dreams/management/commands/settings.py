@@ -1,0 +1,54 @@
+"""`settings export FILE`, `settings import FILE`: settings and policies that are not the default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.lib.files.text import plural
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+from dreams.services import settings_files
+
+
+class Command(BaseCommand):
+    help = "Save settings and policies to a file, or set them from one."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("verb", choices=("export", "import"))
+        parser.add_argument("file", type=Path, metavar="FILE")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        path: Path = options["file"]
+        try:
+            if options["verb"] == "export":
+                found = settings_files.write(path)
+                count = len(found["everywhere"]) + sum(map(len, found["projects"].values()))
+                return {
+                    "file": str(path),
+                    "settings": count,
+                    "policies": len(found["policies"]),
+                    "unknown": [],
+                }
+            done = settings_files.read(path, named.me().name)
+        except (settings_files.BadFile, OSError) as error:
+            raise Refused(str(error)) from error
+        return {
+            "file": str(path),
+            "settings": done.settings,
+            "policies": done.policies,
+            "unknown": done.unknown,
+        }
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        settings, policies = (
+            plural(result["settings"], "setting"),
+            plural(result["policies"], "policy", "policies"),
+        )
+        yield f"{result['file']}: {settings} and {policies}."
+        for name in result["unknown"]:
+            yield f"  not known here: {name}"
