@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,13 @@ PURE = [
 ]
 
 
+@functools.cache
 def modules(place: str) -> list[Path]:
     path = ROOT / "dreams" / place
     return [path] if path.suffix == ".py" else sorted(path.rglob("*.py"))
 
 
+@functools.cache
 def imports(path: Path) -> set[str]:
     """Every module that a file imports, as dotted names."""
     package = ".".join(path.relative_to(ROOT).with_suffix("").parts[:-1])
