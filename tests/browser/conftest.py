@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
+from django.test import Client
 from playwright.sync_api import sync_playwright
 
+from dreams.services.login import ensure_owner
 from tests.browser import shots
 
 if TYPE_CHECKING:
@@ -66,6 +69,9 @@ def _is_elsewhere(url: str) -> bool:
 
 @pytest.fixture
 def window(visitor: Page, address: str) -> Page:
-    """The owner's browser window, at the inbox."""
-    shots.log_in(visitor, address)
+    """The owner's browser window, let in before its first page; that a link does so is told in test_frame."""
+    client = Client()
+    client.force_login(ensure_owner())
+    name = settings.SESSION_COOKIE_NAME
+    visitor.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": address}])
     return visitor

@@ -5,6 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Browser, Page, expect
 
 from dreams.services.login import make_link
+from tests.browser.shots import log_in
 from tests.world import rows as make
 
 
@@ -31,7 +32,9 @@ def test_without_javascript_the_code_can_be_pasted(chromium: Browser, address: s
     context.close()
 
 
-def test_a_link_on_another_site_leads_to_the_page_still_logged_in(window: Page, address: str) -> None:
+def test_a_link_on_another_site_leads_to_the_page_still_logged_in(visitor: Page, address: str) -> None:
+    window = visitor
+    log_in(window, address)
     # Another host name is another site to the browser, though the same server answers.
     window.goto(address.replace("127.0.0.1", "localhost") + "/login/")
     window.evaluate("target => { location.href = target }", f"{address}/settings/?from=mail#policies")

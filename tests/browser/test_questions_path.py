@@ -91,7 +91,8 @@ def test_keys_act_on_no_question_out_of_sight_and_not_in_fields(
     assert state(first) == "open"
 
 
-def test_the_sheet_of_keys_names_them(window: Page) -> None:
+def test_the_sheet_of_keys_names_them(window: Page, address: str) -> None:
+    window.goto(address)
     window.keyboard.press("?")
     sheet = window.locator("#keys")
     expect(sheet).to_contain_text("answer a question")
