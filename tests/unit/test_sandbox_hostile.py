@@ -66,7 +66,7 @@ REFUSED = [
     "head --byt=3 a.md",
     "cat --num a.md",
     "cut --bytes 1 --outp=x a.md",
-    # sed and awk programs that write or run
+    # programs of sed and awk that write or run
     "sed -i s/a/b/ a.md",
     "sed -n -i p a.md",
     "sed -n '1w out' a.md",
@@ -236,6 +236,206 @@ def test_each_way_to_a_secret_outside_ends_in_an_error(world: World) -> None:
         answer = world.run(line)
         assert OUTSIDE not in answer.output and OUTSIDE[::-1] not in answer.output, line
         assert answer.exit_code != 0 or line.startswith("find"), line
+
+
+# Refused, or answered without an effect: an error, or what the mounts hold anyway.
+TRIED = r"""
+cat < /etc/passwd
+cat < link.md
+wc -c < out/secret
+tr a b < /proc/self/environ
+cat < pipe.fifo
+cat < .
+cat < ../../../home/secret
+sort < /etc/shadow
+jq . < link.md
+sed p < /memory/../home/secret
+cat 0< /etc/passwd
+cat <> a.md
+cat <<< x
+cat << EOF
+cat < a.md > b.md
+sort < a.md -o b.md
+grep . < link.md
+head -1 < "link.md"
+cat < 'out/secret'
+cat < a.md < link.md
+diff - link.md < a.md
+cmp - link.md < a.md
+rg --files /etc
+rg --files out
+rg --files --hidden ..
+rg --files -L out
+rg --pre sh --files
+rg --hostname-bin sh x
+rg --search-zip x
+rg -z x
+sed -n '1w x' a.md
+sed -n '$w x' a.md
+sed 's/a/b/gw x' a.md
+sed 's/a/b/pw x' a.md
+sed 's/a/id/ge' a.md
+sed '1!e id' a.md
+sed -n '/a/,/b/w x' a.md
+sed -e p -e 'w x' a.md
+sed 'p;w x' a.md
+sed --expression='w x' a.md
+sed '1r link.md' a.md
+sed 'R link.md' a.md
+sed -i.bak p a.md
+sed --in-place p a.md
+sed -ni p a.md
+sed -Ei p a.md
+sed -s -i p a.md
+sed --file=link.md a.md
+sed -nf link.md a.md
+sed --debug p a.md
+sed F link.md
+sed 'v;w x' a.md
+sed 's#a#b#w x' a.md
+sed '\,a,w x' a.md
+sed 'y/a/b/;w x' a.md
+jq -n env.HOME
+jq -n '$ENV|keys'
+jq -n '"\(env)"'
+jq -n 'input_filename' a.md
+jq -n '[inputs]' link.md
+jq -R . link.md
+jq --slurpfile x link.md -n '$x'
+jq --rawfile x link.md -n '$x'
+jq --from-file link.md a.md
+jq -f link.md
+jq -L /tmp . a.md
+jq -n 'include "x"; 1'
+jq -n 'import "link" as $x; $x'
+jq -n '"x"|debug'
+jq -n 'halt_error'
+jq --seq . a.md
+jq -n '$__loc__, $__prog_args'
+jq -n 'getpath(["a"]) | input_line_number'
+jq -n 'try error catch env'
+jq -n '@sh "\(env)"'
+jq -n 'def env: 1; env'
+jq -n '[limit(1; repeat(env))]'
+jq -n '.[env]?'
+jq -n '. as {$ENV} | $ENV'
+find . -exec cat {} \;
+find . -execdir cat {} +
+find . -okdir rm {} \;
+find / -delete
+find . -name a.md -fprintf x '%p'
+find . -fls x
+find -H out
+find out -follow
+find . -newer link.md -exec id \;
+find . -samefile link.md
+find . -files0-from -
+find . -printf '%l' -delete
+sort -o x a.md
+sort --output x a.md
+sort -uox a.md
+sort -T. a.md
+sort --compress-program=./ls a.md
+sort --files0-from=link.md
+sort --random-source=link.md a.md
+sort -R a.md
+uniq a.md x
+uniq - x
+uniq -c -- a.md x
+tail -f a.md
+tail --pid=1 -f a.md
+head -c 1G /dev/zero
+cat /dev/zero
+cat /dev/tcp/127.0.0.1/80
+grep -f link.md a.md
+grep -r . /
+grep -R nobody out
+grep --include=../../home/secret . -r
+grep -D read . pipe.fifo
+grep -d recurse . out
+grep -P '(?{system("id")})' a.md
+grep -P '(?R)' a.md
+wc --files0-from=link.md
+du --files0-from=link.md
+du -L out
+du -X link.md .
+diff --to-file=link.md a.md
+diff -r out topic
+diff --ifdef=x a.md b.md
+cmp -i 0 a.md link.md
+stat -L link.md
+stat -f /
+stat --printf='%C' a.md
+ls -L link.md
+ls --hyperlink=always
+ls --zero out/
+printf -v x y
+printf '%n' 1
+printf '%(%s)T' 1
+echo $HOME
+echo ${HOME}
+echo "$(id)"
+echo `id`
+echo $((1+1))
+cat ~root/.ssh/id_rsa
+ls ~+
+{ls,-la}
+cat a.md | tee x
+cat a.md >x
+cat a.md 1>x
+cat a.md 2>x
+cat a.md &>x
+cat a.md >&2
+ls & id
+ls | sh
+ls |& cat
+! ls
+time ls
+coproc ls
+function f
+f() { id; }
+alias ls=id
+ls;id
+ls||id
+true&&id
+exec 3<a.md
+read x < a.md
+mapfile < a.md
+source a.md
+. a.md
+eval "ls"
+command -v ls
+type ls
+hash ls
+test -v HOME
+[ -v PATH ]
+test -N a.md
+[[ a = a ]]
+cd / && cat etc/passwd
+cd .. && cat home/secret
+cd out && ls
+cd link.md
+basename -z a.md ; id
+dirname a.md && touch x
+nl link.md
+cut -f1 link.md
+tr a b link.md
+sha256sum -c link.md
+sha256sum link.md out/secret
+""".strip().splitlines()
+
+
+def test_nothing_that_is_tried_has_an_effect_or_shows_what_is_outside(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/of-somebody-else")
+    was = world.state()
+    for line in TRIED:
+        answer = world.run(line)
+        shown = [text for text in (OUTSIDE, "root:x", "of-somebody-else", "uid=") if text in answer.output]
+        assert not shown and answer.exit_code != 70 and answer.ms < 5_000, (line, answer.output)
+        assert answer.refused or answer.exit_code or line.startswith(("rg --files", "grep -r . /")), line
+    assert world.state() == was
 
 
 def test_the_package_imports_nothing_that_runs_programs() -> None:

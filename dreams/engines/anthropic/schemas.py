@@ -134,8 +134,9 @@ def _changing(name: str, description: str, /, *required: str, **properties: Json
 ALL: tuple[Json, ...] = (
     _tool(
         "Bash",
-        "Reads with a command line: ls, find, grep, cat, head, tail, wc, sort, uniq, cut, stat and the like, joined by "
-        "pipes, &&, || and ;. Nothing can be written or started; no variables, no redirections but 2>/dev/null.",
+        "Reads with a command line: ls, find, grep, rg, cat, head, tail, wc, sort, uniq, cut, tr, sed (s, p, d, q), jq, "
+        "diff, stat and du, joined by pipes, &&, || and ;. Nothing can be written or started: no xargs, -exec or "
+        "scripts, no variables, no redirections but < FILE and 2>/dev/null.",
         ["command"],
         command={"type": "string"},
     ),
