@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import time
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from dreams.engines.anthropic import briefing
 from dreams.models import DreamRun, DreamSession, Project, RequestUsage, Session
 from dreams.services import dreaming
+from dreams.services.discovery import agents
 from dreams.services.scheduling import gate_inputs, gates
 from tests.world import model as kit
-from tests.world.agent_folder import Record, Root, answer, typed, write
+from tests.world.agent_folder import Record, Root, answer, append, typed, write
 
 pytestmark = pytest.mark.django_db
 
@@ -147,6 +151,35 @@ def test_it_dreams_by_its_own_sessions(root: Root) -> None:
     assert sorted(reviewed) == [f"agent-a{number}" for number in range(5)]
     everywhere = gate_inputs.Everywhere.load()
     assert isinstance(gate_inputs.facts_of(owner, everywhere, run.created_at), gates.Facts)
+
+
+def test_its_sessions_are_read_for_what_a_person_said_and_an_agents_task_is_no_persons(root: Root) -> None:
+    app = root.repository("app")
+    _memory(root.path / "agent-memory" / "reviewer")
+    _run(root, app, "s1", {"a1": "reviewer"})
+    path = root.folder(app) / "s1" / "subagents" / "agent-a1.jsonl"
+    append(path, [typed("Remember that releases go out on Tuesdays.", isSidechain=True, agentId="a1")])
+    os.utime(path, (time.time() - 7200, time.time() - 7200))
+    root.discover()
+    owner, out = Project.objects.get(kind="agent"), StringIO()
+    call_command("extract", str(owner.pk), session="agent-a1", json=True, stdout=out)
+    told = json.loads(out.getvalue())
+    assert told["caught"] == [] and told["proposal"] is None
+    assert owner.sessions.get().caught_bytes == path.stat().st_size, "read to its end"
+
+
+def test_looking_up_agents_is_bounded_and_goes_on_next_time(
+    root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = root.repository("app")
+    _memory(root.path / "agent-memory" / "reviewer")
+    _run(root, app, "s1", {"a1": "reviewer"})
+    with monkeypatch.context() as patch:
+        patch.setattr(agents, "SECONDS", -1.0)
+        root.discover()
+    assert _sessions() == []
+    root.discover()
+    assert _sessions() == ["agent-a1"]
 
 
 def test_its_scope_is_in_its_name_on_its_page_and_told_to_the_engine(

@@ -149,11 +149,3 @@ def test_what_the_session_read_before_counts_towards_its_cap() -> None:
     assert none.left_out[0] == recall.LeftOut(
         "deploy.md", "a session loads at most 60,000 bytes", none.left_out[0].share
     )
-
-
-def test_of_what_somebody_else_chose_only_known_names_count() -> None:
-    choice = recall.choose(
-        recall.shelf(FILES), "deploy", names=["tests.md", "nowhere.md", "tests.md", "../x.md"]
-    )
-    assert [one.path for one in choice.recalled] == ["tests.md"]
-    assert {one.why for one in choice.left_out} == {"the model did not choose it"}

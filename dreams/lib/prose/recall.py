@@ -97,8 +97,6 @@ class _Entry:
 
     path: str
     words: Mapping[str, float]
-    name: str = ""
-    description: str = ""
     about: str = ""
     is_reference: bool = False
     warns: bool = False
@@ -164,8 +162,6 @@ def _entry(path: str, data: bytes, rows: memdir.Index) -> _Entry:
     return _Entry(
         path,
         words,
-        name,
-        description,
         _as_words(f"{name} {stem} {description}"),
         memdir.memory_type(document, path) == "reference",
         _WARNS.search(head) is not None,
@@ -188,36 +184,17 @@ def rank(where: Shelf, question: str, most: int = MOST_CHOSEN) -> list[Recalled]
     return list(choose(where, question, most=most).recalled)
 
 
-def choose(
-    where: Shelf,
-    question: str,
-    seen: Seen | None = None,
-    *,
-    most: int = MOST_CHOSEN,
-    names: Sequence[str] | None = None,
-) -> Choice:
-    """As `rank`, with the reason for each memory that is not chosen.
-
-    `names` are paths that somebody else chose, by name and description; what is unknown among them is dropped.
-    """
+def choose(where: Shelf, question: str, seen: Seen | None = None, *, most: int = MOST_CHOSEN) -> Choice:
+    """As `rank`, with the reason for each memory that is not chosen."""
     seen = seen or Seen()
     before = {entry.path: why for entry in where.entries if (why := _left_out_before(entry, seen))}
     open_ones = [entry for entry in where.entries if entry.path not in before]
-    scored = {one.path: one for one in _all_scored(where, open_ones, question)}
-    if names is None:
-        sure = sorted(filter(_is_sure, scored.values()), key=lambda one: (-one.share, one.path))
-    else:
-        sure = [scored[path] for path in dict.fromkeys(names) if path in scored]
+    scored = sorted(_all_scored(where, open_ones, question), key=lambda one: (-one.share, one.path))
+    sure = [one for one in scored if _is_sure(one)]
     chosen = sure[:most]
     better = {one.path for one in sure[most:]}
-    taken = {one.path for one in chosen}
-    rest = sorted(
-        (one for one in scored.values() if one.path not in taken), key=lambda one: (-one.share, one.path)
-    )
-    left = [
-        LeftOut(one.path, _why_not(one, better, len(chosen), by_name=names is not None), one.share)
-        for one in rest
-    ]
+    rest = (one for one in scored if one not in chosen)
+    left = [LeftOut(one.path, _why_not(one, better, len(chosen)), one.share) for one in rest]
     left += [LeftOut(path, why) for path, why in before.items()]
     left += [LeftOut(path, f"older than the {MOST_LOOKED_AT} newest memories") for path in where.older]
     return Choice(tuple(chosen), tuple(left))
@@ -266,22 +243,18 @@ def _is_sure(one: Recalled) -> bool:
     return one.share >= SURE and bool(set(one.words) - lexicon.GENERIC)
 
 
-def _why_not(one: Recalled, better: Collection[str], chosen: int, *, by_name: bool) -> str:
+def _why_not(one: Recalled, better: Collection[str], chosen: int) -> str:
     if one.path in better:
         return f"{chosen} others match better"
-    if by_name:
-        return "the model did not choose it"
     if not set(one.words) - lexicon.GENERIC:
         return "shares no telling word with the question"
     return f"unsure: {one.share:.0%} of the question matches, {SURE:.0%} is needed"
 
 
-def load(
-    where: Shelf, question: str, seen: Seen | None = None, *, names: Sequence[str] | None = None
-) -> Before:
+def load(where: Shelf, question: str, seen: Seen | None = None) -> Before:
     """The index's loaded part and the memories chosen for `question`, within what is left of the session's cap."""
     seen = seen or Seen()
-    choice = choose(where, question, seen, names=names)
+    choice = choose(where, question, seen)
     texts = {memdir.INDEX_NAME: where.index} if where.index else {}
     left, cut, full = max(0, MOST_BYTES - seen.bytes), list[str](), list[LeftOut]()
     for one in choice.recalled:
@@ -296,13 +269,3 @@ def load(
         left -= len(data)
     recalled = tuple(one for one in choice.recalled if one.path in texts)
     return Before(recalled, texts, tuple(cut), (*full, *choice.left_out))
-
-
-def described(where: Shelf, seen: Seen | None = None) -> list[tuple[str, str, str]]:
-    """Path, name and description of each memory that may be chosen: all that somebody else chooses by."""
-    seen = seen or Seen()
-    return [
-        (entry.path, entry.name, entry.description)
-        for entry in where.entries
-        if not _left_out_before(entry, seen)
-    ]

@@ -7,6 +7,7 @@ project has a session for it, so that the agent's memory dreams by what the agen
 from __future__ import annotations
 
 import datetime as dt
+import time
 from collections import defaultdict
 from pathlib import PurePath
 from typing import Any
@@ -22,6 +23,8 @@ from dreams.services.discovery import resume
 
 #: Transcripts whose agent is looked up in one go.
 MOST_NAMED = 5_000
+#: Main transcripts are read for so long in one go; the next discovery goes on.
+SECONDS = 10.0
 #: Who wrote a transcript is told at the latest when the agent answers; after this nobody tells it any more.
 SETTLED = dt.timedelta(days=1)
 _FIELDS = ("size", "lines", "touched_at", "started_at", "last_at", "title", "gone_at")
@@ -52,7 +55,10 @@ def _name(host: str) -> None:
         by_session[file.session.path].append(file)
     named: list[TranscriptFile] = []
     long_ago = (timezone.now() - SETTLED).timestamp() * 1e9
+    begun = time.monotonic()
     for main, some in by_session.items():
+        if time.monotonic() - begun > SECONDS:
+            break
         told: dict[str, str] | None = None
         for file in some:
             agent = agent_beside(file.path)
