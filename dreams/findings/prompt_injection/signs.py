@@ -108,17 +108,10 @@ def _says_words(found: str) -> bool:
 Judge = Callable[[Match], bool]
 ENOUGH = 3  # of the weights of the signs that meet
 # What a rule may well forbid: "never push without asking" gives no leave, it takes it.
-FORBIDDABLE = frozenset(
-    {
-        "permission",
-        "protection-off",
-        "access-granted",
-        "data-sent-away",
-        "agent-settings",
-        "pipe-to-shell",
-        "destructive-command",
-    }
-)
+FORBIDDABLE = frozenset({
+    "permission", "protection-off", "access-granted", "data-sent-away", "agent-settings", "pipe-to-shell",
+    "destructive-command",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,17 +26,10 @@ from dreams.findings.prompt_injection.text import Index, Text, words
 _READ = "Remove it unless you gave this instruction yourself."
 _COMMAND = "Remove the command; a session can ask you when it needs it."
 # What a page shows or a machine runs; the rest is said to an agent, and is told behind a disguise too.
-SILENT = frozenset(
-    {
-        "agent-settings",
-        "credential-path",
-        "destructive-command",
-        "disguised",
-        "encoded-blob",
-        "markdown-image",
-        "raw-html",
-    }
-)
+SILENT = frozenset({
+    "agent-settings", "credential-path", "destructive-command", "disguised", "encoded-blob", "markdown-image",
+    "raw-html",
+})  # fmt: skip
 # Each code: what is said behind "user_a.md, line 3", and what to do.
 ADVICE: dict[str, tuple[str, str]] = {
     "access-granted": (

@@ -35,20 +35,10 @@ NOTES = frozenset(
     {NEWER, FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, TITLE, COLUMNS, DATED, IN_PARTS, REDACTED, REFERRED}
 )
 
-_BOOKKEEPING = frozenset(
-    {
-        "type",
-        "node_type",
-        "modified",
-        "created",
-        "updated",
-        "date",
-        "originsessionid",
-        "origin_session_id",
-        "metadata",
-        "version",
-    }
-)
+_BOOKKEEPING = frozenset({
+    "type", "node_type", "modified", "created", "updated", "date", "originsessionid", "origin_session_id",
+    "metadata", "version",
+})  # fmt: skip
 _SLUG = re.compile(r"[\w.-]+")
 _DAY = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b")
 _FULL_DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")

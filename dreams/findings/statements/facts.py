@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations, pairwise
 
-from dreams.findings.statements.swaps import exchanged, rebound
 from dreams.findings.statements.units import literal
 from dreams.findings.statements.wordings import (
     ADVISED,
@@ -17,10 +16,12 @@ from dreams.findings.statements.wordings import (
     SAYS_NOTHING,
     WHOLE,
     capitals,
+    exchanged,
     has,
     known,
     made,
     plainer,
+    rebound,
 )
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import Item, Statement, statement

@@ -148,28 +148,10 @@ AFTERTHOUGHTS = frozenset(
     "including especially mostly mainly usually particularly".split()
 )
 # A word after these narrows what is said of: "for guests", "of the parser".
-NARROWING = frozenset(
-    [
-        "for",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "from",
-        "with",
-        "within",
-        "during",
-        "per",
-        "via",
-        "by",
-        "about",
-        "under",
-        "through",
-        "among",
-        "as",
-    ]
-)
+NARROWING = frozenset([
+    "for", "of", "in", "on", "at", "to", "from", "with", "within", "during", "per", "via", "by", "about", "under",
+    "through", "among", "as",
+])  # fmt: skip
 ARTICLES = frozenset({"the", "a", "an", "this", "that", "our", "its", "any", "all"})
 PHRASE_STARTS = NARROWING | {
     "if", "when", "whenever", "while", "because", "since", "before", "befor", "after", "as", "unless", "until", "without",

@@ -69,48 +69,15 @@ def _kind(match: re.Match[str]) -> Kind:
 
 
 _ENDINGS = (
-    ("ational", "ate"),
-    ("ization", "iz"),
-    ("izing", "iz"),
-    ("ized", "iz"),
-    ("ize", "iz"),
-    ("ising", "iz"),
-    ("ised", "iz"),
-    ("ise", "iz"),
-    ("ities", "ity"),
-    ("ies", "y"),
-    ("ied", "y"),
-    ("ie", "y"),
-    ("sses", "ss"),
-    ("ings", ""),
-    ("ing", ""),
-    ("edly", ""),
-    ("ed", ""),
-    ("ches", "ch"),
-    ("shes", "sh"),
-    ("xes", "x"),
-    ("ments", "ment"),
-    ("ly", ""),
-    ("es", ""),
-    ("s", ""),
-    ("e", ""),
-)
+    ("ational", "ate"), ("ization", "iz"), ("izing", "iz"), ("ized", "iz"), ("ize", "iz"), ("ising", "iz"),
+    ("ised", "iz"), ("ise", "iz"), ("ities", "ity"), ("ies", "y"), ("ied", "y"), ("ie", "y"), ("sses", "ss"),
+    ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("ches", "ch"), ("shes", "sh"), ("xes", "x"),
+    ("ments", "ment"), ("ly", ""), ("es", ""), ("s", ""), ("e", ""),
+)  # fmt: skip
 _UNSTEMMED = {
-    "this",
-    "is",
-    "was",
-    "has",
-    "does",
-    "yes",
-    "always",
-    "less",
-    "class",
-    "process",
-    "access",
-    "css",
-    "https",
+    "this", "is", "was", "has", "does", "yes", "always", "less", "class", "process", "access", "css", "https",
     "aws",
-}
+}  # fmt: skip
 
 
 @functools.lru_cache(maxsize=50_000)

@@ -91,32 +91,11 @@ def word_of(low: str) -> str:
 
 
 _DERIVED = (
-    ("ification", "ify"),
-    ("ization", "iz"),
-    ("izer", "iz"),
-    ("ication", "icat"),
-    ("ation", "at"),
-    ("ator", "at"),
-    ("ition", "it"),
-    ("ction", "ct"),
-    ("ptor", "pt"),
-    ("ption", "pt"),
-    ("rsion", "rs"),
-    ("ssion", "ss"),
-    ("sion", "d"),
-    ("ution", "ut"),
-    ("tion", "t"),
-    ("ctor", "ct"),
-    ("sor", "s"),
-    ("ment", ""),
-    ("able", ""),
-    ("ible", ""),
-    ("ency", "ent"),
-    ("ness", ""),
-    ("ive", ""),
-    ("er", ""),
-    ("ate", "at"),
-)
+    ("ification", "ify"), ("ization", "iz"), ("izer", "iz"), ("ication", "icat"), ("ation", "at"), ("ator", "at"),
+    ("ition", "it"), ("ction", "ct"), ("ptor", "pt"), ("ption", "pt"), ("rsion", "rs"), ("ssion", "ss"),
+    ("sion", "d"), ("ution", "ut"), ("tion", "t"), ("ctor", "ct"), ("sor", "s"), ("ment", ""), ("able", ""),
+    ("ible", ""), ("ency", "ent"), ("ness", ""), ("ive", ""), ("er", ""), ("ate", "at"),
+)  # fmt: skip
 
 
 def _root(word: str) -> str:

@@ -12,33 +12,15 @@ from dreams.lib.prose.dates.context import LONGEST, Context, DateSpan, Orientati
 from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, leave, rule
 
 _WORDS = {
-    "vorgestern": -2,
-    "gestern": -1,
-    "heute": 0,
-    "übermorgen": 2,
-    "avant-hier": -2,
-    "aujourd'hui": 0,
-    "après-demain": 2,
-    "demain": 1,
-    "anteayer": -2,
-    "ayer": -1,
-    "hoy": 0,
-    "pasado mañana": 2,
-}
+    "vorgestern": -2, "gestern": -1, "heute": 0, "übermorgen": 2, "avant-hier": -2, "aujourd'hui": 0,
+    "après-demain": 2, "demain": 1, "anteayer": -2, "ayer": -1, "hoy": 0, "pasado mañana": 2,
+}  # fmt: skip
 _KOREAN = {"그저께": -2, "그제": -2, "어제": -1, "오늘": 0, "내일": 1, "모레": 2}
 _KOREAN_PERIODS = {
-    "지난주": ("week", -1),
-    "저번주": ("week", -1),
-    "이번주": ("week", 0),
-    "다음주": ("week", 1),
-    "지난달": ("month", -1),
-    "저번달": ("month", -1),
-    "이번달": ("month", 0),
-    "다음달": ("month", 1),
-    "작년": ("year", -1),
-    "올해": ("year", 0),
+    "지난주": ("week", -1), "저번주": ("week", -1), "이번주": ("week", 0), "다음주": ("week", 1), "지난달": ("month", -1),
+    "저번달": ("month", -1), "이번달": ("month", 0), "다음달": ("month", 1), "작년": ("year", -1), "올해": ("year", 0),
     "내년": ("year", 1),
-}
+}  # fmt: skip
 _UNITS = {
     "tag": "day", "tage": "day", "tagen": "day", "woche": "week", "wochen": "week", "monat": "month", "monaten": "month",
     "jahr": "year", "jahren": "year", "quartal": "quarter", "jour": "day", "jours": "day", "semaine": "week",

@@ -51,26 +51,10 @@ L land joins join returns return takes take goes go stops stop switches switch f
 L lapses lapse happens happen comes come flies fly meets meet renews renew
 """
 _CLASS = {word: line[0] for line in _VOCABULARY.strip().splitlines() for word in line.split()[1:]}
-_NO_ED = frozenset(
-    [
-        "need",
-        "speed",
-        "feed",
-        "seed",
-        "embed",
-        "indeed",
-        "exceed",
-        "proceed",
-        "succeed",
-        "shed",
-        "bed",
-        "red",
-        "weed",
-        "breed",
-        "hundred",
-        "shared",
-    ]
-)
+_NO_ED = frozenset([
+    "need", "speed", "feed", "seed", "embed", "indeed", "exceed", "proceed", "succeed", "shed", "bed", "red",
+    "weed", "breed", "hundred", "shared",
+])  # fmt: skip
 # In the present and the past alike.
 _SAME = frozenset("cut put set hit shut split spread hurt quit let read run".split())  # noqa: SIM905 - a word list
 _BOUNDING = frozenset({"since", "until", "till", "by", "before", "after"})

@@ -74,13 +74,8 @@ EDGE = (
     r"|early(?:\s+in)?|mid(?:dle)?|late(?:\s+in)?)"
 )
 EDGES = {
-    "beginning": "early",
-    "start": "early",
-    "early": "early",
-    "mid": "mid",
-    "end": "late",
-    "late": "late",
-}
+    "beginning": "early", "start": "early", "early": "early", "mid": "mid", "end": "late", "late": "late",
+}  # fmt: skip
 
 
 def direction(word: str) -> int:
