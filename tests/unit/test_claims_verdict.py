@@ -101,6 +101,11 @@ def test_a_denial_of_what_a_session_never_spoke_of_is_not_supported(session: Evi
     assert check(session, claim).verdict == "unsupported"
 
 
+def test_what_is_said_to_be_itself_is_not_supported(session: Evidence) -> None:
+    assert check(session, "The retry limit was raised from 7 to 7").verdict == "unsupported"
+    assert check(session, "`retryLimit` = `retryLimit`").verdict == "unsupported"
+
+
 def test_an_empty_session_supports_nothing() -> None:
     assert check(Evidence(), "The staging server listens on port 8125").verdict == "unsupported"
 
@@ -283,7 +288,7 @@ def test_what_stands_below_a_name_is_said_of_it_and_of_no_neighbour(tmp_path: Pa
         "  update :unhide do\n    accept []\n    change set_attribute(:hidden_at, nil)\n  end\nend"
     )
     lines = [tool_call("Read", file_path="/lib/session.ex", id="s"), tool_result("s", code)]
-    evidence = read(write(tmp_path / "a.jsonl", lines))
+    evidence = read(write(tmp_path / "a.jsonl", [*LINES, *lines]))  # in a few lines alone no word is rare
     assert check(evidence, "`:unhide` sets `hidden_at` to nil").verdict == "supported"
 
 

@@ -10,6 +10,7 @@ import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from dreams.lib.prose import lexicon
@@ -166,6 +167,7 @@ _SMALLER: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("h", "hour", "hours"), (60, 3_600, 3_600_000)), **dict.fromkeys(("day", "days"), (24, 86_400, 86_400_000)),
     "kb": (1_000, 1_024), "mb": (1_000_000, 1_048_576), "gb": (1_000, 1_024),
 }  # fmt: skip
+_BECOMES = re.compile(r"`?\s*(?:=|==|→|->|to|is|instead of|rather than)\s*`?")
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*+•])\s+")
 
 
@@ -245,6 +247,16 @@ def _converted(text: str, end: int, piece: Piece) -> tuple[str, ...]:
     if not unit or not value.isdigit():
         return ()
     return tuple(f"n:{int(value) * size}" for size in _SMALLER[unit[1].lower()])
+
+
+def said_of_itself(claim: Claim) -> Anchor | None:
+    """A name or number that is said to be, or to become, itself: one of two was put in the other's place."""
+    for one, other in pairwise(
+        anchor for anchor in claim.anchors if anchor.marked or anchor.kind == "number"
+    ):
+        if one.text == other.text and _BECOMES.fullmatch(claim.text[one.end : other.start]):
+            return one
+    return None
 
 
 Shape = Literal[

@@ -28,6 +28,9 @@ _CUE = re.compile(
     r"prevent\w*|disabled?|block\w*|zero|0)\b|!(?==?\s?\w)",
     re.IGNORECASE,
 )
+_NEGATIVE = re.compile(
+    r"(?:un(?!i|der|til|less)|non-?)[a-z]{3,}|missing|absent|empty|fail\w*|never|no", re.IGNORECASE
+)
 _CLAUSE = re.compile(r"[;:()—–|]|,\s|\.\s|\s-\s|→|\b(?:but|and|because|so|which|while|although)\b")
 _ABSENCE = "non no none without nothing nobody nowhere neither nor lack lacks lacking unable"
 _OF_ABSENCE = frozenset({"no longer", *_ABSENCE.split()})
@@ -71,7 +74,11 @@ def unfounded(field: Field, claim: Claim) -> Denial | None:
     for denial in denials(claim.text):
         if _is_seldom_told(claim, denial):
             continue
-        if not _is_borne_out(field, claim, denial.scope[:2]):
+        if _doubly(claim.text, denial):
+            places = field.evidence.places(denial.scope[0], field.end)
+            if not any(is_doubly_denied(field.evidence.units[p].text) for p in places):
+                return denial
+        elif not _is_borne_out(field, claim, denial.scope[:2]):
             return denial
     return None
 
@@ -155,6 +162,18 @@ def _opposes(source: str, text: str) -> bool:
 def _plain_words(text: str) -> set[str]:
     words = re.findall(r"[a-z]+", text.lower())
     return {*words, *(word_of(word) for word in words)}
+
+
+def _doubly(text: str, denial: Denial) -> bool:
+    """ "not unused", "never missing": hardly anybody writes so, and who denies a denial must have it from somewhere."""
+    behind = text[denial.start + len(denial.word) :].split()
+    return bool(behind) and (
+        behind[0].lower() in {"already", "still"} or bool(_NEGATIVE.fullmatch(behind[0].strip("`*.,")))
+    )
+
+
+def is_doubly_denied(text: str) -> bool:
+    return any(_doubly(text, denial) for denial in denials(text))
 
 
 def is_guarded(text: str) -> bool:

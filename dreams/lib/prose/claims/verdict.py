@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dreams.lib.prose.claims import polarity
-from dreams.lib.prose.claims.anchors import Claim, claim_of
+from dreams.lib.prose.claims.anchors import Claim, claim_of, said_of_itself
 from dreams.lib.prose.claims.binding import PRESENT, Binding, bind, crossed, doubted
 from dreams.lib.prose.claims.evidence import FOREIGN, Evidence, Passage
 from dreams.lib.prose.claims.occurrences import Field, company_of
@@ -113,7 +113,8 @@ def _by_wordings(field: Field, claim: Claim, told: Wordings) -> ClaimCheck | Non
     for (start, end), place in told.other.items():
         why = f"a source has another thing for “{claim.text[start:end][:80]}”, in the same words"
         return ClaimCheck("contradicted", _quotes(field, [place]), why)
-    return None
+    same = said_of_itself(claim)
+    return ClaimCheck("unsupported", (), f"it says of “{same.text[:80]}” that it is itself") if same else None
 
 
 def _by_disowning(field: Field, claim: Claim, quoted_at: int | None = None) -> ClaimCheck | None:
