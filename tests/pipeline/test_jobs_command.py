@@ -87,6 +87,13 @@ def test_a_job_that_failed_exits_1_with_its_reason(monkeypatch) -> None:
         jobs("run", made["id"])
 
 
+def test_a_job_of_another_host_is_run_there() -> None:
+    made = jobs("add", "0 3 * * *", "verify")
+    ScheduledJob.objects.update(host="elsewhere")
+    with pytest.raises(Refused, match="belongs to elsewhere"):
+        jobs("run", made["id"])
+
+
 def test_words_for_a_person() -> None:
     out = StringIO()
     call_command("jobs", "add", "0 3 * * *", "verify", once=True, stdout=out)

@@ -251,11 +251,34 @@ def test_three_failures_in_a_row_are_in_the_inbox_until_it_works() -> None:
         end_all(at(day, 4), JobRun.Status.FAILED)
     [item] = waiting.waiting(at(4, 5))
     assert (item.key, item.kind.label, item.since) == (job.public_id, "Schedule failed", at(2, 4))
-    assert item.why == "Failed 3 times in a row. A disk is full."
+    assert item.why == "“Verify: all projects” failed 3 times in a row. A disk is full."
     assert item.url.endswith(f"/schedules/#{job.public_id}")
     start(at(5, 3, 16))
     end_all(at(5, 4))
     assert waiting.waiting(at(5, 5)) == []
+
+
+def test_a_failing_job_of_a_project_stands_under_the_projects_name(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    job = add("export", project=project)
+    for _ in range(3):
+        runs.end(runs.start_now(job, actor=""), runs.Result(JobRun.Status.FAILED, ""))
+    [item] = waiting.waiting(START)
+    assert (item.project, item.project_pk) == ("app", project.pk)
+    assert item.why == "“Export: app” failed 3 times in a row."
+
+
+def test_a_job_of_another_host_is_left_to_it() -> None:
+    job = add()
+    ScheduledJob.objects.update(host="elsewhere")
+    assert start(at(2, 3, 16)) == []
+    dream = add("dream")
+    ScheduledJob.objects.update(host="elsewhere")
+    dream.refresh_from_db()
+    run = runs.start_now(dream, actor="owner")
+    ticking.begin(run, enqueue=lambda started: pytest.fail("its files are elsewhere"))
+    run.refresh_from_db()
+    assert run.status == "pending" and job.pk
 
 
 def test_a_tick_hands_a_run_to_the_queue_once_and_again_when_nobody_took_it() -> None:

@@ -13,7 +13,7 @@ from django_q.models import OrmQ, Schedule
 
 from dreams import conf
 from dreams.lib import process
-from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project, Proposal
+from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project, Proposal, ScheduledJob
 from dreams.services import discovery, dreaming
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
@@ -231,3 +231,13 @@ def test_what_was_left_undecided_is_proposed_again_by_a_later_dream(tmp_path: Pa
     review.decide(Proposal.of(again), review.select(Proposal.of(again)), Hunk.Verdict.REJECTED, world.ME)
     review.submit(Proposal.of(again), world.ME)
     assert Session.objects.filter(used_bytes__gt=0).count() == 5
+
+
+def test_the_queue_has_one_schedule_and_an_address_of_the_environment_has_a_job(monkeypatch) -> None:
+    scheduler.ensure_schedule()
+    assert not ScheduledJob.objects.exists()
+    monkeypatch.setenv("MEMORYWEB_DIGEST_EMAIL", "me@example.org")
+    for _ in range(2):
+        scheduler.ensure_schedule()
+    assert Schedule.objects.count() == 1, "jobs have a table of their own"
+    assert [(job.kind, job.cron) for job in ScheduledJob.objects.all()] == [("digest", "0 8 * * *")]

@@ -112,9 +112,26 @@ def test_a_failing_job_in_the_inbox_leads_to_its_row(browser: Client) -> None:
     for _ in range(3):
         runs.end(runs.start_now(job, actor=""), runs.Result(JobRun.Status.FAILED, "A disk is full."))
     inbox = browser.get("/").content.decode()
-    assert "Schedule failed" in inbox and "Failed 3 times in a row. A disk is full." in inbox
+    assert "Schedule failed" in inbox and "failed 3 times in a row. A disk is full." in inbox
     assert f'href="/schedules/#{job.public_id}"' in inbox
     assert f'id="{job.public_id}"' in look(browser)
+
+
+def test_a_failing_job_can_be_snoozed_and_comes_back_when_it_waits_again(browser: Client) -> None:
+    browser.post("/schedules/", {"kind": "verify", "cron": "0 3 * * *"})
+    job = ScheduledJob.objects.get()
+    for _ in range(3):
+        runs.end(runs.start_now(job, actor=""), runs.Result(JobRun.Status.FAILED, "A disk is full."))
+    tomorrow = (timezone.localdate() + dt.timedelta(days=1)).isoformat()
+    page = browser.post(
+        "/snooze/", {"proposal": job.public_id, "until": tomorrow}, follow=True
+    ).content.decode()
+    assert "Snoozed (1)" in page
+    assert browser.get(f"/several/?proposal={job.public_id}").status_code in (200, 302, 303)
+    assert (
+        "A disk is full"
+        in browser.post("/snooze/bring-back/", {"item": job.public_id}, follow=True).content.decode()
+    )
 
 
 def test_only_the_owner_sees_and_changes_the_schedule(client: Client) -> None:

@@ -16,6 +16,7 @@ from dreams.management.base import BadUsage, Refused, table
 from dreams.management.base import Command as BaseCommand
 from dreams.models import JobRun, ScheduledJob
 from dreams.services import jobs
+from dreams.services.hosts import host
 
 
 class Command(BaseCommand):
@@ -68,6 +69,8 @@ class Command(BaseCommand):
         return _shown(job, timezone.now(), jobs.Clock.load())
 
     def _run(self, job: ScheduledJob) -> Mapping[str, Any]:
+        if job.host != host():
+            raise Refused(f"{job} belongs to {job.host}, which has its files. Run it there.")
         signal.signal(signal.SIGTERM, _stop)
         try:
             run = jobs.run_here(jobs.start_now(job, actor=named.me().name))

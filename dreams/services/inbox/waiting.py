@@ -351,10 +351,10 @@ def _failing_jobs() -> Iterator[Item]:
         yield Item(
             key=row.public_id,
             kind=Kind.JOB,
-            project=str(row),
+            project=str(row.project or "Schedule"),
             project_pk=row.project_id,
             since=row.failing_since or row.made_at,
-            why=f"Failed {row.failures} times in a row. {row.said or ''}".strip(),
+            why=f"“{row}” failed {row.failures} times in a row. {row.said or ''}".strip(),
             action="Look",
             url=f"{reverse('schedules')}#{row.public_id}",
         )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from django.core.cache import cache
 
 from dreams.models import JobRun, ScheduledJob
-from dreams.services.hosts import cluster_name
+from dreams.services.hosts import cluster_name, host
 from dreams.services.jobs import book, dreams, runs
 
 log = logging.getLogger(__name__)
@@ -72,11 +72,11 @@ def hand_out(run: JobRun) -> None:
 
 
 def begin(run: JobRun, enqueue: dreams.Enqueue) -> None:
-    """Start a run that a person asked for on a page, without waiting for the next tick."""
-    if run.kind == book.Kind.DREAM:
-        dreams.advance(run, run.made_at, enqueue)
-    else:
+    """Start a run that a person asked for on a page, without waiting for the next tick of the host that has the files."""
+    if run.kind != book.Kind.DREAM:
         hand_out(run)
+    elif run.host == host():
+        dreams.advance(run, run.made_at, enqueue)
 
 
 def run_job(run_pk: int) -> JobRun | None:
