@@ -38,7 +38,8 @@ def test_a_script_of_ours_evaluates_and_fetches_nothing(file: Path) -> None:
 @pytest.mark.parametrize("file", sorted(TEMPLATES.rglob("*.html")), ids=lambda file: file.name)
 def test_a_template_has_nothing_inline_and_loads_from_nowhere_else(file: Path) -> None:
     text = file.read_text()
-    assert not re.search(r"\sstyle=|\son\w+=|<style|javascript:|hx-on|hx-vals=.js:", text)
+    of_html = re.sub(r"{%.*?%}", "", text)  # a tag's own word may begin like an event
+    assert not re.search(r"\sstyle=|\son\w+=|<style|javascript:|hx-on|hx-vals=.js:", of_html)
     assert not re.search(r"<script(?![^>]*\ssrc=\"{% static)", text)
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", text)
     assert "|safe" not in text
