@@ -24,7 +24,7 @@ from dreams.lib import diff, memdir
 from dreams.lib.agents.transcripts import is_correction
 from dreams.lib.diff.merge import merge3, merge_index
 from dreams.lib.prose import dates, similarity
-from dreams.lib.secrets import finding as secrets
+from dreams.lib.secrets import spotting as secrets
 from dreams.services.search import query
 
 # fmt: off

@@ -29,7 +29,7 @@ from dreams.lib.agents.transcripts import (
     scan,
     without_replays,
 )
-from dreams.lib.agents.transcripts.ahead import Ahead, cores
+from dreams.lib.agents.transcripts.read_ahead import Ahead, cores
 
 ROUNDS = 5
 

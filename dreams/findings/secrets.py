@@ -14,7 +14,7 @@ from dataclasses import replace
 from dreams.findings.base import Found, Subject
 from dreams.findings.statements.units import Line, added_lines, found_at
 from dreams.lib.files.text import decode
-from dreams.lib.secrets.finding import SecretSpan, spans
+from dreams.lib.secrets.spotting import SecretSpan, spans
 
 CHECK = "secrets"
 _key = [os.urandom(32)]  # until the host gives its own: a plain hash of a short password can be guessed

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from django.db import models
 
-from dreams.lib.agents.transcripts import ahead
-from dreams.lib.agents.transcripts.ahead import Ahead
+from dreams.lib.agents.transcripts import read_ahead
+from dreams.lib.agents.transcripts.read_ahead import Ahead
 from dreams.models import MemoryWrite, Project, Prompt, RequestUsage, Session, TranscriptFile
 from dreams.services.discovery import discover, importing
 from tests.world.agent_folder import Root, answer, typed
@@ -74,7 +74,7 @@ def discovered(
 ) -> dict[str, list[tuple[object, ...]]]:
     Project.objects.all().delete()
     monkeypatch.setattr(importing, "children_for", lambda _: children)
-    monkeypatch.setattr(ahead, "GROUP_FILES", 3)
+    monkeypatch.setattr(read_ahead, "GROUP_FILES", 3)
     report = root.discover()
     assert report.skipped == ()
     return rows()

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from dreams import findings
 from dreams.findings import secrets
-from dreams.lib.secrets.finding import spans
 from dreams.lib.secrets.redact import redact, redact_counted
+from dreams.lib.secrets.spotting import spans
 from tests.world.findings import FILES, changed, codes, one, report
 
 ROOT = Path(__file__).parents[2]

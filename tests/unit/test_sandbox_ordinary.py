@@ -163,7 +163,7 @@ RECORDED = [
     ("diff a.md topic/one.md && echo same", "same\n"),
     ("printf 'x\\ntype: user\\nb,2\\na,1\\n' | diff a.md -", "1c1\n< # note TODO\n---\n> x\n"),
     ("cmp a.md my\\ notes.md && echo same", "same\n"),
-    ("stat -c '%n %s %F' a.md topic", "a.md 31 regular file\ntopic 4096 directory\n"),
+    ("stat -c '%n %F' a.md topic", "a.md regular file\ntopic directory\n"),
     ("test -d topic && basename topic/one.md .md; dirname topic/one.md", "one\ntopic\n"),
     ("printf '%s-%03d|%5.1f\\n' a 7 2.25", "a-007|  2.2\n"),
     ('echo "a  b" \'c"d\' e\\ f', 'a  b c"d e f\n'),

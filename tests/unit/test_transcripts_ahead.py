@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dreams.lib.agents.transcripts import Cancelled, Whole, ahead, read_whole, whole
-from dreams.lib.agents.transcripts.ahead import Ahead, children_for
+from dreams.lib.agents.transcripts import Cancelled, Whole, read_ahead, read_whole, whole_file
+from dreams.lib.agents.transcripts.read_ahead import Ahead, children_for
 
 T0 = "2026-03-01T10:00:00.123456Z"
 pack = msgspec.msgpack.Encoder().encode
@@ -88,7 +88,7 @@ def all_by_children(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> Whole:
         raise AssertionError("read by the parent")
 
-    monkeypatch.setattr(ahead, "read_whole", refused)
+    monkeypatch.setattr(read_ahead, "read_whole", refused)
 
 
 def wait_for(what: Callable[[], bool]) -> None:
@@ -112,8 +112,8 @@ def test_a_child_process_reads_every_shape_exactly_as_one_process_does(
 
 
 def test_both_sides_read_and_the_order_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "GROUP_FILES", 1)
-    monkeypatch.setattr(ahead, "GROUPS_AT_ONCE", 2)
+    monkeypatch.setattr(read_ahead, "GROUP_FILES", 1)
+    monkeypatch.setattr(read_ahead, "GROUPS_AT_ONCE", 2)
     files = listed(folder) * 1
     for children in (1, 2):
         with Ahead(files, children=children) as reading:
@@ -124,7 +124,7 @@ def test_both_sides_read_and_the_order_is_kept(folder: Path, monkeypatch: pytest
 def test_a_killed_child_costs_nothing_but_time(
     folder: Path, monkeypatch: pytest.MonkeyPatch, children: int
 ) -> None:
-    monkeypatch.setattr(ahead, "GROUP_FILES", 2)
+    monkeypatch.setattr(read_ahead, "GROUP_FILES", 2)
     files = listed(folder)
     with Ahead(files, children=children) as reading:
         first = reading.take(files[0][0])
@@ -140,7 +140,7 @@ def test_a_killed_child_costs_nothing_but_time(
 
 def test_a_child_that_answers_nonsense_is_let_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        ahead,
+        read_ahead,
         "_CODE",
         "import sys; sys.stdout.write('\\0\\0\\0\\2xx' * 9); sys.stdout.flush(); sys.stdin.read()",
     )
@@ -151,8 +151,8 @@ def test_a_child_that_answers_nonsense_is_let_go(folder: Path, monkeypatch: pyte
 
 
 def test_a_child_that_hangs_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "_CODE", "import time; time.sleep(60)")
-    monkeypatch.setattr(ahead, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(read_ahead, "_CODE", "import time; time.sleep(60)")
+    monkeypatch.setattr(read_ahead, "PATIENCE_SECONDS", 0.3)
     files = listed(folder)
     with Ahead(files, children=2) as reading:
         assert take_all(reading, files) == [None] * len(files)
@@ -175,13 +175,13 @@ def test_a_file_with_more_rows_than_are_kept_at_once_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (path := tmp_path / "s.jsonl").write_bytes(b"".join(answer(f"m{n}", 1) for n in range(30)))
-    monkeypatch.setattr(whole, "MAX_ROWS", 20)
-    with pytest.raises(whole.TooMuch):
+    monkeypatch.setattr(whole_file, "MAX_ROWS", 20)
+    with pytest.raises(whole_file.TooMuch):
         read_whole(path)
 
 
 def test_waiting_can_be_stopped_and_leaves_no_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "_CODE", "import sys, time; time.sleep(60)")
+    monkeypatch.setattr(read_ahead, "_CODE", "import sys, time; time.sleep(60)")
     files = listed(folder)
 
     def stop() -> None:
@@ -210,11 +210,11 @@ def test_a_child_ends_with_its_parents_pipe_and_knows_no_secret(
 
 
 def test_little_work_or_one_core_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "cores", lambda: 2)
+    monkeypatch.setattr(read_ahead, "cores", lambda: 2)
     assert children_for([1_000] * 100) == 0
-    assert children_for([ahead.MIN_BYTES]) == 1
+    assert children_for([read_ahead.MIN_BYTES]) == 1
     assert children_for([10] * 20_000) == 1
-    monkeypatch.setattr(ahead, "cores", lambda: 16)
-    assert children_for([ahead.MIN_BYTES]) == ahead.MAX_CHILDREN
-    monkeypatch.setattr(ahead, "cores", lambda: 1)
-    assert children_for([ahead.MIN_BYTES]) == 0
+    monkeypatch.setattr(read_ahead, "cores", lambda: 16)
+    assert children_for([read_ahead.MIN_BYTES]) == read_ahead.MAX_CHILDREN
+    monkeypatch.setattr(read_ahead, "cores", lambda: 1)
+    assert children_for([read_ahead.MIN_BYTES]) == 0

@@ -16,7 +16,7 @@ class UsageError(Exception):
 
 
 class LimitReached(Exception):
-    """A cap on time, bytes, names or memory was met; what was printed until then stands."""
+    """A cap on time, bytes, names or memory was met; what was printed until then is kept."""
 
     def __init__(self, message: str, status: int = 1) -> None:
         super().__init__(message)

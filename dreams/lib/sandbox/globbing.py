@@ -100,7 +100,7 @@ def _stands(path: str, folder: bool, tree: Tree, cwd: str) -> bool:
 
 
 def wild(pattern: str) -> bool:
-    """Whether an unescaped wildcard stands in it."""
+    """Whether it has an unescaped wildcard."""
     at = 0
     while at < len(pattern):
         if pattern[at] == "\\":

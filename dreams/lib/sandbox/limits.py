@@ -38,7 +38,7 @@ class Meter:
         self.deadline = time.monotonic() + self.limits.seconds
 
     def tick(self) -> None:
-        """To be called inside every loop whose length the caller's files decide."""
+        """Call this inside every loop whose length depends on the files."""
         if time.monotonic() > self.deadline:
             raise LimitReached(
                 f"stopped after {self.limits.seconds:g} seconds; narrow the command", TIMED_OUT

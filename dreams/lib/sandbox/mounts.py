@@ -50,7 +50,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One name of a folder and what it is; links are told, never followed."""
+    """One name of a folder and what it is; links are reported, never followed."""
 
     name: str
     stat: os.stat_result
@@ -117,7 +117,7 @@ class Tree:
         return None
 
     def _innermost(self, mount: Mount, rel: str) -> tuple[Mount, str]:
-        """A mount that stands below another one wins, by whichever name the path came."""
+        """A mount below another one wins, whichever name the path uses."""
         if rel and mount.stands_for:
             return self._mounted(normal(f"{mount.stands_for[0]}/{rel}")) or (mount, rel)
         return mount, rel
@@ -130,7 +130,7 @@ class Tree:
     # Files
 
     def stat(self, place: Place) -> os.stat_result:
-        """Of what stands there, a link itself included. Raises OSError or SafeFsError."""
+        """Of what is there; of a link, the link itself. Raises OSError or SafeFsError."""
         if place.mount is None:
             return _FOLDER
         found = place.mount.root.lstat(place.rel) if place.rel else place.mount.root.stat()
@@ -165,7 +165,7 @@ class Tree:
         return sorted({rest.split("/")[0] for rest in rests if rest})
 
     def link_target(self, place: Place) -> str:
-        """The text of a link, for listings; nobody goes there."""
+        """The text of a link, for listings; it is never followed."""
         if place.mount is None or not place.rel:
             raise OSError(errno.EINVAL, "Invalid argument")
         with place.mount.root.parent(place.rel) as (folder, name):

@@ -40,7 +40,7 @@ def translate(
 
 
 def fixed(pattern: bytes, *, fold: bool = False) -> bytes:
-    """A text to be found as it stands."""
+    """A literal text."""
     sets = (frozenset([byte]) for byte in pattern)
     return b"".join(_set(_folded(of) if fold else of) for of in sets)
 
@@ -237,7 +237,7 @@ class _Reader:
         return node
 
     def _next_is(self, operator: bytes) -> bool:
-        """Whether an operator stands here, in this syntax's spelling: `|` or `\\|`."""
+        """Whether an operator comes next, in this syntax's spelling: `|` or `\\|`."""
         return self._text.startswith(operator if self._extended else b"\\" + operator, self._at)
 
     def _skip(self, operator: bytes) -> None:

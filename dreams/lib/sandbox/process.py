@@ -70,7 +70,7 @@ class Process:
     meter: Meter
     now: float
     stderr: Callable[[bytes], None]
-    # Set by `cd` alone; the shell takes it over when the command stands alone.
+    # Set by `cd`; the shell uses it when the command is not part of a pipeline.
     new_cwd: str | None = None
     status: int = 0
 
@@ -157,5 +157,5 @@ def is_folder(stat: os.stat_result) -> bool:
 
 
 def raw(text: str) -> bytes:
-    """An argument or a file name as the bytes it stands for."""
+    """An argument or a file name as bytes."""
     return text.encode("utf-8", "surrogateescape")

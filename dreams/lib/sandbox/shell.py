@@ -47,7 +47,7 @@ class Shell:
         self._clock = clock
 
     def run(self, line: str) -> Answer:
-        """Never raises for anything that stands in `line`."""
+        """Never raises for anything in `line`."""
         started = time.perf_counter()
         sink = Sink(self._limits.output_chars)
         status, refused = self._answer(line, sink)
@@ -89,7 +89,7 @@ def _check(pipeline: Pipeline) -> None:
         try:
             compile_command(name.text, argv)
         except UsageError:
-            continue  # told when its turn comes
+            continue  # reported when its turn comes
 
 
 class _Run:

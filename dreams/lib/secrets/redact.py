@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from dreams.lib.secrets.finding import spans
+from dreams.lib.secrets.spotting import spans
 
 
 def redact(text: str) -> str:

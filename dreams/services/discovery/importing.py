@@ -17,7 +17,7 @@ from django.db import DatabaseError, DataError, IntegrityError, transaction
 
 from dreams.lib.agents.claude_code.listing import printable, why
 from dreams.lib.agents.transcripts import Batch, Cancelled, Prompt, Reader, Scan, UsageRow, Whole, scan, seen
-from dreams.lib.agents.transcripts.ahead import Ahead, children_for
+from dreams.lib.agents.transcripts.read_ahead import Ahead, children_for
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.files.text import storable
 from dreams.services.discovery import rows

@@ -16,7 +16,7 @@ from dreams.engines.drafts import Draft, DraftFile, DraftHunk, DraftOperation
 from dreams.engines.types import Edit, OperationKind
 from dreams.lib import memdir
 from dreams.lib.prose import dates
-from dreams.lib.secrets import finding as secrets
+from dreams.lib.secrets import spotting as secrets
 
 #: The kinds that trust can be earned for. The others remove something, or are a person's own.
 KINDS: tuple[OperationKind, ...] = ("learn", "date", "index")

@@ -14,8 +14,8 @@ from django.db.models import Model, Q, QuerySet
 
 from dreams.findings import secrets
 from dreams.lib.files import text
-from dreams.lib.secrets.finding import spans
 from dreams.lib.secrets.redact import values, without
+from dreams.lib.secrets.spotting import spans
 from dreams.models import (
     AppliedFile,
     Blob,

@@ -19,8 +19,8 @@ from django.utils import timezone
 from dreams.findings import secrets
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
-from dreams.lib.secrets.finding import spans
 from dreams.lib.secrets.redact import values, without
+from dreams.lib.secrets.spotting import spans
 from dreams.lib.storage import history, journal
 from dreams.models import FileChange, Hunk, Project, Proposal, Purge
 from dreams.services import auditlog, blobs, host_key

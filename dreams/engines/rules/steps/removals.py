@@ -24,7 +24,7 @@ from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
 from dreams.lib.secrets import redact as redaction
-from dreams.lib.secrets.finding import spans
+from dreams.lib.secrets.spotting import spans
 
 _SO = r"(?:as of|since|from|(?:last )?updated?|status|starting|checked|confirmed|verified)"
 _FIRST = re.compile(

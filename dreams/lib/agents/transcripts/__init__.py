@@ -16,7 +16,7 @@ from .scan import Batch, MemoryWrite, Prompt, Scan, scan, uuid_key
 from .turns import Page, Part, Turn, line_at, line_number, page
 from .typed import is_correction, typed_text
 from .usage import UsageRow, better, keep_best, without_replays
-from .whole import Seen, TooMuch, Whole, identity_of, read_whole, seen
+from .whole_file import Seen, TooMuch, Whole, identity_of, read_whole, seen
 
 __all__ = [
     "Batch",

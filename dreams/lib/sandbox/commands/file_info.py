@@ -74,7 +74,7 @@ _FIELDS: dict[str, Describe] = {
     "X": lambda process, path, stat: _seconds(stat.st_atime_ns),
     "Y": lambda process, path, stat: _seconds(stat.st_mtime_ns),
     "Z": lambda process, path, stat: _seconds(stat.st_ctime_ns),
-    # The time of birth is not told by the system call in use.
+    # fstatat(2), the system call in use, knows no time of birth.
     "w": lambda process, path, stat: "-",
     "W": lambda process, path, stat: 0,
 }

@@ -182,7 +182,7 @@ class _Scan:
         self._before.clear()
 
     def _beside(self, number: int, line: bytes) -> Iterator[bytes]:
-        """A line of context; with -o what matches in it, which only -v leaves to be found."""
+        """A line of context. With -o: what matches in it, which happens with -v alone."""
         if self._plan.mode == "lines":
             yield self._shown(number, line, b"-")
         elif self._plan.invert:

@@ -252,7 +252,7 @@ def _when(style: _Style, ns: int, now: float) -> str:
 
 
 def _aligned(row: list[str], widths: list[int], style: _Style) -> str:
-    """Names to the left, numbers to the right; the time stands as it is."""
+    """Names to the left, numbers to the right; the time is not aligned."""
     before = style.args.has("i") + style.args.has("s")
     names = 2 - style.args.has("g") - (style.args.has("o") or style.args.has("G"))
     to_left = {before} if style.long else set()

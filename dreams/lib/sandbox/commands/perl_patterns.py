@@ -45,7 +45,7 @@ def read(text: bytes, *, fold: bool) -> Perl:
 
 
 def _split(text: bytes) -> tuple[bytes, bytes, bytes, int | None]:
-    """(what stands before, what is kept, what follows, how far before)."""
+    """(the part before, the kept part, the part after, how many bytes before)."""
     marks = _marks(text)
     before, kept, after, behind = b"", text, b"", None
     if any(kind == "|" for kind, _, _ in marks):
@@ -73,7 +73,7 @@ def _width(text: bytes) -> int | None:
 
 
 def _marks(text: bytes) -> list[tuple[str, int, int]]:
-    """What stands outside all groups: (`|`, `K`, or how a group begins; where it begins; where it ends)."""
+    """The marks outside all groups: (`|`, `K`, or how a group begins; where it begins; where it ends)."""
     found: list[tuple[str, int, int]] = []
     opened: list[int] = []
     at = 0

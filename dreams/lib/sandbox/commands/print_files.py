@@ -187,7 +187,7 @@ class _Wanted:
 
 
 def _classic(argv: list[str]) -> list[str]:
-    """`-5` as `-n 5`, where it stands first."""
+    """`-5` as `-n 5`, when it is the first word."""
     if argv and (found := re.fullmatch(r"-([0-9]+)([clqvz]*)", argv[0])):
         letter = "c" if "c" in found[2] else "n"
         others = "".join(flag for flag in found[2] if flag in "qvz")

@@ -37,7 +37,7 @@ def command(bwrap: str, folders: Iterable[str], *, root: bool) -> list[str]:
     """
     words = [bwrap, *_ALONE, "--cap-drop", "ALL"]
     words += ["--cap-add", "CAP_DAC_OVERRIDE"] if root else []
-    # A folder comes before what stands below it: the later mount would otherwise be hidden.
+    # A folder comes before its subfolders: mounted later, it would hide them.
     for folder in sorted({*_own(), *folders}):
         words += ["--ro-bind-try", folder, folder]
     return [*words, "--remount-ro", "/", "--chdir", str(BASE), "--"]

@@ -275,7 +275,7 @@ class _Search:
                     leading = [*leading, (number, bare)][-self.before :]
 
     def _can_skip(self, block: bytes) -> bool:
-        # `$` stands before a CR for us, but not for the sieve.
+        # For us `$` matches before a CR; the sieve does not know that.
         return self.sieve is not None and b"\r" not in block and not self.sieve.search(block)
 
     def _around(self, line: bytes) -> str:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dreams.lib.storage.journal.plan import inverse
 
-from .late import Late, collect_late, handed_over
+from .late_texts import Late, collect_late, handed_over
 from .plan import (
     Applied,
     BadPlan,

@@ -21,9 +21,9 @@ from typing import Self
 
 import msgspec
 
-from .child import Answer, Task, receive_answer, send, unpack
+from .read_ahead_process import Answer, Task, receive_answer, send, unpack
 from .reader import Reader
-from .whole import TooMuch, Whole, read_whole
+from .whole_file import TooMuch, Whole, read_whole
 
 MIN_BYTES = 192 << 20
 MAX_CHILDREN = 3
@@ -38,7 +38,7 @@ PATIENCE_SECONDS = 60
 FILE_COST = 16 << 10
 # A child needs no secrets.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "HOME", "TMPDIR")
-_CODE = "from dreams.lib.agents.transcripts.child import main; main()"
+_CODE = "from dreams.lib.agents.transcripts.read_ahead_process import main; main()"
 
 log = logging.getLogger(__name__)
 

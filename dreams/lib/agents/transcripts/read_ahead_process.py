@@ -14,7 +14,7 @@ from typing import IO
 import msgspec
 
 from .reader import Reader
-from .whole import TooMuch, Whole, read_whole
+from .whole_file import TooMuch, Whole, read_whole
 
 MAX_FRAME = 1 << 30
 _SIZE_BYTES = 4

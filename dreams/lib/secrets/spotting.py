@@ -12,7 +12,7 @@ from functools import partial
 
 import re2
 
-from dreams.lib.secrets import looks
+from dreams.lib.secrets import value_tests
 from dreams.lib.secrets.forms import GIVEN, PREFIXED, SHORT
 
 MAX_CHARS = 4_000_000  # of one text; callers hand in files and transcript lines
@@ -68,16 +68,20 @@ class SecretSpan:
 
 Judge = Callable[[str], bool]
 _JUDGES: dict[str, Judge] = {
-    "form": lambda value: not looks.is_placeholder(value),
-    "password": partial(looks.looks_secret, "password"),
-    "token": partial(looks.looks_secret, "token"),
-    "told": looks.is_told,
-    "mixed": looks.is_mixed,
-    "login": looks.is_login,
-    "random": partial(looks.is_token, least=16),
-    "unnamed": lambda value: looks.is_token(value) and not looks.is_uuid(value),
+    "form": lambda value: not value_tests.is_placeholder(value),
+    "password": partial(value_tests.looks_secret, "password"),
+    "token": partial(value_tests.looks_secret, "token"),
+    "told": value_tests.is_told,
+    "mixed": value_tests.is_mixed,
+    "login": value_tests.is_login,
+    "random": partial(value_tests.is_token, least=16),
+    "unnamed": lambda value: value_tests.is_token(value) and not value_tests.is_uuid(value),
     "address": lambda value: (
-        not (looks.is_placeholder(value) or looks.is_reference(value) or value.lower() in _SAMPLE_PASSWORDS)
+        not (
+            value_tests.is_placeholder(value)
+            or value_tests.is_reference(value)
+            or value.lower() in _SAMPLE_PASSWORDS
+        )
         and not (value.isupper() and value.replace("_", "").isalpha())  # TOKEN, DB_PASSWORD
     ),
 }
@@ -167,11 +171,11 @@ def _assigned(text: str) -> Iterator[SecretSpan]:
         start, value = match.start(_ASSIGNED.groupindex["s"]), _ended(match["s"])
         if text[match.end() : match.end() + 1] == "(":  # what is called gives the secret, and is none
             continue
-        if looks.looks_secret(match["name"], value):
+        if value_tests.looks_secret(match["name"], value):
             yield SecretSpan("assigned-secret", start, start + len(value))
     for match in _SET.finditer(text):
         start, value = match.start(_SET.groupindex["s"]), _ended(match["s"])
-        if not _NO_SECRET_KEY.search(match["name"]) and looks.is_token(value, 16):
+        if not _NO_SECRET_KEY.search(match["name"]) and value_tests.is_token(value, 16):
             yield SecretSpan("assigned-secret", start, start + len(value))
 
 
