@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from django.contrib.auth.models import AbstractUser
 from django.core.cache import cache
+from django.test import Client
+
+from tests.web.reading import Reader
 
 
 @pytest.fixture(autouse=True)
@@ -14,3 +18,11 @@ def empty_cache() -> Iterator[None]:
     cache.clear()
     yield
     cache.clear()
+
+
+@pytest.fixture
+def browser(owner: AbstractUser) -> Client:
+    """Logged in as the owner, and reading pages as a browser does."""
+    reader = Reader()
+    reader.force_login(owner)
+    return reader

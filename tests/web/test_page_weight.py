@@ -20,7 +20,7 @@ _LOADED = re.compile(r"<(?:link|script)[^>]*(?:href|src)=\"/static/([^\"?]+)")
 
 def weight(browser: Client, path: str) -> int:
     """Bytes over the wire: the page and every style sheet, script and icon that it names."""
-    page = browser.get(path).content
+    page = browser.get(path).wire
     files = set(_LOADED.findall(page.decode()))
     assert any(name.endswith("tokens.css") for name in files)
     sent = [page, *((Path(settings.BASE_DIR) / "static" / name).read_bytes() for name in files)]

@@ -82,8 +82,8 @@ def test_sessions_since_the_last_dream_and_the_index_are_counted(browser: Client
     world.make_memory(project, path="MEMORY.md", kind=Memory.Kind.INDEX, lines=300)
     world.make_memory(project)
     text = " ".join(browser.get(reverse("projects")).content.decode().split())
-    assert '<dt>New sessions</dt> <dd class="number">1</dd>' in text
-    assert '<dt>Memories</dt> <dd class="number">1</dd>' in text
+    assert '<dt>New sessions</dt><dd class="number">1</dd>' in text
+    assert '<dt>Memories</dt><dd class="number">1</dd>' in text
     assert "150%, over" in text
 
 

@@ -22,7 +22,7 @@ class DiffLine:
     sign: str
     word: str
     text: str
-    pieces: tuple[diff.Piece, ...]
+    runs: tuple[Run, ...]
     no_end: bool
 
 
@@ -40,7 +40,7 @@ def _diff_line(row: diff.Row) -> DiffLine:
         sign=sign,
         word=word,
         text=row.text if is_skip else "",
-        pieces=() if is_skip else tuple(diff.pieces(row)),
+        runs=() if is_skip else tuple(Run(one.changed, (Bit(one.text),)) for one in diff.pieces(row)),
         no_end=not is_skip and not row.end and row.kind != "equal",
     )
 

@@ -1,7 +1,7 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots` (filters);
-`hidden`, `icon`, `query`, `pages`, `bar`, `changed_size` (tags).
+`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots`, `words`, `section` (filters);
+`hidden`, `transcript`, `icon`, `query`, `pages`, `bar`, `changed_size` (tags).
 """
 
 from __future__ import annotations
@@ -23,8 +23,15 @@ from django.utils.safestring import SafeString, mark_safe
 from dreams.lib import ages, diff
 from dreams.lib.secrets.masking import Mask
 from dreams.web import amounts, icons, render
+from dreams.web.pages.diffs import Bit, DiffLine, Line
 
 register = template.Library()
+# Entry of the navigation → how the names of its pages begin.
+SECTIONS = {
+    "inbox": ("inbox", "by-kind", "bulk", "snooze", "review", "conflict", "undo", "question"),
+    "projects": ("project", "memory", "session"),
+    "dreams": ("dream",),
+}
 # So many characters stand on one line anywhere.
 SHORT_NAME = 20
 MOST_DOTS = 12
@@ -199,6 +206,34 @@ def icon(name: str, extra: str = "") -> SafeString:
         extra,
         inside,
     )
+
+
+@register.filter
+def words(line: Line | DiffLine) -> SafeString:
+    """The text of a line of a difference: what changed in it is marked, and so is code and what a link leads to."""
+    mark = "del" if line.kind == "del" else "ins"
+    runs = (
+        (run.changed, format_html_join("", "{}", ((_bit(bit),) for bit in run.bits))) for run in line.runs
+    )
+    marked = (format_html(f"<{mark}>{{}}</{mark}>", run) if changed else run for changed, run in runs)
+    return format_html_join("", "{}", ((run,) for run in marked))
+
+
+def _bit(bit: Bit) -> str:
+    return format_html('<span class="look-{}">{}</span>', bit.look, bit.text) if bit.look else bit.text
+
+
+@register.simple_tag
+def transcript(session: int, line: int | None) -> str:
+    """The address of a session, at a line of its transcript where one is known."""
+    return reverse("session", args=[session]) + (f"?line={line}#line-{line}" if line else "")
+
+
+@register.filter
+def section(page: str | None) -> str:
+    """Under which entry of the navigation a page is."""
+    name = page or ""
+    return next((one for one, starts in SECTIONS.items() if name.startswith(starts)), name)
 
 
 @register.simple_tag

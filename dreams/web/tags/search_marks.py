@@ -1,15 +1,17 @@
-"""`{% load search_marks %}`: `found` and `found_html` mark what is looked for in a text or in safe HTML."""
+"""`{% load search_marks %}`: `found`, `found_html` and `parts_found` mark what is looked for: in a text, in safe HTML, in parts."""
 
 from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterable
 
 from django import template
 from django.utils.html import conditional_escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dreams.services.search.finding import marked
+from dreams.services.search.finding import Part, marked
+from dreams.web.tags.desk import breaks, visible
 
 register = template.Library()
 _TAG = re.compile(r"(<[^>]*>)")
@@ -31,6 +33,21 @@ def found_html(safe: SafeString, terms: tuple[str, ...] = ()) -> SafeString:
     pieces = _TAG.split(safe)
     done = [piece if at % 2 else _joined(html.unescape(piece), terms) for at, piece in enumerate(pieces)]
     return mark_safe("".join(done))  # noqa: S308 - tags as they were, and text that is escaped anew
+
+
+@register.filter
+def parts_found(parts: Iterable[Part], is_name: bool = False) -> SafeString:
+    """Parts of a text that a search has cut already; a name may break anywhere."""
+    return format_html_join(
+        "",
+        "{}{}{}",
+        (
+            (_OPEN, visible(part.text), _CLOSE)
+            if part.is_match
+            else ("", breaks(visible(part.text), 0) if is_name else visible(part.text), "")
+            for part in parts
+        ),
+    )
 
 
 def _joined(text: str, terms: tuple[str, ...]) -> SafeString:

@@ -1,0 +1,29 @@
+"""Templates read as templates: no line is longer than an editor shows, and a form names its hidden fields in one tag."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+from django.template import Context, Template
+
+LONGEST = 160
+TEMPLATES = sorted(Path(settings.BASE_DIR, "templates").rglob("*.html"))
+
+
+def test_no_line_of_a_template_is_too_long_to_read() -> None:
+    long = [
+        f"{path.relative_to(settings.BASE_DIR)}:{number}: {len(line)} characters"
+        for path in TEMPLATES
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > LONGEST
+    ]
+    assert TEMPLATES and not long, "\n".join(long)
+
+
+def test_hidden_fields_are_escaped_and_a_list_is_one_field_for_each_value() -> None:
+    template = Template("{% load desk %}{% hidden back=back of=of %}")
+    assert template.render(Context({"back": 'a"b', "of": [1200, 3]})) == (
+        '<input type="hidden" name="back" value="a&quot;b">'
+        '<input type="hidden" name="of" value="1200"><input type="hidden" name="of" value="3">'
+    )
