@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,7 +18,7 @@ from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page
 
-from dreams.models import DreamRun, Finding, Hunk, Policy, Proposal, Turn, Version
+from dreams.models import DreamRun, Finding, Hunk, Policy, Project, Proposal, Turn, Version
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.login import ensure_owner
@@ -34,9 +33,6 @@ from tests.world import directory as real
 from tests.world import questions as asked
 from tests.world import review as desk
 from tests.world import rows as make
-
-if TYPE_CHECKING:
-    from dreams.models import Project
 
 WIDE, NARROW, NARROWEST = 1280, 390, 360
 SECRET = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
@@ -214,6 +210,11 @@ def waiting(folder: Path) -> list[str]:
     desk.add_finding(proposal, "PostgreSQL 16", "warn", "No date.", "Name the day.")
     review.decide(proposal, [desk.hunk_with(proposal, "very short")], Hunk.Verdict.REJECTED, real.ME)
     Policy.objects.create(project=project)
+    repository = folder / "repository"
+    (repository / "docs").mkdir(parents=True)
+    (repository / "CLAUDE.md").write_text(f"Tests run on PostgreSQL 14.\n@docs/more.md @{LONG}.md\n")
+    (repository / "docs/more.md").write_text("More.\n@../CLAUDE.md\n")
+    Project.objects.filter(pk=project.pk).update(repo_dir=str(repository))
     here, both = f"/projects/{project.pk}/", make.make_proposal(make.make_project("third")).public_id
     one = f"proposal={proposal.public_id}&proposal={both}"
     return [
@@ -223,7 +224,8 @@ def waiting(folder: Path) -> list[str]:
             for more in ("", "?show=memories", "?show=timeline", "checkup/", "secrets/", "settings/")
         ),
         "/by-kind/",
-        f"{here}recall/?q=how+are+tests+run&after=1",
+        f"{here}recall/?q=how+are+tests+run&after=1&tools=psql",
+        f"{here}instructions/",
         f"{here}recall/",
         *(f"/several/?verdict={verdict}&{one}" for verdict in ("approve", "reject")),
         f"/snooze/?{one}",

@@ -235,7 +235,7 @@ def test_the_command_answers_what_the_server_answers(desk: Desk) -> None:
     assert (one["path"], one["cut"]) == ("deploy.md", False) and PASSWORD not in json.dumps(found)
     assert found["bytes"] == len(DEPLOY.encode()) and found["index_bytes"] > 0
     assert {one["path"]: one["why"] for one in found["left_out"]} == {
-        "invoices.md": "shares no telling word with the question"
+        "invoices.md": "shares no distinctive word with the question"
     }
     shown = desk.manage(
         "recall", directory, "how do we deploy the shop?", "--shown", "deploy.md", "--tools", "psql,Bash"

@@ -126,8 +126,8 @@ def test_warnings_and_what_is_no_reference_for_it_are_kept(files: dict[str, byte
 
 def test_every_memory_that_is_not_chosen_has_its_reason() -> None:
     assert _left_out("how do we deploy the shop?", recall.Seen()) == {
-        "tests.md": "shares no telling word with the question",
-        "invoices.md": "shares no telling word with the question",
+        "tests.md": "shares no distinctive word with the question",
+        "invoices.md": "shares no distinctive word with the question",
     }
     unsure = _left_out(
         "nightly mailer crash: sending invoices to the warehouse printer times out on Tuesdays", recall.Seen()

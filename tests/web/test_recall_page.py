@@ -29,7 +29,7 @@ def test_the_memory_that_would_be_opened_is_shown_with_its_lines(browser: Client
     assert "feedback_testing.md" in text and "Tests run against a real database." in text
     opened, _, left = text.partition("not chosen, and why")
     assert "project_deploy.md" not in opened and "project_deploy.md" in left
-    assert "shares no telling word with the question" in left
+    assert "shares no distinctive word with the question" in left
     assert 'Memories <span class="tab-count">2<' in text and 'Sessions <span class="tab-count">0<' in text
 
 

@@ -247,7 +247,7 @@ def _why_not(one: Recalled, better: Collection[str], chosen: int) -> str:
     if one.path in better:
         return f"{chosen} others match better"
     if not set(one.words) - lexicon.GENERIC:
-        return "shares no telling word with the question"
+        return "shares no distinctive word with the question"
     return f"unsure: {one.share:.0%} of the question matches, {SURE:.0%} is needed"
 
 
