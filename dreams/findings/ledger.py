@@ -28,11 +28,6 @@ _MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")  # of a list: no word of what th
 _WORST: tuple[FateName, ...] = ("unexplained", "stated", "superseded-by", "merged-into", "kept-in")
 
 
-def check(subject: Subject) -> Iterator[Found]:
-    """The findings of the ledger alone."""
-    yield from account(subject)[0]
-
-
 def account(subject: Subject) -> tuple[list[Found], list[Row]]:
     """Findings, and one row for every removed line that says something."""
     states = both(subject)

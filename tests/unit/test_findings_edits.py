@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable
 
@@ -392,3 +393,19 @@ def test_of_two_lines_that_left_the_one_that_was_told_anew_does_not_answer_for_t
     }
     (message,) = blocks_between(before, after)
     assert "lift stops" in message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Deploys of the shop run on Friday; the person on call watches the dashboard",
+        "The till of the shop is locked at nine — its key is kept by the night porter",
+        "Invoices are rounded half up and the monthly report is sent to the tax office",
+    ],
+)
+def test_a_statement_cut_in_two_is_no_loss_wherever_its_halves_are(line: str) -> None:
+    first, last = re.split(r"; | — | and ", line, maxsplit=1)
+    note = "---\nname: notes\ntype: project\n---\n\n- {}\n- Kim owns the hall.\n- The lift is old.\n"
+    before = {"notes.md": note.format(line).encode()}
+    after = {"notes.md": f"{note.format(first)}- {last}\n".encode()}
+    assert [found.message for found in examine(between(before, after)).findings if found.blocks] == []

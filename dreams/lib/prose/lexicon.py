@@ -221,10 +221,6 @@ UNITS = {
 }  # fmt: skip
 
 
-# Filler that still tells two statements apart which are alike word for word.
-_JOINTS = "and or|to from|in out|into from|by for|on off|can cannot|will would|is was|are were|each any|with for|from by"
-
-
 def _pairs(table: str) -> frozenset[tuple[str, str]]:
     found = set()
     for entry in table.replace("\n", "").split("|"):

@@ -22,9 +22,9 @@ from dreams.engines.rules.value_updates import is_free
 from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
-from dreams.lib.prose import lexicon, products
+from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import compare
-from dreams.lib.prose.pieces import WEAK, Piece, keys_of, pieces
+from dreams.lib.prose.pieces import WEAK, Piece, is_product, keys_of, pieces
 from dreams.lib.prose.similarity import normalised
 from dreams.lib.prose.statement_index import Statement, statements_of
 from dreams.lib.prose.statements import canonical, statement
@@ -350,7 +350,7 @@ def _names_a_thing(found: Sequence[Piece], start: int) -> bool:
     return (
         1 < len(head) <= OPENING + 1
         and bool(behind)
-        and (behind == "of" or not products.class_of(head[-2].text))
+        and (behind == "of" or not is_product(head[-2].text))
         and all(piece.key and piece.key not in WEAK for piece in head)
         and all(one.end + 1 == other.start for one, other in pairwise(head))
     )
