@@ -136,3 +136,32 @@ def test_no_page_asks_another_host_for_anything() -> None:
         content = path.read_text(encoding="utf-8")
         for start in ('src="http', 'href="http', "url(http", "@import"):
             assert start not in content, f"{path} holds {start}"
+
+
+WRITES = {"bulk_create", "bulk_update", "get_or_create", "update_or_create"}
+
+
+def _writes_rows(call: ast.Call) -> bool:
+    """`rows.update(column=…)`, `rows.create(…)`, `row.save()`, `rows.delete()` and the like; not `dict.update(other)`."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    name, given = call.func.attr, bool(call.args)
+    named = bool(call.keywords)
+    on_rows = isinstance(call.func.value, ast.Attribute) and call.func.value.attr == "objects"
+    return (
+        name in WRITES
+        or (name == "update" and named and not given)
+        or (name == "create" and on_rows)
+        or (name in ("save", "delete") and not given)
+    )
+
+
+@pytest.mark.parametrize("place", ["web", "management"])
+def test_only_services_write_rows(place: str) -> None:
+    writing = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {ast.unparse(node)[:80]}"
+        for path in modules(place)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and _writes_rows(node)
+    ]
+    assert not writing

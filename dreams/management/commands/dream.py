@@ -56,7 +56,7 @@ class Command(BaseCommand):
         signal.signal(signal.SIGTERM, _stop)
         dreaming.run_dream(dream.pk)
         dream.refresh_from_db()
-        DreamRun.objects.filter(pk=dream.pk).update(told_at=timezone.now())
+        dreaming.note_told([dream.public_id])
         result = shown.dream(dream)
         if dream.status != DreamRun.Status.COMPLETED:
             self._say_unfinished(dream, result["unfinished"])

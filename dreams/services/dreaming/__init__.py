@@ -12,6 +12,7 @@ from dreams.services.dreaming.watch import (
     cancel,
     lost_its_command,
     lost_its_worker,
+    note_told,
     request,
 )
 
@@ -22,6 +23,7 @@ __all__ = [
     "cancel",
     "lost_its_command",
     "lost_its_worker",
+    "note_told",
     "propose_partial",
     "request",
     "run_dream",

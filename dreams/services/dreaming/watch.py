@@ -6,7 +6,7 @@ import datetime as dt
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from types import TracebackType
@@ -46,6 +46,12 @@ log = logging.getLogger(__name__)
 
 
 LEASE = dt.timedelta(seconds=90)
+
+
+def note_told(public_ids: Collection[str]) -> None:
+    """A person has read what became of these dreams; they are not told again."""
+    untold = DreamRun.objects.filter(public_id__in=public_ids, told_at__isnull=True)
+    untold.update(told_at=timezone.now())
 
 
 def request(

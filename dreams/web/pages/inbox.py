@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -294,12 +294,6 @@ def inbox(now: dt.datetime, asked: Asked) -> Inbox:
         projects=Project.objects.filter(gone_at__isnull=True).count(),
         any_ever=Proposal.objects.exists(),
     )
-
-
-def mark_seen(dreams: Collection[str]) -> None:
-    """A person has read what became of these; they are not told again."""
-    runs = DreamRun.objects.filter(public_id__in=dreams, told_at__isnull=True)
-    runs.update(told_at=timezone.now())
 
 
 def _running() -> list[Running]:

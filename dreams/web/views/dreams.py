@@ -56,7 +56,7 @@ def _tell_once(request: Request, run: DreamRun) -> None:
     """A person who looks at a dream that is over has been told; a browser that loads ahead has not."""
     looked = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
     if looked and run.is_over and run.told_at is None:
-        DreamRun.objects.filter(pk=run.pk, told_at__isnull=True).update(told_at=timezone.now())
+        dreaming.note_told([run.public_id])
 
 
 @owner

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dreams.lib.files.text import plural
+from dreams.services import dreaming
 from dreams.services.inbox import snoozing, waiting
 from dreams.services.review import triage
 from dreams.web.access import actor, owner
@@ -40,7 +41,7 @@ def inbox(request: Request) -> HttpResponse:
 @owner
 @require_POST
 def seen(request: Request) -> HttpResponse:
-    inbox_page.mark_seen(request.POST.getlist("dream"))
+    dreaming.note_told(request.POST.getlist("dream"))
     return go(request, "inbox")
 
 
