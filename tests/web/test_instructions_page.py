@@ -13,8 +13,8 @@ from django.test import Client
 
 from dreams.findings.base import Found
 from dreams.management.base import Refused
-from dreams.models import Project
-from dreams.services import trusted_settings
+from dreams.models import DreamRun, Project, Question
+from dreams.services import dreaming, trusted_settings
 from dreams.services.memories import checkup, instructions
 from tests.world import directory as world
 
@@ -118,3 +118,14 @@ def test_a_memory_that_repeats_an_included_file_is_told_with_file_and_line(proje
     style.write_text("Be brief.\n\nSnapshots are reviewed by hand.\n")
     messages = [found.message for found in checkup.look(project).found if found.code == "in-instructions"]
     assert any("repeats docs/style.md, line 3" in message for message in messages), messages
+
+
+def test_a_dream_asks_about_a_memory_that_an_included_file_says_already(project: Project) -> None:
+    said = "Snapshots of the invoices page are reviewed by hand before every release."
+    (Path(project.repo_dir) / "docs/style.md").write_text(f"Be brief.\n\n{said}\n")
+    memory = "---\nname: Snapshots\ndescription: how they are reviewed\ntype: project\n---\n\n" + said + "\n"
+    world.put(world.folder(project) / "project_snapshots.md", memory)
+    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.PAGE, forced=True).pk)
+    assert run is not None and run.status == "completed", run and run.error
+    asked = Question.objects.filter(project=project, kind=Question.Kind.DERIVED)
+    assert "docs/style.md seems to say this already, in line 3." in asked.values_list("why", flat=True)
