@@ -193,6 +193,13 @@ def test_the_next_five_times_are_those_at_which_it_starts() -> None:
     assert all(dt.timedelta(0) <= one - two < MINUTE for one, two in zip(started, shown, strict=True))
 
 
+def test_a_job_that_no_tick_has_seen_yet_has_its_next_times_too() -> None:
+    job = add()
+    shown = jobs.upcoming(job, START, jobs.Clock.load())
+    job.next_at = job.due_at = None
+    assert jobs.upcoming(job, START, jobs.Clock.load()) == shown
+
+
 def test_another_time_zone_moves_what_is_to_come_and_loses_nothing() -> None:
     add()
     settings_changes.set_override("time_zone", "Asia/Tokyo", actor="owner")

@@ -212,14 +212,21 @@ def due_times(job: ScheduledJob, now: dt.datetime, clock: Clock, count: int = SH
 
 
 def _starts(job: ScheduledJob, now: dt.datetime, clock: Clock) -> Iterator[dt.datetime]:
-    if job.ended_at or job.next_at is None or job.due_at is None:
+    if job.ended_at:
         return
-    turn: Turn | None = Turn(job.due_at, job.next_at)
+    turn = _present_turn(job, now, clock)
     while turn is not None:
         starts = max(turn.starts_at, now)
         starts = clock.quiet_until(starts) or starts
         yield starts
         turn = None if job.once or not job.cron else next_turn(job, max(starts, turn.due_at), clock)
+
+
+def _present_turn(job: ScheduledJob, now: dt.datetime, clock: Clock) -> Turn | None:
+    """The one it waits for; of a job that no tick has seen yet, the first one from now on."""
+    if job.due_at and job.next_at:
+        return Turn(job.due_at, job.next_at)
+    return next_turn(job, now, clock) if job.cron else None
 
 
 def period(job: ScheduledJob, now: dt.datetime, clock: Clock) -> dt.timedelta:
