@@ -1,1 +1,1 @@
-"""The pages. Nothing outside this package imports it; reads live in `selectors`, writes in the services above it."""
+"""The pages. Nothing outside this package imports it; what a page reads is in `pages`, and what it changes in the services."""

@@ -1,7 +1,7 @@
 """The engine that asks a model, over the Messages API.
 
-Reading order: `engine` (all put together), `loop` (turns and stop reasons), `asking` (one turn until it is whole),
-`client` (one request, cancellable), `stream` (events → a whole reply), `recovery` (what a failure means). The client
+Reading order: `engine` (all put together), `loop` (turns and stop reasons), `asking` (one turn until it is whole,
+and what a failure means), `client` (one request, cancellable), `stream` (events → a whole reply). The client
 library is imported only while a dream runs, and the engine itself by its name in `engines`: a price needs neither.
 """
 

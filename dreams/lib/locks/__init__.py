@@ -6,8 +6,8 @@
             …
             taken.release_completed(now)   # without this line, leaving the block rewinds
 
-`lockfile` reads and writes the file · `judging` says who holds it · `acquiring` takes it · `held` keeps it and
-lets it go · `heartbeat` keeps it fresh · `healing` repairs what a crash left. No Django; POSIX only.
+`lockfile` reads and writes the file, and says who holds it · `acquiring` takes it · `held` keeps it fresh and lets it
+go · `healing` repairs what a crash left. No Django; POSIX only.
 """
 
 from dreams.lib.locks.acquiring import LIFETIME, STALE_AFTER, Busy, LockFact, acquire, status

@@ -1,5 +1,9 @@
-"""One dream, from the request to its end: `states` · `story` · `reading` what the engine is given · `watch` its reporter ·
-`bookkeeping` what it used · `steps` what it changed so far · `partial` that work as a proposal, if asked."""
+"""One dream, from the request to its end.
+
+`story` is all of it in order · `watch` its states and its reporter · `reading` what is new and what the engine is given ·
+`checking` what the checks say before a person sees it · `steps` what it changed so far · `partial` what it used, and its
+unfinished work as a proposal, if asked.
+"""
 
 from dreams.services.dreaming.partial import PartialRefused, used_by_model, work_of
 from dreams.services.dreaming.partial import propose as propose_partial

@@ -1,6 +1,6 @@
-"""Proposals as rows: `saving` makes them, `reading` turns rows into hunks and bytes, `examining` checks what would be
-written (`subjects` is what it looks at, `reports` what it said), `hearing` asks the sessions, `standing` says which one
-waits."""
+"""Proposals as rows: `saving` makes and checks them (`subjects` is what the checks look at, `reports` what they said), `reading`
+turns rows into hunks and bytes, `hearing` asks the sessions, `rebase` follows a file that changed meanwhile. `decisions`
+counts what is to be decided, and `summaries` says in a sentence what was."""
 
 from dreams.services.proposals.hearing import Hearing, of_dream
 from dreams.services.proposals.reading import (

@@ -1,6 +1,6 @@
 """Secrets in memory: where they stand, a proposal that takes them out of the files, and a purge of all that was kept.
 
-`looking` finds them, `redacting` proposes, `purging` is the one rewrite of what was kept.
+`looking` finds them, `purging` proposes their removal, and is the one rewrite of what was kept.
 """
 
 from dreams.services.secret_purge.looking import Leak, Leaks, look
