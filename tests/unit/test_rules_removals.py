@@ -313,13 +313,12 @@ def _two_files(
     return {line for _, line in (one, two) if f"- {line}\n" in told}
 
 
-def test_the_newer_of_two_statements_stays_in_whichever_file_it_stands(tmp_path: Path) -> None:
-    old, new = "Backend with /ping and /health routes", "Backend with /ping, /health and /me routes"
-    first, then = ("project_status.md", "session_notes.md")
-    dated = _two_files(
-        tmp_path / "a", (first, f"{old} (as of 2026-01-10)"), (then, f"{new} (as of 2026-02-10)")
+def test_the_newer_of_two_statements_stays_in_whichever_file_it_is(tmp_path: Path) -> None:
+    old, new = (
+        "copper-indexer is on port 80 (as of 2026-01-10)",
+        "copper-indexer is on port 81 (as of 2026-02-10)",
     )
-    assert dated == {f"{new} (as of 2026-02-10)"}
+    assert _two_files(tmp_path, ("project_status.md", old), ("session_notes.md", new)) == {new}
 
 
 def test_where_only_a_memorys_day_says_which_is_newer_the_person_is_asked(tmp_path: Path) -> None:

@@ -123,7 +123,6 @@ def _bring_up_to_date(rec: Recorder, heard: Sequence[Heard], found: lessons.Gath
     told = value_updates.update(rec, heard)
     lessons.drop(found, told)
     lessons.drop(found, restating.restate(rec, heard, found.lessons, told))
-    lessons.drop_twins(found)
 
 
 def _pruning(job: Job, rec: Recorder) -> list[Step]:

@@ -95,7 +95,7 @@ def _pairs(every: Sequence[Dated]) -> Iterator[tuple[Dated, Dated]]:
 
 def _supersedes(rec: Recorder, old: Dated, new: Dated) -> bool:
     one, two = (replace(each.unit, text=each.text) for each in (old, new))
-    if one.frame != two.frame or not places.agree(rec.tree, one, two, loosely=True):
+    if one.frame != two.frame or not places.agree(rec.tree, one, two):
         return False
     if read(old.text).environments != read(new.text).environments:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -24,11 +24,10 @@ from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import compare
-from dreams.lib.prose.pieces import WEAK, Piece, is_product, keys_of, pieces
+from dreams.lib.prose.pieces import WEAK, Piece, keys_of, pieces
 from dreams.lib.prose.similarity import normalised
 from dreams.lib.prose.statement_index import Statement, statements_of
-from dreams.lib.prose.statements import canonical, statement
-from dreams.lib.prose.words import stem
+from dreams.lib.prose.statements import statement
 
 MOST_COMPARED = 200
 ANEW = "You reworded it."
@@ -201,19 +200,7 @@ def _may_be_meant_there(line: _Line, said: str) -> bool:
 
 _DAY = re.compile(r"(?<![\d-])\d{4}-\d\d(?:-\d\d)?(?![\d-])")
 _ARTICLES = frozenset({"the", "our", "a", "an", "my", "its"})
-_OF = frozenset({"of", "for", "behind", "in", "on", "by"})
 _UNSAYING = WEAK | {"port", "version", "number", "day"}  # what a value says by itself
-_DESIGNATED = frozenset(
-    map(
-        stem,
-        "number rule step phase sprint queue host shard worker part chapter section issue pr ticket task item stage line page "  # noqa: SIM905 - a word list
-        "figure table room slot case test job batch replica partition cluster server instance machine zone team group option layer "
-        "round day week month quarter".split(),
-    )
-)
-_UNITS = frozenset(
-    map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "hour", "week", "request", "item"])
-)
 OPENING = 2  # words before a number that may be a name with it: "firewall rule 12"
 LEAST_SHARED = 3
 MOST_LOST = 2  # values
@@ -278,8 +265,7 @@ def _shares_most(old: str, new: str, *, asked: bool) -> bool:
     enough = len(mine & theirs) >= max(LEAST_SHARED, of_old * len(mine), of_new * len(theirs))
     one, other = _subject(old), _subject(new)
     nearly = asked and len(mine & theirs) >= NEARLY_ALL * len(mine) and one[:1] == other[:1]
-    more = {at for at, piece in enumerate(pieces(new)) if piece.key and piece.key not in mine | WEAK}
-    return enough and (one == other or (nearly and not _is_part(pieces(new), more)))
+    return enough and (one == other or nearly)
 
 
 def _telling(text: str) -> list[Piece]:
@@ -339,45 +325,16 @@ def _is_of(found: Sequence[Piece], piece: Piece) -> bool:
 
 
 def _names_a_thing(found: Sequence[Piece], start: int) -> bool:
-    """ "Queue 3 is drained", "customer Acme has": whether a number or a name tells which thing of its sort is meant."""
+    """ "Queue 3 is drained", "customer Acme has": whether a number or a name near the beginning tells which thing of its sort is
+    meant."""
     place = next(at for at, piece in enumerate(found) if piece.end > start)
-    if found[place].shape == "number" and _is_measure(found, place):
-        return False
-    if found[place].shape == "number" and place and found[place - 1].key in _DESIGNATED:
-        return found[place - 1].end + 1 == found[place].start
     head = [piece for piece in found[: place + 1] if piece.text.casefold() not in _ARTICLES]
-    behind = found[place + 1].text.casefold() if place + 1 < len(found) else ""
     return (
         1 < len(head) <= OPENING + 1
-        and bool(behind)
-        and (behind == "of" or not is_product(head[-2].text))
+        and place + 1 < len(found)
         and all(piece.key and piece.key not in WEAK for piece in head)
         and all(one.end + 1 == other.start for one, other in pairwise(head))
     )
-
-
-def _is_measure(found: Sequence[Piece], place: int) -> bool:
-    """ "5%", "20ms", "30 days"."""
-    return not found[place].text[-1:].isdigit() or _unit(found, place) in _UNITS
-
-
-def _unit(found: Sequence[Piece], place: int) -> str:
-    """The word or sign right behind a number: "30 days" is no other value of "30 requests"."""
-    following = found[place + 1] if place + 1 < len(found) else None
-    if following is None or following.start > found[place].end + 1:
-        return ""
-    return following.key if following.shape in {"word", "name"} else "%" * (following.text == "%")
-
-
-def _is_part(
-    found: Sequence[Piece], places: Collection[int], told: Collection[str] = (), words: Collection[str] = _OF
-) -> bool:
-    """ "The timeout of the importer" and "the timeout", "the admin API" and "the API": whether a word that was not told says of
-    which thing it is."""
-    if any(_before(found, at) in words for at in places):
-        return True
-    following = (found[at + 1].key if at + 1 < len(found) else "" for at in places)
-    return any(key and key in told for key in following)
 
 
 def _before(found: Sequence[Piece], place: int) -> str:

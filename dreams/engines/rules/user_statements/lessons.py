@@ -25,7 +25,6 @@ from dreams.lib.prose.pieces import keys_of
 
 MOST_LESSONS = 200
 MOST_COMPARED = 200
-LEAST_MORE = 2  # words by which a wish must say more than memory
 # What was said in passing in so many sessions was not meant for one task.
 MANY_SESSIONS = 3
 SEVERAL_SESSIONS = 2
@@ -48,7 +47,6 @@ class Lesson:
     text: str
     kind: str
     citations: list[Citation] = field(default_factory=list)
-    twin: str = ""  # what memory says already, in fewer words
     in_passing: bool = False
     sureness: Sureness = "certain"
 
@@ -85,8 +83,7 @@ def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
     for lesson in map(_weighed, _once(said)):
         if lesson.sureness == "weak":
             continue
-        lesson.twin = _said_in_fewer_words(memory, lesson.text)
-        if not lesson.twin and memory.says(lesson.text):
+        if memory.says(lesson.text):
             found.known += 1
         elif lesson.sureness == "likely":
             found.asked.append(lesson)
@@ -104,25 +101,11 @@ def _weighed(lesson: Lesson) -> Lesson:
     return lesson
 
 
-def _said_in_fewer_words(memory: Known, text: str) -> str:
-    """A statement that says the same, and lacks words that tell something."""
-    twin = memory.find(text) or ""
-    if not twin or memory.says(text, whole=True):
-        return ""
-    more = keys_of(text) - keys_of(twin)
-    return twin if keys_of(twin) <= keys_of(text) and len(more) >= LEAST_MORE else ""
-
-
 def drop(found: Gathered, told: Iterable[str]) -> None:
     """Leave out what an update has brought into memory already."""
     said = {similarity.normalised(text) for text in told}
     found.lessons = [each for each in found.lessons if similarity.normalised(each.text) not in said]
     found.asked = [each for each in found.asked if similarity.normalised(each.text) not in said]
-
-
-def drop_twins(found: Gathered) -> None:
-    """Leave out what memory says in fewer words all the same: it was only wanted to put those anew."""
-    found.lessons = [lesson for lesson in found.lessons if not lesson.twin]
 
 
 def all_statements(tree: Tree) -> Iterable[str]:
