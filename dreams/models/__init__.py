@@ -27,7 +27,7 @@ from dreams.models.purges import Purge
 from dreams.models.questions import Question, QuestionOption
 from dreams.models.search import SearchText
 from dreams.models.sessions import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
-from dreams.models.usage import DreamUsage, Price
+from dreams.models.usage import CatchingUsage, DreamUsage, Price
 
 __all__ = [
     "Application",
@@ -35,6 +35,7 @@ __all__ = [
     "AuditEntry",
     "Blob",
     "Card",
+    "CatchingUsage",
     "Channel",
     "Decision",
     "DreamRun",

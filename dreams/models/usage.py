@@ -76,3 +76,23 @@ class DreamUsage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.dream} turn {self.turn}: {plural(self.requests, 'request')} to {self.model}"
+
+
+class CatchingUsage(models.Model):
+    """What one reading of sessions asked of one model: it counts towards the same limits as dreams."""
+
+    project = models.ForeignKey("dreams.Project", on_delete=models.CASCADE, related_name="catching_usage")
+    at = models.DateTimeField(db_index=True)
+    model = models.CharField(max_length=100)
+    requests = models.PositiveIntegerField(default=0)
+    input_tokens = models.BigIntegerField(default=0, help_text="All input tokens, cached or not.")
+    output_tokens = models.BigIntegerField(default=0)
+    cost_usd = models.DecimalField(max_digits=16, decimal_places=10, null=True, blank=True)
+
+    class Meta:
+        verbose_name = "token count of catching"
+        verbose_name_plural = "token counts of catching"
+        ordering = ["at", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.project}: {plural(self.requests, 'request')} to {self.model}"

@@ -17,7 +17,7 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.tokens import PriceTable, Rate, same_model
 from dreams.engines.types import Allowance
-from dreams.models import DreamRun, DreamUsage, Price, Project
+from dreams.models import CatchingUsage, DreamRun, DreamUsage, Price, Project
 from dreams.services.scheduling.gates import day_start, month_start
 
 MOST_PRICES = 2_000
@@ -101,14 +101,21 @@ class Spent:
 
 
 def spent(project: Project, now: dt.datetime, zone: dt.tzinfo) -> Spent:
-    """What dreams cost in the running day and month of `zone`, from the ledger: failed, killed and running ones
+    """What dreams, and catching by a model, cost in the running day and month of `zone`, from the ledger: failed, killed and running ones
     included, each turn on the day when it was taken. The one place that adds this up."""
     sums = DreamUsage.objects.filter(at__gte=month_start(now, zone)).aggregate(
         today=Sum("cost_usd", filter=Q(at__gte=day_start(now, zone))),
         month=Sum("cost_usd"),
         project_month=Sum("cost_usd", filter=Q(dream__project=project)),
     )
-    return Spent(**{name: total or Decimal(0) for name, total in sums.items()})
+    caught = CatchingUsage.objects.filter(at__gte=month_start(now, zone)).aggregate(
+        today=Sum("cost_usd", filter=Q(at__gte=day_start(now, zone))),
+        month=Sum("cost_usd"),
+        project_month=Sum("cost_usd", filter=Q(project=project)),
+    )
+    return Spent(
+        **{name: (total or Decimal(0)) + (caught[name] or Decimal(0)) for name, total in sums.items()}
+    )
 
 
 def reserved(project: Project, besides: DreamRun | None = None) -> tuple[Decimal, Decimal]:

@@ -237,3 +237,17 @@ def test_at_most_five_cards_are_open_and_the_rest_is_counted(tmp_path: Path) -> 
     story.catch(project)
     assert states.counts(project) == (5, 2)
     assert len(states.listed(project)) == 5
+
+
+def test_a_secret_that_is_purged_leaves_the_cards_too(tmp_path: Path) -> None:
+    from dreams.services.secret_purge import looking
+
+    project = first_start(tmp_path)
+    say(tmp_path, WISH)
+    story.catch(project)
+    Card.objects.update(
+        said="the key is hunter2hunter2", text="hunter2hunter2", citations=[{"quote": "hunter2hunter2"}]
+    )
+    looking.scrub(project, {"hunter2hunter2": "[redacted: test]"})
+    card = Card.objects.get()
+    assert "hunter2" not in f"{card.said} {card.text} {card.citations}"

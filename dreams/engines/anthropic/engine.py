@@ -104,8 +104,8 @@ class AnthropicEngine:
             caller=client,
             host=endpoint.host,
             model=job.config.model,
-            fallback=_fallback(job),
-            options=_options(job, endpoint),
+            fallback=fallback_of(job),
+            options=options_of(job, endpoint),
             patience=self._patience,
             budget=budget,
             watch=watch,
@@ -133,13 +133,13 @@ def _dollars_left(report: Reporter) -> Allowance | None:
     return left if isinstance(left, Allowance) else None
 
 
-def _fallback(job: Job) -> str:
+def fallback_of(job: Job) -> str:
     """The setting's default is one of Anthropic's models: no server with others knows it."""
     model, fallback = job.config.model, job.config.fallback_model
     return "" if fallback.startswith("claude-") and not model.startswith("claude-") else fallback
 
 
-def _options(job: Job, endpoint: keys.Endpoint) -> Json:
+def options_of(job: Job, endpoint: keys.Endpoint) -> Json:
     """What only Anthropic's own API is sure to know."""
     if not endpoint.is_anthropic:
         return {}

@@ -86,6 +86,11 @@ def _agreed(heard: Heard) -> Iterator[tuple[str, str]]:
         yield as_told(summed_up), summed_up
 
 
+def known(job: Job) -> Known:
+    """What memory says, and `job.known`."""
+    return Known((*job.known, *all_statements(Tree(job.workspace, Silent()))))
+
+
 @dataclass(frozen=True, slots=True)
 class Placed:
     """The edits that put statements into memory. `operations` has one name for each statement, in order: None where

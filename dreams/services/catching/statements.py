@@ -7,18 +7,24 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
+from django.utils import timezone
 
 from dreams import conf
+from dreams.engines.anthropic import catching as model
 from dreams.engines.rules import catching
-from dreams.engines.types import Citation, Job, Silent
+from dreams.engines.types import Citation, Job, SessionBrief, Silent, Usage
+from dreams.lib.agents import transcripts
 from dreams.lib.files import workspace
-from dreams.models import LeftOut, Project, Proposal
-from dreams.services import proposals
+from dreams.models import CatchingUsage, LeftOut, Project, Proposal
+from dreams.services import pricing, proposals
 from dreams.services.catching.reading import Part
 from dreams.services.memories import syncing
+
+MOST_OF_AN_ANSWER = 1_000  # characters of what the agent said; the person's words are what is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +50,71 @@ def found(project: Project, parts: Sequence[Part], now: dt.datetime) -> list[Sta
     """What was said there and neither memory, a card nor a change of a dream says, in the order of time."""
     with scratch(project) as copy:
         job = _job(project, parts, copy, now)
+        if job.config.catch_engine == "anthropic":
+            return _by_a_model(project, parts, job)
         return [
             Statement(_said(lesson.citations), lesson.text, lesson.kind, tuple(lesson.citations))
             for lesson in catching.said(job, Silent())
         ]
+
+
+def _by_a_model(project: Project, parts: Sequence[Part], job: Job) -> list[Statement]:
+    """Raises EngineError. What it used is kept in any case."""
+    left = partial(pricing.dollars_left, project, job.config, job.now, job.time_zone)
+    catcher = model.Catcher(job, left)
+    made: list[Statement] = []
+    try:
+        for part, brief in zip(parts, job.sessions, strict=True):
+            for one in catcher.named(_messages(part, brief)):
+                cited = Citation(
+                    "transcript",
+                    one.quote,
+                    place=str(brief.path),
+                    session_pk=brief.pk,
+                    line_no=one.prompt.line_no,
+                    offset=one.prompt.offset,
+                    role="user",
+                    at=one.prompt.at,
+                )
+                made.append(Statement(one.quote, one.text, one.memory_type, (cited,), "anthropic"))
+    finally:
+        _book(project, catcher.usage)
+    memory = catching.known(job)
+    return [one for one in made if not memory.says(one.text)]
+
+
+def _messages(part: Part, brief: SessionBrief) -> Iterator[model.Message]:
+    """What was typed and answered in the new part, in order; what the person pasted is left out."""
+    typed = {prompt.offset: prompt for prompt in brief.prompts}
+    offset: int | None = part.from_byte
+    while offset is not None and offset < part.to_byte:
+        page = transcripts.page(brief.path, offset, 200)
+        for turn in page.turns:
+            if turn.offset >= part.to_byte or turn.sidechain:
+                continue
+            if turn.offset in typed:
+                prompt = typed[turn.offset]
+                yield model.Message(prompt.text[: model.CHARACTERS], prompt)
+            elif turn.type == "assistant":
+                said = "\n".join(each.text for each in turn.parts if each.kind == "text").strip()
+                if said:
+                    yield model.Message(said[:MOST_OF_AN_ANSWER])
+        offset = page.after
+
+
+def _book(project: Project, usage: Usage) -> None:
+    CatchingUsage.objects.bulk_create(
+        CatchingUsage(
+            project=project,
+            at=timezone.now(),
+            model=row.model,
+            requests=row.requests,
+            input_tokens=row.tokens.prompt,
+            output_tokens=row.tokens.output,
+            cost_usd=row.dollars.total if row.dollars else None,
+        )
+        for row in usage.by_model
+    )
 
 
 def _said(citations: Sequence[Citation]) -> str:
@@ -76,6 +143,7 @@ def _job(project: Project, parts: Sequence[Part], copy: workspace.Workspace, now
         config=config,
         now=now,
         time_zone=conf.zone(config),
+        prices=pricing.table() if config.catch_engine == "anthropic" else {},
         known=known(project),
     )
 

@@ -11,9 +11,11 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
+from dreams.engines.types import EngineError
 from dreams.models import Card, Project, Proposal, Session
 from dreams.services import discovery
 from dreams.services.catching import cards, gates, reading, statements
@@ -89,6 +91,9 @@ def catch(
     now = now or timezone.now()
     everywhere = Everywhere.load()
     why = gates.closed(project, everywhere, now)
+    config = everywhere.config(project)
+    if not why and not asked and config.catch_engine != "rules":
+        why = cache.get(_failed(project.pk), "")  # asked again a while later, and by a person at once
     if not why and gates.is_dreaming(project, everywhere, now):
         why = "A dream is under way here; this waits for it."
     if why:
@@ -97,7 +102,11 @@ def catch(
     project.refresh_from_db()
     parts = _parts(project, now, asked, session)
     fresh = [part for part in parts if part.prompts and not part.by_agent]
-    found = statements.found(project, fresh, now) if fresh else []
+    try:
+        found = statements.found(project, fresh, now) if fresh else []
+    except EngineError as error:
+        cache.set(_failed(project.pk), str(error), config.retry_minutes * 60)
+        return Caught(closed=str(error))
     with transaction.atomic():
         moved = {part.session.pk for part in reading.move(parts, now)}
         made = cards.keep(project, [one for one in found if moved.issuperset(one.sessions)])
@@ -106,6 +115,10 @@ def catch(
         cards.remember_by_policy(project)
     shown = Card.objects.filter(pk__in=[card.pk for card in made])
     return Caught([part.session for part in parts if part.session.pk in moved], list(shown), proposal)
+
+
+def _failed(project_pk: int) -> str:
+    return f"memoryweb:catching-failed:{project_pk}"
 
 
 def _parts(

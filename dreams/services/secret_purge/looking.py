@@ -19,6 +19,7 @@ from dreams.lib.secrets.spotting import spans
 from dreams.models import (
     AppliedFile,
     Blob,
+    Card,
     Decision,
     DreamRun,
     Evidence,
@@ -114,6 +115,7 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (LeftOut.objects.filter(project=project), ("reason",)),
         (Prompt.objects.filter(session__project=project), ("text",)),
         (Session.objects.filter(project=project), ("title",)),
+        (Card.objects.filter(project=project), ("said", "text")),
         (Question.objects.filter(project=project), ("why",)),
         (QuestionOption.objects.filter(question__project=project), ("label",)),
     ):
@@ -129,6 +131,7 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (LeftOut.objects.filter(project=project), "added"),
         (DreamRun.objects.filter(project=project), "mended"),
         (Turn.objects.filter(dream__project=project), "tools"),
+        (Card.objects.filter(project=project), "citations"),
         (Question.objects.filter(project=project), "places"),
         (Question.objects.filter(project=project), "evidence"),
         (QuestionOption.objects.filter(question__project=project), "edits"),

@@ -1,0 +1,133 @@
+"""Catching by a model: small windows, memory first, and only what the person typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+
+from dreams.dev.fake_server import Reply, Script, Step, Use, WireServer
+from dreams.engines.anthropic import catching as model
+from dreams.engines.types import PromptBrief
+from dreams.models import Card, CatchingUsage, Project, Session
+from dreams.services import settings_changes
+from dreams.services.catching import story
+from tests.world.talking import Talk, first_start
+
+pytestmark = pytest.mark.django_db
+
+WISH = "We talked about it at length: from January releases are cut on Tuesdays, never on Fridays."
+
+
+def item(
+    quote: str = WISH, text: str = "Releases are cut on Tuesdays.", kind: str = "project"
+) -> dict[str, str]:
+    return {"quote": quote, "text": text, "type": kind}
+
+
+def remember(*items: object) -> Reply:
+    return Reply((Use("remember", {"items": list(items)}),))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    found = first_start(tmp_path)
+    story.catch(found)
+    settings_changes.set_override("catch_engine", "anthropic", actor="me")
+    cache.delete(f"memoryweb:catching-failed:{found.pk}")
+    yield found
+    cache.delete(f"memoryweb:catching-failed:{found.pk}")
+
+
+def asked(
+    monkeypatch: pytest.MonkeyPatch, project: Project, steps: list[object]
+) -> tuple[story.Caught, list[Mapping[str, Any]]]:
+    with WireServer(Script(steps)) as wire:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
+        found = story.catch(project)
+        return found, [call.body for call in wire.calls]
+
+
+def test_a_model_reads_first_and_names_what_was_said(project: Project, tmp_path: Path, monkeypatch) -> None:
+    Talk(tmp_path).user("hello").agent("Hello.").user(WISH).agent("Understood.").save()
+    steps = [Reply((Use("read_memory", {"path": "project_deploy.md"}),)), remember(item())]
+    found, requests = asked(monkeypatch, project, steps)
+    assert [(card.said, card.text, card.engine) for card in found.cards] == [
+        (WISH, "Releases are cut on Tuesdays.", "anthropic")
+    ]
+    assert found.cards[0].citations[0]["line_no"] == 3
+    first = json.dumps(requests[0]["messages"])
+    assert "project_deploy.md: Deploy" in first and "PERSON: hello" in first and "AGENT: Hello." in first
+    assert "host alpha" not in first and "host alpha" in json.dumps(requests[1]["messages"])
+
+
+def test_what_the_person_did_not_type_is_dropped(project: Project, tmp_path: Path, monkeypatch) -> None:
+    Talk(tmp_path).user(WISH).agent("I always use tabs.").save()
+    odd = [
+        item(quote="I always use tabs."),
+        item(quote=""),
+        item(kind="secret"),
+        item(text="x" * 401),
+        {"quote": WISH},
+        5,
+    ]
+    found, _ = asked(monkeypatch, project, [remember(*odd)])
+    assert found.cards == [] and found.read
+
+
+def test_what_memory_or_a_card_says_is_not_caught(project: Project, tmp_path: Path, monkeypatch) -> None:
+    Talk(tmp_path).user(WISH).save()
+    found, _ = asked(monkeypatch, project, [remember(item(text="The API runs on host alpha."))])
+    assert found.cards == []
+
+
+def test_a_model_that_only_reads_ends_after_five_turns(project: Project, tmp_path: Path, monkeypatch) -> None:
+    Talk(tmp_path).user(WISH).save()
+    reads = Step(Reply((Use("read_memory", {"path": "../../etc/passwd"}),)))
+    found, requests = asked(monkeypatch, project, [reads] * 5)
+    assert len(requests) == 5 and found.cards == []
+    assert [tool["name"] for tool in requests[4]["tools"]] == ["remember"]
+    assert "There is no such memory." in json.dumps(requests[1]["messages"])
+
+
+def test_windows_have_ten_messages_and_4000_characters_at_most() -> None:
+    def message(size: int, typed: bool) -> model.Message:
+        return model.Message("x" * size, PromptBrief("x" * size, 1, 0, None) if typed else None)
+
+    found = model.windows([message(100, True) for _ in range(25)])
+    assert [len(window) for window in found] == [10, 10, 5]
+    found = model.windows([message(1_500, number % 2 == 0) for number in range(6)])
+    assert [len(window) for window in found] == [2, 2, 2]
+    assert model.windows([message(100, False)] * 12) == [], "nobody typed anything"
+
+
+def test_what_it_used_counts_towards_the_budgets(project: Project, tmp_path: Path, monkeypatch) -> None:
+    from django.utils import timezone
+
+    from dreams import conf
+    from dreams.services import pricing
+
+    Talk(tmp_path).user(WISH).save()
+    asked(monkeypatch, project, [remember(item())])
+    row = CatchingUsage.objects.get()
+    assert row.requests == 1 and row.cost_usd is not None and row.cost_usd > 0
+    spent = pricing.spent(project, timezone.now(), conf.zone(conf.current()))
+    assert spent.today == spent.project_month == row.cost_usd
+
+
+def test_a_server_that_fails_moves_no_cursor_and_is_asked_again_later(
+    project: Project, tmp_path: Path, monkeypatch
+) -> None:
+    talk = Talk(tmp_path).user(WISH).save()
+    found, requests = asked(monkeypatch, project, [])
+    assert "script has no more steps" in found.closed and len(requests) == 1
+    assert Session.objects.get(session_id=talk.id).caught_bytes is None and not Card.objects.exists()
+    _, requests = asked(monkeypatch, project, [remember(item())])
+    assert requests == [], "not every minute"
+    cache.delete(f"memoryweb:catching-failed:{project.pk}")
+    found, _ = asked(monkeypatch, project, [remember(item())])
+    assert len(found.cards) == 1
