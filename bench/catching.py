@@ -7,6 +7,7 @@ The tick waits until a session is quiet (three minutes unless set); here it wait
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import signal
@@ -68,7 +69,7 @@ def by_tick(data: Path, talk: Path) -> float:
 
 
 def say(talk: Path, text: str) -> None:
-    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    at = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
     record = {
         "type": "user",
         "uuid": str(uuid.uuid4()),
