@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from django.conf import settings
 from django.template import Context, Template
+from django.template.loader import render_to_string
+
+from dreams.web.pages.diffs import Bit, Line, Run, Tie
 
 LONGEST = 160
 TEMPLATES = sorted(Path(settings.BASE_DIR, "templates").rglob("*.html"))
@@ -27,3 +31,18 @@ def test_hidden_fields_are_escaped_and_a_list_is_one_field_for_each_value() -> N
         '<input type="hidden" name="back" value="a&quot;b">'
         '<input type="hidden" name="of" value="1200"><input type="hidden" name="of" value="3">'
     )
+
+
+def test_a_changed_line_shows_no_end_of_line_that_its_text_has_not() -> None:
+    ties = (
+        Tie("moved", "Moved to", "b.md, line 3", "#hunk-1"),
+        Tie("kept", "Kept in", "c.md", note="as it was"),
+    )
+    line = Line(
+        "del", 4, (Run(True, (Bit("one"), Bit("`two`", "code"))), Run(False, (Bit(" three"),))), ties=ties
+    )
+    page = render_to_string("dreams/_review_lines.html", {"lines": [line]})
+    [shown] = re.findall(r'<div class="diff-text">(.*?)</div>', page, re.DOTALL)
+    text = re.sub(r"<small.*?</small>", "", shown, flags=re.DOTALL)
+    assert re.sub(r"<[^>]*>", "", text) == "Removed: one`two` three"
+    assert shown.count("<small") == 2 and "<del>" in shown
