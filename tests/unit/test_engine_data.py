@@ -164,6 +164,13 @@ def test_sessions_with_corrections_come_first(tmp_path: Path) -> None:
     assert briefing.ordered([plain, corrected])[0].session_id == "corrected"
 
 
+def test_what_a_card_says_is_not_to_be_proposed(tmp_path: Path) -> None:
+    with kit.job(tmp_path) as job:
+        told = briefing.briefing(dataclasses.replace(job, known=("releases are cut on Tuesdays.",)))
+        assert "shown to the person as cards" not in briefing.briefing(job)
+    assert "- releases are cut on Tuesdays." in told and "Propose none of them" in told
+
+
 def test_days_named_from_afar_come_with_the_date_that_follows(tmp_path: Path) -> None:
     text = "# A\n\nThe freeze begins tomorrow.\nIt is slow recently.\nThe key expires tomorrow, or not.\n"
     written = LineDate(dt.date(2026, 3, 4), "transcript", "written in a session")

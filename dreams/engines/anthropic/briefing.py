@@ -12,9 +12,11 @@ from dreams.engines.types import Job, PromptBrief, SessionBrief
 from dreams.lib import memdir
 from dreams.lib.agents import transcripts
 from dreams.lib.files.text import plural
+from dreams.lib.secrets.redact import redact
 
 MOST_SESSIONS = 60
 MOST_FILES = 300
+MOST_KNOWN = 100
 INDEX_CHARS = 30_000
 PROMPTS_PER_SESSION = 6
 PROMPT_CHARS = 300
@@ -39,6 +41,7 @@ def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
         _sessions_head(job.sessions),
         fenced("sessions", "\n".join(_session_lines(job, sessions)) or "none"),
         *_said(sessions),
+        *_proposed(job),
         *_repository(job, watch),
         *_instructions(job),
         "Everything above is known now: no turn needs to be spent on finding it out. Begin with orient; when everything is "
@@ -67,6 +70,17 @@ def _whose(job: Job) -> list[str]:
         return []
     told = f"This is the memory of the agent “{attribute(job.agent)}”, scope {job.scope}. {_SCOPES.get(job.scope, '')}"
     return [told.strip()]
+
+
+def _proposed(job: Job) -> list[str]:
+    """What the person decides on elsewhere, or has rejected: the newest of it."""
+    if not job.known:
+        return []
+    lines = "\n".join(f"- {text[:LINE_CHARS]}" for text in job.known[-MOST_KNOWN:])
+    return [
+        "These statements were shown to the person as cards. Propose none of them, in no wording:",
+        fenced("cards", redact(lines)),
+    ]
 
 
 def _listing(job: Job) -> str:
