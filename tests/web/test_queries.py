@@ -76,6 +76,8 @@ PAGES: dict[str, Address] = {
     "project: memories": _project("project", "?show=memories"),
     "project: sessions": _project("project", "?show=sessions"),
     "project: timeline": _project("project", "?show=timeline"),
+    "project-caught": _project("project-caught"),
+    "hook": _plain("hook"),
     "project-checkup": _project("project-checkup"),
     "project-statements": _project("project-statements", "?value=database"),
     "project-recall": _project("project-recall", "?q=database+tests&then=1"),
