@@ -178,6 +178,7 @@ def full_installation(folder: Path) -> list[str]:
         "/audit/?check=1",
         "/settings/",
         "/engines/",
+        "/settings/hook/",
         "/health/",
     ]
 
@@ -226,6 +227,7 @@ def waiting(folder: Path) -> list[str]:
         "/by-kind/",
         f"{here}recall/?q=how+are+tests+run&after=1&tools=psql",
         f"{here}instructions/",
+        f"{here}caught/",
         f"{here}recall/",
         *(f"/several/?verdict={verdict}&{one}" for verdict in ("approve", "reject")),
         f"/snooze/?{one}",
