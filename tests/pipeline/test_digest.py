@@ -18,7 +18,7 @@ from django_q.models import OrmQ
 
 from dreams import conf, tasks
 from dreams.models import AuditEntry, Channel, DreamRun, JobRun, Project, ScheduledJob
-from dreams.services import notify, settings_changes
+from dreams.services import jobs, notify, settings_changes
 from dreams.services.jobs import runs
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
@@ -167,7 +167,7 @@ def test_a_digest_that_still_waits_to_be_tried_again_has_failed_and_not_had_noth
     hook.status = 500
     job = ScheduledJob.objects.get()
     for failures in (1, 2, 3):
-        runs.run_here(runs.start_now(job, actor=""))
+        jobs.run_here(runs.start_now(job, actor=""))
         job.refresh_from_db()
         assert job.failures == failures
     assert "answered 500" in JobRun.objects.first().text

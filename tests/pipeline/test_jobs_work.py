@@ -38,7 +38,7 @@ def job(kind: str, **more: object) -> ScheduledJob:
 
 def done(kind: str, **more: object) -> JobRun:
     """A run of a new job, done here."""
-    return runs.run_here(runs.start_now(job(kind, **more), actor="owner"))
+    return jobs.run_here(runs.start_now(job(kind, **more), actor="owner"))
 
 
 def ready(tmp_path: Path, sessions: int = 5) -> Project:
@@ -90,7 +90,7 @@ def test_of_exports_the_last_seven_are_kept_and_each_can_be_brought_back(tmp_pat
     start = timezone.now()
     for day in range(9):
         monkeypatch.setattr(work.timezone, "now", lambda day=day: start + dt.timedelta(days=day))
-        run = runs.run_here(runs.start_now(export, actor="owner"))
+        run = jobs.run_here(runs.start_now(export, actor="owner"))
         assert run.status == "done", run.text
     monkeypatch.undo()
     folder = work.export_folder(project)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -48,11 +49,18 @@ def modules(place: str) -> list[Path]:
 
 
 @functools.cache
-def imports(path: Path) -> set[str]:
-    """Every module that a file imports, as dotted names."""
+def _is_for_types(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def imports(path: Path, *, types: bool = True) -> set[str]:
+    """Every module that a file imports, as dotted names; without `types` not those for annotations alone."""
     package = ".".join(path.relative_to(ROOT).with_suffix("").parts[:-1])
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if not types:
+        tree.body = [node for node in tree.body if not _is_for_types(node)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -81,6 +89,25 @@ def test_no_import_climbs_from_a_lower_floor_to_a_higher_one() -> None:
         assert own is not None, f"{here} stands on no floor: give it one"
         climbing += [f"{here} imports {name}" for name in imports(path) if (floor(name) or 0) > own]
     assert not climbing
+
+
+def test_no_imports_go_in_a_circle() -> None:
+    """Also those inside functions; not those for types alone."""
+    paths = {
+        path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__"): path
+        for path in sorted((ROOT / "dreams").rglob("*.py"))
+        if "migrations" not in path.parts
+    }
+    wanted = {
+        name: {found for found in imports(path, types=False) if found in paths and found != name}
+        for name, path in paths.items()
+    }
+    # A package is entered for each of its modules, so only modules count.
+    wanted = {name: {one for one in own if not name.startswith(f"{one}.")} for name, own in wanted.items()}
+    try:
+        tuple(TopologicalSorter(wanted).static_order())
+    except CycleError as error:
+        pytest.fail(" → ".join(error.args[1]))
 
 
 def test_only_two_modules_stand_at_the_root_of_the_app() -> None:

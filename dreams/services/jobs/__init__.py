@@ -15,8 +15,8 @@ from dreams.services.jobs.book import (
     remove,
     upcoming,
 )
-from dreams.services.jobs.runs import AlreadyRunning, run_here, start_now
-from dreams.services.jobs.ticking import begin, run_job, tick
+from dreams.services.jobs.runs import AlreadyRunning, start_now
+from dreams.services.jobs.ticking import begin, run_here, run_job, tick
 
 __all__ = [
     "MOST",

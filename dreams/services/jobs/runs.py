@@ -128,24 +128,3 @@ def end_if_lost(run: JobRun, now: dt.datetime) -> bool:
     said = "Its worker died: the process was killed, or the machine was shut down."
     end(run, Result(Status.FAILED, said), now)
     return True
-
-
-def run_here(run: JobRun) -> JobRun:
-    """Do a run in this process, and end it. It never raises for a job that fails."""
-    from dreams.services.jobs import dreams, work  # noqa: PLC0415 - both need Result
-
-    claimed = claim(run.pk)
-    if claimed is not None:
-        try:
-            done = dreams.all_here(claimed) if claimed.kind == book.Kind.DREAM else work.do(claimed)
-        except Exception as error:
-            log.exception("job %s", claimed.label)
-            said = f"An unexpected fault ended it ({type(error).__name__}). The log has more."
-            end(claimed, Result(Status.FAILED, said))
-        except BaseException:
-            end(claimed, Result(Status.FAILED, "It was stopped before it was done."))
-            raise
-        else:
-            end(claimed, done)
-    run.refresh_from_db()
-    return run

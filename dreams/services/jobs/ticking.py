@@ -10,7 +10,7 @@ from django.core.cache import cache
 
 from dreams.models import JobRun, ScheduledJob
 from dreams.services.hosts import cluster_name, host
-from dreams.services.jobs import book, dreams, runs
+from dreams.services.jobs import book, dreams, runs, work
 
 log = logging.getLogger(__name__)
 
@@ -82,4 +82,23 @@ def begin(run: JobRun, enqueue: dreams.Enqueue) -> None:
 def run_job(run_pk: int) -> JobRun | None:
     """What the queue calls. None when the run is gone."""
     run = JobRun.objects.filter(pk=run_pk).first()
-    return runs.run_here(run) if run else None
+    return run_here(run) if run else None
+
+
+def run_here(run: JobRun) -> JobRun:
+    """Do a run in this process, and end it. It never raises for a job that fails."""
+    claimed = runs.claim(run.pk)
+    if claimed is not None:
+        try:
+            done = dreams.all_here(claimed) if claimed.kind == book.Kind.DREAM else work.do(claimed)
+        except Exception as error:
+            log.exception("job %s", claimed.label)
+            said = f"An unexpected fault ended it ({type(error).__name__}). The log has more."
+            runs.end(claimed, runs.Result(JobRun.Status.FAILED, said))
+        except BaseException:
+            runs.end(claimed, runs.Result(JobRun.Status.FAILED, "It was stopped before it was done."))
+            raise
+        else:
+            runs.end(claimed, done)
+    run.refresh_from_db()
+    return run

@@ -7,7 +7,7 @@ first, and nothing is written over before it was kept.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -51,6 +51,11 @@ def history_folder() -> Path:
 
 def history_path(project: Project) -> Path:
     return history_folder() / f"{project.history_key}.git"
+
+
+def history_paths() -> Iterator[Path]:
+    """Every project's bare repository."""
+    yield from sorted(history_folder().glob("*.git"))
 
 
 def open_history(project: Project) -> history.HistoryStore:

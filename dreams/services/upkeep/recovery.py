@@ -7,17 +7,15 @@ stops no other.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from django.conf import settings
-
 from dreams.lib.storage import history, journal
 from dreams.services import secret_purge
 from dreams.services.apply import writing
-from dreams.services.memories import exports
+from dreams.services.memories import exports, syncing
 from dreams.services.scheduling import scheduler
 
 log = logging.getLogger(__name__)
@@ -41,17 +39,12 @@ def recover() -> Recovery:
     """Recover everything of this data directory. Safe at any time, also while dreams run."""
     found = Recovery()
     _try(found, "interrupted applies", lambda: found.applies.extend(writing.recover()))
-    for path in history_paths():
+    for path in syncing.history_paths():
         _try(found, f"the history {path.name}", partial(_history, path, found))
     _try(found, "imports", lambda: found.histories.extend(exports.recover()))
     _try(found, "purges", lambda: found.histories.extend(secret_purge.resume()))
     _try(found, "locks and dreams", lambda: found.dreams.extend(_dreams()))
     return found
-
-
-def history_paths() -> Iterator[Path]:
-    """Every project's bare repository."""
-    yield from sorted((Path(settings.DATA_DIR) / "history").glob("*.git"))
 
 
 def _history(path: Path, found: Recovery) -> None:

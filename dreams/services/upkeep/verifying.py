@@ -17,7 +17,6 @@ from dreams.models import AuditEntry, Blob, Project, Version
 from dreams.services import auditlog
 from dreams.services.apply import writing
 from dreams.services.memories import syncing
-from dreams.services.upkeep import recovery
 
 REMEDY = "Bring the history back with `import FILE` from an export, or copy the file from a backup."
 CHUNK = 200
@@ -56,7 +55,7 @@ class Report:
 def verify(project: Project | None = None) -> Report:
     """Read back what is kept of `project`, or of everything; journals and the audit log are of all projects."""
     report = Report()
-    paths = [syncing.history_path(project)] if project else list(recovery.history_paths())
+    paths = [syncing.history_path(project)] if project else list(syncing.history_paths())
     report.add("histories", len(paths), _histories(paths))
     versions = Version.objects.exclude(sha256="")
     if project:
