@@ -90,3 +90,12 @@ def test_a_session_that_runs_is_not_counted_yet(browser: Client, project: Projec
     make.make_session(project, touched_at=timezone.now())
     for address in addresses(project):
         assert "4 more sessions" in text(browser, address), address
+
+
+def test_a_session_that_counts_twice_is_named_where_the_missing_ones_are_counted(
+    browser: Client, project: Project
+) -> None:
+    """Two new sessions and "1 more" of five would look like a fault."""
+    make.make_session(project, touched_at=timezone.now() - dt.timedelta(hours=1), corrections=1)
+    for address in addresses(project):
+        assert "Needs 2 more sessions, and 15 h; one counts twice." in text(browser, address), address

@@ -71,7 +71,8 @@ class NextDream:
         if not self.missing:
             return as_stored(self.closed[-1].reason)
         wait = f", and {ages.span(max(later) - now)}" if later else ""
-        return f"Needs {plural(self.missing, 'more session')}{wait}."
+        heavy = next((f"; {one.heavy}" for one in self.closed if one.missing and one.heavy), "")
+        return f"Needs {plural(self.missing, 'more session')}{wait}{heavy}."
 
 
 def look(projects: Sequence[Project], now: dt.datetime) -> dict[int, NextDream]:

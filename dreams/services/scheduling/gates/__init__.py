@@ -99,7 +99,7 @@ def title(name: object) -> str:
 @dataclass(frozen=True, slots=True)
 class GateResult:
     """One gate's answer. The reason is always there; `opens_at` (UTC) where the gate opens by waiting, `missing` where
-    it opens with so many more sessions."""
+    it opens with so many more sessions; `heavy` says which of the present ones count for more than one."""
 
     name: str
     passed: bool
@@ -107,6 +107,7 @@ class GateResult:
     opens_at: datetime | None = None
     cause: str = field(default="", compare=False, repr=False)
     missing: int = field(default=0, compare=False)
+    heavy: str = field(default="", compare=False)
 
     @property
     def is_pause(self) -> bool:

@@ -30,6 +30,7 @@ class Verdict(NamedTuple):
     opens_at: datetime | None = None
     cause: str = ""
     missing: int = 0
+    heavy: str = ""
 
 
 @dataclass
@@ -153,7 +154,9 @@ def sessions(case: Case) -> Verdict:
     passed = tally.score >= needed
     reason = f"{tally.in_words(needed)} {'since the last dream' if case.clock is not None else 'so far'}"
     missing = 0 if passed else math.ceil(needed - tally.score)
-    return Verdict(passed, f"{reason}{tally.left_out()}.", None, f"{tally.score:g}/{needed}", missing)
+    return Verdict(
+        passed, f"{reason}{tally.left_out()}.", None, f"{tally.score:g}/{needed}", missing, tally.heavy
+    )
 
 
 def inputs(case: Case) -> Verdict:

@@ -35,9 +35,15 @@ class Tally:
         noun = "session" if needed == 1 else "sessions"
         if self.score == total:
             return f"{total} of {needed} {noun}"
-        heavy = "one counts" if self.corrected == 1 else f"{self.corrected} count"
-        times = "twice" if self.weight == TWICE else f"{self.weight:g} times"
-        return f"{self.score:g} of {needed} {noun}, {heavy} {times},"
+        return f"{self.score:g} of {needed} {noun}, {self.heavy},"
+
+    @property
+    def heavy(self) -> str:
+        """How many count for more than one, in words: "one counts twice"; empty where none does."""
+        if not self.corrected or self.weight == 1:
+            return ""
+        heavy = "one counts" if self.corrected == 1 else f"{self.corrected:,} count"
+        return f"{heavy} {'twice' if self.weight == TWICE else f'{self.weight:g} times'}"
 
     def left_out(self) -> str:
         """What a person may miss in the count: "; left out: 1 live"."""
