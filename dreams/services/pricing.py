@@ -1,4 +1,4 @@
-"""What models cost and what dreams have spent: the price table of the database, as the engine, the gates and the pages
+"""What models cost and what memoryweb has spent: the price table of the database, as the engine, the gates and the pages
 need it.
 
 The table is edited in the admin. A model that is not in it has tokens and no price; nothing is guessed.
@@ -90,6 +90,12 @@ def _rate(row: Price) -> Rate:
 
 # --- What was spent -----------------------------------------------------------------------------------------------
 
+# Every table of what models were asked, and where its rows name the project: budgets and the usage page sum up these.
+LEDGERS: tuple[tuple[type[DreamUsage | CatchingUsage], str], ...] = (
+    (DreamUsage, "dream__project"),
+    (CatchingUsage, "project"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:
@@ -101,21 +107,18 @@ class Spent:
 
 
 def spent(project: Project, now: dt.datetime, zone: dt.tzinfo) -> Spent:
-    """What dreams, and catching by a model, cost in the running day and month of `zone`, from the ledger: failed, killed and running ones
-    included, each turn on the day when it was taken. The one place that adds this up."""
-    sums = DreamUsage.objects.filter(at__gte=month_start(now, zone)).aggregate(
-        today=Sum("cost_usd", filter=Q(at__gte=day_start(now, zone))),
-        month=Sum("cost_usd"),
-        project_month=Sum("cost_usd", filter=Q(dream__project=project)),
-    )
-    caught = CatchingUsage.objects.filter(at__gte=month_start(now, zone)).aggregate(
-        today=Sum("cost_usd", filter=Q(at__gte=day_start(now, zone))),
-        month=Sum("cost_usd"),
-        project_month=Sum("cost_usd", filter=Q(project=project)),
-    )
-    return Spent(
-        **{name: (total or Decimal(0)) + (caught[name] or Decimal(0)) for name, total in sums.items()}
-    )
+    """What dreams and catching cost in the running day and month of `zone`: failed, killed and running dreams
+    included, each turn on the day when it was taken."""
+    sums = [
+        rows.objects.filter(at__gte=month_start(now, zone)).aggregate(
+            today=Sum("cost_usd", filter=Q(at__gte=day_start(now, zone))),
+            month=Sum("cost_usd"),
+            project_month=Sum("cost_usd", filter=Q((of_project, project))),
+        )
+        for rows, of_project in LEDGERS
+    ]
+    names = ("today", "month", "project_month")
+    return Spent(*(sum((each[name] or Decimal(0) for each in sums), Decimal(0)) for name in names))
 
 
 def reserved(project: Project, besides: DreamRun | None = None) -> tuple[Decimal, Decimal]:
@@ -142,8 +145,8 @@ def dollars_left(
     """
     used, aside = spent(project, now, zone), reserved(project, besides)
     budgets = (
-        ("max_cost_day", config.max_cost_day, used.today + aside[0], "all dreams of today"),
-        ("max_cost_month", config.max_cost_month, used.month + aside[0], "all dreams of this month"),
+        ("max_cost_day", config.max_cost_day, used.today + aside[0], "today"),
+        ("max_cost_month", config.max_cost_month, used.month + aside[0], "this month"),
         (
             "max_cost_project",
             config.max_cost_project,

@@ -48,7 +48,7 @@ def greedy(request: Request) -> Reply:
         ("max_turns", 3, "all its 3 turns (Turns per dream)"),
         ("max_tokens", 40_000, "40,000 tokens of this dream (Tokens per dream)"),
         ("max_cost_dream", 0.15, "$0.15 of this dream (Cost limit per dream)"),
-        ("max_cost_day", 0.15, "$0.15 for all dreams of today (Cost limit per day)"),
+        ("max_cost_day", 0.15, "$0.15 for today (Cost limit per day)"),
         ("max_cost_month", 0.15, "(Cost limit per month)"),
         ("max_cost_project", 0.15, "(Cost limit per project and month)"),
         ("max_seconds", 10, "Time limit per dream"),

@@ -77,8 +77,8 @@ def test_meters_show_the_share_of_every_limit_while_it_runs_and_none_afterwards(
         "Time",
         "Tokens",
         "This dream",
-        "Today, all dreams",
-        "This month, all dreams",
+        "Today, everywhere",
+        "This month, everywhere",
         "This month, this project",
     ]
     assert meters["This dream"].words == "$0.25 of $1.00"

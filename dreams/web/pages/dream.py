@@ -126,8 +126,8 @@ def _meters(run: DreamRun, turns: int, now: dt.datetime) -> list[Meter]:
     ]
     dollars = (
         ("This dream", run.cost_usd or Decimal(0), config.max_cost_dream),
-        ("Today, all dreams", spent.today, config.max_cost_day),
-        ("This month, all dreams", spent.month, config.max_cost_month),
+        ("Today, everywhere", spent.today, config.max_cost_day),
+        ("This month, everywhere", spent.month, config.max_cost_month),
         ("This month, this project", spent.project_month, config.max_cost_project),
     )
     return whole + [

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dreams.engines.tokens import Tokens
 from dreams.lib.files.text import plural
-from dreams.models import DreamRun, DreamUsage, Project, RequestUsage
+from dreams.models import CatchingUsage, DreamRun, DreamUsage, Project, RequestUsage
 from dreams.services.pricing import PriceBook
 from dreams.web.amounts import money
 from dreams.web.amounts import tokens as counted
@@ -123,8 +123,8 @@ DREAM_WEEKS = 12
 _STATES = {"completed": "completed", "failed": "failed", "killed": "cancelled"}
 
 
-def by_model(sessions: Sequence[Cell], dreams: Sequence[Cell], today: dt.date, days: int) -> list[Picture]:
-    """Tokens and cost of sessions, and cost of dreams, each by model over the last `days`. No query."""
+def by_model(sessions: Sequence[Cell], spent: Sequence[Cell], today: dt.date, days: int) -> list[Picture]:
+    """Tokens and cost of sessions, and what memoryweb spent, each by model over the last `days`. No query."""
     step = WEEK if days > MOST_SINGLE_DAYS else 1
     starts = _starts(today, days, step)
     first = "Day" if step == 1 else "Week from"
@@ -148,12 +148,12 @@ def by_model(sessions: Sequence[Cell], dreams: Sequence[Cell], today: dt.date, d
             first,
         ),
         _picture(
-            "dreams-by-model",
-            "Cost of dreams",
+            "spent-by-model",
+            "Cost of dreams and catching",
             starts,
-            _costs(dreams, starts, step),
+            _costs(spent, starts, step),
             money,
-            "No dream cost anything in this time.",
+            "Dreams and catching cost nothing in this time.",
             first,
         ),
     ]
@@ -285,7 +285,7 @@ MOST_DAYS = 60
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What sessions, or dreams, used in the time asked for. `unpriced`: models with tokens and no price."""
+    """What sessions, dreams or catching used in the time asked for. `unpriced`: models with tokens and no price."""
 
     total: Total
     models: list[Line]
@@ -311,14 +311,17 @@ class Usage:
     sessions: Used
     chart: Chart
     dreams: DreamsUsed
+    catching: Used
+    spent: Total
     pictures: list[Picture]
     has_prices: bool
     any_ever: bool
 
     @property
     def unpriced(self) -> list[str]:
-        """Models with tokens and no price, of sessions and dreams; nothing to say where no price is entered at all."""
-        found = {*self.sessions.unpriced, *self.dreams.used.unpriced}
+        """Models with tokens and no price, of sessions, dreams and catching; nothing to say where no price is entered
+        at all."""
+        found = {*self.sessions.unpriced, *self.dreams.used.unpriced, *self.catching.unpriced}
         return sorted(found) if self.has_prices else []
 
 
@@ -329,16 +332,19 @@ def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
     since = midnight - dt.timedelta(days - 1)
     book = PriceBook.load()
     sessions = cells_of.sessions_by_day(since, book)
-    dreamt = cells_of.of_dreams(since)
+    dreamt, caught = cells_of.spent_by_day(DreamUsage, since), cells_of.spent_by_day(CatchingUsage, since)
+    spent = [*dreamt, *caught]
     names = dict(Project.objects.values_list("pk", "name"))
     return Usage(
         period=period,
         sessions=_used(sessions, cells_of.sessions_by_project(since, book), names, book),
         chart=chart(sessions, today, days),
         dreams=_dreams(dreamt, since, names, book),
-        pictures=by_model(sessions, dreamt, today, days),
+        catching=_used(caught, cells_of.spent_by_project(CatchingUsage, since), names, book),
+        spent=cells_of.total_of(spent),
+        pictures=by_model(sessions, spent, today, days),
         has_prices=bool(book.rows),
-        any_ever=bool(sessions or dreamt) or RequestUsage.objects.exists() or DreamRun.objects.exists(),
+        any_ever=bool(sessions or spent) or RequestUsage.objects.exists() or DreamRun.objects.exists(),
     )
 
 
@@ -362,7 +368,7 @@ def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, s
 def _dreams(cells: Sequence[Cell], since: dt.datetime, names: dict[int, str], book: PriceBook) -> DreamsUsed:
     days = cells_of.total_by_day(cells)
     return DreamsUsed(
-        used=_used(cells, cells_of.of_dreams_by_project(since), names, book),
+        used=_used(cells, cells_of.spent_by_project(DreamUsage, since), names, book),
         runs=DreamRun.objects.filter(started_at__gte=since).count(),
         kinds=cells_of.dream_kinds(since),
         days=days[:MOST_DAYS],

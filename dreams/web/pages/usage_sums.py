@@ -1,4 +1,4 @@
-"""Tokens and what they cost, summed up by the database: by day, model and project, of sessions and of dreams."""
+"""Tokens and what they cost, summed up by the database: by day, model and project, of sessions, dreams and catching."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from django.db.models.functions import Cast, Coalesce, Substr
 from django.utils import timezone
 
 from dreams.engines.tokens import KINDS, Tokens, rate_for
-from dreams.models import DreamUsage, RequestUsage
+from dreams.models import CatchingUsage, DreamUsage, RequestUsage
 from dreams.services import usage_rollups
-from dreams.services.pricing import Limits, PriceBook
+from dreams.services.pricing import LEDGERS, Limits, PriceBook
 
 # The shortest time for which a zone has kept a clock of its own is the month of Ramadan.
 _LOOKS = dt.timedelta(days=7)
@@ -131,7 +131,11 @@ def _key(span: Span, marks: Mapping[str, int], shape: tuple[object, ...]) -> str
 
 
 SUMS = {kind: Sum(f"{kind}_tokens") for kind in KINDS}
-DREAM_SUMS = {**SUMS, "cost": Sum("cost_usd"), "n": Sum("requests")}
+COSTS = {"cost": Sum("cost_usd"), "n": Sum("requests")}
+LEDGER_SUMS: Mapping[type[DreamUsage | CatchingUsage], Mapping[str, Sum]] = {
+    DreamUsage: {**SUMS, **COSTS},
+    CatchingUsage: {"input": Sum("input_tokens"), "output": Sum("output_tokens"), **COSTS},
+}
 SESSION_SUMS = {
     **SUMS,
     "searches": Sum("web_searches"),
@@ -209,25 +213,26 @@ class Line:
     limits: Limits | None = None
 
 
-def of_dreams(since: dt.datetime) -> list[Cell]:
-    """What dreams used on each day, at the prices of when they ran; what had none stands apart."""
-    rows, day_of = rows_by_day(_of_dreams(since), since)
-    summed = rows.values("date", "part", "model", "priced").annotate(**DREAM_SUMS).order_by()
-    return [_dreamt(row, day_of(row["date"], row["part"]), NO_PROJECT) for row in summed]
+def spent_by_day(ledger: type[DreamUsage | CatchingUsage], since: dt.datetime) -> list[Cell]:
+    """What was used on each day, at the prices of then; what had none stands apart."""
+    rows, day_of = rows_by_day(_priced(ledger, since), since)
+    summed = rows.values("date", "part", "model", "priced").annotate(**LEDGER_SUMS[ledger]).order_by()
+    return [_booked(row, day_of(row["date"], row["part"]), NO_PROJECT) for row in summed]
 
 
-def of_dreams_by_project(since: dt.datetime) -> list[Cell]:
+def spent_by_project(ledger: type[DreamUsage | CatchingUsage], since: dt.datetime) -> list[Cell]:
     """The same by project, without days."""
-    summed = _of_dreams(since).values("dream__project", "model", "priced").annotate(**DREAM_SUMS).order_by()
-    return [_dreamt(row, None, row["dream__project"]) for row in summed]
+    project = dict(LEDGERS)[ledger]
+    rows = _priced(ledger, since).values(project, "model", "priced")
+    return [_booked(row, None, row[project]) for row in rows.annotate(**LEDGER_SUMS[ledger]).order_by()]
 
 
-def _of_dreams(since: dt.datetime) -> QuerySet[Any]:
+def _priced(ledger: type[DreamUsage | CatchingUsage], since: dt.datetime) -> QuerySet[Any]:
     priced = Case(When(cost_usd__isnull=False, then=Value(1)), default=Value(0))
-    return DreamUsage.objects.filter(at__gte=since).annotate(priced=priced)
+    return ledger.objects.filter(at__gte=since).annotate(priced=priced)
 
 
-def _dreamt(row: Mapping[str, Any], day: dt.date | None, project: int) -> Cell:
+def _booked(row: Mapping[str, Any], day: dt.date | None, project: int) -> Cell:
     return Cell(day, row["model"], project, Tokens.of(row), row["cost"], row["n"])
 
 
