@@ -26,7 +26,7 @@ from dreams.models.proposals import (
 from dreams.models.purges import Purge
 from dreams.models.questions import Question, QuestionOption
 from dreams.models.search import SearchText
-from dreams.models.sessions import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
+from dreams.models.sessions import MemoryWrite, OpenEnd, Prompt, RequestUsage, Session, TranscriptFile
 from dreams.models.usage import CatchingUsage, DreamUsage, Price
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "LoginLink",
     "Memory",
     "MemoryWrite",
+    "OpenEnd",
     "Operation",
     "Override",
     "Policy",

@@ -62,6 +62,7 @@ class Session(models.Model):
         ordering = ["-touched_at"]
         indexes = [
             models.Index(fields=["project", "-touched_at"]),
+            models.Index(fields=["root_key"], name="session_root"),
             models.Index(
                 fields=["touched_at"],
                 condition=models.Q(title_indexed_at__isnull=True),
@@ -184,3 +185,28 @@ class MemoryWrite(models.Model):
 
     def __str__(self) -> str:
         return self.path
+
+
+class OpenEnd(models.Model):
+    """A task that an agent set itself in a session and did not finish. Shown to the person, and never memory."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending", "not started"
+        IN_PROGRESS = "in_progress", "in progress"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="open_ends")
+    number = models.IntegerField(help_text="Its place among those of the session, from 1.")
+    subject = models.CharField(max_length=300)
+    status = models.CharField(max_length=20, choices=Status, default=Status.PENDING)
+    blocked_by = models.JSONField(
+        default=list, blank=True, help_text="Subjects of the unfinished tasks that it waits for."
+    )
+    offset = models.BigIntegerField(help_text="Byte offset of the line that last spoke of it.")
+    line_no = models.IntegerField(help_text="1-based.")
+    at = models.DateTimeField(null=True, blank=True, help_text="When it was last spoken of.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "number"], name="open_end_once")]
+
+    def __str__(self) -> str:
+        return self.subject

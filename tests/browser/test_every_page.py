@@ -314,12 +314,16 @@ def spoken(folder: Path) -> list[str]:
     make.make_memory(project, text="# Deploys\n\nDeploys go through the turbine pipeline.\n")
     session = make.make_session(project, path=str(path), size=path.stat().st_size)
     gone = make.make_session(project, LONG, gone_at=timezone.now())
+    make.make_open_end(session, status="in_progress", line_no=8)
+    make.make_open_end(session, f"Read {LONG}", blocked_by=["Write the migration", LONG])
+    make.make_open_end(gone, LONG)
     index.catch_up(5)
     at = f"/sessions/{session.pk}/"
     return [
         *(f"{at}{more}" for more in ("", "?q=turbine", "?goto=soon")),
         f"/sessions/{gone.pk}/",
         f"/projects/{project.pk}/?show=sessions",
+        f"/projects/{project.pk}/open-ends/",
         "/search/?q=turbine",
         "/search/?q=absent",
     ]

@@ -82,6 +82,7 @@ PAGES: dict[str, Address] = {
     "project-statements": _project("project-statements", "?value=database"),
     "project-recall": _project("project-recall", "?q=database+tests&then=1"),
     "project-instructions": _project("project-instructions"),
+    "project-open-ends": _project("project-open-ends"),
     "project-secrets": _project("project-secrets"),
     "project-at": _project("project-at"),
     "project-between": _project("project-between", "?a=2000-01-01"),
@@ -132,7 +133,7 @@ def _grow_project(project: Project, number: int, at: dt.datetime) -> None:
     memory = make.make_memory(
         project, f"note_{number}.md", f"{make.BEFORE}Number {number}, see [[Testing]].\n"
     )
-    make.make_session(project, f"Session {number}", own=number % 3 == 0)
+    make.make_open_end(make.make_session(project, f"Session {number}", own=number % 3 == 0))
     TranscriptFolder.objects.create(project=project, path=f"/nowhere/{number}", slug=f"-nowhere-{number}")
     _ask(project, number)
     make.close_gate(project, f"Too soon for {number}.", at + dt.timedelta(days=2))

@@ -19,6 +19,7 @@ from dreams.models import (
     GateEvaluation,
     Hunk,
     Memory,
+    OpenEnd,
     Operation,
     Project,
     Proposal,
@@ -72,6 +73,12 @@ def make_session(project: Project, title: str = "Fix flaky auth tests", **fields
         "assistant_turns": 9,
     }
     return Session.objects.create(project=project, **{**defaults, **fields})
+
+
+def make_open_end(session: Session, subject: str = "Write the migration", **fields: object) -> OpenEnd:
+    number = session.open_ends.count() + 1
+    defaults: dict[str, object] = {"offset": 0, "line_no": 1, "at": timezone.now()}
+    return OpenEnd.objects.create(session=session, number=number, subject=subject, **{**defaults, **fields})
 
 
 def make_waiting_project(name: str, wait: dt.timedelta) -> Project:

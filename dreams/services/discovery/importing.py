@@ -25,6 +25,7 @@ from dreams.services.discovery.listing import Job, Plan
 from dreams.services.discovery.reading import (
     Reading,
     leave_out_secrets,
+    open_end_rows,
     orphan_row,
     prompt_row,
     session_row,
@@ -65,6 +66,7 @@ class Chunk:
     _usage: list[tuple[str, UsageRow]] = field(default_factory=list)
     _prompts: list[tuple[str, Prompt]] = field(default_factory=list)
     _writes: list[tuple[str, rows.Row]] = field(default_factory=list)
+    _open_ends: dict[str, list[rows.Row]] = field(default_factory=dict)
     _text: int = 0
 
     @property
@@ -98,6 +100,8 @@ class Chunk:
         size, mtime_ns = stat_mark(reading.before, cursor.offset, whole=whole)
         if job.found.kind == "main":
             self._sessions[owner] = session_row(reading)
+            if reading.state.summary.tasks is not None:
+                self._open_ends[owner] = open_end_rows(reading.state.summary)
         elif owner not in self._ids:
             self._orphans.setdefault(owner, orphan_row(reading, owner))
         self._files[job.found.path] = (
@@ -153,6 +157,10 @@ class Chunk:
         rows.put_usage([usage_row(pk, row) for pk, row in self._with_ids(self._usage)])
         rows.put_prompts([prompt_row(pk, row) for pk, row in self._with_ids(self._prompts)])
         rows.put_writes([(pk, *row) for pk, row in self._with_ids(self._writes)])
+        open_ends = list(self._with_ids(self._open_ends.items()))
+        rows.put_open_ends(
+            [pk for pk, _ in open_ends], [(pk, *row) for pk, some in open_ends for row in some]
+        )
 
     def _try_alone(self, owner: str) -> bool:
         try:
@@ -170,6 +178,7 @@ class Chunk:
             part._files[path] = owner, project, row
         for owner, part in parts.items():
             part._sessions = {owner: self._sessions[owner]} if owner in self._sessions else {}
+            part._open_ends = {owner: self._open_ends[owner]} if owner in self._open_ends else {}
             part._orphans = {owner: self._orphans[owner]} if owner in self._orphans else {}
         for gathered in ("_usage", "_prompts", "_writes"):
             for owner, row in getattr(self, gathered):
@@ -207,6 +216,7 @@ class Chunk:
             self._usage,
             self._prompts,
             self._writes,
+            self._open_ends,
         ):
             gathered.clear()
         self._text = 0

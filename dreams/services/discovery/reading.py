@@ -152,9 +152,29 @@ def prompt_row(session: int, row: Prompt) -> rows.Row:
     return (row.key, session, row.offset, row.line, rows.moment(row.at), storable(redact(row.text)))
 
 
+def open_end_rows(summary: Summary) -> list[rows.Row]:
+    """Without the session's id; none for the tasks of a dream of ours, which ended with it."""
+    if summary.tasks is None or is_own(summary.first_cwd):
+        return []
+    return [
+        (
+            number,
+            storable(task.subject, 300),
+            task.status,
+            rows.as_json([storable(subject) for subject in task.blocked_by]),
+            task.offset,
+            task.line,
+            rows.moment(task.at),
+        )
+        for number, task in enumerate(summary.tasks.unfinished(), 1)
+    ]
+
+
 def leave_out_secrets(summary: Summary) -> None:
     """What people and agents wrote goes without its secrets into the database; the transcript stays as it is."""
     for name in ("custom_title", "ai_title", "last_prompt", "summary", "first_typed", "first_text"):
         written = getattr(summary, name)
         if written:
             setattr(summary, name, redact(written))
+    for task in summary.tasks.all() if summary.tasks else ():
+        task.subject = redact(task.subject)

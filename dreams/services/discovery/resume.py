@@ -9,7 +9,7 @@ import msgspec
 from django.db import transaction
 
 from dreams.lib.agents.transcripts import Change, Cursor, FileMark, Scan, Seen, Summary, change
-from dreams.models import MemoryWrite, Prompt, RequestUsage, Session, TranscriptFile
+from dreams.models import MemoryWrite, OpenEnd, Prompt, RequestUsage, Session, TranscriptFile
 
 Problems = list[dict[str, int | str]]
 
@@ -81,7 +81,7 @@ def start_over(session: int, *, main: bool) -> list[str]:
     """
     with transaction.atomic():
         root_key, host = Session.objects.values_list("root_key", "project__host").get(pk=session)
-        for model in (RequestUsage, Prompt, MemoryWrite):
+        for model in (RequestUsage, Prompt, MemoryWrite, OpenEnd):
             model.objects.filter(session=session).delete()
         if main:
             Session.objects.filter(pk=session).update(used_bytes=0, given_back_at=None)

@@ -18,6 +18,7 @@ from django.db import connection, models
 from dreams.lib.agents.base import Skipped
 from dreams.models import (
     MemoryWrite,
+    OpenEnd,
     Project,
     Prompt,
     RequestUsage,
@@ -148,6 +149,7 @@ USAGE = [
 ]
 PROMPT = ["key", "session_id", "offset", "line_no", "at", "text"]
 WRITE = ["session_id", "path", "offset", "at"]
+OPEN_END = ["session_id", "number", "subject", "status", "blocked_by", "offset", "line_no", "at"]
 
 
 def moment(at: dt.datetime | None) -> Cell:
@@ -244,6 +246,12 @@ def put_prompts(rows: Sequence[Row]) -> None:
 
 def put_writes(rows: Sequence[Row]) -> None:
     _write(f"{_insert(MemoryWrite, WRITE)} ON CONFLICT DO NOTHING", rows)
+
+
+def put_open_ends(sessions: Sequence[int], rows: Sequence[Row]) -> None:
+    """All that these sessions have now: what was finished since, or left off the list, goes."""
+    _write(f'DELETE FROM "{OpenEnd._meta.db_table}" WHERE "session_id" = %s', [(pk,) for pk in sessions])  # noqa: S608 - as above
+    _write(_insert(OpenEnd, OPEN_END), rows)
 
 
 def note_last_sessions(projects: Sequence[Row]) -> None:

@@ -15,7 +15,7 @@ from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.lib.files.text import plural
 from dreams.models import Card, DreamSession, Memory, Project, Proposal, Question, Session, Version
-from dreams.services import blobs, hosts
+from dreams.services import blobs, hosts, open_ends
 from dreams.services.memories import instructions
 from dreams.services.scheduling import gate_inputs, gates, next_dream, scheduler
 from dreams.services.scheduling.next_dream import NextDream, without_distance
@@ -190,6 +190,7 @@ class Head:
     new_sessions: int
     questions: int
     caught: int
+    open_ends: int
     auto_memory: str
     agent_dreams: str
     asides: list[Version]
@@ -216,6 +217,7 @@ def head(project: Project) -> Head:
         new_sessions=tally.plain + tally.corrected,
         questions=_questions(project),
         caught=_caught(project),
+        open_ends=open_ends.of_project(project).count(),
         auto_memory=_switch(switches.get("auto_memory", True)),
         agent_dreams=_switch(switches.get("auto_dream")),
         asides=_asides(project),
@@ -230,12 +232,18 @@ class Counts:
     sessions: int
     questions: int
     caught: int
+    open_ends: int
 
 
 def counts(project: Project) -> Counts:
-    """For a page beside the project's own; four queries."""
-    notes = _memories_counted(project)["notes"]
-    return Counts(notes, project.sessions.count(), _questions(project), _caught(project))
+    """For a page beside the project's own; five queries."""
+    return Counts(
+        memories=_memories_counted(project)["notes"],
+        sessions=project.sessions.count(),
+        questions=_questions(project),
+        caught=_caught(project),
+        open_ends=open_ends.of_project(project).count(),
+    )
 
 
 def _asides(project: Project) -> list[Version]:

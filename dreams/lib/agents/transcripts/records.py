@@ -108,10 +108,12 @@ class Message(Struct, gc=False):
 
 
 class ToolResult(Struct, gc=False, rename="camel"):
-    """A tool's result. One that wrote a file has both: `originalFile` is the text before it, null for a new file."""
+    """A tool's result. One that wrote a file has the first two: `originalFile` is the text before it, null for a new
+    file. One that created a task has `task`."""
 
     file_path: Raw = NOTHING
     original_file: Raw = NOTHING
+    task: Raw = NOTHING
 
 
 class Line(Struct, gc=False, rename="camel"):
@@ -340,7 +342,7 @@ def _tool_result_from(value: Json) -> ToolResult | bool:
     if not isinstance(value, dict):
         return True
     return ToolResult(
-        *(as_raw(value[key]) if key in value else NOTHING for key in ("filePath", "originalFile"))
+        *(as_raw(value[key]) if key in value else NOTHING for key in ("filePath", "originalFile", "task"))
     )
 
 

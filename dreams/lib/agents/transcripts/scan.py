@@ -22,6 +22,7 @@ from dreams.lib.agents.transcripts.records import (
     present,
     span,
 )
+from dreams.lib.agents.transcripts.tasks import Tasks, heard
 from dreams.lib.agents.transcripts.typed import content_text, is_correction, typed_text
 from dreams.lib.agents.transcripts.usage import (
     UsageRow,
@@ -78,6 +79,7 @@ class Summary(Struct, omit_defaults=True):
     main_lines: int = 0
     sidechain_lines: int = 0
     last_message_id: str = ""
+    tasks: Tasks | None = None
 
     @property
     def title(self) -> str:
@@ -322,8 +324,10 @@ class _Run:
             if inner is not None and _has_usage(inner):
                 self._add_usage(inner)
             return
-        if message.__class__ is Message and message.usage is not None:
-            self._add_usage(line)
+        if isinstance(message, Message):
+            if message.usage is not None:
+                self._add_usage(line)
+            self.summary.tasks = heard(self.summary.tasks, line, message, offset, number)
         if kind == "user":
             self._add_user_line(line, offset, number)
         elif kind == "attachment":

@@ -1,0 +1,59 @@
+"""`open_ends PROJECT`: the tasks that agents left unfinished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.management import base, named
+from dreams.models import OpenEnd
+from dreams.services import open_ends
+
+MOST_LISTED = 200
+
+
+class Command(base.Command):
+    help = (
+        "List the tasks that agents noted in sessions and did not finish, those of the newest session first."
+    )
+
+    def arguments(self, parser: CommandParser) -> None:
+        named.add_project(parser)
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        rows = open_ends.of_project(named.project(options["project"]))
+        listed = [_row(one) for one in rows.select_related("session")[:MOST_LISTED]]
+        return {"open_ends": listed, "total": rows.count()}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        listed, total = result["open_ends"], result["total"]
+        if not listed:
+            return ["No open ends."]
+        head = ("Task", "Status", "Waits for", "Session", "Line", "Last seen")
+        rows = [
+            (
+                one["subject"],
+                one["status"].replace("_", " "),
+                "; ".join(one["blocked_by"]),
+                one["session"],
+                one["line"],
+                one["last_seen"] or "",
+            )
+            for one in listed
+        ]
+        more = [f"{total - len(listed)} more are on the project’s page."] if total > len(listed) else []
+        return [*base.table(head, rows), *more]
+
+
+def _row(one: OpenEnd) -> dict[str, object]:
+    return {
+        "subject": one.subject,
+        "status": one.status,
+        "blocked_by": one.blocked_by,
+        "session": one.session.session_id,
+        "title": one.session.title,
+        "line": one.line_no,
+        "last_seen": one.at.isoformat() if one.at else None,
+    }
