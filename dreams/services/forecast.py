@@ -1,4 +1,4 @@
-"""What the next dream of a project will about use, told before it starts: from the size of what it would read, and from
+"""What the next dream of a project will about use, and one window of catching, told before it starts: from the size of what it would read, and from
 what this project's dreams with this model used before.
 
 A range, because a model decides by itself how much it reads; what it may use at most are the limits.
@@ -13,7 +13,7 @@ from django.db.models import Count, F, Sum
 from django.db.models.functions import Length
 
 from dreams import conf
-from dreams.engines.anthropic import briefing
+from dreams.engines.anthropic import briefing, catching
 from dreams.engines.anthropic.budget import Estimate, Guess, Size, estimate, words
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
@@ -102,6 +102,12 @@ def forecast(project: Project, config: conf.Config) -> Forecast:
         most_tokens=config.max_tokens,
         most_dollars=Decimal(str(config.max_cost_dream)) if config.max_cost_dream > 0 else None,
     )
+
+
+def of_a_window(project: Project, model: str) -> Decimal | None:
+    """What it about costs to read ten messages for what the person said, all of it used; None when the model has no price."""
+    known = project.memories.filter(gone_at__isnull=True).count() + project.cards.count()
+    return catching.of_a_window(pricing.table(), model, known).dollars
 
 
 def size_of(project: Project) -> Size:

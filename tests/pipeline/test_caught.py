@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from django.utils import timezone
 
-from dreams.models import Card, DreamRun, LockHold, Proposal, Session
+from dreams.models import Card, CatchingUsage, DreamRun, LockHold, Proposal, Session
 from dreams.services import settings_changes
 from dreams.services.catching import story
 from tests.world import directory as world
@@ -142,18 +143,14 @@ def test_the_agents_own_switch_and_modes_close_it(tmp_path: Path) -> None:
 
 
 def test_a_spent_budget_closes_it_for_a_model_only(tmp_path: Path, monkeypatch) -> None:
-    from decimal import Decimal
-
-    from dreams.services.catching import gates as catching_gates
-    from dreams.services.scheduling import gates
-
     project = first_start(tmp_path)
     say(tmp_path, WISH)
-    spent = gates.SpendingFact(free=False, estimate=Decimal(1), today=Decimal(5), month=Decimal(5))
-    facts = gates.Facts(spending=lambda: spent)
-    monkeypatch.setattr(catching_gates, "facts_of", lambda *args, **more: facts)
-    assert "for today are spent" in story.catch(project).closed
-    monkeypatch.undo()
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    settings_changes.set_override("catch_engine", "anthropic", actor="me")
+    CatchingUsage.objects.create(project=project, at=timezone.now(), model="m", cost_usd=Decimal(5))
+    closed = story.catch(project).closed
+    assert "$5.00 of the $5.00 for today are spent and reading ten messages takes about $0." in closed
+    settings_changes.set_override("catch_engine", "rules", actor="me")
     assert story.catch(project).cards, "rules cost nothing"
 
 

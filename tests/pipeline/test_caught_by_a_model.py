@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
+from dreams import conf
 from dreams.dev.fake_server import Reply, Script, Step, Use, WireServer
 from dreams.engines.anthropic import catching as model
 from dreams.engines.types import PromptBrief
 from dreams.models import Card, CatchingUsage, Project, Session
-from dreams.services import settings_changes
+from dreams.services import discovery, forecast, settings_changes
 from dreams.services.catching import story
 from tests.world.talking import Talk, first_start
 
@@ -108,7 +109,6 @@ def test_windows_have_ten_messages_and_4000_characters_at_most() -> None:
 def test_what_it_used_counts_towards_the_budgets(project: Project, tmp_path: Path, monkeypatch) -> None:
     from django.utils import timezone
 
-    from dreams import conf
     from dreams.services import pricing
 
     Talk(tmp_path).user(WISH).save()
@@ -117,6 +117,32 @@ def test_what_it_used_counts_towards_the_budgets(project: Project, tmp_path: Pat
     assert row.requests == 1 and row.cost_usd is not None and row.cost_usd > 0
     spent = pricing.spent(project, timezone.now(), conf.zone(conf.current()))
     assert spent.today == spent.project_month == row.cost_usd
+
+
+def test_the_gate_asks_what_a_window_costs_and_not_what_a_dream_does(
+    project: Project, tmp_path: Path, monkeypatch
+) -> None:
+    """A dream of this project is expected to cost more than what is left of the day; ten messages are not."""
+    Talk(tmp_path).user(WISH + " It grew late." * 2_000).save()
+    discovery.refresh(project)
+    dream = forecast.forecast(project, conf.current(project)).likely
+    window = forecast.of_a_window(project, conf.current(project).model)
+    assert dream and window and 0 < window < dream
+    settings_changes.set_override("max_cost_day", float(window + (dream - window) / 2), actor="me")
+    found, requests = asked(monkeypatch, project, [remember(item())] * 20)
+    assert found.closed == "" and requests
+
+
+def test_a_window_at_its_limits_costs_no_more_than_was_expected(
+    project: Project, tmp_path: Path, monkeypatch
+) -> None:
+    Talk(tmp_path).user(WISH + " It grew late." * 250).save()
+    path = "project_deploy.md"
+    reads = [Step(Reply((Use("read_memory", {"path": path}),))) for _ in range(4)]
+    _, requests = asked(monkeypatch, project, [*reads, remember(item())])
+    spent = CatchingUsage.objects.get().cost_usd
+    expected = forecast.of_a_window(project, conf.current(project).model)
+    assert len(requests) == 5 and spent and expected and spent <= expected
 
 
 def test_a_server_that_fails_moves_no_cursor_and_is_asked_again_later(

@@ -262,7 +262,7 @@ def estimate(prices: PriceTable, model: str, size: Size, max_turns: int) -> Esti
         "high": min(MOST_TURNS, EXPECTED_TURNS + 4 + 2 * size.sessions),
     }
     found = {
-        case: _guess(prices, model, size, min(count, max_turns), RESULTS[case], OUTPUT[case])
+        case: guess(prices, model, size, min(count, max_turns), RESULTS[case], OUTPUT[case])
         for case, count in turns.items()
     }
     # Where there is next to nothing to read, twelve turns are more than the most that can be needed.
@@ -270,9 +270,10 @@ def estimate(prices: PriceTable, model: str, size: Size, max_turns: int) -> Esti
     return Estimate(found["low"], likely, found["high"])
 
 
-def _guess(
+def guess(
     prices: PriceTable, model: str, size: Size, turns: int, results_per_turn: int, output_per_turn: int
 ) -> Guess:
+    """What a conversation of so many turns about uses, whose prompts are cached from one to the next."""
     first = int(size.prompt_chars / CHARS_PER_TOKEN)
     there_is = int(READ_OVER * size.material_bytes / CHARS_PER_TOKEN)
     later = max(0, turns - 1)

@@ -14,9 +14,19 @@ from typing import TYPE_CHECKING
 
 from dreams.engines.anthropic import keys, prompt
 from dreams.engines.anthropic.asking import Asker, Patience
-from dreams.engines.anthropic.budget import Budget, Ledger, Limits
+from dreams.engines.anthropic.budget import (
+    CHARS_PER_TOKEN,
+    OUTPUT,
+    Budget,
+    Guess,
+    Ledger,
+    Limits,
+    Size,
+    guess,
+)
 from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.engine import fallback_of, options_of
+from dreams.engines.tokens import PriceTable
 from dreams.engines.types import Allowance, EngineError, Job, PromptBrief, Usage
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
@@ -33,6 +43,8 @@ MOST_KNOWN = 200
 MOST_TEXT = 400
 ANSWER_TOKENS = 2_000
 FILE_CHARACTERS = 8_000
+# Of the rules and the tools, and of each line of what is known, about.
+RULES_CHARACTERS, LINE_CHARACTERS = 2_500, 120
 _SYSTEM = """You read a part of a conversation between a person and their coding agent. Name what the person plainly asked to be
 remembered, corrected, decided or confirmed, and what will still matter in other sessions. Most parts have nothing: then
 answer without a tool. Never name the task at hand, code, file structure, what the agent found out, or a guess.
@@ -97,6 +109,13 @@ def windows(messages: Iterable[Message]) -> list[list[Message]]:
             found.append([])
         found[-1].append(message)
     return [window for window in found if any(message.typed for message in window)]
+
+
+def of_a_window(prices: PriceTable, model: str, known: int) -> Guess:
+    """What one window about uses at its limits: full, and a memory is read in each turn but the last."""
+    first = RULES_CHARACTERS + LINE_CHARACTERS * min(known, MOST_KNOWN) + CHARACTERS
+    size = Size(first, FILE_CHARACTERS * (MOST_TURNS - 1), 1)
+    return guess(prices, model, size, MOST_TURNS, int(FILE_CHARACTERS / CHARS_PER_TOKEN), OUTPUT["likely"])
 
 
 @dataclass(slots=True)

@@ -1,15 +1,19 @@
 """Whether a project's sessions are read for what the person said: the gates of a dream that are about switches and money.
 
-Time, throttle, sessions and review do not matter, and no lock is taken; while somebody dreams, reading waits.
+The budget is asked for one window, and again before each request. Time, throttle, sessions and review do not matter, and
+no lock is taken; while somebody dreams, reading waits.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
+from dreams import conf
 from dreams.models import DreamRun, Project
+from dreams.services import forecast
 from dreams.services.scheduling import gates
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
+from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, paid
 
 NAMES = ("paused", "project", "memory", "mode", "engine", "budget")
 
@@ -20,8 +24,15 @@ def closed(project: Project, everywhere: Everywhere, now: dt.datetime) -> str:
     if not config.catching:
         return "Catching is off here; switch it on in the settings."
     facts = facts_of(project, everywhere, now, engine=config.catch_engine)
+    facts = replace(facts, spending=lambda: _spending(project, config, now))
     results = gates.evaluate(facts, everywhere.gate_config(project), now, names=NAMES)
     return next((result.reason for result in results if not result.passed), "")
+
+
+def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.SpendingFact:
+    if config.catch_engine == "rules":
+        return gates.SpendingFact(free=True)
+    return paid(project, config, now, forecast.of_a_window(project, config.model), "reading ten messages")
 
 
 def is_dreaming(project: Project, everywhere: Everywhere, now: dt.datetime) -> bool:

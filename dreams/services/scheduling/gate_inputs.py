@@ -167,10 +167,18 @@ def _engine(config: conf.Config) -> gates.EngineFact:
 def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.SpendingFact:
     if config.engine == "rules":
         return gates.SpendingFact(free=True)
+    return paid(project, config, now, forecast.forecast(project, config).likely)
+
+
+def paid(
+    project: Project, config: conf.Config, now: dt.datetime, estimate: Decimal | None, what: str = "a dream"
+) -> gates.SpendingFact:
+    """What was spent, and what `what` takes; without a price, what is spent counts alone."""
     spent = pricing.spent(project, now, conf.zone(config))
     return gates.SpendingFact(
         free=False,
-        estimate=forecast.forecast(project, config).likely or Decimal(0),
+        what=what,
+        estimate=estimate or Decimal(0),
         today=spent.today,
         month=spent.month,
         project_month=spent.project_month,

@@ -58,12 +58,14 @@ class InputsFact:
 
 @dataclass(frozen=True, slots=True)
 class SpendingFact:
-    """US dollars: what the next dream is expected to cost, and what was spent in the running day and month.
+    """US dollars: what the next dream, or what else `what` names, is expected to cost, and what was spent in the
+    running day and month.
 
     Days and months are those of `dreams.services.scheduling.gates.day_start` and `month_start`. The rules engine is `free`.
     """
 
     free: bool = True
+    what: str = "a dream"
     estimate: Decimal = Decimal(0)
     today: Decimal = Decimal(0)
     month: Decimal = Decimal(0)

@@ -182,20 +182,20 @@ def budget(case: Case) -> Verdict:
     if spending.free:
         return Verdict(True, "The rules engine costs nothing.")
     if config.dream_cap is not None and spending.estimate > config.dream_cap:
-        return _too_dear("one dream", config.dream_cap, spending.estimate)
+        return _too_dear("one dream", config.dream_cap, spending)
     for what, cap, spent, boundary in _caps(spending, config):
         if cap is None:
             continue
         if spending.estimate > cap:
-            return _too_dear(what, cap, spending.estimate)
+            return _too_dear(what, cap, spending)
         if spent >= cap or spent + spending.estimate > cap:
             opens_at = boundary(case.now, config.zone)
             reason = (
-                f"{_dollars(spent)} of the {_dollars(cap)} for {what} are spent and a dream takes about "
+                f"{_dollars(spent)} of the {_dollars(cap)} for {what} are spent and {spending.what} takes about "
                 f"{_dollars(spending.estimate)}; {_opens(opens_at, case)}."
             )
             return Verdict(False, reason, opens_at, what)
-    return Verdict(True, f"About {_dollars(spending.estimate)} for this dream is within the budget.")
+    return Verdict(True, f"About {_dollars(spending.estimate)} for {spending.what} is within the budget.")
 
 
 def lock(case: Case) -> Verdict:
@@ -226,9 +226,9 @@ def _caps(spending: SpendingFact, config: GateConfig) -> list[tuple[str, Decimal
     ]
 
 
-def _too_dear(what: str, cap: Decimal, estimate: Decimal) -> Verdict:
+def _too_dear(what: str, cap: Decimal, spending: SpendingFact) -> Verdict:
     reason = (
-        f"A dream takes about {_dollars(estimate)}, over the {_dollars(cap)} for {what}; "
+        f"{spending.what.capitalize()} takes about {_dollars(spending.estimate)}, over the {_dollars(cap)} for {what}; "
         "raise the cap or choose the rules engine, which is free."
     )
     return Verdict(False, reason, None, f"over {what}")
