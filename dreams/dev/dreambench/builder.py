@@ -16,7 +16,7 @@ from dreams.dev.dreambench.words import Words, bare, opening
 
 
 OWN_KINDS: Mapping[str, str] = {
-    "fact": "a plain fact stays",
+    "fact": "a plain fact is kept",
     "duplicate": "two wordings of one fact become one",
     "look-alike": "two facts that differ in one word both stay",
     "update": "of two dated statements the newer one stays",
@@ -25,7 +25,7 @@ OWN_KINDS: Mapping[str, str] = {
     "forget": "what a person asked to forget goes, and nothing beside it",
     "expiry": "what held until a day that has passed goes",
     "unexpired": "what holds until a day to come stays",
-    "cascade": "a fact that leans on a changed one is flagged or changed",
+    "cascade": "a fact that depends on a changed one is flagged or changed",
     "date": "a relative date that can be worked out is written out",
     "vague": "a vague date is left as it is",
     "derived": "what the code or CLAUDE.md says already goes",
