@@ -79,7 +79,7 @@ class DreamUsage(models.Model):
 
 
 class CatchingUsage(models.Model):
-    """What one reading of sessions asked of one model: it counts towards the same limits as dreams."""
+    """What one request of catching used of one model: it counts towards the same limits as dreams."""
 
     project = models.ForeignKey("dreams.Project", on_delete=models.CASCADE, related_name="catching_usage")
     at = models.DateTimeField(db_index=True)

@@ -105,7 +105,7 @@ def forecast(project: Project, config: conf.Config) -> Forecast:
 
 
 def of_a_window(project: Project, model: str) -> Decimal | None:
-    """What it about costs to read ten messages for what the person said, all of it used; None when the model has no price."""
+    """What reading ten messages for what the person said about costs, at its limits; None when the model has no price."""
     known = project.memories.filter(gone_at__isnull=True).count() + project.cards.count()
     return catching.of_a_window(pricing.table(), model, known).dollars
 

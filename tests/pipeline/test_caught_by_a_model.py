@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,22 @@ def test_the_gate_asks_what_a_window_costs_and_not_what_a_dream_does(
     assert found.closed == "" and requests
 
 
+def test_a_long_reading_ends_when_the_budget_of_the_day_does(
+    project: Project, tmp_path: Path, monkeypatch
+) -> None:
+    talk = Talk(tmp_path)
+    for number in range(20):
+        talk.user(f"{number}: {WISH}" + " It grew late." * 270)
+    talk.save()
+    window = forecast.of_a_window(project, conf.current(project).model)
+    assert window is not None
+    settings_changes.set_override("max_cost_day", round(float(window), 4) + 0.001, actor="me")
+    found, requests = asked(monkeypatch, project, [remember(item())] * 20)
+    spent = sum(row.cost_usd or 0 for row in CatchingUsage.objects.all())
+    assert "could pass" in found.closed and "for today" in found.closed
+    assert 0 < len(requests) < 20 and spent <= window + Decimal("0.001")
+
+
 def test_a_window_at_its_limits_costs_no_more_than_was_expected(
     project: Project, tmp_path: Path, monkeypatch
 ) -> None:
@@ -140,7 +157,7 @@ def test_a_window_at_its_limits_costs_no_more_than_was_expected(
     path = "project_deploy.md"
     reads = [Step(Reply((Use("read_memory", {"path": path}),))) for _ in range(4)]
     _, requests = asked(monkeypatch, project, [*reads, remember(item())])
-    spent = CatchingUsage.objects.get().cost_usd
+    spent = sum(row.cost_usd or 0 for row in CatchingUsage.objects.all())
     expected = forecast.of_a_window(project, conf.current(project).model)
     assert len(requests) == 5 and spent and expected and spent <= expected
 

@@ -120,20 +120,17 @@ def of_a_window(prices: PriceTable, model: str, known: int) -> Guess:
 
 @dataclass(slots=True)
 class Catcher:
-    """Asks a model, window by window. `usage` is what all of it used, also where it failed."""
+    """Asks a model, window by window. `book` takes what each request used at once, as `dollars_left` counts it."""
 
     job: Job
     dollars_left: Callable[[], Allowance | None]
+    book: Callable[[Usage], None]
     environ: Mapping[str, str] | None = None
     patience: Patience = field(default_factory=Patience)
     ledger: Ledger = field(init=False)
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.job.prices)
-
-    @property
-    def usage(self) -> Usage:
-        return self.ledger.usage()
 
     def named(self, messages: Iterable[Message]) -> list[Named]:
         """What the person said there. Raises EngineError with the remedy."""
@@ -171,7 +168,10 @@ class Catcher:
         for turn in range(MOST_TURNS):
             budget.start_turn()
             tools = [_REMEMBER] if turn == MOST_TURNS - 1 else [_READ, _REMEMBER]
-            reply = asker.ask(partial(_request, system, tools, conversation), ANSWER_TOKENS)
+            try:
+                reply = asker.ask(partial(_request, system, tools, conversation), ANSWER_TOKENS)
+            finally:
+                self._book(asker)
             last = next((call for call in reply.calls if call["name"] == "remember"), None)
             if last is not None:
                 return list(_said(last["input"], window))
@@ -180,6 +180,11 @@ class Catcher:
             conversation.answered(reply)
             conversation.results([self._answer(call) for call in reply.calls])
         return []
+
+    def _book(self, asker: Asker) -> None:
+        for usage in asker.spent:
+            self.book(usage)
+        asker.spent.clear()
 
     def _answer(self, call: Json) -> Json:
         path = str(call["input"].get("path", "")) if isinstance(call["input"], dict) else ""

@@ -59,26 +59,23 @@ def found(project: Project, parts: Sequence[Part], now: dt.datetime) -> list[Sta
 
 
 def _by_a_model(project: Project, parts: Sequence[Part], job: Job) -> list[Statement]:
-    """Raises EngineError. What it used is kept in any case."""
+    """Raises EngineError. What each request used is kept in any case."""
     left = partial(pricing.dollars_left, project, job.config, job.now, job.time_zone)
-    catcher = model.Catcher(job, left)
+    catcher = model.Catcher(job, left, partial(_book, project))
     made: list[Statement] = []
-    try:
-        for part, brief in zip(parts, job.sessions, strict=True):
-            for one in catcher.named(_messages(part, brief)):
-                cited = Citation(
-                    "transcript",
-                    one.quote,
-                    place=str(brief.path),
-                    session_pk=brief.pk,
-                    line_no=one.prompt.line_no,
-                    offset=one.prompt.offset,
-                    role="user",
-                    at=one.prompt.at,
-                )
-                made.append(Statement(one.quote, one.text, one.memory_type, (cited,), "anthropic"))
-    finally:
-        _book(project, catcher.usage)
+    for part, brief in zip(parts, job.sessions, strict=True):
+        for one in catcher.named(_messages(part, brief)):
+            cited = Citation(
+                "transcript",
+                one.quote,
+                place=str(brief.path),
+                session_pk=brief.pk,
+                line_no=one.prompt.line_no,
+                offset=one.prompt.offset,
+                role="user",
+                at=one.prompt.at,
+            )
+            made.append(Statement(one.quote, one.text, one.memory_type, (cited,), "anthropic"))
     memory = catching.known(job)
     return [one for one in made if not memory.says(one.text)]
 
