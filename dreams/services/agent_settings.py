@@ -194,9 +194,9 @@ def _read(root: Path) -> tuple[bytes, Values]:
     try:
         values = json.loads(data.decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        raise SettingsRefused(f"{root / NAME} is not valid JSON ({error}). Mend it first.") from error
+        raise SettingsRefused(f"{root / NAME} is not valid JSON ({error}). Fix it first.") from error
     if not isinstance(values, dict):
-        raise SettingsRefused(f"{root / NAME} is not a JSON object. Mend it first.")
+        raise SettingsRefused(f"{root / NAME} is not a JSON object. Fix it first.")
     return data, values
 
 

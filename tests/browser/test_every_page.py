@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,9 +19,21 @@ from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page
 
-from dreams.models import DreamRun, Finding, Hunk, Policy, Project, Proposal, Turn, Version
-from dreams.services import review
+from dreams.models import (
+    DreamRun,
+    Finding,
+    Hunk,
+    JobRun,
+    Policy,
+    Project,
+    Proposal,
+    ScheduledJob,
+    Turn,
+    Version,
+)
+from dreams.services import agent_settings, jobs, review
 from dreams.services.apply import applying
+from dreams.services.catching import cards, story
 from dreams.services.login import ensure_owner
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
@@ -33,6 +46,10 @@ from tests.world import directory as real
 from tests.world import questions as asked
 from tests.world import review as desk
 from tests.world import rows as make
+from tests.world import talking
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
 
 WIDE, NARROW, NARROWEST = 1280, 390, 360
 SECRET = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
@@ -118,7 +135,8 @@ def _name(path: str) -> str:
         return ""
 
 
-def test_every_page_is_whole_in_every_form(watch: Watch, tmp_path: Path) -> None:
+def test_every_page_is_whole_in_every_form(watch: Watch, tmp_path: Path, settings: SettingsWrapper) -> None:
+    settings.ROOTS = config_folders(tmp_path)
     watch.open("/login/")
     watch.page.goto("about:blank")  # else the link is only another place of the same page
     log_in(watch.page, watch.address)
@@ -165,6 +183,8 @@ def _any_address(name: str) -> str:
 def full_installation(folder: Path) -> list[str]:
     """Make projects in every state; the addresses of all that can be looked at."""
     return [
+        *caught(folder / "caught"),
+        *scheduled(),
         *dreams_of_every_end(),
         *waiting(folder / "waiting"),
         *conflicting(folder / "conflicting"),
@@ -181,6 +201,67 @@ def full_installation(folder: Path) -> list[str]:
         "/settings/hook/",
         "/health/",
     ]
+
+
+def config_folders(folder: Path) -> list[Path]:
+    """Of three agents: one without a hook, one with it, one whose settings cannot be read."""
+    roots = [folder / LONG / name for name in ("without", "with", "broken")]
+    for root, text in zip(roots, ('{"model": "opus"}\n', "{}\n", '{"model": '), strict=True):
+        root.mkdir(parents=True)
+        (root / "settings.json").write_text(text)
+    agent_settings.add_hook(roots[1], agent_settings.with_hook(roots[1]).shown, "me")
+    return roots
+
+
+def caught(folder: Path) -> list[str]:
+    """Cards in every state, one of which a finding keeps from being approved; its project must be the first one."""
+    project = talking.first_start(folder)
+    talking.say(
+        folder,
+        "Remember that the mail of the office is info\u200b@acme.dev.",
+        "Remember that the staging database is db-2.internal.",
+        "Remember that releases are cut on Tuesdays.",
+        f"Remember that backups run at 04:00 on {LONG}.",
+        *(f"Remember that service s{number} listens on port 80{number}." for number in range(10, 14)),
+    )
+    story.catch(project)
+    _, approved, rejected, *_ = project.cards.filter(state="open")
+    cards.approve(approved, real.ME)
+    cards.reject(rejected, real.ME)
+    here = f"/projects/{project.pk}/"
+    return [f"{here}caught/", here, f"/review/{cards.open_proposal(project).public_id}/"]
+
+
+def scheduled() -> list[str]:
+    """Jobs with times, one after another, failing, ended and for a name that nothing can break; and runs of each end."""
+    project, now = make.make_project(LONG), timezone.now()
+    first = jobs.add(jobs.Wanted("checkup", "0 3 * * *", project=project), actor="me")
+    jobs.add(jobs.Wanted("digest", after=jobs.add(jobs.Wanted("dream", after=first), actor="me")), actor="me")
+    failing = jobs.add(
+        jobs.Wanted("export", "*/20 8-18 * * mon-fri", until=(now + dt.timedelta(days=30)).date()), actor="me"
+    )
+    once = jobs.add(jobs.Wanted("verify", "30 12 1 * *", once=True), actor="me")
+    ScheduledJob.objects.filter(pk=failing.pk).update(failures=3)
+    ScheduledJob.objects.filter(pk=once.pk).update(ended_at=now, next_at=None)
+    dream = make.make_dream(project).public_id
+    parts = [
+        {"name": LONG, "text": "Completed.", "dream": dream},
+        {"name": "second", "text": "Nothing to do."},
+    ]
+    for status in JobRun.Status.values:
+        job = failing if status == JobRun.Status.FAILED else first
+        JobRun.objects.create(
+            job=None if status in JobRun.UNFINISHED else job,
+            kind=job.kind,
+            label=str(job),
+            status=status,
+            made_at=now,
+            started_at=now - dt.timedelta(minutes=3),
+            ended_at=None if status in JobRun.UNFINISHED else now,
+            text=f"No room left on {LONG}.",
+            parts=parts[: 1 if status == JobRun.Status.DONE else 2],
+        )
+    return ["/schedules/?kind=verify&cron=30+12+*+*+mon", "/schedules/?cron=0+3"]
 
 
 def dreams_of_every_end() -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from playwright.sync_api import Browser, Page, expect
 
 from dreams.services.login import make_link
@@ -68,3 +70,19 @@ def test_the_menu_opens_on_a_narrow_window(window: Page, address: str) -> None:
     window.get_by_text("Menu").click()
     window.get_by_role("navigation", name="Main, small").get_by_role("link", name="Settings").click()
     expect(window.get_by_role("heading", level=1)).to_have_text("Settings")
+
+
+def test_the_header_holds_its_links_and_search_at_every_width(window: Page, address: str) -> None:
+    for number in range(12):
+        make.make_proposal(make.make_project(f"waiting-{number}"))
+    window.goto(f"{address}/schedules/")
+    spilled = []
+    for width in (1000, 1060, 1081, 1100, 1121, 1140, 1200):
+        window.set_viewport_size({"width": width, "height": 500})
+        parts = window.locator(".top-in > :visible").evaluate_all(
+            "parts => parts.map(part => part.getBoundingClientRect())"
+        )
+        edge = width - parts[0]["left"]
+        if parts[-1]["right"] > edge + 1 or any(a["right"] > b["left"] for a, b in pairwise(parts)):
+            spilled.append(width)
+    assert spilled == []

@@ -60,7 +60,7 @@ def test_files_are_shown_in_order_with_text_sizes_and_problems(browser: Client, 
     assert "included by CLAUDE.md, line 6" in text and "There is no such file." in text
     assert "Outside the repository; not loaded" in text and "From far away" not in text
     assert "&lt;b&gt;Indent&lt;/b&gt;" in text and PASSWORD not in text
-    assert "only at <span" in text and "src/" in text
+    assert "only for <span" in text and "src/" in text
 
 
 def test_a_line_that_a_memory_contradicts_names_both_places(browser: Client, project: Project) -> None:
@@ -71,7 +71,7 @@ def test_a_line_that_a_memory_contradicts_names_both_places(browser: Client, pro
 
 def test_another_folder_shows_what_is_loaded_there(browser: Client, project: Project) -> None:
     text = _text(browser, project, folder="src")
-    assert "Only here." in text and "only at" not in text
+    assert "Only here." in text and "only for" not in text
     assert "is no folder of" in _text(browser, project, folder="../..")
     assert "is no folder of" in _text(browser, project, folder="nowhere")
 

@@ -15,19 +15,23 @@ from django.utils import timezone
 from dreams.models import (
     Application,
     AppliedFile,
+    Card,
     DreamRun,
     DreamUsage,
     Evidence,
     FileChange,
     Hunk,
+    JobRun,
     LedgerEntry,
     Memory,
+    Operation,
     Override,
     Project,
     Prompt,
     Proposal,
     Question,
     RequestUsage,
+    ScheduledJob,
     TranscriptFile,
     TranscriptFolder,
     Turn,
@@ -124,6 +128,8 @@ def _grow(world: World, first: int, last: int) -> None:
         _grow_memory(world.memory, number, at)
         _grow_dream(world.dream, number, at)
         _grow_proposal(world.proposal, number)
+        _grow_cards(world, number, at)
+        _grow_schedule(world.project, number, at)
         _another_project(number)
         auditlog.record("setting.changed", actor=f"person {number}", object_id="paused", was=None, now=True)
     index.catch_up(10)
@@ -214,6 +220,49 @@ def _grow_proposal(proposal: Proposal, number: int) -> None:
     make.make_finding(proposal, file=file, hunk=hunk)
 
 
+def _grow_cards(world: World, number: int, at: dt.datetime) -> None:
+    """A card to review with a finding, an approved one, one that was rejected lately and one that waits."""
+    proposal, _ = Proposal.objects.get_or_create(project=world.project, origin=Proposal.Origin.CAUGHT)
+    states = (Card.State.OPEN, Card.State.APPROVED, Card.State.REJECTED, Card.State.WAITING)
+    for state in states:
+        operation = None
+        if state in (Card.State.OPEN, Card.State.APPROVED):
+            key = f"card-{state}-{number}"
+            operation = Operation.objects.create(proposal=proposal, key=key, kind=Operation.Kind.LEARN)
+            hunk = _hunk(_file(proposal, f"{key}.md"), number, operation=operation)
+            make.make_finding(proposal, file=hunk.file, hunk=hunk)
+        Card.objects.create(
+            project=proposal.project,
+            session=world.session,
+            proposal=proposal if operation else None,
+            operation=operation,
+            state=state,
+            key=f"{state} {number}",
+            said=f"Remember number {number}.",
+            text=f"Number {number}.",
+            memory_type="project",
+            citations=[{"line_no": number, "role": "user"}],
+            said_at=at,
+            decided_at=timezone.now() if state == Card.State.REJECTED else None,
+        )
+
+
+def _grow_schedule(project: Project, number: int, at: dt.datetime) -> None:
+    """A job with a schedule that failed, one that follows it, and a run of each."""
+    first = ScheduledJob.objects.create(
+        kind="checkup", project=project, cron=f"{number} 3 * * *", next_at=at, made_at=at, failures=number
+    )
+    second = ScheduledJob.objects.create(kind="digest", after=first, made_at=at)
+    for job in (first, second):
+        parts = [
+            {"name": f"project {number}", "text": "Failed."},
+            {"name": "another", "text": "Nothing to do."},
+        ]
+        JobRun.objects.create(
+            job=job, kind=job.kind, label=str(job), status=JobRun.Status.FAILED, made_at=at, parts=parts
+        )
+
+
 def _file(proposal: Proposal, path: str) -> FileChange:
     return FileChange.objects.create(
         proposal=proposal,
@@ -225,7 +274,7 @@ def _file(proposal: Proposal, path: str) -> FileChange:
     )
 
 
-def _hunk(file: FileChange, number: int, applied_in: Application | None = None) -> Hunk:
+def _hunk(file: FileChange, number: int, **more: object) -> Hunk:
     return Hunk.objects.create(
         file=file,
         hunk_id=f"h{number}",
@@ -234,7 +283,7 @@ def _hunk(file: FileChange, number: int, applied_in: Application | None = None) 
         base_count=1,
         new_start=7,
         new_count=1,
-        applied_in=applied_in,
+        **more,
     )
 
 
