@@ -27,6 +27,9 @@ class Proposal(models.Model):
         SUGGESTED = "suggested", "Suggested by your agent"
         CAUGHT = "caught", "Caught"
 
+    #: Changes that an engine or an agent drafted; the others a person wrote or wants back.
+    DRAFTED = (Origin.DREAM, Origin.ANSWERS, Origin.SUGGESTED, Origin.CAUGHT)
+
     class State(models.TextChoices):
         OPEN = "open", "To review"
         SUBMITTED = "submitted", "Submitted"

@@ -63,7 +63,7 @@ def test_a_card_in_an_empty_directory_is_listed_in_an_index_of_its_own(tmp_path:
 def test_a_rejected_card_is_not_caught_again(tmp_path: Path) -> None:
     project, (card,) = caught(tmp_path, STAGING)
     cards.reject(card, world.ME)
-    assert cards.open_proposal(project) is None
+    assert proposals.open_of(project, Proposal.Origin.CAUGHT) is None
     say(tmp_path, STAGING, name="again")
     story.catch(project)
     assert Card.objects.count() == 1
@@ -144,7 +144,7 @@ def test_what_a_dream_proposes_or_a_person_rejected_of_it_is_not_caught(tmp_path
 
 def test_verdicts_of_the_review_page_and_of_commands_decide_cards_too(tmp_path: Path) -> None:
     project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
-    proposal = cards.open_proposal(project)
+    proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)
     assert proposal is not None
     review.decide(proposal, list(staging.operation.hunks.all()), Hunk.Verdict.APPROVED, world.ME)
     applying.apply(proposal, world.ME)
@@ -170,7 +170,7 @@ def test_what_the_agent_writes_meanwhile_is_no_card_any_more(tmp_path: Path) -> 
     note.write_text(note.read_text() + "The staging database is db-2.internal.\n")
     cards.refresh(project)
     card.refresh_from_db()
-    assert card.state == "outdated" and cards.open_proposal(project) is None
+    assert card.state == "outdated" and proposals.open_of(project, Proposal.Origin.CAUGHT) is None
 
 
 def test_a_written_card_can_be_undone(tmp_path: Path) -> None:

@@ -64,11 +64,6 @@ def _card(project: Project, one: Statement) -> Card:
     )
 
 
-def open_proposal(project: Project) -> Proposal | None:
-    """The project's proposal of cards that waits for a review."""
-    return project.proposals.filter(origin=Proposal.Origin.CAUGHT, state=Proposal.State.OPEN).first()
-
-
 # --- The proposal -------------------------------------------------------------------------------------------------
 
 
@@ -79,7 +74,7 @@ def refresh(project: Project, *, only_approved: bool = False) -> Proposal | None
     """
     with scratch(project) as copy, transaction.atomic():
         database.one_at_a_time(f"cards of {project.pk}")
-        waiting = open_proposal(project)
+        waiting = proposals.open_of(project, Proposal.Origin.CAUGHT)
         if waiting is not None:
             states.take_over_verdicts(waiting)
         cards = _chosen(project, only_approved)

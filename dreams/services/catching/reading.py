@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from django.db import transaction
 from django.db.models import F, Min, Q, QuerySet
@@ -18,6 +17,7 @@ from dreams import conf
 from dreams.engines.types import PromptBrief, SessionBrief
 from dreams.models import MemoryWrite, Project, Prompt, Session
 from dreams.services.catching.pasted import without_pasted
+from dreams.services.dreaming.reading import brief
 
 MOST_SESSIONS = 50  # in one reading; the others come with the next
 MOST_PROMPTS = 2_000
@@ -38,23 +38,13 @@ class Part:
 
     @property
     def brief(self) -> SessionBrief:
-        session = self.session
-        return SessionBrief(
-            pk=session.pk,
-            session_id=session.session_id,
-            path=Path(session.path),
-            title=session.title,
-            started_at=session.started_at,
-            last_at=session.last_at,
-            from_byte=self.from_byte,
-            to_byte=self.to_byte,
-            corrections=session.corrections,
-            prompts=tuple(
-                PromptBrief(text, row.line_no, row.offset, row.at)
-                for row, text in zip(self.prompts, without_pasted(session, self.prompts), strict=True)
-                if text
-            ),
+        texts = without_pasted(self.session, self.prompts)
+        typed = (
+            PromptBrief(text, row.line_no, row.offset, row.at)
+            for row, text in zip(self.prompts, texts, strict=True)
+            if text
         )
+        return brief(self.session, self.from_byte, self.to_byte, typed)
 
 
 def unread(project: Project) -> QuerySet[Session]:

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from dreams.engines.types import EngineError
 from dreams.models import Card, Project, Proposal, Session
-from dreams.services import discovery
+from dreams.services import discovery, proposals
 from dreams.services.catching import cards, gates, reading, statements
 from dreams.services.hosts import host
 from dreams.services.scheduling.gate_inputs import Everywhere
@@ -110,7 +110,7 @@ def catch(
     with transaction.atomic():
         moved = {part.session.pk for part in reading.move(parts, now)}
         made = cards.keep(project, [one for one in found if moved.issuperset(one.sessions)])
-    proposal = cards.refresh(project) if made else cards.open_proposal(project)
+    proposal = cards.refresh(project) if made else proposals.open_of(project, Proposal.Origin.CAUGHT)
     if made:
         cards.remember_by_policy(project)
     shown = Card.objects.filter(pk__in=[card.pk for card in made])

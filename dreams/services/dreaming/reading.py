@@ -98,10 +98,14 @@ def review_sessions(dream: DreamRun) -> list[SessionBrief]:
     )
     for row in rows[:MAX_PROMPTS]:
         prompts.setdefault(row.session_id, []).append(PromptBrief(row.text, row.line_no, row.offset, row.at))
-    return [_brief(session, prompts.get(session.pk, ())) for session in reversed(chosen)]
+    return [
+        brief(session, session.used_bytes, session.size, prompts.get(session.pk, ()))
+        for session in reversed(chosen)
+    ]
 
 
-def _brief(session: Session, prompts: Sequence[PromptBrief]) -> SessionBrief:
+def brief(session: Session, from_byte: int, to_byte: int, prompts: Iterable[PromptBrief]) -> SessionBrief:
+    """A part of a session, as engines are given it."""
     return SessionBrief(
         pk=session.pk,
         session_id=session.session_id,
@@ -109,8 +113,8 @@ def _brief(session: Session, prompts: Sequence[PromptBrief]) -> SessionBrief:
         title=session.title,
         started_at=session.started_at,
         last_at=session.last_at,
-        from_byte=session.used_bytes,
-        to_byte=session.size,
+        from_byte=from_byte,
+        to_byte=to_byte,
         corrections=session.corrections,
         prompts=tuple(prompts),
     )

@@ -184,17 +184,9 @@ def cause_of(proposal: Proposal, actor: str, files: int, reason: str = "") -> Ca
     return Cause(origin, proposal, actor, f"{origin.label}: {text.plural(files, 'file')}", trailers)
 
 
-_ENGINES = (
-    Proposal.Origin.DREAM,
-    Proposal.Origin.ANSWERS,
-    Proposal.Origin.SUGGESTED,
-    Proposal.Origin.CAUGHT,
-)
-
-
 def version_origin(proposal: Proposal) -> Version.Origin:
     """What a version that this proposal makes is called in the history."""
-    if proposal.origin in _ENGINES:
+    if proposal.origin in Proposal.DRAFTED:
         return Version.Origin.APPLY
     return Version.Origin(proposal.origin)
 

@@ -30,6 +30,7 @@ from dreams.services.proposals.saving import (
 from dreams.services.proposals.subjects import (
     carry_over,
     open_for,
+    open_of,
     rejected_before,
     subject_of,
     subject_of_draft,
@@ -55,6 +56,7 @@ __all__ = [
     "memory_type",
     "of_dream",
     "open_for",
+    "open_of",
     "redraft",
     "rejected_before",
     "report_with",

@@ -53,6 +53,11 @@ def open_for(project: Project) -> Proposal | None:
     return project.proposals.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=_WAITING).first()
 
 
+def open_of(project: Project, origin: Proposal.Origin) -> Proposal | None:
+    """The one of this origin that waits for a review, where a project has at most one: of cards, of answers."""
+    return project.proposals.filter(origin=origin, state=Proposal.State.OPEN).first()
+
+
 def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
     """Close `proposal` in favour of a newer one; returns its decided hunks by (path, hunk id), to carry over.
 
@@ -105,8 +110,6 @@ def rejected_before(project: Project) -> dict[tuple[str, str], str]:
     return {(path, hunk_id): key for path, hunk_id, key in rows}
 
 
-#: Changes that an engine drafted; the others a person wrote or wants back.
-_DRAFTED = (Proposal.Origin.DREAM, Proposal.Origin.ANSWERS, Proposal.Origin.SUGGESTED, Proposal.Origin.CAUGHT)
 #: A line that a person rejected and that comes back unasked is named.
 _UNASKED = (Proposal.Origin.DREAM, Proposal.Origin.SUGGESTED)
 
@@ -244,7 +247,7 @@ def _changed_hunks(file: FileChange, chosen: Mapping[str, diff.Choice], texts: T
                     c for c in citations_of(row) if c.source != "agent"
                 ),  # its own word supports nothing
                 fates=fates_of(row),
-                by_hand=isinstance(choice, str) or file.proposal.origin not in _DRAFTED,
+                by_hand=isinstance(choice, str) or file.proposal.origin not in Proposal.DRAFTED,
                 operation=str(row.operation_id or ""),
             )
         )

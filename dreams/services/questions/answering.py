@@ -285,13 +285,8 @@ def _still_open(proposal: Proposal) -> bool:
     return state == Proposal.State.OPEN
 
 
-def open_answers(project: Project) -> Proposal | None:
-    """The project's proposal of answers that waits for a submit."""
-    return project.proposals.filter(origin=Proposal.Origin.ANSWERS, state=Proposal.State.OPEN).first()
-
-
 def _answers_of(project: Project, reviewer: Reviewer, present: dict[str, bytes]) -> Proposal:
-    found = open_answers(project)
+    found = proposals.open_of(project, Proposal.Origin.ANSWERS)
     if found is not None and _still_open(found):
         return found
     origin = proposals.Origin(Proposal.Origin.ANSWERS, actor=reviewer.name, summary=SUMMARY)
