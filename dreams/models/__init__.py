@@ -10,6 +10,7 @@ from dreams.models.memories import Blob, Memory, Version
 from dreams.models.notify import Channel
 from dreams.models.partial import WorkStep, WorkText
 from dreams.models.projects import GateEvaluation, LockHold, Project, TranscriptFolder
+from dreams.models.prompt_history import HiddenPrompt, HistoryFile, HistoryPrompt
 from dreams.models.proposals import (
     Application,
     AppliedFile,
@@ -46,6 +47,9 @@ __all__ = [
     "FileChange",
     "Finding",
     "GateEvaluation",
+    "HiddenPrompt",
+    "HistoryFile",
+    "HistoryPrompt",
     "Hunk",
     "JobRun",
     "LedgerEntry",

@@ -309,6 +309,7 @@ def waiting(folder: Path) -> list[str]:
         f"{here}recall/?q=how+are+tests+run&after=1&tools=psql",
         f"{here}instructions/",
         f"{here}caught/",
+        f"{here}prompts/",
         f"{here}recall/",
         *(f"/several/?verdict={verdict}&{one}" for verdict in ("approve", "reject")),
         f"/snooze/?{one}",

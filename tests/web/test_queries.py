@@ -87,6 +87,7 @@ PAGES: dict[str, Address] = {
     "project-recall": _project("project-recall", "?q=database+tests&then=1"),
     "project-instructions": _project("project-instructions"),
     "project-open-ends": _project("project-open-ends"),
+    "project-prompts": _project("project-prompts"),
     "project-secrets": _project("project-secrets"),
     "project-at": _project("project-at"),
     "project-between": _project("project-between", "?a=2000-01-01"),

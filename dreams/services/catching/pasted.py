@@ -10,10 +10,10 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
+from dreams.lib.agents.claude_code.history import FILE
 from dreams.lib.files import safefs
 from dreams.models import Prompt, Session
 
-HISTORY = "history.jsonl"
 MOST_BYTES = 4 * 1024 * 1024  # from its end
 SHORTEST = 200  # characters: nothing shorter is shown as a paste
 _PASTE = re.compile(r"\[(?:Pasted text|Image|\.\.\.Truncated text) ?#\d+[^\]]*\]")
@@ -68,7 +68,7 @@ def _displays(session: Session) -> Iterator[str]:
 
 def _lines(root: str) -> list[bytes]:
     try:
-        with safefs.Root.open(root) as folder, folder.open_file(HISTORY) as file:
+        with safefs.Root.open(root) as folder, folder.open_file(FILE) as file:
             size = os.fstat(file.fileno()).st_size
             file.seek(max(0, size - MOST_BYTES))
             return file.read(MOST_BYTES).split(b"\n")

@@ -15,7 +15,7 @@ from dreams import conf
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject
 from dreams.models import Project, Session, TranscriptFolder
-from dreams.services.discovery import agents, listing, memory, places, rows
+from dreams.services.discovery import agents, listing, memory, places, prompt_history, rows
 from dreams.services.discovery.importing import Importer
 from dreams.services.discovery.listing import Plan
 from dreams.services.discovery.places import Place
@@ -51,6 +51,7 @@ def discover(
         plan = listing.compare(kept, listing.known_files(host=host), away, tally)
         _import(plan, host, tally, progress, cancelled)
         agents.keep(host)
+        prompt_history.keep([source.root.real_path for source in sources], host, tally)
         memory.refresh_all(kept, host, tally)
     return tally.report(round((time.monotonic() - started) * 1000))
 

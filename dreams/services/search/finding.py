@@ -16,7 +16,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subqu
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
-from dreams.models import Memory, Project, Prompt, Session, Version
+from dreams.models import HiddenPrompt, Memory, Project, Prompt, Session, Version
 from dreams.services import blobs
 from dreams.services.search.index import earlier, is_common, matching, surely
 from dreams.services.search.query import CANDIDATES, FEW, Kind, Query, normal, spans
@@ -153,9 +153,10 @@ class VersionHit:
 
 @dataclass(frozen=True, slots=True)
 class TypedHit:
-    """What a person typed in a session, without its secrets."""
+    """What a person typed in a session, without its secrets. `no_answer`: only the prompt history has it."""
 
     prompt: Prompt
+    no_answer: bool
     excerpts: list[Excerpt]
 
 
@@ -248,14 +249,19 @@ def session_hits(rows: Iterable[Session], query: Query) -> list[SessionHit]:
 def typed(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet[Prompt]:
     """What our own dreams sent to a model was typed by nobody, and is left out."""
     rows = Prompt.objects.filter(
-        pk__in=matching(query.terms, Kind.TYPED, most).values("prompt_id"), session__own=False
+        ~Q(pk__in=HiddenPrompt.objects.values("key")),
+        pk__in=matching(query.terms, Kind.TYPED, most).values("prompt_id"),
+        session__own=False,
     )
     rows = rows.filter(*_limits(filters, "session__project", "at"))
     return rows.select_related("session__project").order_by(F("at").desc(nulls_last=True), "-pk")[:MOST]
 
 
 def typed_hits(rows: Iterable[Prompt], query: Query) -> list[TypedHit]:
-    return [TypedHit(row, excerpts(redact.redact(row.text), query.terms, most=1)) for row in rows]
+    return [
+        TypedHit(row, hasattr(row, "history"), excerpts(redact.redact(row.text), query.terms, most=1))
+        for row in rows
+    ]
 
 
 def all_or_newest(rows: Callable[[int], T], query: Query, kind: Kind) -> T:

@@ -21,6 +21,7 @@ from dreams.services.search.finding import Excerpt, Filters, MemoryHit, Part, Se
 from dreams.services.search.index import impatient, is_common
 from dreams.services.search.query import Kind, Query
 from dreams.web.pages.memory import ORIGINS
+from dreams.web.pages.session import NO_ANSWER
 from dreams.web.paging import Listed, page_of
 
 PAGE = 20
@@ -228,7 +229,7 @@ def _version(hit: VersionHit) -> Row:
 
 
 def _typed(keys: Rows, query: Query) -> list[Row]:
-    rows = _in_order(Prompt.objects.select_related("session__project"), keys)
+    rows = _in_order(Prompt.objects.select_related("session__project", "history"), keys)
     return [_prompt(hit) for hit in finding.typed_hits(rows, query)]
 
 
@@ -240,8 +241,8 @@ def _prompt(hit: TypedHit) -> Row:
         title=(Part(str(session)),),
         project=str(session.project),
         at=row.at,
-        place=f"line {row.line_no:,}",
-        note="gone from disk" if session.gone_at else "",
+        place="" if hit.no_answer else f"line {row.line_no:,}",
+        note=NO_ANSWER if hit.no_answer else "gone from disk" if session.gone_at else "",
         lines=hit.excerpts,
     )
 

@@ -30,6 +30,7 @@ MOST_MODELS = 8
 TASK_CHARS = 120
 COUNT_BYTES = 1 << 30
 _CHUNK = 1 << 18
+NO_ANSWER = "prompt history, no answer kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,11 @@ def place_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) -
 
 
 # --- Rows ---------------------------------------------------------------------------------------------------------
+
+
+def is_history(session: Session) -> bool:
+    """Whether only the agent's prompt history has what was typed."""
+    return session.prompts.filter(history__isnull=False).exists()
 
 
 def reached(session: Session, place: Place) -> int:

@@ -39,6 +39,7 @@ def session(request: Request, pk: int) -> HttpResponse:
     reached = 0 if file else pages.reached(found, place)
     context = {
         "session": found,
+        "no_answer": pages.NO_ANSWER if found.gone_at and pages.is_history(found) else "",
         "project": found.project,
         "file": file,
         "files": files,

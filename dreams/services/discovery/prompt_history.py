@@ -1,0 +1,252 @@
+"""The agent's prompt history → prompts of sessions whose transcript is gone. Those of all others are in the transcript.
+
+Such a session is a row that was gone from the start: it is listed and searched, and no gate and no dream counts it. When
+its transcript comes back, the transcript's prompts take the place of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
+
+from django.db import transaction
+from django.db.models import Count, Exists, Max, Min, OuterRef, Subquery
+from django.utils import timezone
+
+from dreams.lib.agents.claude_code import slug_of
+from dreams.lib.agents.claude_code.history import FILE, Entry, History
+from dreams.lib.agents.claude_code.listing import printable, why
+from dreams.lib.agents.transcripts import Change, FileMark, change, identity_of, key64, seen
+from dreams.lib.agents.transcripts import Prompt as Typed
+from dreams.lib.agents.transcripts.reader import opened
+from dreams.lib.files.text import storable
+from dreams.lib.secrets.redact import redact
+from dreams.models import (
+    HistoryFile,
+    HistoryPrompt,
+    Project,
+    Prompt,
+    Session,
+    TranscriptFile,
+    TranscriptFolder,
+)
+from dreams.services.discovery import rows
+from dreams.services.discovery.reading import is_own, prompt_row, signed
+from dreams.services.discovery.rows import Tally
+
+LINES_AT_ONCE = 2_000
+UNNAMED = "prompts-without-a-session"  # early versions wrote no session's id
+_MAIN = TranscriptFile.Kind.MAIN
+T = TypeVar("T")
+
+
+def keep(roots: Iterable[str], host: str, tally: Tally) -> None:
+    """Take in what is new in the history of each config folder."""
+    for root in roots:
+        path = f"{root}/{FILE}"
+        try:
+            with opened(path) as fd:
+                _read(fd, root, host)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            tally.skip(printable(path), why(error))
+    _leave_to_transcripts(host)
+
+
+def _read(fd: int, root: str, host: str) -> None:
+    row, _ = HistoryFile.objects.get_or_create(host=host, root=root)
+    places = _Places.of(root, host)
+    again = bool(row.unplaced) and places.newest > row.newest_project
+    before, changed = seen(fd), change(_mark(row), fd)
+    if changed is Change.UNCHANGED and not again:
+        return
+    if again or changed is Change.REPLACED:
+        row.offset = row.line_no = row.malformed_lines = row.unplaced = 0
+    reader = History(fd, row.offset, row.line_no)
+    malformed, entries, batch = row.malformed_lines, reader.entries(), _Batch(places, host)
+    while True:
+        some = list(islice(entries, LINES_AT_ONCE))
+        with transaction.atomic():
+            row.unplaced += batch.write(some)
+            row.offset, row.line_no = reader.offset, reader.line
+            row.malformed_lines = malformed + reader.malformed
+            row.identity, row.newest_project = identity_of(fd, row.offset), places.newest
+            row.device, row.inode = signed(before.device), signed(before.inode)
+            row.size, row.mtime_ns = (before.size, before.mtime_ns) if not some else (-1, 0)
+            row.save()
+        if not some:
+            return
+
+
+def _mark(row: HistoryFile) -> FileMark:
+    identity = bytes(row.identity).hex()
+    return FileMark(
+        row.device, row.inode % 2**64, row.size, row.mtime_ns, row.offset, identity[:16], identity[16:]
+    )
+
+
+@dataclass(slots=True)
+class _Places:
+    """From a working folder to the project and its transcript folder's path. Two queries."""
+
+    root: str
+    newest: int
+    by_cwd: dict[str, int] = field(default_factory=dict)
+    by_slug: dict[str, int] = field(default_factory=dict)
+    found: dict[str, int | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, root: str, host: str) -> _Places:
+        projects = Project.objects.filter(host=host, root=root, kind=Project.Kind.AUTO)
+        known = dict(projects.values_list("pk", "repo_dir"))
+        made = cls(root, max(known, default=0))
+        made.by_cwd = {repo: pk for pk, repo in known.items() if repo}
+        folders = TranscriptFolder.objects.filter(project__in=projects)
+        for pk, cwd, slug in folders.values_list("project", "cwd", "slug"):
+            made.by_slug[slug] = pk
+            if cwd:
+                made.by_cwd[cwd] = pk
+        return made
+
+    def project(self, cwd: str) -> int | None:
+        if cwd not in self.found:
+            self.found[cwd] = self._look(cwd)
+        return self.found[cwd]
+
+    def _look(self, cwd: str) -> int | None:
+        if not cwd or is_own(cwd):
+            return None
+        if (pk := self.by_slug.get(slug_of(cwd))) is not None:
+            return pk
+        while cwd.strip("/"):
+            if (pk := self.by_cwd.get(cwd)) is not None:
+                return pk
+            cwd = cwd.rpartition("/")[0]
+        return None
+
+    def path(self, entry: Entry) -> str:
+        """Where the transcript of a session was, or would be."""
+        name = entry.session_id if _is_name(entry.session_id) else UNNAMED
+        return storable(f"{self.root}/projects/{slug_of(entry.project)}/{name}.jsonl")
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text) <= 200 and "/" not in text and text.isprintable()
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Writes some entries at a time, in a fixed number of queries; `typed` are texts of transcripts, read when needed."""
+
+    places: _Places
+    host: str
+    typed: set[str] | None = None
+
+    def write(self, entries: list[Entry]) -> int:
+        """Returns how many belong to no project that is known."""
+        placed = [(entry, pk) for entry in entries if (pk := self.places.project(entry.project)) is not None]
+        told = self._with_transcript({entry.session_id for entry, _ in placed if entry.session_id})
+        wanted = [(e, pk) for e, pk in placed if e.session_id not in told and not self._is_doubled(e)]
+        if wanted:
+            self._put(wanted)
+        return sum(not is_own(entry.project) for entry in entries) - len(placed)
+
+    def _with_transcript(self, ids: set[str]) -> set[str]:
+        found: set[str] = set()
+        for some in _some(ids):
+            known = Session.objects.filter(session_id__in=some, project__host=self.host, files__kind=_MAIN)
+            found.update(known.values_list("session_id", flat=True))
+        return found
+
+    def _is_doubled(self, entry: Entry) -> bool:
+        """Of an entry that names no session only its text can tell."""
+        if _is_name(entry.session_id):
+            return False
+        if self.typed is None:
+            texts = Prompt.objects.filter(session__project__host=self.host, history__isnull=True)
+            self.typed = {_alike(text) for text in texts.values_list("text", flat=True).iterator()}
+        return _alike(redact(entry.whole)) in self.typed
+
+    def _put(self, wanted: list[tuple[Entry, int]]) -> None:
+        first = {(pk, self.places.path(entry)): entry for entry, pk in reversed(wanted)}
+        rows.put_missing_sessions([_session_row(pk, path, entry) for (pk, path), entry in first.items()])
+        ids: dict[tuple[int, str], int] = {}
+        for some in _some({path for _, path in first}):
+            known = Session.objects.filter(path__in=some, project__host=self.host)
+            ids |= {(project, path): pk for project, path, pk in known.values_list("project", "path", "pk")}
+        owned = [(ids[pk, self.places.path(entry)], entry) for entry, pk in wanted]
+        rows.put_prompts([prompt_row(session, _typed(entry, self.places.root)) for session, entry in owned])
+        HistoryPrompt.objects.bulk_create(
+            [_history_row(entry, self.places.root) for _, entry in owned], ignore_conflicts=True
+        )
+        _sum_up({session for session, _ in owned})
+
+
+def _typed(entry: Entry, root: str) -> Typed:
+    return Typed(_key(entry, root), entry.offset, entry.line, entry.at, entry.display, correction=False)
+
+
+def _key(entry: Entry, root: str) -> int:
+    return key64(
+        "history", root, entry.project, entry.session_id, str(entry.at or entry.offset), entry.display
+    )
+
+
+def _history_row(entry: Entry, root: str) -> HistoryPrompt:
+    pastes = [
+        {"number": paste.number, "text": storable(redact(paste.text)), "hash": paste.hash}
+        for paste in entry.pastes
+    ]
+    return HistoryPrompt(prompt_id=_key(entry, root), pastes=pastes, images=entry.images)
+
+
+def _session_row(project: int, path: str, entry: Entry) -> rows.Row:
+    now = rows.moment(timezone.now())
+    at = rows.moment(entry.at)
+    is_named = _is_name(entry.session_id)
+    title = redact(entry.display) if is_named else "Prompts without a session"
+    name = entry.session_id if is_named else UNNAMED
+    folder, version, root_key = None, "", None
+    head = (project, folder, storable(name, 200), path, storable(title, 300), at, at, at or now)
+    counts = (0, 0, 0, 0, 0, 0)  # size, lines, turns of both, corrections, malformed
+    return (*head, "", storable(entry.project), version, root_key, *counts, False, now, 0)
+
+
+def _sum_up(sessions: set[int]) -> None:
+    """When these sessions began and ended, by what is known of them."""
+    for some in _some(sessions):
+        found = Session.objects.filter(pk__in=some).exclude(files__kind=_MAIN)
+        mine = Prompt.objects.filter(session=OuterRef("pk")).order_by().values("session")
+        found.update(
+            started_at=Subquery(mine.annotate(found=Min("at")).values("found")),
+            last_at=Subquery(mine.annotate(found=Max("at")).values("found")),
+            user_turns=Subquery(mine.annotate(found=Count("pk")).values("found")),
+        )
+
+
+def _leave_to_transcripts(host: str) -> None:
+    """What a transcript has by now is not kept twice; nor is a session that held nothing else."""
+    told = Session.objects.filter(
+        session_id=OuterRef("session__session_id"), project__host=host, files__kind=_MAIN
+    )
+    doubled = Prompt.objects.filter(Exists(told), history__isnull=False, session__project__host=host)
+    left = list(doubled.values_list("pk", "session"))
+    for some in _some({pk for pk, _ in left}):
+        Prompt.objects.filter(pk__in=some).delete()
+    for sessions in _some({session for _, session in left}):
+        Session.objects.filter(
+            pk__in=sessions, gone_at__isnull=False, files__isnull=True, prompts__isnull=True
+        ).delete()
+
+
+def _alike(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _some(found: Iterable[T]) -> Iterator[list[T]]:
+    wanted = iter(found)
+    while some := list(islice(wanted, rows.IN_AT_ONCE)):
+        yield some

@@ -1,0 +1,92 @@
+"""What a person typed in a project, newest first and one session's before all others. A fixed number of queries."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from functools import partial
+
+from django.db.models import BooleanField, Exists, ExpressionWrapper, F, OuterRef, Q
+
+from dreams.lib.agents.claude_code.history import pasted_text
+from dreams.models import HiddenPrompt, Project, Prompt, Session
+from dreams.web.hidden_secrets import shown
+from dreams.web.pages.session import NO_ANSWER
+from dreams.web.paging import Listed, listed, page_of
+
+PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Pasted:
+    """`text` is None where the agent keeps it and nobody asked for it; `asked` but None: it is no longer there."""
+
+    number: int
+    text: str | None
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    pk: int
+    text: str
+    at: dt.datetime | None
+    session: int
+    title: str
+    line: int
+    here: bool
+    note: str
+    hidden: bool
+    pastes: list[Pasted]
+    images: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """`session` is the one that comes first; `hidden` counts those that are left out or, if `is_hidden`, listed."""
+
+    rows: Listed[Row]
+    session: Session | None
+    hidden: int
+    is_hidden: bool
+
+
+def prompts(
+    project: Project, number: str | None, session: int | None, paste: int | None, *, hidden: bool
+) -> Prompts:
+    """`paste` is the prompt whose long pastes are read from the agent's folder."""
+    first = project.sessions.filter(pk=session).first() if session else None
+    is_hidden = Exists(HiddenPrompt.objects.filter(key=OuterRef("pk")))
+    rows = Prompt.objects.filter(session__project=project, session__own=False).annotate(is_hidden=is_hidden)
+    here = ExpressionWrapper(Q(session=first.pk if first else 0), output_field=BooleanField())
+    chosen = rows.filter(is_hidden=hidden).annotate(here=here).select_related("session", "history")
+    page = page_of(chosen.order_by("-here", F("at").desc(nulls_last=True), "-pk"), number, PAGE)
+    make = partial(_row, project.root, first.pk if first else 0, paste, hidden)
+    count = page.paginator.count if hidden else rows.filter(is_hidden=True).count()
+    return Prompts(listed(page, make), first, count, hidden)
+
+
+def _row(root: str, first: int, paste: int | None, hidden: bool, row: Prompt) -> Row:
+    history = getattr(row, "history", None)
+    asked = paste == row.pk
+    return Row(
+        pk=row.pk,
+        text=shown(row.text),
+        at=row.at,
+        session=row.session_id,
+        title=shown(str(row.session)),
+        line=row.line_no,
+        here=row.session_id == first,
+        note=NO_ANSWER if history else "",
+        hidden=hidden,
+        pastes=[_paste(root, one, asked=asked) for one in history.pastes] if history else [],
+        images=history.images if history else 0,
+    )
+
+
+def _paste(root: str, kept: dict[str, str | int], *, asked: bool) -> Pasted:
+    number = int(kept.get("number", 0))
+    if not kept.get("hash"):
+        return Pasted(number, shown(str(kept.get("text", ""))))
+    text = pasted_text(root, str(kept["hash"])) if asked else None
+    return Pasted(number, None if text is None else shown(text), asked)
