@@ -27,7 +27,15 @@ from dreams.models.proposals import (
 from dreams.models.purges import Purge
 from dreams.models.questions import Question, QuestionOption
 from dreams.models.search import SearchText
-from dreams.models.sessions import MemoryWrite, OpenEnd, Prompt, RequestUsage, Session, TranscriptFile
+from dreams.models.sessions import (
+    MemoryWrite,
+    OpenEnd,
+    Prompt,
+    RequestUsage,
+    Session,
+    SessionNotes,
+    TranscriptFile,
+)
 from dreams.models.usage import CatchingUsage, DreamUsage, Price
 
 __all__ = [
@@ -73,6 +81,7 @@ __all__ = [
     "ScheduledJob",
     "SearchText",
     "Session",
+    "SessionNotes",
     "Snooze",
     "TranscriptFile",
     "TranscriptFolder",

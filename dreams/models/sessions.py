@@ -74,6 +74,27 @@ class Session(models.Model):
         return self.title or self.session_id
 
 
+class SessionNotes(models.Model):
+    """Notes on one session that the agent kept beside its transcript."""
+
+    class Origin(models.TextChoices):
+        AGENT = "agent", "Notes kept by the agent"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="notes")
+    origin = models.CharField(max_length=10, choices=Origin, default=Origin.AGENT)
+    sha256 = models.CharField(max_length=64, help_text="The text, without secrets.")
+    size = models.BigIntegerField(help_text="Bytes of the file that was read.")
+    mtime_ns = models.BigIntegerField(default=0, help_text="Modification time of the agent’s file.")
+    written_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "session notes"
+        constraints = [models.UniqueConstraint(fields=["session", "origin"], name="notes_once_per_origin")]
+
+    def __str__(self) -> str:
+        return f"{self.get_origin_display()}: {self.session_id}"
+
+
 class TranscriptFile(models.Model):
     """One JSONL file and how far it has been read. Sub-agents' files belong to their parent's session."""
 

@@ -150,6 +150,9 @@ class AgentSource(Protocol):
     def transcripts(self, folder: str) -> Iterator[FoundTranscript | Skipped]:
         """Transcripts of one transcript folder, those of sub-agents too, in no particular order."""
 
+    def session_notes(self, folder: str) -> Iterator[FoundMemory | Skipped]:
+        """Notes that the agent kept on sessions of one transcript folder; paths begin with the session's id."""
+
     def memories(self, memory_dir: str) -> Iterator[FoundMemory | Skipped]:
         """Files of a memory directory; nothing when it does not exist."""
 

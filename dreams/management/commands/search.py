@@ -19,7 +19,9 @@ CATCH_UP_SECONDS = 60.0
 
 
 class Command(BaseCommand):
-    help = "Search memories, their earlier versions, titles of sessions, and what was typed in them."
+    help = (
+        "Search memories, their earlier versions, titles and notes of sessions, and what was typed in them."
+    )
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -70,7 +72,7 @@ def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, lis
                 "project": str(hit.session.project),
                 "session": hit.session.session_id,
                 "line": None,
-                "text": "".join(part.text for part in hit.title),
+                "text": _text_of(hit),
                 "at": hit.session.touched_at,
             }
             for hit in finding.session_hits(sessions, wanted)
@@ -106,6 +108,13 @@ def _of(project: str, excerpts: Sequence[Excerpt]) -> dict[str, Any]:
     first = excerpts[0] if excerpts else None
     text = "".join(part.text for part in first.parts) if first else ""
     return {"project": project, "line": first.line if first else None, "text": text}
+
+
+def _text_of(hit: finding.SessionHit) -> str:
+    """The title; where only the notes have the words, the line that has them."""
+    in_title = any(part.is_match for part in hit.title)
+    parts = hit.excerpts[0].parts if hit.excerpts and not in_title else hit.title
+    return "".join(part.text for part in parts)
 
 
 def _place(row: Mapping[str, Any]) -> str:

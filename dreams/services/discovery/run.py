@@ -15,7 +15,7 @@ from dreams import conf
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject
 from dreams.models import Project, Session, TranscriptFolder
-from dreams.services.discovery import agents, listing, memory, places, prompt_history, rows
+from dreams.services.discovery import agents, listing, memory, notes, places, prompt_history, rows
 from dreams.services.discovery.importing import Importer
 from dreams.services.discovery.listing import Plan
 from dreams.services.discovery.places import Place
@@ -52,6 +52,7 @@ def discover(
         _import(plan, host, tally, progress, cancelled)
         agents.keep(host)
         prompt_history.keep([source.root.real_path for source in sources], host, tally)
+        notes.keep(kept, tally)
         memory.refresh_all(kept, host, tally)
     return tally.report(round((time.monotonic() - started) * 1000))
 
@@ -64,6 +65,7 @@ def refresh(project: Project) -> None:
     _import(plan, project.host, tally, None, None)
     if project.kind == Project.Kind.AGENT:
         agents.keep(project.host, project)
+    notes.keep([place], tally)
     memory.refresh_all([place], project.host, tally)
 
 

@@ -17,7 +17,7 @@ from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
 from dreams.models import HiddenPrompt, Memory, Project, Prompt, Session, Version
-from dreams.services import blobs
+from dreams.services import blobs, session_notes
 from dreams.services.search.index import earlier, is_common, matching, surely
 from dreams.services.search.query import CANDIDATES, FEW, Kind, Query, normal, spans
 
@@ -162,10 +162,11 @@ class TypedHit:
 
 @dataclass(frozen=True, slots=True)
 class SessionHit:
-    """A session whose title has the words."""
+    """A session whose title or notes have the words; `excerpts` are of the notes."""
 
     session: Session
     title: tuple[Part, ...]
+    excerpts: list[Excerpt]
 
 
 # --- Memories as they are -----------------------------------------------------------------------------------------
@@ -227,7 +228,7 @@ def version_hits(groups: Sequence[Mapping[str, int]], query: Query) -> list[Vers
     ]
 
 
-# --- Titles of sessions -------------------------------------------------------------------------------------------
+# --- Titles and notes of sessions -------------------------------------------------------------------------------------------
 
 
 def sessions(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet[Session]:
@@ -240,7 +241,16 @@ def sessions(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet
 
 
 def session_hits(rows: Iterable[Session], query: Query) -> list[SessionHit]:
-    return [SessionHit(row, _marked(redact.redact(row.title), query)) for row in rows]
+    found = list(rows)
+    notes = session_notes.texts(row.pk for row in found)
+    return [
+        SessionHit(
+            row,
+            _marked(redact.redact(row.title), query),
+            excerpts("\n".join(notes.get(row.pk, ())), query.terms),
+        )
+        for row in found
+    ]
 
 
 # --- What people typed --------------------------------------------------------------------------------------------

@@ -197,13 +197,13 @@ def _session(hit: SessionHit) -> Row:
     row = hit.session
     return Row(
         icon="session",
-        href=reverse("session", args=[row.pk]),
-        title=hit.title,
+        href=reverse("session", args=[row.pk]) + ("#notes" if hit.excerpts else ""),
+        title=hit.title or (Part(str(row)),),
         project=str(row.project),
         at=row.touched_at,
         place=plural(row.user_turns + row.assistant_turns, "turn"),
         note="gone from disk" if row.gone_at else "",
-        lines=[],
+        lines=hit.excerpts,
     )
 
 
@@ -263,7 +263,7 @@ KINDS: Mapping[str, _Kind] = {
         "Memories", "as they are now", Kind.MEMORY, _keys_of(finding.memories, Kind.MEMORY), _memories
     ),
     "sessions": _Kind(
-        "Sessions", "by their title", Kind.SESSION, _keys_of(finding.sessions, Kind.SESSION), _sessions
+        "Sessions", "by title and notes", Kind.SESSION, _keys_of(finding.sessions, Kind.SESSION), _sessions
     ),
     "versions": _Kind(
         "Earlier versions",

@@ -51,6 +51,7 @@ def session(request: Request, pk: int) -> HttpResponse:
         "query": wanted,
         "keep": _kept(file, wanted),
         "inside": pages.inside(hits, place.mark, from_start=not request.GET.get("look")) if hits else None,
+        "notes": pages.notes(found),
         "usage": pages.usage(found),
         "reached": reached,
         "outline": pages.outline(found, request.GET.get("page"), reached),

@@ -97,6 +97,9 @@ class ClaudeCode:
     def transcripts(self, folder: str) -> Iterator[FoundTranscript | Skipped]:
         return transcripts_in(folder)
 
+    def session_notes(self, folder: str) -> Iterator[FoundMemory | Skipped]:
+        return session_notes_in(folder)
+
     def memories(self, memory_dir: str) -> Iterator[FoundMemory | Skipped]:
         return memories_in(memory_dir)
 
