@@ -185,7 +185,7 @@ def fill_dreams(projects: list[Any], count: int, now: dt.datetime) -> None:
             trigger=DreamRun.Trigger.SCHEDULE,
             started_at=at,
             ended_at=at + dt.timedelta(seconds=90),
-            told_at=now if number > 20 else None,
+            notified_at=now if number > 20 else None,
             input_tokens=10_000,
             output_tokens=2_000,
         )

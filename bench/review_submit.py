@@ -58,9 +58,9 @@ def steps(proposal: Proposal, hunks: list[Hunk]) -> Mapping[str, float]:
     from dreams.models import Finding, Hunk
     from dreams.services import review
     from dreams.services.apply import applying
-    from dreams.services.review import Reviewer
+    from dreams.services.review import Actor
 
-    me = Reviewer("owner")
+    me = Actor("owner")
     decide = seconds(lambda: review.decide(proposal, hunks, Hunk.Verdict.APPROVED, me))
     review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), me)
     submit = 0.0
@@ -75,9 +75,9 @@ def steps(proposal: Proposal, hunks: list[Hunk]) -> Mapping[str, float]:
 
 def undo(proposal: Proposal) -> float:
     from dreams.services import rollback
-    from dreams.services.review import Reviewer
+    from dreams.services.review import Actor
 
-    return seconds(lambda: rollback.rollback(proposal, Reviewer("owner")))
+    return seconds(lambda: rollback.rollback(proposal, Actor("owner")))
 
 
 def compare(folder: Path, wanted: Mapping[str, str]) -> None:

@@ -143,7 +143,7 @@ class Found:
     hunk_id: str = ""
     line_no: int | None = None
     about: str = ""
-    told: MessageParts = MessageParts()
+    message_parts: MessageParts = MessageParts()
 
     @property
     def blocks(self) -> bool:

@@ -131,8 +131,10 @@ def _without_secrets(found: Found) -> Found:
     """Checks quote lines; what is told is kept, printed and sent, the line itself is not."""
     if (message := redact(found.message)) == found.message:
         return found
-    told = MessageParts(*map(redact, (found.told.statement, found.told.remark, found.told.detail)))
-    return replace(found, message=message, told=told)
+    told = MessageParts(
+        *map(redact, (found.message_parts.statement, found.message_parts.remark, found.message_parts.detail))
+    )
+    return replace(found, message=message, message_parts=told)
 
 
 def _together(found: Sequence[Found]) -> Iterator[Found]:
@@ -144,7 +146,9 @@ def _together(found: Sequence[Found]) -> Iterator[Found]:
         message = f"{first.message} This also applies to {len(more):,} more here." if more else first.message
         # What was confirmed of fewer, or of others, is not confirmed of these.
         about = " ".join(each.key for each in (first, *more)) if more else first.about
-        yield replace(first, message=message, about=about, told=MessageParts() if more else first.told)
+        yield replace(
+            first, message=message, about=about, message_parts=MessageParts() if more else first.message_parts
+        )
 
 
 RULES = {

@@ -82,7 +82,7 @@ def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit:
     if answer.fate == "unexplained":
         return Found(
             CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_gone(answer, unit.text if unit else text)}",
-            "Reject the change, edit it so that the statement stays, or confirm its removal.", told=MessageParts(said, detail=_held_against(answer)), **place,  # type: ignore[arg-type]  # keywords of mixed types
+            "Reject the change, edit it so that the statement stays, or confirm its removal.", message_parts=MessageParts(said, detail=_held_against(answer)), **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":
         words = ", ".join(

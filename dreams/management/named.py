@@ -11,7 +11,7 @@ from django.core.management.base import CommandParser
 from dreams.management.base import BadUsage, Refused
 from dreams.models import DreamRun, Project, Proposal, public_ids
 from dreams.services import lookup
-from dreams.services.review import Reviewer
+from dreams.services.review import Actor
 
 # A finding in words: how grave, where, what, and below it what to do.
 
@@ -97,10 +97,10 @@ def all_proposals(name: str) -> list[Proposal]:
         raise Refused(str(error)) from error
 
 
-def me() -> Reviewer:
+def me() -> Actor:
     """The person at the terminal; approvals given by command are marked as such."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):
         name = "command"
-    return Reviewer(name, by_command=True)
+    return Actor(name, by_command=True)

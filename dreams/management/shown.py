@@ -206,7 +206,7 @@ def _finding(found: Any) -> dict[str, Any]:
         "line": found.line_no,
         "message": found.message,
         "remedy": found.remedy,
-        "rule": rule_of(found.check_name, found.code, found.told.get("detail", "")),
+        "rule": rule_of(found.check_name, found.code, found.message_parts.get("detail", "")),
         "confirmed": found.confirmed_at is not None,
     }
 

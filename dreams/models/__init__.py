@@ -12,7 +12,7 @@ from dreams.models.partial import WorkStep, WorkText
 from dreams.models.projects import GateEvaluation, LockHold, Project, TranscriptFolder
 from dreams.models.prompt_history import HiddenPrompt, HistoryFile, HistoryPrompt
 from dreams.models.proposals import (
-    Application,
+    AppliedBatch,
     AppliedFile,
     Decision,
     Evidence,
@@ -39,7 +39,7 @@ from dreams.models.sessions import (
 from dreams.models.usage import CatchingUsage, DreamUsage, Price
 
 __all__ = [
-    "Application",
+    "AppliedBatch",
     "AppliedFile",
     "AuditEntry",
     "Blob",

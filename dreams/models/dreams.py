@@ -80,7 +80,7 @@ class DreamRun(models.Model):
         blank=True,
         help_text="Changes left out because a person rejected them before: [{path, hunk, why}].",
     )
-    mended = models.JSONField(
+    self_review = models.JSONField(
         default=list,
         blank=True,
         help_text="Problems the checks reported to the engine before the proposal: [{code, path, said, mended}].",
@@ -104,7 +104,7 @@ class DreamRun(models.Model):
         blank=True,
         help_text="Reserved for the request in progress; counts only while the dream is running.",
     )
-    told_at = models.DateTimeField(
+    notified_at = models.DateTimeField(
         null=True, blank=True, help_text="When a person was told; they are told once."
     )
     sessions = models.ManyToManyField(Session, through="DreamSession", related_name="dreams")

@@ -59,7 +59,7 @@ class Proposal(models.Model):
     submitted_at = models.DateTimeField(null=True, blank=True)
     submitted_by = models.CharField(max_length=150, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True, help_text="Applied, rejected or superseded.")
-    examined = models.CharField(
+    checked_digest = models.CharField(
         max_length=64,
         blank=True,
         help_text="Digest of the texts that were checked; unchanged texts are not checked again.",
@@ -210,16 +210,16 @@ class Hunk(models.Model):
         blank=True,
         help_text="What the engine says became of removed lines: [{text, fate, path, target, note}].",
     )
-    heard = models.JSONField(
+    transcript_verdicts = models.JSONField(
         default=list,
         blank=True,
         help_text="What sessions say of each added statement: [{line, text, answer, why, session, place, line_no, role, quote}].",
     )
     applied_in = models.ForeignKey(
-        "dreams.Application", on_delete=models.SET_NULL, null=True, blank=True, related_name="hunks"
+        "dreams.AppliedBatch", on_delete=models.SET_NULL, null=True, blank=True, related_name="hunks"
     )
     undone_in = models.ForeignKey(
-        "dreams.Application", on_delete=models.SET_NULL, null=True, blank=True, related_name="undone_hunks"
+        "dreams.AppliedBatch", on_delete=models.SET_NULL, null=True, blank=True, related_name="undone_hunks"
     )
 
     class Meta:
@@ -312,7 +312,7 @@ class Finding(models.Model):
     code = models.CharField(max_length=60)
     severity = models.CharField(max_length=6, choices=Severity)
     message = models.TextField()
-    told = models.JSONField(
+    message_parts = models.JSONField(
         default=dict,
         blank=True,
         help_text="The message in parts: {statement, remark}. Empty for rows created before this field existed.",
@@ -366,7 +366,7 @@ class Decision(models.Model):
         return f"{self.verdict} {self.hunk_id}"
 
 
-class Application(models.Model):
+class AppliedBatch(models.Model):
     """One write to a memory directory, all or none: what apply and rollback did."""
 
     proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="applications")
@@ -389,7 +389,7 @@ class Application(models.Model):
 class AppliedFile(models.Model):
     """What one file was before and after an application; enough to undo it exactly."""
 
-    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="files")
+    application = models.ForeignKey(AppliedBatch, on_delete=models.CASCADE, related_name="files")
     path = models.CharField(max_length=1000)
     before_sha = models.CharField(max_length=64, blank=True)
     after_sha = models.CharField(max_length=64, blank=True)

@@ -12,7 +12,7 @@ from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Proposal
 from dreams.services import review
-from dreams.services.review import Reviewer
+from dreams.services.review import Actor
 from dreams.web.access import actor
 
 
@@ -56,7 +56,7 @@ def turn(request: HttpRequest, thing: Memory | Proposal) -> None:
     """Show this visit the secrets as they stand (`show=1` in the form), or mask them again."""
     asked = [one for one in request.session.get(KEY, ()) if one != _name(thing)]
     if request.POST.get("show") == "1":
-        review.log_secrets_shown(thing, Reviewer(actor(request)))
+        review.log_secrets_shown(thing, Actor(actor(request)))
         asked = [*asked[1 - MOST :], _name(thing)]
     request.session[KEY] = asked
 

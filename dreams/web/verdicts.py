@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict, cast
 from dreams.lib.files.text import plural
 from dreams.models import Hunk, Proposal
 from dreams.services import blobs, review
-from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused
 from dreams.web.htmx import Request
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def undone(request: Request, proposal: Proposal) -> str:
     return str(request.session.get(_undone_key(proposal), ""))
 
 
-def pop(request: Request, proposal: Proposal, reviewer: Reviewer) -> list[Hunk]:
+def pop(request: Request, proposal: Proposal, reviewer: Actor) -> list[Hunk]:
     """Put back what the last step changed. Raises ReviewRefused where its file is another one by now."""
     steps = _steps(request, proposal)
     if not steps:
@@ -115,9 +115,7 @@ def pop(request: Request, proposal: Proposal, reviewer: Reviewer) -> list[Hunk]:
     return [hunks[before["pk"]] for before in step["before"]]
 
 
-def _put_back(
-    proposal: Proposal, hunks: dict[int, Hunk], before: Sequence[Before], reviewer: Reviewer
-) -> None:
+def _put_back(proposal: Proposal, hunks: dict[int, Hunk], before: Sequence[Before], reviewer: Actor) -> None:
     if not before:
         return
     if before[0]["verdict"] == Hunk.Verdict.EDITED:

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from dreams.lib.storage import journal
 from dreams.lib.storage.journal.store import locked
-from dreams.models import Application, Hunk, Project, Proposal
+from dreams.models import AppliedBatch, Hunk, Project, Proposal
 from dreams.services import review, rollback
 from dreams.services.apply import applying, writing
 from dreams.services.memories import syncing
@@ -46,7 +46,7 @@ def written_but_not_recorded(proposal: Proposal, monkeypatch: pytest.MonkeyPatch
         patched.setattr(writing, "tell", gone)
         with pytest.raises(OperationalError):
             applying.apply(proposal, world.ME)
-    assert not Application.objects.exists()
+    assert not AppliedBatch.objects.exists()
     after = contents(proposal)
     assert after != before
     return after
@@ -62,7 +62,7 @@ def test_an_apply_that_was_not_recorded_is_recorded_by_the_next_and_not_written_
     report = applying.apply(approved, world.ME)
     assert (report.complete, report.conflicts, report.rebased) == (True, (), ())
     assert contents(approved) == after
-    assert Application.objects.count() == 1
+    assert AppliedBatch.objects.count() == 1
     approved.refresh_from_db()
     assert approved.state == Proposal.State.APPLIED
     assert not approved.files.filter(conflict=True).exists()
@@ -79,7 +79,7 @@ def test_a_part_that_waited_is_written_where_the_first_part_was_not_recorded(
     assert report.complete
     assert "make fresh" in testing.read_text()
     assert "A line from a live session." in testing.read_text()
-    assert Application.objects.count() == 2
+    assert AppliedBatch.objects.count() == 2
 
 
 def test_an_undo_records_first_what_was_written(approved: Proposal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_the_scheduler_records_it_while_the_server_runs(
 ) -> None:
     written_but_not_recorded(approved, monkeypatch)
     scheduler.repair()
-    assert Application.objects.count() == 1
+    assert AppliedBatch.objects.count() == 1
     approved.refresh_from_db()
     assert approved.state == Proposal.State.APPLIED
 

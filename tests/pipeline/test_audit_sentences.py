@@ -41,7 +41,7 @@ def test_a_review_from_proposal_to_undo_reads_as_a_story(tmp_path: Path) -> None
     review.decide(proposal, list(export), Hunk.Verdict.APPROVED, world.ME, reason="It helps.")
     first = Hunk.objects.filter(file__proposal=proposal, file__path="feedback_testing.md").first()
     assert first is not None
-    review.decide(proposal, [first], Hunk.Verdict.REJECTED, review.Reviewer("owner", by_command=True))
+    review.decide(proposal, [first], Hunk.Verdict.REJECTED, review.Actor("owner", by_command=True))
     finding = Finding.objects.create(
         proposal=proposal,
         key="k",

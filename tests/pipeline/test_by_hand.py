@@ -9,7 +9,7 @@ import pytest
 
 from dreams.lib.files import text
 from dreams.lib.files.manifest import manifest
-from dreams.models import Application, Memory, Proposal, Version
+from dreams.models import AppliedBatch, Memory, Proposal, Version
 from dreams.services import rollback
 from dreams.services.dreaming.reading import hand_edited
 from dreams.services.memories import hand_edits
@@ -101,9 +101,9 @@ def test_what_was_edited_by_hand_in_the_last_week_is_told_to_a_dream_until_it_is
     assert hand_edited(project) == frozenset()
     done = hand_edits.edit(row, world.DEPLOY.replace("alpha", "beta"), row.sha256, world.ME)
     assert hand_edited(project) == {"project_deploy.md"}
-    made = Application.objects.get(proposal__public_id=done.proposal)
-    Application.objects.filter(pk=made.pk).update(at=made.at - dt.timedelta(days=8))
+    made = AppliedBatch.objects.get(proposal__public_id=done.proposal)
+    AppliedBatch.objects.filter(pk=made.pk).update(at=made.at - dt.timedelta(days=8))
     assert hand_edited(project) == frozenset()
-    Application.objects.filter(pk=made.pk).update(at=made.at)
+    AppliedBatch.objects.filter(pk=made.pk).update(at=made.at)
     rollback.rollback(Proposal.objects.get(public_id=done.proposal), world.ME)
     assert hand_edited(project) == frozenset()

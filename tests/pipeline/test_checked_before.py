@@ -128,9 +128,9 @@ def test_each_kind_of_problem_goes_back_to_a_model_once_and_what_it_mended_is_on
         asked = dreaming.request(project, DreamRun.Trigger.COMMAND, engine="anthropic", forced=True)
         run = dreaming.run_dream(asked.pk)
     assert run is not None and run.status == "completed", run and run.error
-    mended = {item["code"]: item["mended"] for item in run.mended}
+    mended = {item["code"]: item["mended"] for item in run.self_review}
     kinds = {"unexplained-loss", "quote-not-found", "index-over-budget", "date-without-source"}
-    assert {kind: mended.get(kind) for kind in kinds} == dict.fromkeys(kinds, True), run.mended
+    assert {kind: mended.get(kind) for kind in kinds} == dict.fromkeys(kinds, True), run.self_review
     assert len(server.calls) == len(turns)  # it is told once
     page = result(run)
     assert page.is_all_mended and len(page.mended) >= len(kinds)
@@ -143,7 +143,7 @@ def test_what_it_left_is_said_too_and_stays_a_finding(
 ) -> None:
     _use(monkeypatch, Careless(mends=False))
     run = _dream(project)
-    assert [item["mended"] for item in run.mended] == [False]
+    assert [item["mended"] for item in run.self_review] == [False]
     assert Proposal.of(run) is not None
     assert Proposal.of(run).findings.filter(code="unexplained-loss", severity="block").exists()
 
@@ -162,7 +162,7 @@ def test_a_secret_that_was_left_is_not_counted_as_mended_by_a_worker_that_has_ju
         return edits
 
     engines.use(monkeypatch, leave)
-    mended = [item["mended"] for item in _dream(project).mended if item["code"].startswith("secret-")]
+    mended = [item["mended"] for item in _dream(project).self_review if item["code"].startswith("secret-")]
     assert mended == [False]
 
 
@@ -177,7 +177,7 @@ def test_many_problems_of_one_kind_do_not_crowd_out_another(
         return edits
 
     engines.use(monkeypatch, overfill)
-    codes = [item["code"] for item in _dream(project).mended]
+    codes = [item["code"] for item in _dream(project).self_review]
     assert {"index-over-budget", "no-evidence"} <= set(codes) and len(codes) <= 40
 
 

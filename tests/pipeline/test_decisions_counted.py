@@ -15,7 +15,7 @@ from tests.world import every_kind as kinds_world
 from tests.world import review as review_world
 
 pytestmark = pytest.mark.django_db
-BY = review.Reviewer("me")
+BY = review.Actor("me")
 
 
 @pytest.fixture

@@ -146,7 +146,7 @@ def test_the_dream_of_the_table_has_a_turn_of_mending(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, server = dreamt(project, next(row for row in ROWS if row.turn == TURN[MENDING]), monkeypatch)
-    assert "was checked" in Request(server.calls[-1].body).text() and run.mended
+    assert "was checked" in Request(server.calls[-1].body).text() and run.self_review
 
 
 def test_the_table_in_the_documents_is_this_one() -> None:

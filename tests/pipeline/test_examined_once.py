@@ -124,7 +124,7 @@ def test_a_process_that_has_just_started_names_a_secret_as_the_one_before_it(tmp
     secrets.use_key(b"a key of its own")
     assert kept in {found.key for found in proposals.report_with(made, before, {}).findings}
     secrets.use_key(b"a key of its own")
-    Proposal.objects.update(examined="")
+    Proposal.objects.update(checked_digest="")
     _look(made)
     _approve(made)
     _look(made)

@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from dreams.lib.storage import journal
 from dreams.management.base import BadUsage, Refused
-from dreams.models import Application, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Version
+from dreams.models import AppliedBatch, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Version
 from dreams.services import auditlog, review
 from dreams.services.apply import applying, writing
 from dreams.services.memories import syncing
@@ -77,10 +77,10 @@ def test_an_apply_that_died_before_it_told_the_rows_is_told_now(
     with pytest.raises(KeyboardInterrupt):
         apply_all(project)
     monkeypatch.undo()
-    assert not Application.objects.exists()
+    assert not AppliedBatch.objects.exists()
     said = call("recover")
     assert len(said["applies"]) == 1
-    assert Application.objects.count() == 1
+    assert AppliedBatch.objects.count() == 1
     assert call("recover")["applies"] == []
 
 

@@ -64,7 +64,11 @@ def propose(project: Project, dream: DreamRun, *statements: str) -> Proposal:
 
 
 def answers(proposal: Proposal) -> dict[str, dict[str, object]]:
-    return {one["text"]: one for hunk in Hunk.objects.filter(file__proposal=proposal) for one in hunk.heard}
+    return {
+        one["text"]: one
+        for hunk in Hunk.objects.filter(file__proposal=proposal)
+        for one in hunk.transcript_verdicts
+    }
 
 
 def test_each_added_statement_has_an_answer_with_its_place(project: Project, dream: DreamRun) -> None:

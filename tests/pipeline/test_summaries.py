@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from dreams.models import Application, DreamRun, Hunk, Operation, Proposal
+from dreams.models import AppliedBatch, DreamRun, Hunk, Operation, Proposal
 from dreams.services.proposals import summaries
 from tests.world import rows as make
 
@@ -91,7 +91,7 @@ def test_an_undo_that_was_undone_is_a_redo() -> None:
 
 def test_many_cost_no_more_queries_than_few() -> None:
     def cost() -> list[int]:
-        rows = list(Application.objects.select_related("proposal"))
+        rows = list(AppliedBatch.objects.select_related("proposal"))
         found = []
         for told in (
             lambda: summaries.of_dreams(list(DreamRun.objects.all())),

@@ -23,7 +23,7 @@ from dreams.services import review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits
 from dreams.services.policies import earned
-from dreams.services.review import Reviewer
+from dreams.services.review import Actor
 from dreams.services.rollback import Selection
 from tests.world import directory as world
 from tests.world import trusting
@@ -166,7 +166,7 @@ def test_an_undo_of_what_a_person_approved_starts_anew(
 ) -> None:
     *_, last = trusting.earn(project, monkeypatch)
     assert offered()
-    rollback.rollback(last, Reviewer("owner"))
+    rollback.rollback(last, Actor("owner"))
     assert not offered()
 
 

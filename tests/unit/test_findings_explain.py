@@ -53,5 +53,5 @@ def test_a_loss_names_the_nearest_statement_and_what_it_lacks(old: str, new: str
     before, after = ({"a.md": f"---\ntype: project\n---\n\n- {line}\n".encode()} for line in (old, new))
     found = findings.examine(between(before, after)).findings
     loss = next(one for one in found if one.code == "unexplained-loss")
-    assert why in loss.told.detail
-    assert "Every removed statement" in rule_of(loss.check, loss.code, loss.told.detail)
+    assert why in loss.message_parts.detail
+    assert "Every removed statement" in rule_of(loss.check, loss.code, loss.message_parts.detail)

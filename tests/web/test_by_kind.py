@@ -109,7 +109,7 @@ def changed_text(first: Hunk) -> None:
 
 
 def decided_elsewhere(first: Hunk) -> None:
-    review.decide(first.file.proposal, [first], Hunk.Verdict.REJECTED, review.Reviewer("owner"))
+    review.decide(first.file.proposal, [first], Hunk.Verdict.REJECTED, review.Actor("owner"))
 
 
 def found_out(first: Hunk) -> None:

@@ -157,7 +157,9 @@ def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser:
     project = world.make_project()
     memory = world.make_memory(project)
     told = [{"path": "a.md", "said": "A loss.", "mended": done} for done in (True, False)]
-    run = world.make_dream(project, left_out=[{"path": "old.md", "hunk": "h123", "why": ""}], mended=told)
+    run = world.make_dream(
+        project, left_out=[{"path": "old.md", "hunk": "h123", "why": ""}], self_review=told
+    )
     proposal = world.make_proposal(project, run)
     for severity in ("block", "warn", "warn", "info"):
         world.make_finding(proposal, severity)
@@ -232,14 +234,14 @@ def test_a_person_is_told_once_and_a_browser_that_loads_ahead_is_not_a_person(br
     browser.get(address, headers={"Sec-Purpose": "prefetch"})
     browser.head(address)
     run.refresh_from_db()
-    assert run.told_at is None
+    assert run.notified_at is None
     browser.get(address)
     run.refresh_from_db()
-    first = run.told_at
+    first = run.notified_at
     assert first is not None
     browser.get(address)
     run.refresh_from_db()
-    assert run.told_at == first
+    assert run.notified_at == first
 
 
 # --- The list -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dreams.models import Application, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
+from dreams.models import AppliedBatch, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
 from dreams.services.inbox.waiting import Item
 from dreams.web.pages import inbox as selector
 from dreams.web.pages.inbox import Asked
@@ -143,7 +143,7 @@ def test_twenty_proposals_cost_no_more_queries_than_two(browser: Client) -> None
             project = make.make_project(f"project-{number}")
             make.make_proposal(project, make.make_dream(project))
         browser.get("/")
-        DreamRun.objects.update(told_at=None)
+        DreamRun.objects.update(notified_at=None)
         with CaptureQueriesContext(connection) as queries:
             browser.get("/")
         costs.append(len(queries))
@@ -166,7 +166,7 @@ def test_what_was_written_lately_names_the_memory_and_what_was_done_with_it(brow
         proposal = make.make_proposal(project, origin=origin, state=Proposal.State.APPLIED)
         undone_at = timezone.now() if origin == "forget" else None
         at = timezone.now() - dt.timedelta(hours=1 + number)
-        row = Application.objects.create(
+        row = AppliedBatch.objects.create(
             proposal=proposal, journal_id=origin, at=at, actor="owner", undone_at=undone_at
         )
         for path in ("feedback_testing.md", "MEMORY.md"):
@@ -180,5 +180,5 @@ def test_what_was_written_lately_names_the_memory_and_what_was_done_with_it(brow
     assert text.count("/undo/") == 2
     Hunk.objects.filter(applied_in=dream).update(undone_in=dream)
     assert _inbox().lately[0].what == "Undone: updated 1: “Commit style”"
-    Application.objects.update(at=timezone.now() - dt.timedelta(days=8))
+    AppliedBatch.objects.update(at=timezone.now() - dt.timedelta(days=8))
     assert _inbox().lately == []

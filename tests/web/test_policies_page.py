@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dreams.models import Application, AuditEntry, Hunk, Policy, Proposal
+from dreams.models import AppliedBatch, AuditEntry, Hunk, Policy, Proposal
 from dreams.services.policies import earned
 from tests.world import rows as make
 from tests.world.rows import World
@@ -128,7 +128,7 @@ def applied(proposal: Proposal, policy: Policy) -> None:
     """As if the policy had applied all of `proposal` just now."""
     proposal.operations.update(policy=policy, kind="date")
     now = timezone.now() - dt.timedelta(minutes=5)
-    done = Application.objects.create(
+    done = AppliedBatch.objects.create(
         proposal=proposal, journal_id=proposal.public_id, at=now, actor="policy"
     )
     Hunk.objects.filter(file__proposal=proposal).update(applied_in=done, verdict="approved")

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.models import (
-    Application,
+    AppliedBatch,
     AppliedFile,
     Card,
     DreamRun,
@@ -65,7 +65,7 @@ def _review(name: str) -> Address:
 
 
 def _first_applied() -> Proposal:
-    return Application.objects.earliest("pk").proposal
+    return AppliedBatch.objects.earliest("pk").proposal
 
 
 PAGES: dict[str, Address] = {
@@ -146,7 +146,7 @@ def _grow_project(project: Project, number: int, at: dt.datetime) -> None:
     make.close_gate(project, f"Too soon for {number}.", at + dt.timedelta(days=2))
     dream = make.make_dream(project, [DreamRun.Status.COMPLETED, DreamRun.Status.FAILED][number % 2])
     past = make.make_proposal(project, dream, state=Proposal.State.APPLIED, submitted_by=f"person {number}")
-    applied = Application.objects.create(
+    applied = AppliedBatch.objects.create(
         proposal=past, journal_id=f"j{number}", at=at, actor=f"person {number}"
     )
     AppliedFile.objects.create(
@@ -156,7 +156,7 @@ def _grow_project(project: Project, number: int, at: dt.datetime) -> None:
         after_sha=memory.sha256,
     )
     Hunk.objects.filter(file__proposal=past).update(applied_in=applied)
-    first = Application.objects.earliest("pk")
+    first = AppliedBatch.objects.earliest("pk")
     file = _file(first.proposal, f"also_{number}.md")
     _hunk(file, number, applied_in=first)
     AppliedFile.objects.create(
@@ -311,7 +311,7 @@ def _round(browser: Client, world: World) -> dict[str, int]:
     """Told is told: dreams are made unseen again, so that every round shows them."""
     found = {}
     for name, address in PAGES.items():
-        DreamRun.objects.update(told_at=None)
+        DreamRun.objects.update(notified_at=None)
         with CaptureQueriesContext(connection) as queries:
             response = browser.get(address(world))
             if response.streaming:

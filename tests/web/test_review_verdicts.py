@@ -186,7 +186,9 @@ def test_many_findings_of_one_kind_are_a_list_of_which_only_what_is_ticked_passe
         desk.add_finding(proposal, "very short", "block", f"Unexplained loss: “{said}”") for said in lost
     ]
     for finding, said in zip(found, lost, strict=True):
-        Finding.objects.filter(pk=finding.pk).update(code="unexplained-loss", told={"statement": said})
+        Finding.objects.filter(pk=finding.pk).update(
+            code="unexplained-loss", message_parts={"statement": said}
+        )
     text = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
     assert "4 statements would no longer appear anywhere." in text and "I saw this" not in text
     for finding, said in zip(found, lost, strict=True):

@@ -13,9 +13,9 @@ from dreams.lib.files import workspace
 from dreams.models import Project, Proposal
 from dreams.services import discovery, hosts, proposals
 from dreams.services.memories import syncing
-from dreams.services.review import Reviewer
+from dreams.services.review import Actor
 
-ME = Reviewer("owner")
+ME = Actor("owner")
 
 INDEX = "# Memory\n\n- [Testing](feedback_testing.md) — how tests run\n- [Deploy](project_deploy.md) — where it runs\n"
 TESTING = (

@@ -10,7 +10,7 @@ from itertools import count
 from django.utils import timezone
 
 from dreams.models import (
-    Application,
+    AppliedBatch,
     Blob,
     DreamRun,
     Evidence,
@@ -160,9 +160,9 @@ def make_proposal(project: Project, dream: DreamRun | None = None, **fields: obj
     return proposal
 
 
-def make_written(proposal: Proposal) -> Application:
+def make_written(proposal: Proposal) -> AppliedBatch:
     """All of it approved and on disk, as far as rows tell."""
-    row = Application.objects.create(
+    row = AppliedBatch.objects.create(
         proposal=proposal, journal_id=f"{proposal.public_id}-1", at=timezone.now(), actor="owner"
     )
     hunks = Hunk.objects.filter(file__proposal=proposal)

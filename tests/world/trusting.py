@@ -68,7 +68,7 @@ def dream(
     return run
 
 
-def approve_each(proposal: Proposal, reviewer: review.Reviewer = world.ME) -> None:
+def approve_each(proposal: Proposal, reviewer: review.Actor = world.ME) -> None:
     """One after the other, and then written."""
     for hunk in Hunk.objects.filter(file__proposal=proposal, verdict="pending"):
         review.decide(proposal, [hunk], Hunk.Verdict.APPROVED, reviewer)

@@ -183,7 +183,7 @@ class _Run:
         self.asked = Asked()
 
     def to_the_end(self, cases: Sequence[Case]) -> None:
-        reviewer = Reviewer(session_cases.Directory(folders.read(self.memory)), cases, self.asked)
+        reviewer = Actor(session_cases.Directory(folders.read(self.memory)), cases, self.asked)
         acted = True
         for number in range(ROUNDS if self.engine == "rules" else 1):
             with listening() as heard:
@@ -259,7 +259,7 @@ def _approve_all(proposal: Any) -> None:
     from dreams.services import review  # noqa: PLC0415 - as above
     from dreams.services.apply import applying  # noqa: PLC0415 - as above
 
-    me = review.Reviewer("dreambench")
+    me = review.Actor("dreambench")
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, me, reason="A measured run.")
     open_ones = review.in_the_way(proposal)
     refused = [finding.hunk for finding in open_ones if finding.severity == "refuse" and finding.hunk]
@@ -300,7 +300,7 @@ class Asked:
 
 
 @dataclass
-class Reviewer:
+class Actor:
     """Answers for one directory. `before` is the directory as it was before the first dream."""
 
     before: Directory

@@ -64,7 +64,7 @@ class Command(BaseCommand):
         self,
         proposal: Proposal,
         chosen: Sequence[Hunk],
-        reviewer: review.Reviewer,
+        reviewer: review.Actor,
         options: Mapping[str, Any],
     ) -> list[Hunk]:
         if proposal.state == Proposal.State.SUBMITTED and options["approve"] and options["confirm_findings"]:

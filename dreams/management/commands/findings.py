@@ -79,7 +79,7 @@ def _finding(found: findings.Found) -> dict[str, object]:
         "line": found.line_no,
         "message": text.storable(found.message),
         "remedy": text.storable(found.remedy),
-        "rule": text.storable(rule_of(found.check, found.code, found.told.detail)),
+        "rule": text.storable(rule_of(found.check, found.code, found.message_parts.detail)),
     }
 
 

@@ -18,7 +18,7 @@ from dreams.services import auditlog, project_lock, proposals, review
 from dreams.services.apply.writing import Order, close_if_done, recover_first, unapplied, write
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
-from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused
 
 DEFAULT_MODE = 0o644
 CHANGED_TOO = "it changed in the same place since your review"
@@ -63,7 +63,7 @@ class ApplyReport:
         return f"{'Your answers were not' if self.applied else 'Nothing was'} written: {self.error}"
 
 
-def apply(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> ApplyReport:
+def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> ApplyReport:
     """Submit the review if it is still open, and write what is approved.
 
     `rebased` confirms the rebased files that an earlier call reported. Applying what is applied writes nothing.
@@ -88,7 +88,7 @@ def apply(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> A
     return report
 
 
-def apply_with_answers(proposal: Proposal, reviewer: Reviewer, *, rebased: bool = False) -> ApplyReport:
+def apply_with_answers(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> ApplyReport:
     """As `apply`, then the answers to questions that wait in the same project, in a write of their own.
 
     Where nothing of the proposal itself can be applied any more, only the answers are. `rebased` confirms the files of
@@ -105,7 +105,7 @@ def apply_with_answers(proposal: Proposal, reviewer: Reviewer, *, rebased: bool 
     return _joined(proposal, reports)
 
 
-def _apply_answers(answers: Proposal, reviewer: Reviewer) -> ApplyReport:
+def _apply_answers(answers: Proposal, reviewer: Actor) -> ApplyReport:
     try:
         return apply(answers, reviewer)
     except (ReviewRefused, project_lock.ProjectBusy) as refused:
@@ -137,7 +137,7 @@ def _joined(proposal: Proposal, reports: Sequence[ApplyReport]) -> ApplyReport:
     )
 
 
-def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: locks.Held) -> ApplyReport:
+def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: locks.Held) -> ApplyReport:
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
     syncing.sync(proposal.project, snapshot)
     if _rebase_all(proposal, reviewer, snapshot, confirmed):
@@ -163,9 +163,7 @@ def _apply_held(proposal: Proposal, reviewer: Reviewer, confirmed: bool, held: l
     )
 
 
-def _rebase_all(
-    proposal: Proposal, reviewer: Reviewer, snapshot: workspace.Snapshot, confirmed: bool
-) -> bool:
+def _rebase_all(proposal: Proposal, reviewer: Actor, snapshot: workspace.Snapshot, confirmed: bool) -> bool:
     """Bring stale files onto the disk's state and say whether any was; `confirmed` confirms only what was already shown
     before this call."""
     moved = False
@@ -247,7 +245,7 @@ def _refuse_open_findings(
 
 def _order(
     proposal: Proposal,
-    reviewer: Reviewer,
+    reviewer: Actor,
     ready: Sequence[FileChange],
     snapshot: workspace.Snapshot,
     texts: proposals.Texts,

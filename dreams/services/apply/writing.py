@@ -20,11 +20,11 @@ from dreams.lib import locks
 from dreams.lib.files import workspace
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage import history, journal
-from dreams.models import Application, AppliedFile, FileChange, Hunk, Project, Proposal, Version
+from dreams.models import AppliedBatch, AppliedFile, FileChange, Hunk, Project, Proposal, Version
 from dreams.services import auditlog, database, project_lock
 from dreams.services.apply import late_texts
 from dreams.services.memories import syncing
-from dreams.services.review import Reviewer
+from dreams.services.review import Actor
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class Order:
     """One write: for which proposal and hunks, by whom, and what the files shall be."""
 
     proposal: Proposal
-    reviewer: Reviewer
+    reviewer: Actor
     ops: tuple[journal.FileOp, ...]
     hunks: tuple[int, ...]
     origin: Version.Origin
@@ -136,9 +136,9 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
     origin = Version.Origin(meta["origin"])
     with transaction.atomic():
         database.one_at_a_time(f"applications of {proposal.pk}")
-        if Application.objects.filter(journal_id=result.plan_id).exists():
+        if AppliedBatch.objects.filter(journal_id=result.plan_id).exists():
             return ()
-        made = Application.objects.create(
+        made = AppliedBatch.objects.create(
             proposal=proposal,
             journal_id=result.plan_id,
             at=timezone.now(),
@@ -173,7 +173,7 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
     return ()
 
 
-def _applied_file(made: Application, item: journal.Applied) -> AppliedFile:
+def _applied_file(made: AppliedBatch, item: journal.Applied) -> AppliedFile:
     return AppliedFile(
         application=made,
         path=item.path,
@@ -224,7 +224,7 @@ def recover(wait_seconds: float = 10) -> list[str]:
 def _record_what_was_applied() -> list[str]:
     """Rows for what the journal applied and the database does not know of."""
     said: list[str] = []
-    known = set(Application.objects.values_list("journal_id", flat=True))
+    known = set(AppliedBatch.objects.values_list("journal_id", flat=True))
     unknown = sorted(journal.plan_ids(journal_dir()) - known)
     entries = [journal.read_journal(journal_dir(), plan_id) for plan_id in unknown]
     applied = [entry for entry in entries if entry and entry.state == "applied" and entry.result]

@@ -25,14 +25,14 @@ from dreams.services.catching import states
 from dreams.services.catching.statements import Statement, scratch
 from dreams.services.proposals import saving
 from dreams.services.proposals.hearing import QUOTE_LIMIT
-from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused
 
 State = Card.State
 #: Cards to review in one project; the others are only counted.
 MOST_OPEN = 5
 MOST_TEXT = 1_000
 SUMMARY = "What you said in sessions."
-BY_POLICY = Reviewer(policies.POLICY_ACTOR)
+BY_POLICY = Actor(policies.POLICY_ACTOR)
 
 
 class NeedsConfirmation(ReviewRefused):
@@ -150,15 +150,15 @@ def _mirror(proposal: Proposal) -> None:
         wanted = bool(cards) and all(card.state == State.APPROVED for card in cards)
         if wanted and not all(hunk.is_taken for hunk in hunks):
             by = next(card.decided_by for card in cards)
-            review.decide(proposal, hunks, Hunk.Verdict.APPROVED, Reviewer(by), reason="Caught.")
+            review.decide(proposal, hunks, Hunk.Verdict.APPROVED, Actor(by), reason="Caught.")
         elif not wanted and any(hunk.is_taken for hunk in hunks):
-            review.decide(proposal, hunks, Hunk.Verdict.PENDING, Reviewer(""))
+            review.decide(proposal, hunks, Hunk.Verdict.PENDING, Actor(""))
 
 
 # --- Decisions ----------------------------------------------------------------------------------------------------
 
 
-def approve(card: Card, reviewer: Reviewer, *, confirm: bool = False) -> Card:
+def approve(card: Card, reviewer: Actor, *, confirm: bool = False) -> Card:
     """It shall be remembered; nothing is written before `submit`. `confirm` confirms what is said against it.
 
     Raises NeedsConfirmation and other ReviewRefused.
@@ -179,14 +179,14 @@ def approve(card: Card, reviewer: Reviewer, *, confirm: bool = False) -> Card:
     return card
 
 
-def reject(card: Card, reviewer: Reviewer) -> Card:
+def reject(card: Card, reviewer: Actor) -> Card:
     """It shall not be remembered: it is not caught, and not proposed by a dream, again."""
     _claim(card, State.REJECTED, reviewer, (State.OPEN, State.APPROVED))
     refresh(card.project)
     return card
 
 
-def edit(card: Card, wording: str, reviewer: Reviewer) -> Card:
+def edit(card: Card, wording: str, reviewer: Actor) -> Card:
     """Remember it in the person's own words, and approve it. Raises ReviewRefused."""
     wording = text.one_line(wording)
     if not wording or len(wording) > MOST_TEXT:
@@ -202,7 +202,7 @@ def edit(card: Card, wording: str, reviewer: Reviewer) -> Card:
     return approve(card, reviewer)
 
 
-def take_back(card: Card, reviewer: Reviewer) -> Card:
+def take_back(card: Card, reviewer: Actor) -> Card:
     """Undo a decision that is not submitted yet."""
     if card.state == State.APPROVED and card.proposal and card.proposal.state != Proposal.State.OPEN:
         raise ReviewRefused("This is submitted. Undo the applied change instead.")
@@ -212,7 +212,7 @@ def take_back(card: Card, reviewer: Reviewer) -> Card:
     return card
 
 
-def _claim(card: Card, state: Card.State, reviewer: Reviewer, of: Sequence[Card.State]) -> None:
+def _claim(card: Card, state: Card.State, reviewer: Actor, of: Sequence[Card.State]) -> None:
     now = timezone.now()
     taken = Card.objects.filter(pk=card.pk, state__in=of).update(
         state=state, decided_at=now, decided_by=reviewer.name
@@ -230,7 +230,7 @@ _ACTIONS = {
 }
 
 
-def _log(action: str, card: Card, reviewer: Reviewer) -> None:
+def _log(action: str, card: Card, reviewer: Actor) -> None:
     auditlog.record(
         action,
         actor=reviewer.name,
@@ -248,7 +248,7 @@ def blocking_of(card: Card) -> list[Finding]:
     return list(review.in_the_way(card.proposal, card.operation.hunks.all()))
 
 
-def submit(project: Project, reviewer: Reviewer) -> applying.ApplyReport:
+def submit(project: Project, reviewer: Actor) -> applying.ApplyReport:
     """Write the approved cards; the undecided ones are listed anew. Raises ReviewRefused and holds.ProjectBusy."""
     if not any(card.state == State.APPROVED for card in states.listed(project)):
         raise ReviewRefused("No card is approved yet.")

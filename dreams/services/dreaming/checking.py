@@ -99,4 +99,4 @@ def _problem(found: Found, places: Mapping[tuple[str, str], str]) -> Problem:
 
 def keep(dream: DreamRun, checks: Checks, edits: Sequence[Edit]) -> None:
     """Write down what the engine was told and what it mended."""
-    DreamRun.objects.filter(pk=dream.pk).update(mended=checks.kept(edits))
+    DreamRun.objects.filter(pk=dream.pk).update(self_review=checks.kept(edits))

@@ -43,14 +43,14 @@ from dreams.services.dreaming.watch import LockLost, Watch, claim, end
 from dreams.services.memories import instructions, syncing
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
-from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused
 
 log = logging.getLogger(__name__)
 
 
 # Asked again after an hour it would spend as much, and meet the same limit.
 AFTER_A_LIMIT = dt.timedelta(days=1)
-POLICY = Reviewer(policies.POLICY_ACTOR)
+POLICY = Actor(policies.POLICY_ACTOR)
 
 
 def run_dream(dream_pk: int) -> DreamRun | None:

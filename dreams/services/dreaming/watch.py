@@ -50,8 +50,8 @@ LEASE = dt.timedelta(seconds=90)
 
 def note_told(public_ids: Collection[str]) -> None:
     """A person has read what became of these dreams; they are not told again."""
-    untold = DreamRun.objects.filter(public_id__in=public_ids, told_at__isnull=True)
-    untold.update(told_at=timezone.now())
+    untold = DreamRun.objects.filter(public_id__in=public_ids, notified_at__isnull=True)
+    untold.update(notified_at=timezone.now())
 
 
 def request(

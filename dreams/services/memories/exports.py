@@ -21,7 +21,7 @@ from dreams.lib.storage.history import HistoryStore
 from dreams.models import Memory, Project, Purge, Version
 from dreams.services import auditlog, blobs, lookup, project_lock
 from dreams.services.memories import syncing
-from dreams.services.review import Reviewer
+from dreams.services.review import Actor
 
 #: The trailer that says which memory directory a state is of.
 DIRECTORY = "Directory"
@@ -50,7 +50,7 @@ def write(project: Project, target: Path) -> None:
         store.export(target)
 
 
-def bring_back(file: Path, reviewer: Reviewer, project: Project | None = None) -> BroughtBack:
+def bring_back(file: Path, reviewer: Actor, project: Project | None = None) -> BroughtBack:
     """Bring the export `file` back into `project`, or into the one that it was made of.
 
     Raises NotBroughtBack, holds.ProjectBusy.
@@ -164,7 +164,7 @@ def _states(store: HistoryStore) -> Iterator[history.Commit]:
             return
 
 
-def _tell(project: Project, reviewer: Reviewer) -> int:
+def _tell(project: Project, reviewer: Actor) -> int:
     """Rows for every version that the joined history has and the database has not; how many."""
     with syncing.open_history(project) as store, transaction.atomic():
         made = 0

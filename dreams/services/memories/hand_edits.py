@@ -17,7 +17,7 @@ from dreams.services import blobs, policies, proposals, review
 from dreams.services.apply import applying
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import syncing, time_travel
-from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused
 
 # A person decides on each of them.
 MAX_RESTORED = 1_000
@@ -43,7 +43,7 @@ class Change:
     apart: bool = False  # each file is decided on by itself
 
 
-def edit(memory: Memory, content: str, base_sha: str, reviewer: Reviewer, *, reason: str = "") -> ApplyReport:
+def edit(memory: Memory, content: str, base_sha: str, reviewer: Actor, *, reason: str = "") -> ApplyReport:
     """Replace a memory's text. `base_sha` is the state that the person saw. Raises Stale, ReviewRefused, ProjectBusy."""
     now = _now(memory.project).get(memory.path)
     if text.sha256(now or b"") != base_sha:
@@ -73,7 +73,7 @@ def _with_line_ends_of(old: bytes, content: str) -> str:
     return plain.replace("\n", "\r\n") if b"\r\n" in old else plain
 
 
-def forget(memory: Memory, reviewer: Reviewer, *, reason: str = "") -> ApplyReport:
+def forget(memory: Memory, reviewer: Actor, *, reason: str = "") -> ApplyReport:
     """Remove a memory and the index rows that point to it; the history keeps it."""
     now = _now(memory.project)
     after: dict[str, bytes | None] = {memory.path: None}
@@ -91,7 +91,7 @@ def _without_rows(index: str, path: str) -> str:
     return parsed.without(row for row in parsed.rows_for(path) if len(row.targets) == 1).text
 
 
-def restore(project: Project, path: str, sha: str, reviewer: Reviewer, *, reason: str = "") -> ApplyReport:
+def restore(project: Project, path: str, sha: str, reviewer: Actor, *, reason: str = "") -> ApplyReport:
     """Bring back a kept version of `path` as a new change. Raises blobs.MissingBlob or history errors for an unknown one."""
     data = blobs.get_many([sha]).get(sha)
     if data is None:
@@ -102,7 +102,7 @@ def restore(project: Project, path: str, sha: str, reviewer: Reviewer, *, reason
 
 
 def propose_moment(
-    project: Project, when: dt.datetime, reviewer: Reviewer, paths: Collection[str] = (), *, reason: str = ""
+    project: Project, when: dt.datetime, reviewer: Actor, paths: Collection[str] = (), *, reason: str = ""
 ) -> Proposal | None:
     """The directory as it was at `when`, or of it the files named, as an open proposal; None when nothing differs.
 
@@ -131,7 +131,7 @@ def moment_reason(when: dt.datetime) -> str:
     return f"As it was on {timezone.localtime(when):%-d %b %Y at %H:%M}."
 
 
-def carry_out(project: Project, change: Change, reviewer: Reviewer) -> ApplyReport:
+def carry_out(project: Project, change: Change, reviewer: Actor) -> ApplyReport:
     """Make the change a proposal, approve it as a whole and apply it.
 
     Where a finding blocks it, the proposal stays open for the person to look at, and ReviewRefused says why.
@@ -147,7 +147,7 @@ def carry_out(project: Project, change: Change, reviewer: Reviewer) -> ApplyRepo
         raise ReviewRefused(f"{refused} It waits as {made.public_id}.") from refused
 
 
-def propose(project: Project, change: Change, reviewer: Reviewer) -> Proposal | None:
+def propose(project: Project, change: Change, reviewer: Actor) -> Proposal | None:
     """The change as an open proposal; None when nothing differs. Raises Stale."""
     before = workspace.take(syncing.memory_dir(project)).contents()
     for path, seen in change.before.items():

@@ -157,7 +157,7 @@ def of_proposal(proposal: Proposal) -> Hearing:
     """As `of_dream`, with the answers that are kept beside the hunks."""
     hearing = of_dream(proposal.dream if proposal.origin == Proposal.Origin.DREAM else None)
     if hearing.sessions:
-        kept = Hunk.objects.filter(file__proposal=proposal).values_list("heard", flat=True)
+        kept = Hunk.objects.filter(file__proposal=proposal).values_list("transcript_verdicts", flat=True)
         hearing.known.update(_kept(kept))
     return hearing
 

@@ -156,7 +156,7 @@ def _move(file: FileChange, now: bytes | None, new: bytes | None) -> Outcome:
         file.save()
         _replace_hunks(file, old_hunks, drafts.file_hunks(file.path, now, new) if now != new else [])
         # Rows that went took their findings along.
-        Proposal.objects.filter(pk=file.proposal_id).update(examined="")
+        Proposal.objects.filter(pk=file.proposal_id).update(checked_digest="")
     return "already-there" if now == new else "rebased"
 
 

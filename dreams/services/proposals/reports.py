@@ -50,7 +50,7 @@ def _told(value: object) -> str:
 
 def stands(proposal: Proposal, key: str) -> bool:
     """Whether what is saved was said of exactly this."""
-    return Proposal.objects.filter(pk=proposal.pk, examined=key).exists()
+    return Proposal.objects.filter(pk=proposal.pk, checked_digest=key).exists()
 
 
 def save(proposal: Proposal, looked_at: Collection[tuple[str, str]], report: Report, key: str) -> None:
@@ -62,7 +62,7 @@ def save(proposal: Proposal, looked_at: Collection[tuple[str, str]], report: Rep
         _save_findings(proposal, hunks, report)
         _save_ledger(hunks, report)
         _save_heard(hunks, report.judged)
-        Proposal.objects.filter(pk=proposal.pk).update(examined=key)
+        Proposal.objects.filter(pk=proposal.pk).update(checked_digest=key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _row(
         severity=found.severity,
         message=text.storable(found.message, 2000),
         remedy=text.storable(found.remedy, 1000),
-        told=_parts(found.told),
+        message_parts=_parts(found.message_parts),
         line_no=found.line_no,
         **confirmed.fields(found, hunk),
     )
@@ -159,7 +159,7 @@ def _save_heard(hunks: Places, judged: Sequence[Judged]) -> None:
     answers = defaultdict(list)
     for one in judged:
         answers[one.path, one.hunk_id].append(stored(one.line_no, one.text, one.heard))
-    changed = [hunk for place, hunk in hunks.items() if hunk.heard != answers[place]]
+    changed = [hunk for place, hunk in hunks.items() if hunk.transcript_verdicts != answers[place]]
     for hunk in changed:
-        hunk.heard = answers[hunk.file.path, hunk.hunk_id]
-    Hunk.objects.bulk_update(changed, ["heard"], batch_size=200)
+        hunk.transcript_verdicts = answers[hunk.file.path, hunk.hunk_id]
+    Hunk.objects.bulk_update(changed, ["transcript_verdicts"], batch_size=200)

@@ -207,7 +207,7 @@ def redraft(proposal: Proposal, draft: drafts.Draft, before: Mapping[str, bytes]
     for file in draft.files:
         _save_file(proposal, file, operations, Restored())
     carry_over(proposal, verdicts)
-    Proposal.objects.filter(pk=proposal.pk).update(examined="")
+    Proposal.objects.filter(pk=proposal.pk).update(checked_digest="")
     examine(proposal, before)
 
 

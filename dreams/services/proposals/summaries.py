@@ -15,7 +15,7 @@ from django.db.models import Count
 
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
-from dreams.models import Application, AppliedFile, DreamRun, FileChange, Hunk, Memory, Operation, Proposal
+from dreams.models import AppliedBatch, AppliedFile, DreamRun, FileChange, Hunk, Memory, Operation, Proposal
 from dreams.services.memories import hand_edits
 from dreams.services.proposals import decisions
 from dreams.services.proposals.decisions import Counts, Decided
@@ -261,8 +261,8 @@ class _Written:
         return self.paths - (self.undone - self.kept) if self.kept else self.paths
 
 
-def of_applications(rows: Collection[Application]) -> dict[int, Deed]:
-    """Application (its pk) → what it did and to which memories. Wants `proposal` loaded."""
+def of_applications(rows: Collection[AppliedBatch]) -> dict[int, Deed]:
+    """AppliedBatch (its pk) → what it did and to which memories. Wants `proposal` loaded."""
     pks = [row.pk for row in rows]
     written = _by_application(pks, "applied_in")
     reverted = _by_application(pks, "undone_in")
@@ -290,8 +290,8 @@ def _by_application(pks: Sequence[int], by: str) -> defaultdict[int, _Written]:
     return found
 
 
-def _names(rows: Collection[Application], written: Mapping[int, _Written]) -> dict[int, list[str]]:
-    """Application → what its memories are called; the index only where nothing else was written."""
+def _names(rows: Collection[AppliedBatch], written: Mapping[int, _Written]) -> dict[int, list[str]]:
+    """AppliedBatch → what its memories are called; the index only where nothing else was written."""
     paths = {path for one in written.values() for path in one.paths}
     projects = {row.proposal.project_id for row in rows}
     known = Memory.objects.filter(project__in=projects, path__in=paths).values_list("project", "path", "name")
@@ -307,7 +307,7 @@ def _names(rows: Collection[Application], written: Mapping[int, _Written]) -> di
 
 
 def _deed(
-    row: Application, written: _Written, reverted: _Written, names: Sequence[str], *, is_redo: bool
+    row: AppliedBatch, written: _Written, reverted: _Written, names: Sequence[str], *, is_redo: bool
 ) -> Deed:
     standing = [one for one in written.each.values() if one.written]
     undone = sum(bool(one.undone) for one in written.each.values())

@@ -20,7 +20,7 @@ from dreams.services.memories import syncing
 from dreams.services.proposals import rebase, saving
 from dreams.services.questions import joining, options, states
 from dreams.services.questions.asking import hold
-from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ class Preview:
 def answer(
     question: Question,
     option_id: str,
-    reviewer: Reviewer,
+    reviewer: Actor,
     rows: Sequence[str] = (),
     *,
     confirm: bool = False,
@@ -127,7 +127,7 @@ def _refuse_unknown_rows(option: QuestionOption, rows: Sequence[str]) -> None:
 
 
 def _claim(
-    question: Question, option: QuestionOption, state: Question.State, reviewer: Reviewer, **more: object
+    question: Question, option: QuestionOption, state: Question.State, reviewer: Actor, **more: object
 ) -> None:
     """Mark it answered, unless somebody else was faster."""
     claimed = Question.objects.filter(pk=question.pk, state__in=(State.OPEN, State.LATER)).update(
@@ -150,7 +150,7 @@ def _no_longer_open(question: Question) -> str:
     return f"{question.public_id} is no longer open: {state}. {remedy}"
 
 
-def _leave(question: Question, option: QuestionOption, reviewer: Reviewer) -> Answered:
+def _leave(question: Question, option: QuestionOption, reviewer: Actor) -> Answered:
     with transaction.atomic():
         hold(question.project)
         _claim(question, option, State.ANSWERED, reviewer)
@@ -162,7 +162,7 @@ def _carry_out(
     question: Question,
     option: QuestionOption,
     edits: Sequence[Edit],
-    reviewer: Reviewer,
+    reviewer: Actor,
     rows: tuple[str, ...],
     confirm: bool,
 ) -> Answered:
@@ -208,7 +208,7 @@ def _move(question: Question) -> bool:
     option = _option(question, question.answer)
     edits = options.edits_of(option, question.rows)
     present = syncing.contents(question.project)
-    who = Reviewer(question.answered_by)
+    who = Actor(question.answered_by)
     confirmed = set(
         Finding.objects.filter(
             proposal__operations__questions=question,
@@ -247,7 +247,7 @@ def _joined(
     question: Question,
     edits: Sequence[Edit],
     present: dict[str, bytes],
-    reviewer: Reviewer,
+    reviewer: Actor,
 ) -> tuple[Proposal, list[Operation]]:
     """Where the answer's change is now: the dream's open proposal where it fits, else the project's open answers."""
     citations = _citations(question)
@@ -285,7 +285,7 @@ def _still_open(proposal: Proposal) -> bool:
     return state == Proposal.State.OPEN
 
 
-def _answers_of(project: Project, reviewer: Reviewer, present: dict[str, bytes]) -> Proposal:
+def _answers_of(project: Project, reviewer: Actor, present: dict[str, bytes]) -> Proposal:
     found = proposals.open_of(project, Proposal.Origin.ANSWERS)
     if found is not None and _still_open(found):
         return found
@@ -323,7 +323,7 @@ def _blocking_anything(proposal: Proposal) -> list[Finding]:
     return review.in_the_way(proposal, Hunk.objects.filter(file__proposal=proposal))
 
 
-def _confirm_or_refuse(proposal: Proposal, before: set[str], reviewer: Reviewer, confirm: bool) -> None:
+def _confirm_or_refuse(proposal: Proposal, before: set[str], reviewer: Actor, confirm: bool) -> None:
     """What the answer brought up: refused, confirmed by name, or asked for."""
     new = [finding for finding in _blocking_anything(proposal) if finding.key not in before]
     refused = [finding for finding in new if finding.severity == Finding.Severity.REFUSE]
@@ -348,7 +348,7 @@ def preview(option: QuestionOption, rows: Sequence[str] = ()) -> Preview:
     return Preview(draft, tuple(sorted(report.findings, key=lambda found: SEVERITIES.index(found.severity))))
 
 
-def take_back(question: Question, reviewer: Reviewer) -> Question:
+def take_back(question: Question, reviewer: Actor) -> Question:
     """Undo an answer that is not submitted yet, "leave as it is" and "not now" too. The question is open again.
 
     Raises ReviewRefused.
@@ -375,14 +375,14 @@ def take_back(question: Question, reviewer: Reviewer) -> Question:
     return question
 
 
-def _examine_rest(target: Proposal, reviewer: Reviewer, heard: proposals.Hearing | None) -> None:
+def _examine_rest(target: Proposal, reviewer: Actor, heard: proposals.Hearing | None) -> None:
     if target.origin == Proposal.Origin.ANSWERS and not target.files.exists():
         proposals.supersede(target, reviewer.name)
         return
     proposals.examine(target, syncing.contents(target.project), heard=heard)
 
 
-def later(question: Question, reviewer: Reviewer) -> Answered:
+def later(question: Question, reviewer: Actor) -> Answered:
     """Not now: it is asked again once one of its places changed, after seven days at the earliest."""
     with transaction.atomic():
         hold(question.project)
@@ -402,7 +402,7 @@ def _outdate(question: Question) -> None:
     Question.objects.filter(pk=question.pk, state__in=(State.OPEN, State.LATER)).update(state=State.OUTDATED)
 
 
-def _log(action: str, question: Question, reviewer: Reviewer, **more: str) -> None:
+def _log(action: str, question: Question, reviewer: Actor, **more: str) -> None:
     auditlog.record(
         action,
         actor=reviewer.name,

@@ -66,7 +66,7 @@ def join(
             _operation(made, proposal, question, draft, hunk)
     for part in parts:
         _save(proposal, part, made, citations)
-    Proposal.objects.filter(pk=proposal.pk).update(examined="")
+    Proposal.objects.filter(pk=proposal.pk).update(checked_digest="")
     return list(dict.fromkeys(made.values()))
 
 
@@ -194,7 +194,7 @@ def take_out(proposal: Proposal, operations: Sequence[Operation]) -> None:
     for file in files.select_related("proposal").prefetch_related("hunks"):
         _take_out_of(file, wanted)
     Operation.objects.filter(pk__in=wanted).delete()
-    Proposal.objects.filter(pk=proposal.pk).update(examined="")
+    Proposal.objects.filter(pk=proposal.pk).update(checked_digest="")
 
 
 def _take_out_of(file: FileChange, operations: set[int]) -> None:

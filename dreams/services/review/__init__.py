@@ -5,8 +5,8 @@ carries the sha256 of the base it was made on, and one made on an old base is re
 """
 
 from dreams.services.review.deciding import (
+    Actor,
     FindingInTheWay,
-    Reviewer,
     ReviewRefused,
     confirm,
     confirm_rebase,
@@ -27,11 +27,11 @@ from dreams.services.review.submitting import (
 from dreams.services.review.viewing import is_viewed, log_secrets_shown, mark_viewed
 
 __all__ = [
+    "Actor",
     "EditPreview",
     "FindingInTheWay",
     "Mend",
     "ReviewRefused",
-    "Reviewer",
     "blocking",
     "confirm",
     "confirm_rebase",

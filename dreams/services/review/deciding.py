@@ -41,7 +41,7 @@ class FindingInTheWay(ReviewRefused):
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewer:
+class Actor:
     """Who decides, and whether by command: such approvals are marked as such."""
 
     name: str
@@ -108,7 +108,7 @@ def decide(
     proposal: Proposal,
     hunks: Sequence[Decidable],
     verdict: Hunk.Verdict,
-    reviewer: Reviewer,
+    reviewer: Actor,
     *,
     reason: str = "",
     batch: str = "",
@@ -157,7 +157,7 @@ def _keeps_its_edit(hunk: Hunk, asked: Sequence[Decidable], verdict: Hunk.Verdic
 
 
 def edit(
-    proposal: Proposal, hunk: Hunk, replacement: str, reviewer: Reviewer, *, reason: str = ""
+    proposal: Proposal, hunk: Hunk, replacement: str, reviewer: Actor, *, reason: str = ""
 ) -> list[Hunk]:
     """Put `replacement` in place of the hunk's new lines and approve it, with the other parts of its operation."""
     heard = proposals.listened(proposal, replacement)
@@ -185,7 +185,7 @@ def _examine_anew(proposal: Proposal, heard: proposals.Hearing) -> None:
     proposals.examine(proposal, syncing.contents(proposal.project), heard=heard)
 
 
-def confirm(proposal: Proposal, findings: Iterable[Finding], reviewer: Reviewer) -> int:
+def confirm(proposal: Proposal, findings: Iterable[Finding], reviewer: Actor) -> int:
     """A person saw these findings and wants the change all the same. A refusal can never be confirmed."""
     count = 0
     with transaction.atomic():
@@ -209,7 +209,7 @@ def confirm(proposal: Proposal, findings: Iterable[Finding], reviewer: Reviewer)
     return count
 
 
-def confirm_rebase(file: FileChange, base: str, reviewer: Reviewer) -> bool:
+def confirm_rebase(file: FileChange, base: str, reviewer: Actor) -> bool:
     """A person saw what became of `file` after it changed on disk. False where it changed again since: `base` is the
     state that was shown."""
     with transaction.atomic():
@@ -237,7 +237,7 @@ def _refuse_unsolved(hunks: Iterable[Hunk]) -> None:
         )
 
 
-def _set(hunk: Hunk, verdict: Hunk.Verdict, reviewer: Reviewer, reason: str, now: dt.datetime) -> None:
+def _set(hunk: Hunk, verdict: Hunk.Verdict, reviewer: Actor, reason: str, now: dt.datetime) -> None:
     pending = verdict == Hunk.Verdict.PENDING
     hunk.verdict, hunk.edited_sha = verdict, ""
     hunk.verdict_base_sha = "" if pending else hunk.file.base_sha
@@ -261,7 +261,7 @@ def _log(
     proposal: Proposal,
     hunks: Sequence[Hunk],
     verdict: Hunk.Verdict,
-    reviewer: Reviewer,
+    reviewer: Actor,
     reason: str,
     batch: str = "",
 ) -> None:

@@ -14,13 +14,13 @@ from dreams.lib.secrets.redact import values, without
 from dreams.models import Finding, Hunk, LedgerEntry, Proposal
 from dreams.services import blobs, proposals
 from dreams.services.memories import syncing
-from dreams.services.review.deciding import Reviewer, ReviewRefused, edit, together
+from dreams.services.review.deciding import Actor, ReviewRefused, edit, together
 
 LOSS = "unexplained-loss"
 Mend = Literal["keep", "redact", "unhide"]
 
 
-def mend(proposal: Proposal, hunk: Hunk, how: Mend, reviewer: Reviewer) -> list[Hunk]:
+def mend(proposal: Proposal, hunk: Hunk, how: Mend, reviewer: Actor) -> list[Hunk]:
     """Returns all that were decided, as `edit`. Raises ReviewRefused where there is nothing to mend."""
     lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
     if hunk.verdict == Hunk.Verdict.EDITED:
@@ -43,7 +43,7 @@ def with_lines(lines: diff.Hunk, lost: set[str]) -> str:
 def _kept(hunk: Hunk, lines: diff.Hunk) -> str:
     gone = hunk.ledger.filter(fate=LedgerEntry.Fate.UNEXPLAINED).values_list("text", flat=True)
     losses = Finding.objects.filter(hunk=hunk, code=LOSS)
-    said = [(f.told.get("statement", ""), f.confirmed_at is not None) for f in losses]
+    said = [(f.message_parts.get("statement", ""), f.confirmed_at is not None) for f in losses]
     return with_lines(lines, {line.strip() for line in gone if not _may_go(line, said)})
 
 

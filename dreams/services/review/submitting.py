@@ -13,7 +13,7 @@ from dreams.services import auditlog, proposals
 from dreams.services.catching import states as caught
 from dreams.services.memories import syncing
 from dreams.services.questions import states
-from dreams.services.review.deciding import REASON_LIMIT, FindingInTheWay, Reviewer, ReviewRefused, hold_open
+from dreams.services.review.deciding import REASON_LIMIT, Actor, FindingInTheWay, ReviewRefused, hold_open
 
 
 def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> list[Finding]:
@@ -58,7 +58,7 @@ def _refuse_what_is_open(proposal: Proposal, hunks: Iterable[Hunk] | None = None
         raise FindingInTheWay(finding)
 
 
-def submit(proposal: Proposal, reviewer: Reviewer) -> Proposal:
+def submit(proposal: Proposal, reviewer: Actor) -> Proposal:
     """Close the review: what is approved may be written, what is rejected stays out, the rest is left for later.
 
     The sessions of its dream are used up now. Raises ReviewRefused while a finding blocks something approved.

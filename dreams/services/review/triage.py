@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from dreams.models import Finding, Hunk, Operation, Proposal
 from dreams.services import review
 from dreams.services.proposals import decisions
-from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused
 
 
 class Changed(Exception):
@@ -106,7 +106,7 @@ def digest(parts: Collection[Sequence[Hunk]], against: Collection[int]) -> str:
 
 
 def give(
-    wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, reviewer: Reviewer, *, reason: str = ""
+    wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, reviewer: Actor, *, reason: str = ""
 ) -> Given:
     """Decide on these operations, all as they were shown, or on none of them. Raises Changed.
 

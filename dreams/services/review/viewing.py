@@ -5,7 +5,7 @@ from __future__ import annotations
 from dreams.lib.files import text
 from dreams.models import FileChange, Memory, Proposal
 from dreams.services import auditlog
-from dreams.services.review.deciding import Reviewer
+from dreams.services.review.deciding import Actor
 
 
 def mark_viewed(file: FileChange, viewed: bool) -> None:
@@ -22,7 +22,7 @@ def state_key(file: FileChange) -> str:
     return text.sha256(f"{file.base_sha} {file.new_sha}".encode())
 
 
-def log_secrets_shown(thing: Proposal | Memory, reviewer: Reviewer) -> None:
+def log_secrets_shown(thing: Proposal | Memory, reviewer: Actor) -> None:
     """Somebody has the secrets of these texts shown as they stand; who and when, never what."""
     kind, name = ("review", thing.public_id) if isinstance(thing, Proposal) else ("memory", thing.path)
     auditlog.record(

@@ -16,7 +16,7 @@ from dreams.engines.types import Edit
 from dreams.lib import locks
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.storage import journal
-from dreams.models import Application, FileChange, Hunk, LeftOut, Proposal, Session, Version
+from dreams.models import AppliedBatch, FileChange, Hunk, LeftOut, Proposal, Session, Version
 from dreams.services import policies, project_lock, proposals, review
 from dreams.services.apply import writing
 from dreams.services.apply.applying import ApplyReport, Waiting, Written
@@ -24,13 +24,13 @@ from dreams.services.apply.writing import Order
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.questions import states
-from dreams.services.review import Reviewer
+from dreams.services.review import Actor
 from dreams.services.rollback.previewing import EVERYTHING, Preview, Selection, preview_of
 
 
 def rollback(
     proposal: Proposal,
-    reviewer: Reviewer,
+    reviewer: Actor,
     selection: Selection = EVERYTHING,
     *,
     reason: str = "",
@@ -65,7 +65,7 @@ def rollback(
     )
 
 
-def propose(proposal: Proposal, reviewer: Reviewer, selection: Selection, *, reason: str = "") -> Proposal:
+def propose(proposal: Proposal, reviewer: Actor, selection: Selection, *, reason: str = "") -> Proposal:
     """An undo that a person wants to look at or whose conflicts they want to solve: an open proposal, not applied."""
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
     syncing.sync(proposal.project, snapshot)
@@ -77,7 +77,7 @@ def propose(proposal: Proposal, reviewer: Reviewer, selection: Selection, *, rea
     return made
 
 
-def _propose(planned: Preview, reviewer: Reviewer, reason: str, snapshot: workspace.Snapshot) -> Proposal:
+def _propose(planned: Preview, reviewer: Actor, reason: str, snapshot: workspace.Snapshot) -> Proposal:
     """The undo as a proposal: approved and submitted where nothing is in conflict."""
     before = snapshot.contents()
     after = dict(before)
@@ -119,7 +119,7 @@ def _text(data: bytes | None) -> str | None:
 
 
 def _order(
-    planned: Preview, made: Proposal, reviewer: Reviewer, reason: str, snapshot: workspace.Snapshot
+    planned: Preview, made: Proposal, reviewer: Actor, reason: str, snapshot: workspace.Snapshot
 ) -> Order:
     ops = [
         journal.FileOp(
@@ -171,7 +171,7 @@ def _remember(
     planned: Preview, made: Proposal, result: journal.Result, reason: str, never_again: bool
 ) -> None:
     with transaction.atomic():
-        application = Application.objects.get(journal_id=result.plan_id)
+        application = AppliedBatch.objects.get(journal_id=result.plan_id)
         Hunk.objects.filter(pk__in=[hunk.pk for hunk in planned.hunks]).update(undone_in=application)
         states.undone(planned.hunks)
         Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.APPLIED, closed_at=timezone.now())

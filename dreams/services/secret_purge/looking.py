@@ -128,7 +128,7 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
     for found, column in (
         (Hunk.objects.filter(file__proposal__project=project), "claims"),
         (Hunk.objects.filter(file__proposal__project=project), "heard"),
-        (Finding.objects.filter(of_proposal).exclude(told={}), "told"),
+        (Finding.objects.filter(of_proposal).exclude(message_parts={}), "message_parts"),
         (LeftOut.objects.filter(project=project), "added"),
         (DreamRun.objects.filter(project=project), "mended"),
         (Turn.objects.filter(dream__project=project), "tools"),

@@ -26,14 +26,14 @@ from dreams.models import FileChange, Hunk, Project, Proposal, Purge
 from dreams.services import auditlog, blobs, host_key
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits, syncing
-from dreams.services.review import Reviewer
+from dreams.services.review import Actor
 from dreams.services.secret_purge import looking
 
 # A proposal that takes the secrets out of memories as they are. Nothing is written before a person submits
 # it.
 
 
-def propose(project: Project, reviewer: Reviewer, paths: Collection[str] = ()) -> Proposal | None:
+def propose(project: Project, reviewer: Actor, paths: Collection[str] = ()) -> Proposal | None:
     """An open proposal for `paths`, or for every memory with a secret: the one that waits undecided, if it is the same.
 
     None where there is no secret. Raises manual.Stale.
@@ -90,7 +90,7 @@ class Purged:
     waits: tuple[str, ...]
 
 
-def purge(project: Project, wanted: Collection[str], reviewer: Reviewer, *, reason: str = "") -> Purged:
+def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason: str = "") -> Purged:
     """Take the secrets with these ids (`looking.Leak.id`) out of all that is kept of `project`.
 
     Raises PurgeRefused while one still stands in a memory or in an open proposal.

@@ -226,7 +226,7 @@ def result(run: DreamRun) -> Result:
         unfinished=[] if run.status == DreamRun.Status.COMPLETED else dreaming.unfinished_files(run),
         mended=[
             Mended(str(one.get("path", "")), str(one.get("said", "")), bool(one.get("mended")))
-            for one in run.mended
+            for one in run.self_review
         ],
         engine_may_tell=_engine_may_tell(run),
         blocks=found.get(Finding.Severity.BLOCK, 0) + found.get(Finding.Severity.REFUSE, 0),

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.http import QueryDict
 from django.utils import timezone
 
-from dreams.models import Application, DreamRun, Project, Proposal
+from dreams.models import AppliedBatch, DreamRun, Project, Proposal
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import Item, Kind
 from dreams.services.proposals import summaries
@@ -317,7 +317,7 @@ def _running() -> list[Running]:
 def _news() -> list[News]:
     """What ended without a proposal for the person: such a proposal is in the list above until it is decided."""
     reviewed = Exists(Proposal.objects.filter(dream=OuterRef("pk"), by_policy=False))
-    rows = DreamRun.objects.filter(~reviewed, status__in=DreamRun.TERMINAL, told_at__isnull=True)
+    rows = DreamRun.objects.filter(~reviewed, status__in=DreamRun.TERMINAL, notified_at__isnull=True)
     runs = list(rows.select_related("project").order_by("-ended_at")[:MOST_NEWS])
     told = summaries.of_dreams(runs)
     return [
@@ -327,7 +327,7 @@ def _news() -> list[News]:
 
 
 def _lately(now: dt.datetime) -> list[Written]:
-    recent = Application.objects.filter(at__gte=now - LATELY).select_related("proposal__project")
+    recent = AppliedBatch.objects.filter(at__gte=now - LATELY).select_related("proposal__project")
     done = Q(state=Proposal.State.APPLIED) & ~Q(applications__undone_at__isnull=False)
     undos = Prefetch("proposal__undone_by", Proposal.objects.filter(done), to_attr="undos")
     rows = list(recent.prefetch_related(undos).order_by("-at", "-pk")[:MOST_LATELY])
@@ -335,7 +335,7 @@ def _lately(now: dt.datetime) -> list[Written]:
     return [_written(row, told[row.pk], row.proposal.undos) for row in rows]  # type: ignore[attr-defined] # prefetched above
 
 
-def _written(row: Application, deed: Deed, undos: Sequence[Proposal]) -> Written:
+def _written(row: AppliedBatch, deed: Deed, undos: Sequence[Proposal]) -> Written:
     """With what withdraws it: its own undo, or, where it was undone, the undo of that."""
     undo = undos[-1].public_id if undos else ""
     return Written(

@@ -404,7 +404,7 @@ def _said_of(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> tuple[F
     known = set(loaded.proposal.findings.values_list("key", flat=True))
     own = (hunk.file.path, hunk.hunk_id)
     return tuple(
-        replace(found, message=found.told.remark or found.message)
+        replace(found, message=found.message_parts.remark or found.message)
         if (found.path, found.hunk_id) == own
         else found
         for found in preview.findings

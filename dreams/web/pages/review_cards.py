@@ -84,7 +84,7 @@ def _gather(passing: Passing, window: Window, state: State) -> Material:
         window=window,
         state=state,
         sight=seen,
-        heard=dict(Hunk.objects.filter(pk__in=pks).values_list("pk", "heard")),
+        heard=dict(Hunk.objects.filter(pk__in=pks).values_list("pk", "transcript_verdicts")),
         said=_said(loaded, pks, seen),
         evidence=cited,
         ties=Ties(

@@ -265,7 +265,7 @@ class Beside:
 
     def tells(self, finding: Finding, answer: str) -> bool:
         """A statement beside it has this answer."""
-        said = finding.told.get("statement")
+        said = finding.message_parts.get("statement")
         return any(one.answer == answer and one.text[:200] == said for one in self.statements)
 
 
@@ -306,8 +306,8 @@ def _asked(waiting: Sequence[Finding]) -> dict[str, list[Finding]]:
 def _list(rows: Sequence[Finding]) -> Ticks:
     remedies = {row.remedy for row in rows}
     # The list says once what becomes of all the statements.
-    is_loss = all(row.code == LOSS and row.told.get("statement") for row in rows)
-    items = tuple(Item(row.key, row.told["statement"] if is_loss else row.message) for row in rows)
+    is_loss = all(row.code == LOSS and row.message_parts.get("statement") for row in rows)
+    items = tuple(Item(row.key, row.message_parts["statement"] if is_loss else row.message) for row in rows)
     return Ticks(is_loss, remedies.pop() if len(remedies) == 1 else "", items)
 
 
@@ -354,7 +354,7 @@ def _message(finding: Finding, beside: Beside, line: int | None) -> str:
         return "A session says otherwise."  # both texts stand beside it, with the way into the session
     if finding.code == "quote-not-found" and beside.misses_quote:
         return "The quote beside it is not in the cited place."
-    said = line and finding.told.get("remark")
+    said = line and finding.message_parts.get("remark")
     return as_sentence(said) if said else without_place(finding.message, beside.path)
 
 

@@ -255,7 +255,7 @@ def _hunks(proposals: Collection[int], files: Mapping[int, FileChange]) -> Mappi
     """File → its hunks in their order."""
     found: dict[int, list[Hunk]] = {pk: [] for pk in files}
     rows = Hunk.objects.filter(file__proposal__in=proposals).select_related("operation").order_by("number")
-    for hunk in rows.defer("claims", "heard"):
+    for hunk in rows.defer("claims", "transcript_verdicts"):
         hunk.file = files[hunk.file_id]
         found[hunk.file_id].append(hunk)
     return found

@@ -11,7 +11,7 @@ from django.db.models.functions import Cast, Substr
 from django.utils import timezone
 
 from dreams.lib.files.text import plural
-from dreams.models import Application, DreamRun, GateEvaluation, Project, Proposal, Session, Version
+from dreams.models import AppliedBatch, DreamRun, GateEvaluation, Project, Proposal, Session, Version
 from dreams.services.memories import time_travel
 from dreams.services.proposals import decisions, summaries
 from dreams.services.proposals.summaries import Summary
@@ -207,7 +207,7 @@ def people(project: Project) -> list[tuple[str, str]]:
     """Who can be asked for: those who did something here, the system, and someone outside. One query."""
     asked = project.dreams.exclude(requested_by="").values_list("requested_by").order_by().distinct()
     decided = project.proposals.exclude(submitted_by="").values_list("submitted_by").order_by().distinct()
-    wrote = Application.objects.filter(proposal__project=project).exclude(actor="").values_list("actor")
+    wrote = AppliedBatch.objects.filter(proposal__project=project).exclude(actor="").values_list("actor")
     named = asked.union(decided, wrote.order_by().distinct())
     names = sorted({name for (name,) in named[:MOST_PEOPLE]})
     return [*((name, name) for name in names), *WORDS.items()]
@@ -306,7 +306,7 @@ _WRITES = {
 
 
 def _writes(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
-    rows = Application.objects.filter(_by("actor", who), proposal__project=project, at__lt=until)
+    rows = AppliedBatch.objects.filter(_by("actor", who), proposal__project=project, at__lt=until)
     found = list(rows.select_related("proposal", "proposal__dream").order_by("-at", "-pk")[:size])
     told = summaries.of_applications(found)
     for row in found:

@@ -18,7 +18,7 @@ from dreams.lib.files.text import plural
 from dreams.models import Card, Project
 from dreams.services import project_lock
 from dreams.services.catching import cards, story
-from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
 from dreams.web.pages import caught as pages
@@ -132,5 +132,5 @@ def _find(public_id: str) -> Card:
     )
 
 
-def _reviewer(request: Request) -> Reviewer:
-    return Reviewer(actor(request))
+def _reviewer(request: Request) -> Actor:
+    return Actor(actor(request))

@@ -55,7 +55,7 @@ def dream(request: Request, public_id: str) -> HttpResponse:
 def _tell_once(request: Request, run: DreamRun) -> None:
     """A person who looks at a dream that is over has been told; a browser that loads ahead has not."""
     looked = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
-    if looked and run.is_over and run.told_at is None:
+    if looked and run.is_over and run.notified_at is None:
         dreaming.note_told([run.public_id])
 
 

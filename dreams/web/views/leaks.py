@@ -11,7 +11,7 @@ from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services import secret_purge
 from dreams.services.memories import hand_edits
-from dreams.services.review import Reviewer
+from dreams.services.review import Actor
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
 from dreams.web.pages import leaks as selector
@@ -30,7 +30,7 @@ def redact(request: Request, pk: int) -> HttpResponse:
     """Propose to take every secret out of the memories as they are; the review says what would change."""
     project = get_object_or_404(Project, pk=pk)
     try:
-        made = secret_purge.propose(project, Reviewer(actor(request)))
+        made = secret_purge.propose(project, Actor(actor(request)))
     except hand_edits.Stale as stale:
         messages.error(request, str(stale))
         return go(request, "project-secrets", pk=pk)
@@ -47,7 +47,7 @@ def purge(request: Request, pk: int) -> HttpResponse:
     reason = request.POST.get("reason", "").strip()
     try:
         done = secret_purge.purge(
-            project, request.POST.getlist("secret"), Reviewer(actor(request)), reason=reason
+            project, request.POST.getlist("secret"), Actor(actor(request)), reason=reason
         )
     except secret_purge.PurgeRefused as refused:
         messages.error(request, str(refused))

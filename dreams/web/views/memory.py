@@ -21,7 +21,7 @@ from dreams.models import Memory, Proposal
 from dreams.services import blobs, project_lock
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits
-from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused
 from dreams.web import hidden_secrets
 from dreams.web.access import actor, is_path_here, owner
 from dreams.web.hidden_secrets import Sight
@@ -294,8 +294,8 @@ def _sight(request: Request, found: Memory, *texts: str) -> Sight:
     return Sight.of(texts, is_bare=hidden_secrets.is_bare(request, found))
 
 
-def _reviewer(request: Request) -> Reviewer:
-    return Reviewer(actor(request))
+def _reviewer(request: Request) -> Actor:
+    return Actor(actor(request))
 
 
 def _reason(request: Request) -> str:

@@ -18,7 +18,7 @@ from dreams.lib.storage import history
 from dreams.models import Project
 from dreams.services import blobs
 from dreams.services.memories import hand_edits, syncing, time_travel
-from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused
 from dreams.web import hidden_secrets
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go, page
@@ -115,7 +115,7 @@ def propose(request: Request, pk: int) -> HttpResponse:
     reason = request.POST.get("reason", "").strip()[:MAX_REASON]
     try:
         made = hand_edits.propose_moment(
-            project, when, Reviewer(actor(request)), [path] if path else (), reason=reason
+            project, when, Actor(actor(request)), [path] if path else (), reason=reason
         )
     except (blobs.MissingBlob, history.HistoryError, hand_edits.Stale, ReviewRefused) as refused:
         messages.error(request, f"No proposal was made: {refused}")

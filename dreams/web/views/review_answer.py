@@ -18,7 +18,7 @@ from dreams.lib import memdir
 from dreams.models import FileChange, Proposal
 from dreams.services.inbox.waiting import open_decisions
 from dreams.services.proposals import summaries
-from dreams.services.review import Reviewer
+from dreams.services.review import Actor
 from dreams.web import hidden_secrets, render, verdicts
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment
@@ -268,8 +268,8 @@ def layout_cookie() -> str:
     return f"layout_{settings.PORT}"
 
 
-def reviewer(request: Request) -> Reviewer:
-    return Reviewer(actor(request))
+def reviewer(request: Request) -> Actor:
+    return Actor(actor(request))
 
 
 def proposal_of(public_id: str) -> Proposal:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from dreams.models import Proposal
 from dreams.services import project_lock, rollback
 from dreams.services.apply.applying import ApplyReport
-from dreams.services.review import Reviewer, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused
 from dreams.services.rollback import NothingToUndo, Selection
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther
@@ -54,7 +54,7 @@ def _asked(proposal: Proposal, given: QueryDict) -> selector.Undo:
 
 def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> HttpResponse:
     reason = (request.POST.get("own_reason") or request.POST.get("reason") or "").strip()
-    reviewer = Reviewer(actor(request))
+    reviewer = Actor(actor(request))
     if found.conflicts:
         made = rollback.propose(proposal, reviewer, found.selection, reason=reason)
         messages.info(request, "Nothing was written. Solve what is marked, then submit.")
