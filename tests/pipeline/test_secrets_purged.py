@@ -143,7 +143,7 @@ def test_what_quoted_it_quotes_it_no_more(project: Project) -> None:
     made = _redacted(project)
     assert LedgerEntry.objects.filter(hunk__file__proposal=made, text__contains=TOKEN).exists()
     Finding.objects.update(message_parts={"statement": f"Deploys use {TOKEN} there."})
-    dream = rows.make_dream(project, mended=[{"code": "reworded", "said": f"“{TOKEN}” is gone."}])
+    dream = rows.make_dream(project, self_review=[{"code": "reworded", "said": f"“{TOKEN}” is gone."}])
     secret_purge.purge(project, [_id(project)], ME)
     dream.refresh_from_db()
     assert TOKEN not in str([dream.self_review, *Finding.objects.values_list("message_parts", flat=True)])

@@ -94,6 +94,6 @@ def test_what_no_session_says_is_told_so_and_an_unread_one_is_no_answer(
     assert "not found in the sessions" in card(page(browser, proposal), hunk)
     Session.objects.update(path=str(tmp_path / "gone.jsonl"))
     other = desk.hunk_with(proposal, "Releases leave")
-    type(other).objects.update(heard=[])
+    type(other).objects.update(transcript_verdicts=[])
     proposals.examine(proposal, syncing.contents(project))
     assert "What the sessions say" not in card(page(browser, proposal), hunk)

@@ -127,10 +127,10 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
     )
     for found, column in (
         (Hunk.objects.filter(file__proposal__project=project), "claims"),
-        (Hunk.objects.filter(file__proposal__project=project), "heard"),
+        (Hunk.objects.filter(file__proposal__project=project), "transcript_verdicts"),
         (Finding.objects.filter(of_proposal).exclude(message_parts={}), "message_parts"),
         (LeftOut.objects.filter(project=project), "added"),
-        (DreamRun.objects.filter(project=project), "mended"),
+        (DreamRun.objects.filter(project=project), "self_review"),
         (Turn.objects.filter(dream__project=project), "tools"),
         (Card.objects.filter(project=project), "citations"),
         (Question.objects.filter(project=project), "places"),

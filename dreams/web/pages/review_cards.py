@@ -100,7 +100,7 @@ def _gather(passing: Passing, window: Window, state: State) -> Material:
 def _said(loaded: Loaded, hunks: Sequence[int], seen: TextSight) -> Mapping[int | None, list[Finding]]:
     rows = loaded.proposal.findings.filter(Q(hunk__in=hunks) | Q(hunk__isnull=True))
     found: dict[int | None, list[Finding]] = defaultdict(list)
-    for finding in by_severity(seen.rows(rows, "message", "told")):
+    for finding in by_severity(seen.rows(rows, "message", "message_parts")):
         found[finding.hunk_id].append(finding)
     return found
 
