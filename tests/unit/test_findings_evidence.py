@@ -30,8 +30,10 @@ def test_a_claim_without_a_quote_warns():
     assert found.severity == "warn"
     assert found.line_no == 11
     assert "“Hetzner”" in found.message
-    assert "“Hetzner”" in found.told.remark and found.told.remark.endswith("in no memory and no quote.")
-    assert found.told.statement == "Backups go to Hetzner every night"
+    assert "“Hetzner”" in found.message_parts.remark and found.message_parts.remark.endswith(
+        "in no memory and no quote."
+    )
+    assert found.message_parts.statement == "Backups go to Hetzner every night"
 
 
 def test_words_without_source_are_shown_as_they_are_written():

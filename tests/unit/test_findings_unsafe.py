@@ -39,7 +39,7 @@ def test_a_hidden_character_blocks_and_is_shown(char, shown, code):
     assert shown in found.message
     assert char not in found.message
     # A page that shows the line already leaves its place out.
-    assert found.told.remark == found.message.replace("deploy.md, line 11 contains", "Contains")
+    assert found.message_parts.remark == found.message.replace("deploy.md, line 11 contains", "Contains")
 
 
 def test_text_that_only_looks_like_a_shown_character_hides_none():
