@@ -31,7 +31,7 @@ from dreams.models import (
     Turn,
     Version,
 )
-from dreams.services import agent_settings, jobs, review
+from dreams.services import agent_settings, jobs, proposals, review
 from dreams.services.apply import applying
 from dreams.services.catching import cards, story
 from dreams.services.login import ensure_owner
@@ -229,7 +229,9 @@ def caught(folder: Path) -> list[str]:
     cards.approve(approved, real.ME)
     cards.reject(rejected, real.ME)
     here = f"/projects/{project.pk}/"
-    return [f"{here}caught/", here, f"/review/{cards.open_proposal(project).public_id}/"]
+    proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)
+    assert proposal is not None
+    return [f"{here}caught/", here, f"/review/{proposal.public_id}/"]
 
 
 def scheduled() -> list[str]:

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,9 @@ class Desk:
                 async with Client(started) as client:
                     await ask(client)
 
-        anyio.run(talk)
+        # In a thread of its own: where a browser ran before in this process, this one has a loop that runs already.
+        with ThreadPoolExecutor(1) as alone:
+            alone.submit(anyio.run, talk).result()
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ def proposed(project: Project, path: str = "project_export.md", text: str = EXPO
 
 def said_again(project: Project) -> list[str]:
     again = proposed(project, "project_nightly.md", AGAIN)
-    return list(again.findings.filter(code="rejected-before").values_list("told__remark", flat=True))
+    return list(again.findings.filter(code="rejected-before").values_list("message_parts__remark", flat=True))
 
 
 def reject(proposal: Proposal) -> None:
