@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.diff import split_lines
-from dreams.lib.diff.merge import Edited, Labels, UnresolvedConflictError, merge3
+from dreams.lib.diff.merge import Edited, UnresolvedConflictError, merge3
 from tests.world.strategies import edited, pairs, texts, triples
 
 adjacency = st.sampled_from(["conflict", "merge"])
@@ -122,10 +122,3 @@ def test_no_text_comes_out_while_a_conflict_waits():
         _ = merge.text
     with pytest.raises(UnresolvedConflictError, match="no conflict 1"):
         merge.resolve({0: "ours", 1: "ours"})
-
-
-def test_markers_carry_the_labels_and_the_line_end_of_the_file():
-    merge = merge3("x\r\na\r\n", "x\r\nb\r\n", "x\r\nc")
-    assert merge.with_markers(Labels(ours="now", base="before", theirs="dream d1")) == (
-        "x\r\n<<<<<<< now\r\nb\r\n||||||| before\r\na\r\n=======\r\nc\r\n>>>>>>> dream d1\r\n"
-    )

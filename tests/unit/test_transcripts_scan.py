@@ -244,7 +244,7 @@ def test_the_summary_knows_times_places_and_turns(file: Path) -> None:
         datetime(2026, 3, 1, 11, tzinfo=UTC),
     )
     assert (s.first_cwd, s.last_cwd, s.cwds, s.branches) == ("/a", "/a/b", ["/a", "/a/b"], ["main", "dev"])
-    assert (s.user_turns, s.assistant_turns, s.compactions, s.is_sidechain_only) == (1, 2, 1, False)
+    assert (s.user_turns, s.assistant_turns, s.compactions, s.agent_id) == (1, 2, 1, "")
     assert s.types == {"progress": 1, "user": 1, "assistant": 3, "system": 1}
 
 
@@ -252,7 +252,7 @@ def test_a_file_of_side_conversation_only_is_known_as_such(file: Path) -> None:
     summary = run(write(file, user("go", isSidechain=True, agentId="x"), answer("a", 1, isSidechain=True)))[
         0
     ].summary
-    assert (summary.is_sidechain_only, summary.user_turns, summary.agent_id) == (True, 0, "x")
+    assert (summary.user_turns, summary.assistant_turns, summary.agent_id) == (0, 0, "x")
 
 
 def test_types_stay_open_but_bounded(file: Path) -> None:

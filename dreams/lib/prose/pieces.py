@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import Literal
 
 from dreams.lib.prose import lexicon
@@ -160,30 +158,6 @@ def _piece(bare: str, start: int, coded: bool, opening: bool) -> Piece:
     if shape == "word" and (len(keys) != 1 or low in lexicon.FILLER):
         return Piece(bare, start, start + len(bare), "", "filler")
     return Piece(bare, start, start + len(bare), keys[0] if len(keys) == 1 else low, shape)
-
-
-def values_of(found: Sequence[Piece]) -> list[tuple[int, int]]:
-    """First and last place of each run of numbers, names and code side by side."""
-    runs: list[tuple[int, int]] = []
-    for place, piece in enumerate(found):
-        if piece.is_value and runs and runs[-1][1] == place - 1:
-            runs[-1] = (runs[-1][0], place)
-        elif piece.is_value:
-            runs.append((place, place))
-    return runs
-
-
-def pairs_of(found: Sequence[Piece]) -> set[tuple[str, str]]:
-    """Words side by side, with no filler between them: what a thing without a proper name is called."""
-    return {
-        (one.key, other.key)
-        for one, other in pairwise(found)
-        if one.key
-        and other.key
-        and not {one.key, other.key} & WEAK
-        and not one.key.isdigit()
-        and not other.key.isdigit()
-    }
 
 
 def keys_of(text: str) -> frozenset[str]:

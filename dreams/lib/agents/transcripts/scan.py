@@ -76,8 +76,6 @@ class Summary(Struct, omit_defaults=True):
     assistant_turns: int = 0
     corrections: int = 0
     memory_writes: int = 0
-    main_lines: int = 0
-    sidechain_lines: int = 0
     last_message_id: str = ""
     tasks: Tasks | None = None
 
@@ -95,11 +93,6 @@ class Summary(Struct, omit_defaults=True):
             or self.first_typed
             or self.first_text
         )
-
-    @property
-    def is_sidechain_only(self) -> bool:
-        """A sub-agent's transcript: it has conversation lines, none of them of the main conversation."""
-        return self.sidechain_lines > 0 and self.main_lines == 0
 
     @property
     def remote(self) -> bool:
@@ -165,10 +158,8 @@ class Summary(Struct, omit_defaults=True):
         if not self.root_uuid and line.uuid:
             self.root_uuid = line.uuid
         if line.is_sidechain:
-            self.sidechain_lines += 1
             self.agent_id = self.agent_id or line.agent_id or ""
             return
-        self.main_lines += 1
         message = line.message
         if line.type == "assistant" and isinstance(message, Message):
             name = message.id or line.uuid or ""

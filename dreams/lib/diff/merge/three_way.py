@@ -8,15 +8,13 @@ ends in a line without a line end.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Literal
 
 from dreams.lib.diff.hunks import Granularity, line_changes
 from dreams.lib.diff.lines import join_lines, line_end_of, split_lines, terminated
 
 ChunkKind = Literal["stable", "merged", "conflict"]
 Side = Literal["ours", "theirs", "both", "base"]
-
-_MARKER: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +44,6 @@ class Chunk:
     ours: Part
     theirs: Part
     lines: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """The names of the three texts as a person knows them."""
-
-    ours: str = "now"
-    base: str = "before"
-    theirs: str = "this dream"
 
 
 class UnresolvedConflictError(ValueError):
@@ -93,10 +82,6 @@ class Merge:
             raise UnresolvedConflictError(f"There is no conflict {_listed(unknown)}; read the merge again.")
         return self._finished(join_lines(self._resolved(choices), self.line_end))
 
-    def with_markers(self, labels: Labels | None = None) -> str:
-        """The text with conflicts between <<<<<<<, |||||||, ======= and >>>>>>> lines, to edit by hand."""
-        return join_lines(self._marked(labels or Labels()), self.line_end)
-
     def _resolved(self, choices: Mapping[int, Choice]) -> Iterator[Sequence[str]]:
         number = 0
         for chunk in self.chunks:
@@ -105,19 +90,6 @@ class Merge:
                 number += 1
             else:
                 yield chunk.lines
-
-    def _marked(self, labels: Labels) -> Iterator[Sequence[str]]:
-        for chunk in self.chunks:
-            if chunk.kind != "conflict":
-                yield chunk.lines
-                continue
-            yield [f"{'<' * _MARKER} {labels.ours}{self.line_end}"]
-            yield chunk.ours.lines
-            yield [f"{'|' * _MARKER} {labels.base}{self.line_end}"]
-            yield chunk.base.lines
-            yield [f"{'=' * _MARKER}{self.line_end}"]
-            yield chunk.theirs.lines
-            yield [f"{'>' * _MARKER} {labels.theirs}{self.line_end}"]
 
     def _finished(self, text: str) -> str:
         if self.final_newline is None or not text:
