@@ -7,7 +7,19 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from dreams.admin.base import ModelForm, ReadOnly, Values, actor
-from dreams.models import AuditEntry, DreamRun, DreamUsage, Memory, Project, Proposal, Question, Session
+from dreams.models import (
+    AuditEntry,
+    CatchingUsage,
+    DreamRun,
+    DreamUsage,
+    HistoryFile,
+    Memory,
+    Project,
+    Proposal,
+    Question,
+    RequestUsage,
+    Session,
+)
 from dreams.services import trusted_settings
 
 
@@ -38,6 +50,23 @@ class SessionAdmin(ReadOnly):
 
     def view_on_site(self, obj: Session) -> str:
         return reverse("session", args=[obj.pk])
+
+
+@admin.register(RequestUsage)
+class RequestUsageAdmin(ReadOnly):
+    list_display = ("session", "at", "model", "input_tokens", "output_tokens", "web_searches", "sidechain")
+    list_filter = ("sidechain",)
+    list_select_related = ("session",)
+    search_fields = ("session__title", "session__session_id", "model")
+    raw_id_fields = ("session",)
+    date_hierarchy = "at"
+
+
+@admin.register(HistoryFile)
+class HistoryFileAdmin(ReadOnly):
+    list_display = ("__str__", "host", "line_no", "malformed_lines", "unplaced")
+    list_filter = ("host",)
+    search_fields = ("root",)
 
 
 @admin.register(Memory)
@@ -81,6 +110,16 @@ class DreamUsageAdmin(ReadOnly):
     list_select_related = ("dream",)
     search_fields = ("dream__public_id", "model")
     raw_id_fields = ("dream",)
+    date_hierarchy = "at"
+
+
+@admin.register(CatchingUsage)
+class CatchingUsageAdmin(ReadOnly):
+    list_display = ("project", "at", "model", "requests", "input_tokens", "output_tokens", "cost_usd_shown")
+    list_filter = ("model",)
+    list_select_related = ("project",)
+    search_fields = ("project__name", "model")
+    raw_id_fields = ("project",)
     date_hierarchy = "at"
 
 

@@ -21,9 +21,11 @@ from dreams.models import (
     Proposal,
     Purge,
     Question,
+    SearchText,
+    SessionNotes,
     Version,
 )
-from dreams.services import blobs, review, rollback, secret_purge
+from dreams.services import blobs, review, rollback, secret_purge, session_notes
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.questions import answering
@@ -219,6 +221,37 @@ def test_a_key_over_several_lines_leaves_line_numbers_as_they_were(tmp_path: Pat
     assert text.splitlines().index("After.") == 5
     secret_purge.purge(project, [_id(project)], ME)
     assert b"MIIEvQIBADANBgkqhkiG9w0" not in _everywhere(project)
+
+
+def _noted(project: Project, text: str) -> SessionNotes:
+    """Notes as they were kept before the rule that knows the token existed."""
+    session = rows.make_session(project)
+    row = session_notes.keep(session.pk, SessionNotes.Origin.AGENT, "Before.", at=session.touched_at, size=7)
+    SessionNotes.objects.filter(pk=row.pk).update(sha256=blobs.put(text.encode()))
+    return SessionNotes.objects.get(pk=row.pk)
+
+
+def test_a_purge_reaches_notes_on_sessions_and_leaves_the_rest_of_them(project: Project) -> None:
+    notes = _noted(project, f"# Learnings\n\nDeploys use {TOKEN} there.\n")
+    _redacted(project)
+    index.catch_up(5)
+    secret_purge.purge(project, [_id(project)], ME)
+    notes.refresh_from_db()
+    assert blobs.get_text(notes.sha256) == "# Learnings\n\nDeploys use [redacted: github-token] there.\n"
+    assert not SearchText.objects.filter(text__contains=TOKEN.lower()).exists()
+    index.catch_up(5)
+    assert SearchText.objects.filter(session=notes.session_id, text__contains="deploys use").exists()
+    assert TOKEN.encode() not in _everywhere(project)
+
+
+def test_a_secret_that_only_notes_on_a_session_hold_is_found_and_purged(project: Project) -> None:
+    other = "ghp_" + "b8Lw3KfN5uY1xQ7mD2rV9cH6tA4sZ0jGpIeO"
+    notes = _noted(project, f"The worker signs in with {other}.\n")
+    [leak] = [leak for leak in secret_purge.look(project).found if not leak.stands]
+    assert leak.paths == {f"notes on session {notes.session.session_id}"}
+    secret_purge.purge(project, [leak.id], ME)
+    notes.refresh_from_db()
+    assert blobs.get_text(notes.sha256) == "The worker signs in with [redacted: github-token].\n"
 
 
 def test_an_unknown_id_is_refused(project: Project) -> None:

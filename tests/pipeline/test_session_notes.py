@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dreams.models import SearchText, Session, SessionNotes
-from dreams.services import blobs
+from dreams.services import blobs, discovery
 from dreams.services.search import finding, index
 from dreams.services.search.query import parse
-from tests.world.agent_folder import Root, session
+from tests.world.agent_folder import Root, project, session
 
 pytestmark = pytest.mark.django_db
 NOTES = "# Session Title\n_A short title_\n\nMove the queue\n\n# Learnings\n\nThe zeppelin worker needs two cores.\n"
@@ -110,14 +110,23 @@ def test_many_notes_cost_the_session_page_and_a_search_no_more_queries(root: Roo
     index.catch_up(5)
 
     def asked() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as caught:
+        with CaptureQueriesContext(connection) as caught:
             _found("zeppelin")
+            browser.get(reverse("session", args=[session("s1").pk]))
         return len(caught)
 
+    asked()  # settings and the like are read once
     few = asked()
     for number in range(2, 6):
         _noted(root, name=f"s{number}")
     index.catch_up(5)
     assert asked() == few
+
+
+def test_a_look_at_one_project_asks_for_the_notes_of_its_sessions_only(root: Root) -> None:
+    path = _noted(root)
+    with CaptureQueriesContext(connection) as caught:
+        discovery.refresh(project())
+    transcript = str(path.parent.parent.with_suffix(".jsonl"))
+    about_notes = [query["sql"] for query in caught.captured_queries if "sessionnotes" in query["sql"]]
+    assert about_notes and all(transcript in sql for sql in about_notes)

@@ -14,12 +14,15 @@ from django.utils import timezone
 from dreams import conf
 from dreams.models import (
     AuditEntry,
+    CatchingUsage,
     DreamUsage,
+    HistoryFile,
     JobRun,
     Override,
     Policy,
     Price,
     Project,
+    RequestUsage,
     ScheduledJob,
 )
 from memoryweb import urls
@@ -38,8 +41,12 @@ SHOWN = [
     "auditentry",
     "scheduledjob",
     "jobrun",
+    "catchingusage",
+    "requestusage",
+    "historyfile",
 ]
 MADE_ELSEWHERE = ["project", "session", "memory", "dreamrun", "proposal", "auditentry", "jobrun"]
+MADE_ELSEWHERE += ["catchingusage", "requestusage", "historyfile"]
 INLINE = re.compile(
     r"<script(?![^>]*\ssrc=)(?![^>]*type=\"application/json\")|\sstyle=|\son[a-z]+=", re.IGNORECASE
 )
@@ -56,6 +63,9 @@ def rows(world: World) -> World:
         at=world.dream.created_at,
         cost_usd="0.01",
     )
+    CatchingUsage.objects.create(project=world.project, model="m", at=world.dream.created_at, cost_usd="0.01")
+    RequestUsage.objects.create(key=1, session=world.session, model="m", at=world.dream.created_at)
+    HistoryFile.objects.create(host="here", root="/home/me/.claude", line_no=7, malformed_lines=2)
     Policy.objects.create(operation="add", action="auto")
     Price.objects.create(
         model="m", since="2026-01-01", input=1, output=1, cache_write_5m=1, cache_write_1h=1, cache_read=1

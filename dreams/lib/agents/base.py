@@ -17,7 +17,7 @@ Scope = Literal["user", "project", "local"]
 TranscriptKind = Literal["main", "subagent"]
 T = TypeVar("T")
 InstructionScope = Literal["managed", "user", "project", "local", "rule"]
-MemoryKind = Literal["index", "topic", "team", "log", "notes"]
+MemoryKind = Literal["index", "topic", "team", "log"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,16 @@ class FoundTranscript(msgspec.Struct, frozen=True, gc=False):
     mtime_ns: int
     inode: int
     parent: str = ""
+
+
+class FoundNotes(msgspec.Struct, frozen=True, gc=False):
+    """Notes that the agent kept on one session. `path` is relative to the transcript folder `folder`."""
+
+    transcript: str
+    folder: str
+    path: str
+    size: int
+    mtime_ns: int
 
 
 class FoundMemory(msgspec.Struct, frozen=True, gc=False):
@@ -147,11 +157,9 @@ class AgentSource(Protocol):
     def projects(self) -> Iterator[FoundProject | Skipped]:
         """Every memory directory, each once."""
 
-    def transcripts(self, folder: str) -> Iterator[FoundTranscript | Skipped]:
-        """Transcripts of one transcript folder, those of sub-agents too, in no particular order."""
-
-    def session_notes(self, folder: str) -> Iterator[FoundMemory | Skipped]:
-        """Notes that the agent kept on sessions of one transcript folder; paths begin with the session's id."""
+    def transcripts(self, folder: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
+        """Transcripts of one transcript folder, those of sub-agents too, and notes that the agent kept on sessions, in no
+        particular order."""
 
     def memories(self, memory_dir: str) -> Iterator[FoundMemory | Skipped]:
         """Files of a memory directory; nothing when it does not exist."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from dreams.lib.agents.base import FoundTranscript
+from dreams.lib.agents.base import FoundNotes, FoundTranscript
 from dreams.models import Session, TranscriptFile
 from dreams.services.discovery.places import Place
 from dreams.services.discovery.rows import Tally
@@ -43,11 +43,12 @@ class Job:
 
 @dataclass(slots=True)
 class Plan:
-    """`seen` holds every file that is there now, with the place it belongs to."""
+    """`seen` holds every transcript that is there now, with the place it belongs to; `notes` those on sessions."""
 
     jobs: list[Job] = field(default_factory=list)
     back: list[Known] = field(default_factory=list)
     gone: list[Known] = field(default_factory=list)
+    notes: list[FoundNotes] = field(default_factory=list)
     seen: dict[str, tuple[FoundTranscript, Place, str]] = field(default_factory=dict)
     known: dict[str, Known] = field(default_factory=dict)
 
@@ -85,6 +86,8 @@ def compare(places: Iterable[Place], known: dict[str, Known], away: set[int], ta
                 if isinstance(found, FoundTranscript):
                     tally.sessions += found.kind == "main"
                     _judge(plan, place, path, found)
+                elif isinstance(found, FoundNotes):
+                    plan.notes.append(found)
                 else:
                     tally.pass_over(found)
     missing = (path for path, row in known.items() if path not in plan.seen and row.folder in listed)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from dreams.lib.agents.base import FoundMemory
+from django.db.models import F, FilteredRelation, Q
+
+from dreams.lib.agents.base import FoundNotes
 from dreams.lib.files import safefs, text
-from dreams.models import Session, SessionNotes
+from dreams.models import Project, Session, SessionNotes
 from dreams.services import session_notes
-from dreams.services.discovery.places import Place
-from dreams.services.discovery.rows import Tally
+from dreams.services.discovery.rows import IN_AT_ONCE, Tally
 from dreams.services.hosts import host
 
 # An agent keeps its notes below 12,000 tokens: twenty times as much is no such file.
@@ -18,49 +20,39 @@ MAX_BYTES = 1 << 20
 AGENT = SessionNotes.Origin.AGENT
 
 
-def keep(places: Iterable[Place], tally: Tally) -> None:
-    """Read what is new or changed. Notes whose file is gone stay, like the session itself."""
-    found = {path: one for place in places if place.owns_sessions for path, one in _found(place, tally)}
-    if not found:
-        return
-    ids, known = _sessions([path for path, _ in found]), _known()
-    for (transcript, folder), entry in found.items():
-        session = ids.get(transcript)
-        if session is not None and known.get(session) != (entry.size, entry.mtime_ns):
-            _read(session, folder, entry, tally)
+def keep(found: Sequence[FoundNotes], tally: Tally) -> None:
+    """Read what is new or changed. Notes whose file is gone stay, like the session itself. One query for 500 sessions."""
+    for start in range(0, len(found), IN_AT_ONCE):
+        some = found[start : start + IN_AT_ONCE]
+        known = _known([entry.transcript for entry in some])
+        for entry in some:
+            kept = known.get(entry.transcript)
+            if kept is not None and (kept.size, kept.mtime_ns) != (entry.size, entry.mtime_ns):
+                _read(kept.session, entry, tally)
 
 
-def _found(place: Place, tally: Tally) -> Iterator[tuple[tuple[str, str], FoundMemory]]:
-    """By (the session's transcript, the folder), which a project alone has."""
-    for folder in place.folders:
-        for entry in place.source.session_notes(folder):
-            if isinstance(entry, FoundMemory):
-                yield (f"{folder}/{entry.path.partition('/')[0]}.jsonl", folder), entry
-            else:
-                tally.pass_over(entry)
+class _Kept(NamedTuple):
+    """A session, and the numbers of its notes when they were last read; None where they never were."""
+
+    session: int
+    size: int | None
+    mtime_ns: int | None
 
 
-def _sessions(paths: list[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for start in range(0, len(paths), 500):
-        rows = Session.objects.filter(path__in=paths[start : start + 500], project__host=host())
-        found.update(rows.values_list("path", "pk"))
-    return found
+def _known(transcripts: Sequence[str]) -> dict[str, _Kept]:
+    """By transcript."""
+    rows = Session.objects.filter(path__in=transcripts, project__host=host(), project__kind=Project.Kind.AUTO)
+    rows = rows.alias(kept=FilteredRelation("notes", condition=Q(notes__origin=AGENT)))
+    named = rows.values_list("path", "pk", F("kept__size"), F("kept__mtime_ns"))
+    return {path: _Kept(*rest) for path, *rest in named}
 
 
-def _known() -> dict[int, tuple[int, int]]:
-    rows = SessionNotes.objects.filter(origin=AGENT)
-    return {
-        session: (size, mtime) for session, size, mtime in rows.values_list("session_id", "size", "mtime_ns")
-    }
-
-
-def _read(session: int, folder: str, entry: FoundMemory, tally: Tally) -> None:
+def _read(session: int, entry: FoundNotes, tally: Tally) -> None:
     try:
-        with safefs.Root.open(folder) as root:
+        with safefs.Root.open(entry.folder) as root:
             data = root.read_bytes(entry.path, MAX_BYTES)
     except (OSError, safefs.SafeFsError) as error:
-        tally.skip(f"{folder}/{entry.path}", safefs.reason(error))
+        tally.skip(f"{entry.folder}/{entry.path}", safefs.reason(error))
         return
     at = dt.datetime.fromtimestamp(entry.mtime_ns // 1000 / 1e6, dt.UTC)
     session_notes.keep(session, AGENT, text.decode(data), at=at, size=entry.size, mtime_ns=entry.mtime_ns)

@@ -52,7 +52,7 @@ def discover(
         _import(plan, host, tally, progress, cancelled)
         agents.keep(host)
         prompt_history.keep([source.root.real_path for source in sources], host, tally)
-        notes.keep(kept, tally)
+        notes.keep(plan.notes, tally)
         memory.refresh_all(kept, host, tally)
     return tally.report(round((time.monotonic() - started) * 1000))
 
@@ -65,7 +65,7 @@ def refresh(project: Project) -> None:
     _import(plan, project.host, tally, None, None)
     if project.kind == Project.Kind.AGENT:
         agents.keep(project.host, project)
-    notes.keep([place], tally)
+    notes.keep(plan.notes, tally)
     memory.refresh_all([place], project.host, tally)
 
 

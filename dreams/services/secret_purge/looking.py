@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import F, Model, Q, QuerySet, Value
+from django.db.models.functions import Concat
 
 from dreams.findings import secrets
 from dreams.lib.files import text
@@ -37,6 +38,7 @@ from dreams.models import (
     Question,
     QuestionOption,
     Session,
+    SessionNotes,
     Turn,
     Version,
     WorkStep,
@@ -61,13 +63,17 @@ def rename(project: Project, replaced: Mapping[str, str]) -> None:
         (Hunk.objects.filter(file__proposal__project=project), ("edited_sha", "verdict_base_sha")),
         (Decision.objects.filter(**of), ("base_sha", "text_sha")),
         (AppliedFile.objects.filter(application__proposal__project=project), ("before_sha", "after_sha")),
+        (SessionNotes.objects.filter(session__project=project), ("sha256",)),
     ):
         for column in columns:
             _rename(rows, column, replaced)
     _rename_in_options(project, replaced)
+    kept_elsewhere = (Version.objects.all(), SessionNotes.objects.all())
     for sha in replaced:
-        if not Version.objects.filter(sha256=sha).exists():
+        if not any(rows.filter(sha256=sha).exists() for rows in kept_elsewhere):
             drop([sha])
+    noted = Session.objects.filter(project=project, notes__sha256__in=list(replaced.values()))
+    index.read_again(Prompt.objects.none(), noted)
     # Unfinished work may hold it in any step, and another dream does that work again.
     WorkStep.objects.filter(dream__project=project).delete()
     WorkText.objects.filter(dream__project=project).delete()
@@ -233,11 +239,16 @@ def look(project: Project) -> Leaks:
 
 
 def kept_texts(project: Project) -> dict[str, set[str]]:
-    """sha256 → the paths it was kept for: versions, proposals' texts, edits, what was written, and drafted answers."""
+    """sha256 → the paths it was kept for: versions, proposals' texts, edits, what was written, drafted answers, and
+    notes on sessions, which have a name in place of a path."""
     found: defaultdict[str, set[str]] = defaultdict(set)
-    paths = {Version: "memory__path", Hunk: "file__path"}
+    paths: dict[type[Model], F | Concat] = {
+        Version: F("memory__path"),
+        Hunk: F("file__path"),
+        SessionNotes: Concat(Value("notes on session "), "session__session_id"),
+    }
     for rows, columns in _columns(project):
-        named = rows.values_list(paths.get(rows.model, "path"), *columns)
+        named = rows.values_list(paths.get(rows.model, F("path")), *columns)
         for path, *shas in named.iterator(chunk_size=2000):
             for sha in filter(None, shas):
                 found[sha].add(path)
@@ -307,6 +318,7 @@ def _columns(project: Project | None) -> tuple[tuple[QuerySet[Any], tuple[str, .
         (of(Hunk, "file__proposal__project"), ("edited_sha",)),
         (of(Decision, "proposal__project"), ("base_sha", "text_sha")),
         (of(AppliedFile, "application__proposal__project"), ("before_sha", "after_sha")),
+        (of(SessionNotes, "session__project"), ("sha256",)),
     )
 
 

@@ -10,13 +10,13 @@ from dreams.lib.agents.claude_code.sessions import (
     cwd_of,
     live_sessions,
     pid_alive,
-    session_notes_in,
     transcripts_in,
 )
 
 from ..base import (
     AgentSettings,
     FoundMemory,
+    FoundNotes,
     FoundProject,
     FoundRoot,
     FoundTranscript,
@@ -40,7 +40,6 @@ __all__ = [
     "keeps_daily_logs",
     "kind_of",
     "repository_of",
-    "session_notes_in",
     "slug_of",
 ]
 
@@ -94,11 +93,8 @@ class ClaudeCode:
     def projects(self) -> Iterator[FoundProject | Skipped]:
         return Projects(self._real, self._settings, self._trusted, self._cwds).find()
 
-    def transcripts(self, folder: str) -> Iterator[FoundTranscript | Skipped]:
+    def transcripts(self, folder: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
         return transcripts_in(folder)
-
-    def session_notes(self, folder: str) -> Iterator[FoundMemory | Skipped]:
-        return session_notes_in(folder)
 
     def memories(self, memory_dir: str) -> Iterator[FoundMemory | Skipped]:
         return memories_in(memory_dir)

@@ -202,7 +202,7 @@ class Projects:
         for entry in transcripts_in(path):
             if isinstance(entry, FoundTranscript):
                 found.append(entry)
-            elif entry.path == printable(path):
+            elif isinstance(entry, Skipped) and entry.path == printable(path):
                 self._skipped.append(entry)  # the folder itself; its files are reported with the transcripts
         found.sort(key=lambda t: (t.kind != "main", -t.mtime_ns))
         return [t.path for t in found]

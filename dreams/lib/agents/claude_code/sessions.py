@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import msgspec
 
-from dreams.lib.agents.base import FoundMemory, FoundTranscript, LiveSession, Skipped
+from dreams.lib.agents.base import FoundNotes, FoundTranscript, LiveSession, Skipped
 from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, printable, read_small, why
 
 SUFFIX = ".jsonl"
@@ -28,8 +28,9 @@ class _Where(msgspec.Struct):
 _decode_where = msgspec.json.Decoder(_Where).decode
 
 
-def transcripts_in(folder: str) -> Iterator[FoundTranscript | Skipped]:
-    """Sessions of a project folder, and the transcripts of their sub-agents; other files are left alone."""
+def transcripts_in(folder: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
+    """Sessions of a project folder, the transcripts of their sub-agents, and the notes that older versions of the agent
+    kept on each; other files are left alone."""
     try:
         with open_folder(folder) as fd:
             yield from _sessions(fd, folder)
@@ -37,7 +38,7 @@ def transcripts_in(folder: str) -> Iterator[FoundTranscript | Skipped]:
         yield Skipped(printable(folder), why(error))
 
 
-def _sessions(fd: int, folder: str) -> Iterator[FoundTranscript | Skipped]:
+def _sessions(fd: int, folder: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
     for entry in entries(fd, folder):
         if isinstance(entry, Skipped):
             yield entry
@@ -46,7 +47,7 @@ def _sessions(fd: int, folder: str) -> Iterator[FoundTranscript | Skipped]:
         if name.endswith(SUFFIX):
             yield _transcript(folder, name, found, parent="")
         elif stat.S_ISDIR(found.st_mode) and name != "memory" and not odd(name, found):
-            yield from _subagents_of(fd, folder, name)
+            yield from _beside(fd, folder, name)
 
 
 def _transcript(folder: str, name: str, found: os.stat_result, parent: str) -> FoundTranscript | Skipped:
@@ -66,15 +67,27 @@ def _transcript(folder: str, name: str, found: os.stat_result, parent: str) -> F
     )
 
 
-def _subagents_of(fd: int, folder: str, session: str) -> Iterator[FoundTranscript | Skipped]:
+def _beside(fd: int, folder: str, session: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
+    """What the folder of one session holds: notes, and transcripts of sub-agents."""
     base = f"{folder}/{session}"
     try:
-        with open_folder(session, fd) as inner, open_folder("subagents", inner) as agents:
-            yield from _agents_below(agents, f"{base}/subagents", session, MAX_DEPTH)
+        with open_folder(session, fd) as inner:
+            yield from _notes(inner, folder, session)
+            with open_folder("subagents", inner) as agents:
+                yield from _agents_below(agents, f"{base}/subagents", session, MAX_DEPTH)
     except FileNotFoundError:
         return  # no sub-agents: the usual case
     except OSError as error:
         yield Skipped(printable(base), why(error))
+
+
+def _notes(fd: int, folder: str, session: str) -> Iterator[FoundNotes]:
+    # No notes is the usual case, and a link in their place is none of ours.
+    with suppress(OSError), open_folder(_NOTES, fd) as notes:
+        found = os.stat("summary.md", dir_fd=notes, follow_symlinks=False)
+        if stat.S_ISREG(found.st_mode):
+            path = f"{session}/{_NOTES}/summary.md"
+            yield FoundNotes(f"{folder}/{session}{SUFFIX}", folder, path, found.st_size, found.st_mtime_ns)
 
 
 def _agents_below(fd: int, base: str, session: str, depth: int) -> Iterator[FoundTranscript | Skipped]:
@@ -95,30 +108,6 @@ def _deeper(fd: int, path: str, name: str, session: str, depth: int) -> Iterator
             yield from _agents_below(inner, path, session, depth - 1)
     except OSError as error:
         yield Skipped(printable(path), why(error))
-
-
-def session_notes_in(folder: str) -> Iterator[FoundMemory | Skipped]:
-    """Notes that older versions kept per session; `path` is relative to the project folder."""
-    try:
-        with open_folder(folder) as fd:
-            for entry in entries(fd, folder):
-                if not isinstance(entry, Skipped) and stat.S_ISDIR(entry[1].st_mode):
-                    yield from _note(fd, entry[0])
-    except OSError as error:
-        yield Skipped(printable(folder), why(error))
-
-
-def _note(fd: int, session: str) -> Iterator[FoundMemory]:
-    # No notes is the usual case, and a link in their place is none of ours.
-    with (
-        suppress(OSError),
-        open_folder(session, fd) as inner,
-        open_folder(_NOTES, inner) as notes,
-    ):
-        st = os.stat("summary.md", dir_fd=notes, follow_symlinks=False)
-        if stat.S_ISREG(st.st_mode) and session.isprintable():
-            path = f"{session}/{_NOTES}/summary.md"
-            yield FoundMemory(path, "notes", st.st_size, st.st_mtime_ns, st.st_ino, st.st_mode, st.st_nlink)
 
 
 def cwd_of(paths: list[str]) -> str | None:
