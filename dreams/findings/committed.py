@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from dreams.findings.base import Found, Subject
-from dreams.findings.statements.units import Line, found_at, new_lines, standing_lines
+from dreams.findings.ledger.units import Line, found_at, new_lines, standing_lines
 from dreams.lib import memdir
 
 CHECK = "committed"

@@ -11,9 +11,9 @@ from dreams.conf import Config
 from dreams.engines import drafts
 from dreams.engines.types import Citation
 from dreams.findings.base import ChangedHunk, Subject
-from dreams.findings.statements import facts
-from dreams.findings.statements.state import Placed, State
-from dreams.findings.statements.units import units_of_lines
+from dreams.findings.ledger import facts
+from dreams.findings.ledger.state import Placed, State
+from dreams.findings.ledger.units import units_of_lines
 from dreams.lib.agents import transcripts
 from dreams.lib.files import safefs
 from dreams.lib.prose import claims

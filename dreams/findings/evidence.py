@@ -9,9 +9,9 @@ from pathlib import PurePath
 from dreams.engines.types import Citation
 from dreams.findings import dates
 from dreams.findings.base import ChangedHunk, Found, Heard, Judged, MessageParts, Subject
-from dreams.findings.statements import facts
-from dreams.findings.statements.state import State
-from dreams.findings.statements.units import (
+from dreams.findings.ledger import facts
+from dreams.findings.ledger.state import State
+from dreams.findings.ledger.units import (
     Unit,
     added_units,
     has_content,
@@ -20,7 +20,7 @@ from dreams.findings.statements.units import (
     units_of,
     units_of_lines,
 )
-from dreams.findings.statements.wordings import LONGEST
+from dreams.findings.ledger.wordings import LONGEST
 from dreams.lib import memdir
 from dreams.lib.prose import claims, lexicon
 from dreams.lib.prose.claims.evidence import FOREIGN

@@ -12,7 +12,6 @@ from dreams.findings import (
     dates,
     evidence,
     invisible,
-    ledger,
     prompt_injection,
     regression,
     scope,
@@ -30,6 +29,7 @@ from dreams.findings.base import (
     Row,
     Subject,
 )
+from dreams.findings.ledger import accounting
 from dreams.findings.prompt_injection.weighing import ADVICE
 from dreams.lib.secrets.redact import redact
 
@@ -81,7 +81,7 @@ def health(
 
 def _accounted(subject: Subject) -> tuple[list[Found], list[Row]]:
     try:
-        return ledger.account(subject)
+        return accounting.account(subject)
     except Exception as error:
         return [_failed("ledger", error)], []
 

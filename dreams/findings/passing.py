@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dreams.findings.base import Found
-from dreams.findings.statements.units import Line, found_at
+from dreams.findings.ledger.units import Line, found_at
 from dreams.lib import memdir
 from dreams.lib.memdir.sections import Item
 

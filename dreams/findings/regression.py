@@ -14,10 +14,10 @@ from itertools import groupby
 from typing import Literal
 
 from dreams.findings.base import Found, Subject
-from dreams.findings.statements import facts, keeping
-from dreams.findings.statements.state import Placed, State
-from dreams.findings.statements.units import Unit, units_of
-from dreams.findings.statements.wordings import LONGEST
+from dreams.findings.ledger import facts, keeping
+from dreams.findings.ledger.state import Placed, State
+from dreams.findings.ledger.units import Unit, units_of
+from dreams.findings.ledger.wordings import LONGEST
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 from dreams.lib.prose import lexicon, recall

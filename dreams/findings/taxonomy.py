@@ -12,9 +12,8 @@ from pathlib import PurePosixPath
 
 from dreams.findings import budget
 from dreams.findings.base import Found, MessageParts, Severity, Subject
-from dreams.findings.passing import passing
-from dreams.findings.statements.state import State
-from dreams.findings.statements.units import (
+from dreams.findings.ledger.state import State
+from dreams.findings.ledger.units import (
     Line,
     added_lines,
     found_at,
@@ -26,6 +25,7 @@ from dreams.findings.statements.units import (
     units_of,
     units_of_lines,
 )
+from dreams.findings.passing import passing
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 from dreams.lib.prose import similarity

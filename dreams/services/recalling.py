@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from dreams import conf
-from dreams.findings.statements import facts
+from dreams.findings.ledger import facts
 from dreams.lib import ages
 from dreams.lib.files.text import decode, storable
 from dreams.lib.prose import recall

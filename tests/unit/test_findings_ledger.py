@@ -9,7 +9,7 @@ import pytest
 from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
 from dreams.findings.directories import between
-from dreams.findings.statements import facts
+from dreams.findings.ledger import facts
 from tests.world.findings import DEPLOY, FILES, INDEX, changed, codes, one, report
 
 PORT = "- [Gone](gone.md) — the staging server listens on port 8443\n"

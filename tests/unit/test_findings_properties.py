@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dreams.findings import Subject, examine, health, regression
 from dreams.findings.base import ChangedHunk
 from dreams.findings.directories import between
-from dreams.findings.statements import facts
+from dreams.findings.ledger import facts
 from tests.world.findings import codes
 
 SYLLABLES = ["ka", "lo", "mi", "ter", "von", "sha", "bri", "dun", "pel", "qua"]

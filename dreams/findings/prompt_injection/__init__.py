@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 import re2
 
 from dreams.findings.base import ChangedHunk, Found, Subject
+from dreams.findings.ledger import facts
+from dreams.findings.ledger.units import Line, added_lines, found_at, new_lines, standing_lines
 from dreams.findings.prompt_injection.weighing import told
-from dreams.findings.statements import facts
-from dreams.findings.statements.units import Line, added_lines, found_at, new_lines, standing_lines
 from dreams.lib.files.text import decode
 from dreams.lib.secrets import redact
 

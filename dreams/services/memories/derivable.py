@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dreams.findings.base import Repeated
-from dreams.findings.statements.state import State
-from dreams.findings.statements.units import units_of
+from dreams.findings.ledger.state import State
+from dreams.findings.ledger.units import units_of
 from dreams.lib import memdir
 
 if TYPE_CHECKING:

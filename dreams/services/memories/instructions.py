@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams.findings.statements.units import units_of
+from dreams.findings.ledger.units import units_of
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import InstructionFile
 from dreams.lib.prose import claims

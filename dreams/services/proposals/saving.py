@@ -14,7 +14,7 @@ from dreams.engines import drafts
 from dreams.engines.types import Citation, EvidenceSource, Fate, FateKind, OperationKind
 from dreams.findings.base import Report
 from dreams.findings.evidence import judge
-from dreams.findings.statements.units import units_of_lines
+from dreams.findings.ledger.units import units_of_lines
 from dreams.lib.files import text
 from dreams.models import (
     DreamRun,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dreams.findings.statements import facts
-from dreams.findings.statements.units import Unit, units_of
+from dreams.findings.ledger import facts
+from dreams.findings.ledger.units import Unit, units_of
 from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.prose.recall import LeftOut, Seen

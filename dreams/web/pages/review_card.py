@@ -12,7 +12,7 @@ from functools import cached_property
 from django.urls import reverse
 
 from dreams.findings.evidence import MOST_NEW
-from dreams.findings.statements import derived
+from dreams.findings.ledger import derived
 from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.files.text import plural

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams.findings.statements import facts
-from dreams.findings.statements.units import Unit, units_of
+from dreams.findings.ledger import facts
+from dreams.findings.ledger.units import Unit, units_of
 from dreams.lib.diff import visible
 from dreams.lib.secrets.masking import Mask
 from dreams.models import AppliedFile, Memory, Prompt, Proposal, Session

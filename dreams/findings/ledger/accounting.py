@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from dreams.engines.types import Fate
-from dreams.findings import tracing
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
-from dreams.findings.statements import derived, facts, keeping
-from dreams.findings.statements.units import (
+from dreams.findings.ledger import derived, facts, keeping, tracing
+from dreams.findings.ledger.tracing import BY_HAND, Answer, Both, Trace, both
+from dreams.findings.ledger.units import (
     BOOKKEEPING,
     Unit,
     has_content,
@@ -21,7 +21,6 @@ from dreams.findings.statements.units import (
     spread,
     units_of_lines,
 )
-from dreams.findings.tracing import BY_HAND, Answer, Both, Trace, both
 
 _MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")  # of a list: no word of what the line says
 # The worst fate of a line's statements is the line's.

@@ -9,11 +9,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from dreams.findings.base import Subject
-from dreams.findings.statements import facts, keeping
-from dreams.findings.statements.facts import changed_places
-from dreams.findings.statements.state import Placed, State
-from dreams.findings.statements.units import HEADER, Unit, keyed, units_of
-from dreams.findings.statements.wordings import LONGEST, WHOLE, has, known, made
+from dreams.findings.ledger import facts, keeping
+from dreams.findings.ledger.facts import changed_places
+from dreams.findings.ledger.state import Placed, State
+from dreams.findings.ledger.units import HEADER, Unit, keyed, units_of
+from dreams.findings.ledger.wordings import LONGEST, WHOLE, has, known, made
 from dreams.lib import memdir
 from dreams.lib.prose import dates, lexicon
 from dreams.lib.prose.statements import statement

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations, pairwise
 
-from dreams.findings.statements.units import literal
-from dreams.findings.statements.wordings import (
+from dreams.findings.ledger.units import literal
+from dreams.findings.ledger.wordings import (
     ADVISED,
     LIGHT,
     LONGEST,

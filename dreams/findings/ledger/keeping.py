@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from dreams.findings.statements.facts import (
+from dreams.findings.ledger.facts import (
     LEAST_TOLD,
     changed_places,
     coverage,
@@ -19,8 +19,8 @@ from dreams.findings.statements.facts import (
     turned,
     words_lost,
 )
-from dreams.findings.statements.units import in_cells
-from dreams.findings.statements.wordings import (
+from dreams.findings.ledger.units import in_cells
+from dreams.findings.ledger.wordings import (
     KINDS_OF_THING,
     LIGHT,
     LONGEST,

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dreams.findings.base import Subject
-from dreams.findings.statements import facts, keeping
-from dreams.findings.statements.facts import taken_back
-from dreams.findings.statements.units import Unit, cells, keyed, lines_of, units_of
+from dreams.findings.ledger import facts, keeping
+from dreams.findings.ledger.facts import taken_back
+from dreams.findings.ledger.units import Unit, cells, keyed, lines_of, units_of
 from dreams.lib.prose import lexicon
 
 _WORD = re.compile(r"\w+")

@@ -14,10 +14,10 @@ from itertools import pairwise
 
 from dreams.findings import evidence
 from dreams.findings.base import ChangedHunk, FateName, Found, MessageParts, Row, Subject
-from dreams.findings.statements import derived, facts, keeping
-from dreams.findings.statements.facts import changed_places
-from dreams.findings.statements.state import PROSE_FIELDS, Exchange, Placed, State, added, holds
-from dreams.findings.statements.units import (
+from dreams.findings.ledger import derived, facts, keeping
+from dreams.findings.ledger.facts import changed_places
+from dreams.findings.ledger.state import PROSE_FIELDS, Exchange, Placed, State, added, holds
+from dreams.findings.ledger.units import (
     HEADER,
     Unit,
     in_cells,
@@ -27,7 +27,7 @@ from dreams.findings.statements.units import (
     spread,
     units_of,
 )
-from dreams.findings.statements.wordings import made
+from dreams.findings.ledger.wordings import made
 from dreams.lib.prose import claims
 from dreams.lib.prose.statements import Statement
 from dreams.lib.secrets.redact import redact
