@@ -1,12 +1,12 @@
-"""What does not belong into version control, in a memory that is kept there: a folder of one machine, and what is about one
-person. PURE."""
+"""What does not belong into a memory that others read, in version control or in `team/`: a folder of one machine, what is about
+one person, an account; and for `team/`, that nothing in it is corrected without evidence. PURE."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 
-from dreams.findings.base import Found, Subject
+from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.ledger.units import Line, found_at, new_lines, standing_lines
 from dreams.lib import memdir
 
@@ -21,29 +21,47 @@ _PERSONAL = re.compile(
     r"\bmy (?:own |personal )?(?:preference|editor|machine|laptop|name|e-?mail|phone|address|desk|home)\b",
     re.IGNORECASE,
 )
+_OWNER = r"(?:my|his|her|the user['’]s)"
+# Whose account it is, or under which name somebody is logged in: an account alone may be a customer's or a service's.
+_ACCOUNT = re.compile(
+    rf"\b{_OWNER} (?:[\w-]+ ){{0,2}}(?:account|login|user ?name|handle|user ?id)\b|\b(?:logged|signed) in as\b(?! (?:an?|the|one)\b)|"
+    r"\b[\w.+-]+@(?:gmail|googlemail|outlook|hotmail|yahoo|icloud|gmx|proton(?:mail)?)\.\w+",
+    re.IGNORECASE,
+)
+_SOURCES = frozenset({"transcript", "repository", "memory", "history"})
 
 
 def check(subject: Subject) -> Iterator[Found]:
-    if subject.scope == COMMITTED:
-        yield from _of(subject, new_lines(subject))
+    yield from _of(subject, new_lines(subject))
+    for hunk in subject.hunks:
+        if _is_bare_correction(hunk):
+            says = f"{hunk.path} is shared with your team, and this changes it without evidence."
+            remedy = "Reject the change, or make sure that it is right for everybody before you confirm it."
+            yield Found(CHECK, "team-without-evidence", "block", says, remedy, hunk.path, hunk.hunk_id)
 
 
 def standing(subject: Subject) -> Iterator[Found]:
-    if subject.scope == COMMITTED:
-        yield from _of(subject, standing_lines(subject))
+    yield from _of(subject, standing_lines(subject))
 
 
 def _of(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
     for line in lines:
+        is_team = memdir.is_team(line.path)
+        if not is_team and subject.scope != COMMITTED:
+            continue
+        read = "is shared with your team" if is_team else "would be committed"
+        own = "outside of team/" if is_team else "or in the agent’s memory of the scope user or local"
         home = _HOME.search(line.text)
         if home:
-            says = f"names a folder of one machine, {home[0]}, and would be committed"
+            says = f"names a folder of one machine, {home[0]}, and {read}"
             remedy = "Write the path from the top of the repository."
             yield found_at(line, CHECK, "home-path", "warn", says, remedy)
         if _is_personal(subject, line):
-            says = "is about one person, and would be committed"
-            remedy = "Keep it in your own memory, or in the agent’s memory of the scope user or local."
-            yield found_at(line, CHECK, "personal", "warn", says, remedy)
+            says = f"is about one person, and {read}"
+            yield found_at(line, CHECK, "personal", "warn", says, f"Keep it in your own memory, {own}.")
+        if _ACCOUNT.search(line.text):
+            says = f"names somebody’s account, and {read}"
+            yield found_at(line, CHECK, "account", "warn", says, f"Keep it in your own memory, {own}.")
 
 
 def _is_personal(subject: Subject, line: Line) -> bool:
@@ -52,3 +70,16 @@ def _is_personal(subject: Subject, line: Line) -> bool:
         return True
     document = memdir.parse(subject.after.get(line.path, b""))
     return line.text.strip() == "type: user" and memdir.memory_type(document, line.path) == "user"
+
+
+def _is_bare_correction(hunk: ChangedHunk) -> bool:
+    """Whether an engine changes or removes a line of team memory, and nothing that was said or is written bears it out."""
+    kept = {fate.text.strip() for fate in hunk.fates if fate.kind in {"kept-in", "merged-into"}}
+    gone = {line.strip() for line in hunk.removed} - kept - {""}
+    if hunk.by_hand or not gone or not memdir.is_team(hunk.path):
+        return False
+    # That a line was there does not speak against it.
+    return not any(
+        cited.found and cited.source in _SOURCES and cited.quote.strip() not in gone
+        for cited in hunk.citations
+    )

@@ -197,8 +197,10 @@ RULES = {
     # what memory should not say
     "architecture": "Memory should not repeat the code.",
     "debug-recipe": "Memory should not hold recipes for debugging.",
-    "home-path": "A memory in version control must not name a folder of one machine.",
-    "personal": "A memory in version control must not be about one person.",
+    "home-path": "A memory that others read must not name a folder of one machine.",
+    "account": "A memory that others read must not name somebody’s account.",
+    "personal": "A memory that others read must not be about one person.",
+    "team-without-evidence": "What others read too is only corrected with evidence.",
     "in-code": "Memory should not repeat the code.",
     "in-git": "Memory should not repeat the git history.",
     "in-instructions": "Memory should not repeat an instruction file.",

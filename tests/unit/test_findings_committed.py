@@ -1,4 +1,4 @@
-"""What is personal or belongs to one machine is told where a memory would be committed, and only there."""
+"""What is personal or belongs to one machine is told where others read a memory too, and only there."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dreams import findings
+from dreams.engines.types import Citation, Fate
 from dreams.findings.directories import between
 from dreams.findings.examining import examine
 
@@ -62,3 +63,74 @@ def test_a_memory_about_the_user_is_told_once() -> None:
 )
 def test_ordinary_lines_are_not_told(line: str) -> None:
     assert _codes(line, "project") - {"home-path" if "/home/index" in line else ""} == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "My GitHub account is annak.",
+        "Deploys use the user's AWS login.",
+        "The CLI is logged in as annak.",
+        "Send reports to anna.k@gmail.com.",
+    ],
+)
+def test_somebodys_account(line: str) -> None:
+    assert _codes(line, "project") == {"account"}
+    assert _codes(line, "local") == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Each customer has one account.",
+        "The login page is slow.",
+        "A user is logged in as a guest.",
+        "Mail goes out from ops@shop.example.",
+    ],
+)
+def test_accounts_that_are_nobodys_are_not_told(line: str) -> None:
+    assert _codes(line, "project") == set()
+
+
+def test_the_same_is_told_of_team_memory_and_of_no_file_beside_it() -> None:
+    text = f"{HEAD}My editor is vim, in /home/anna/bin; my login is annak.\n".encode()
+    for path, told in (("team/a.md", {"home-path", "personal", "account"}), ("a.md", set())):
+        found = examine(between({}, {path: text})).findings
+        assert {one.code for one in found if one.check == "committed"} == told
+        assert {
+            one.code for one in findings.health({path: text}).findings if one.check == "committed"
+        } == told
+
+
+PORT = "The staging database listens on port 5433."
+QUOTE = Citation("transcript", "it listens on 5434 now", place="s.jsonl", role="user")
+
+
+@pytest.mark.parametrize(
+    ("cited", "told"),
+    [
+        ((), True),
+        ((QUOTE,), False),
+        ((replace(QUOTE, found=False),), True),
+        ((Citation("memory", PORT, place="team/a.md"),), True),
+        ((Citation("memory", "Staging is on 5434.", place="b.md"),), False),
+        ((Citation("repository", "PORT=5434", place="/repo/.env.example"),), False),
+    ],
+)
+def test_a_change_of_team_memory_needs_evidence_other_than_the_line_itself(
+    cited: tuple[Citation, ...], told: bool
+) -> None:
+    before, after = ({"team/a.md": f"{HEAD}{line}\n".encode()} for line in (PORT, PORT.replace("33", "34")))
+    change = between(before, after)
+    change = replace(change, hunks=[replace(hunk, citations=cited) for hunk in change.hunks])
+    assert ("team-without-evidence" in {one.code for one in examine(change).findings}) is told
+    by_hand = replace(change, hunks=[replace(hunk, by_hand=True) for hunk in change.hunks])
+    assert "team-without-evidence" not in {one.code for one in examine(by_hand).findings}
+
+
+def test_a_line_of_team_memory_that_is_kept_elsewhere_needs_no_other_evidence() -> None:
+    before, after = ({"team/a.md": f"{HEAD}{line}\n".encode()} for line in (PORT, f"- {PORT}"))
+    change = between(before, after)
+    fates = (Fate(PORT, "kept-in", "team/a.md", f"- {PORT}"),)
+    change = replace(change, hunks=[replace(hunk, fates=fates) for hunk in change.hunks])
+    assert "team-without-evidence" not in {one.code for one in examine(change).findings}

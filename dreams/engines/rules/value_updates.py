@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams.engines.rules.notes.rewriting import Rewording, reword, with_text
-from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log, is_team
+from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.user_statements.phrases import TASK
 from dreams.engines.rules.user_statements.prompts import Heard
@@ -301,9 +301,7 @@ def update(rec: Recorder, heard: Sequence[Heard]) -> set[str]:
     """Bring the values that were told into memory; the sentences that it says now, so that none is learnt or put anew beside it."""
     if not any(typed.changes for each in heard for typed in each.typed):
         return set()
-    index = StatementIndex(
-        {path: text for path, text in rec.tree.texts.items() if not is_log(path) and not is_team(path)}
-    )
+    index = StatementIndex({path: text for path, text in rec.tree.texts.items() if not is_log(path)})
     done: set[str] = set()
     for each in list(updates(index, heard)):
         rec.report.checkpoint()
@@ -322,5 +320,5 @@ def _write(rec: Recorder, each: Update) -> bool:
 
 
 def is_free(tree: Tree, path: str) -> bool:
-    """Whether a statement of the file may be put anew unasked."""
-    return path in tree.indexes() and not is_team(path) if is_index(path) else tree.free(path)
+    """Whether a value in the file may be exchanged unasked: also in team memory, which is only corrected."""
+    return path in tree.indexes() if is_index(path) else tree.free(path, team=True)

@@ -1,6 +1,14 @@
 """Reading and editing memory files without touching what was not understood. PURE: no Django, no disk."""
 
-from dreams.lib.memdir.document import INDEX_NAME, memory_type, name_key, safe_file_name, slug_for
+from dreams.lib.memdir.document import (
+    INDEX_NAME,
+    is_log,
+    is_team,
+    memory_type,
+    name_key,
+    safe_file_name,
+    slug_for,
+)
 from dreams.lib.memdir.index import IndexRow, render_row
 
 from .document import Document, parse, with_body, with_lines
@@ -38,7 +46,9 @@ __all__ = [
     "MemoryEditError",
     "WikiLink",
     "comment_spans",
+    "is_log",
     "is_memory_path",
+    "is_team",
     "kinds",
     "loaded",
     "markdown_links",

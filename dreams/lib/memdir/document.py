@@ -109,6 +109,16 @@ def memory_type(document: Document, path: str) -> str | None:
     return next((kind for kind in MEMORY_TYPES if stem.startswith(kind + "_")), None)
 
 
+def is_team(path: str) -> bool:
+    """Whether a file, by its path below the memory directory, is shared with others."""
+    return path.startswith("team/")
+
+
+def is_log(path: str) -> bool:
+    """Whether it is a log that the agent keeps by day or by session: read, and never changed."""
+    return path.startswith("logs/")
+
+
 def name_key(file_name: str) -> str:
     """Equal for two names that some file system takes for one: case and Unicode form put aside."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", file_name).casefold())

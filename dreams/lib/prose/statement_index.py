@@ -105,7 +105,8 @@ def statements_of(files: Mapping[str, str]) -> list[Statement]:
 
 def _of_file(path: str, text: str) -> Iterator[Statement]:
     document = memdir.parse(texts.encode(text))
-    indexed = PurePosixPath(path).name == memdir.INDEX_NAME
+    folder, _, name = path.rpartition("/")
+    indexed, base = name == memdir.INDEX_NAME, f"{folder}/" if folder else ""
     said = document.frontmatter.description if document.frontmatter and not indexed else None
     if said:
         yield Statement(
@@ -118,7 +119,10 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
         if rows:
             for row in rows:
                 if row.hook:
-                    hook, target = texts.one_line(row.hook), row.target if len(row.targets) == 1 else ""
+                    hook, target = (
+                        texts.one_line(row.hook),
+                        base + row.target if len(row.targets) == 1 else "",
+                    )
                     yield Statement(
                         path, "row", item.first_line, item.last_line, hook, item.text, item.under, target
                     )
@@ -128,7 +132,7 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
             target, _, hook = told.partition("](")[2].partition(")")
             if hook := hook.lstrip(" —–:-"):
                 yield Statement(
-                    path, "row", item.first_line, item.last_line, hook, item.text, item.under, target
+                    path, "row", item.first_line, item.last_line, hook, item.text, item.under, base + target
                 )
             continue
         if len(told.split()) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):

@@ -270,7 +270,9 @@ def remember_by_policy(project: Project) -> None:
     for card in states.listed(project):
         if card.operation is not None and card.state == State.OPEN:
             found = Finding.objects.filter(hunk__operation=card.operation)
-            if not found.exclude(severity__in=fine).exists():
+            paths = card.operation.hunks.values_list("file__path", flat=True)
+            is_shared = any(map(policies.is_shared, paths))
+            if not is_shared and not found.exclude(severity__in=fine).exists():
                 approve(card, BY_POLICY)
     if any(card.state == State.APPROVED for card in states.listed(project)):
         submit(project, BY_POLICY)

@@ -5,6 +5,7 @@ says which changes such an offer can ever be about.
 """
 
 from dreams.services.policies.earned import POLICY_ACTOR, corrected, undone, would_apply
+from dreams.services.policies.routine import is_shared
 from dreams.services.policies.rules import (
     Automatic,
     accepted,
@@ -22,6 +23,7 @@ __all__ = [
     "action_for",
     "automatic",
     "corrected",
+    "is_shared",
     "operation_of",
     "refused",
     "table",

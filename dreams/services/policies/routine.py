@@ -73,8 +73,12 @@ def _sides(parts: Iterable[Part], of: DraftFile) -> tuple[list[str], list[str]]:
 
 
 def _may_be_touched(file: DraftFile) -> bool:
-    is_shared = file.path.startswith("team/") or "/team/" in file.path
-    return file.new is not None and file.path.endswith(".md") and not is_shared
+    return file.new is not None and file.path.endswith(".md") and not is_shared(file.path)
+
+
+def is_shared(path: str) -> bool:
+    """Whether others have this memory too: no policy of any kind changes it, wherever a folder `team` is and however it is spelt."""
+    return "team" in path.casefold().split("/")[:-1]
 
 
 def _keeps_what_it_says(hunk: DraftHunk) -> bool:

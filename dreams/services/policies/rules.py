@@ -18,6 +18,7 @@ from dreams.findings.base import Report
 from dreams.models import DreamRun, Policy, Project, Proposal
 from dreams.services import proposals
 from dreams.services.policies import earned
+from dreams.services.policies.routine import is_shared
 
 Table = Mapping[tuple[bool, str, str, str], str]
 #: What blocks is never accepted, whatever a setting says.
@@ -71,7 +72,7 @@ def operation_of(hunk: drafts.DraftHunk, file: drafts.DraftFile) -> str:
 def automatic(
     dream: DreamRun, draft: drafts.Draft, edits: Sequence[Edit], examine: Callable[[], Report]
 ) -> Automatic:
-    """The operations of `draft` that may be applied without a person.
+    """The operations of `draft` that may be applied without a person. None that touches what a team shares.
 
     All parts must be, and no finding on them may be worse than the project's policies accept. Where a person said
     nothing, a policy that was earned may apply an operation. `examine` is asked only where some might pass.
@@ -91,13 +92,15 @@ def automatic(
 
 
 def _said(found: Table, draft: drafts.Draft) -> dict[str, set[str]]:
-    """Operation → what policies say of its parts; "" of those that nobody set one for."""
+    """Operation → what policies say of its parts; "" of those that nobody set one for, review of what a team shares."""
     said: dict[str, set[str]] = {key: set() for key in draft.operations}
     for file in draft.files:
         for hunk in file.hunks:
             kind = draft.operations[hunk.operation].kind
             said[hunk.operation] |= {
-                action_for(found, memory_type, operation_of(hunk, file), kind)
+                Policy.Action.REVIEW
+                if is_shared(file.path)
+                else action_for(found, memory_type, operation_of(hunk, file), kind)
                 for memory_type in _types_of(file)
             }
     return said
@@ -110,6 +113,8 @@ def accepted(project: Project) -> frozenset[str]:
 
 def refused(part: Proposal) -> str:
     """Why the part that policies let in needs a person after all; empty when it does not."""
+    if any(map(is_shared, part.files.values_list("path", flat=True))):
+        return "It changes team memory, which no policy may."
     fine = accepted(part.project)
     ended = part.operations.filter(policy__isnull=False).exclude(policy__action=Policy.Action.AUTO).first()
     if ended is not None:

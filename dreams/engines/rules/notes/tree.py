@@ -76,12 +76,12 @@ class Tree:
         """Whether the workspace takes a change of this path, existing or new."""
         return path in self._editable or not self.workspace.read_only_because(path)
 
-    def free(self, path: str) -> bool:
-        """A memory that may be merged, reworded and added to: writable, not settled, not shared, not a day's log."""
+    def free(self, path: str, *, team: bool = False) -> bool:
+        """A memory that may be merged, reworded and added to: writable, not settled, not shared (but with `team`), not a day's log."""
         return (
             path in self.texts
             and self.writable(path)
-            and not is_team(path)
+            and (team or not is_team(path))
             and not is_daily(path)
             and not self.settled(path)
         )
@@ -108,12 +108,7 @@ def is_index(path: str) -> bool:
     return PurePosixPath(path).name == memdir.INDEX_NAME
 
 
-def is_team(path: str) -> bool:
-    return path.startswith("team/")
-
-
-def is_log(path: str) -> bool:
-    return path.startswith("logs/")
+is_team, is_log = memdir.is_team, memdir.is_log
 
 
 def is_daily(path: str) -> bool:

@@ -20,7 +20,7 @@ from dreams.engines.rules.notes.tree import (
 )
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking
-from dreams.engines.rules.steps.index import Names, dead_links
+from dreams.engines.rules.steps.index import Names, base_of, dead_links
 from dreams.engines.types import Citation, Fate, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line, plural, quoted
@@ -357,8 +357,11 @@ def _state(text: str) -> str:
 
 def _row_says(rec: Recorder, row: Statement, text: str) -> None:
     index = memdir.parse_index(rec.tree.texts[row.path])
+    base = base_of(row.path)
     found = [
-        each for each in index.rows if each.target == row.target and row.text in " ".join(each.raw.split())
+        each
+        for each in index.rows
+        if base + each.target == row.target and row.text in " ".join(each.raw.split())
     ]
     if len(found) != 1 or found[0].form != "link":
         return

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from dreams.engines.rules.notes.bodies import standing_lines
 from dreams.engines.rules.notes.rewriting import Rewording, reword
-from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
+from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log, is_team
 from dreams.engines.rules.notes.wording import below_label, label_of
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.phrases import DOUBTFUL
@@ -118,7 +118,9 @@ class _Lines:
 
 def _lines_of(tree: Tree) -> Iterator[_Line]:
     """Lines of memories and of an index, the descriptions, and the hooks of rows."""
-    for path in sorted(path for path in tree.texts if not is_log(path) and is_free(tree, path)):
+    for path in sorted(
+        path for path in tree.texts if not is_log(path) and not is_team(path) and is_free(tree, path)
+    ):
         for unit in standing_lines(path, tree.document(path)):
             if not is_index(path) or not memdir.parse_index(unit.raw).rows:
                 lines = (unit.first_line, unit.last_line)
