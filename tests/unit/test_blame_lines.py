@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.services.memories.blame.lines import Origin, Place, lines_of, origins
+from dreams.services.memories.blame.lines import Origin, StateLine, lines_of, origins
 from tests.world.strategies import edited, texts
 
 FIRST = "# Deploy\n\nThe API runs on host alpha.\nBackups are kept for thirty days.\n"
@@ -70,13 +70,13 @@ def test_a_line_that_moved_keeps_the_state_it_came_with() -> None:
 def test_words_that_moved_below_a_new_mark_are_new_and_say_where_they_stood() -> None:
     after = "# Deploy\n\nThe API runs on host alpha.\n\n## Backups\n\n- Backups are kept for thirty days.\n"
     before = "Backups are kept for thirty days.\n\n# Deploy\n\nThe API runs on host alpha.\n"
-    assert origins([before, after])[-1] == Origin(1, 6, before=Place(0, 0))
+    assert origins([before, after])[-1] == Origin(1, 6, before=StateLine(0, 0))
 
 
 def test_a_line_brought_back_is_of_the_state_that_brought_it_and_says_where_it_first_stood() -> None:
     found = origins([FIRST, None, FIRST])
     assert [origin.state for origin in found] == [2, 2, 2, 2]
-    assert found[2].first == Place(0, 2)
+    assert found[2].first == StateLine(0, 2)
 
 
 def test_other_line_ends_make_no_line_new() -> None:
@@ -86,4 +86,4 @@ def test_other_line_ends_make_no_line_new() -> None:
 
 def test_the_first_place_is_found_through_several_returns() -> None:
     states = [FIRST, None, FIRST, "# Deploy\n", FIRST]
-    assert origins(states)[3].first == Place(0, 3)
+    assert origins(states)[3].first == StateLine(0, 3)

@@ -16,7 +16,7 @@ from dreams.lib.diff.hunks import (
 )
 from dreams.lib.diff.invisible import is_hidden, is_plain, visible
 from dreams.lib.diff.lines import line_end_of, split_lines
-from dreams.lib.diff.moves import Move, Place, moved, moved_within, renamed
+from dreams.lib.diff.moves import HunkLine, Move, moved, moved_within, renamed
 from dreams.lib.diff.rows import Piece, Row, SplitRow, hunk_rows, pieces, rows, split_rows
 from dreams.lib.diff.words import Span, tokens, word_spans
 
@@ -24,10 +24,10 @@ __all__ = [
     "Choice",
     "Granularity",
     "Hunk",
+    "HunkLine",
     "HunkMismatchError",
     "Move",
     "Piece",
-    "Place",
     "Row",
     "Span",
     "SplitRow",

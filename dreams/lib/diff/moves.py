@@ -25,7 +25,7 @@ _LEAD: Final = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+|#{1,6}\s+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HunkLine:
     """One line of one hunk; `line` counts from 0 within the hunk's side."""
 
     path: str
@@ -37,14 +37,14 @@ class Place:
 class Move:
     """A line that left `source` and stands at `target` now. `likeness` is 1 when it is the same words."""
 
-    source: Place
-    target: Place
+    source: HunkLine
+    target: HunkLine
     likeness: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    place: Place
+    place: HunkLine
     text: str
 
 
@@ -106,7 +106,7 @@ def _lines(files: Mapping[str, Sequence[Hunk]], *, removed: bool) -> list[_Line]
             here, there = (hunk.base_lines, hunk.new_lines) if removed else (hunk.new_lines, hunk.base_lines)
             kept = set(map(_statement, there))
             found.extend(
-                _Line(Place(path, hunk.id, number), words)
+                _Line(HunkLine(path, hunk.id, number), words)
                 for number, words in enumerate(map(_statement, here))
                 if len(words) >= MIN_LENGTH and words not in kept
             )
@@ -114,7 +114,7 @@ def _lines(files: Mapping[str, Sequence[Hunk]], *, removed: bool) -> list[_Line]
 
 
 def _exact(gone: list[_Line], come: list[_Line]) -> Iterator[Move]:
-    arrivals: defaultdict[str, list[Place]] = defaultdict(list)
+    arrivals: defaultdict[str, list[HunkLine]] = defaultdict(list)
     for line in reversed(come):
         arrivals[line.text].append(line.place)
     for line in gone:

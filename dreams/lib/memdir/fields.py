@@ -35,7 +35,7 @@ _ORDER = ("name", "description", "type")
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ValueSpan:
     """Where a key's value stands among the lines of a block."""
 
     start: int
@@ -106,7 +106,7 @@ def _edit(lines: list[str], path: tuple[str, ...], text: str, field: str, newlin
     return [*lines[: place.start], f"{place.prefix}{rendered}{place.tail}{end}", *lines[place.stop :]]
 
 
-def _find(lines: list[str], key: str, start: int, stop: int, indent: str) -> _Place | None:
+def _find(lines: list[str], key: str, start: int, stop: int, indent: str) -> _ValueSpan | None:
     """The last line of this depth with the key (the one that counts), with the lines its value takes."""
     found = None
     for number in range(start, stop):
@@ -121,7 +121,9 @@ def _find(lines: list[str], key: str, start: int, stop: int, indent: str) -> _Pl
     space, old, tail = (value["space"], value["value"], value["tail"]) if value else ("", "", "")
     if not old:
         space = " "
-    return _Place(number, _value_end(lines, number, stop, len(indent)), prefix + (space or " "), old, tail)
+    return _ValueSpan(
+        number, _value_end(lines, number, stop, len(indent)), prefix + (space or " "), old, tail
+    )
 
 
 def _value_end(lines: list[str], number: int, stop: int, indent: int) -> int:

@@ -10,7 +10,7 @@ import re2
 from dreams.lib.files.safefs import SafeFsError
 
 from .limits import Meter
-from .mounts import Place, Tree
+from .mounts import MountedPath, Tree
 from .tokenizer import Word
 
 MOST_MATCHES = 20_000
@@ -93,7 +93,7 @@ def _component(part: str, prefix: str, folder: bool, tree: Tree, cwd: str, meter
 
 def _stands(path: str, folder: bool, tree: Tree, cwd: str) -> bool:
     try:
-        place: Place = tree.place(path, cwd)
+        place: MountedPath = tree.place(path, cwd)
         return st.S_ISDIR(tree.stat(place).st_mode) or not folder
     except (OSError, SafeFsError):
         return False

@@ -39,7 +39,7 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MountedPath:
     """Where a path leads: a mount and a path below it, or (mount None) a folder that only holds mounts."""
 
     path: str
@@ -93,7 +93,7 @@ class Tree:
 
     # Paths
 
-    def place(self, path: str, cwd: str) -> Place:
+    def place(self, path: str, cwd: str) -> MountedPath:
         """Where `path` leads. Raises FileNotFoundError outside every mount."""
         if not path or len(path) > LONGEST_PATH or "\0" in path:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory")
@@ -103,9 +103,9 @@ class Tree:
         if found is not None:
             mount, rel = self._innermost(*found)
             self._refuse_hidden(mount, rel, folder)
-            return Place(full, mount, rel, folder)
+            return MountedPath(full, mount, rel, folder)
         if full in self._folders:
-            return Place(full, None, full)
+            return MountedPath(full, None, full)
         here = ", ".join(mount.point for mount in self.mounts[:6])
         raise FileNotFoundError(errno.ENOENT, f"No such file or directory (here are only {here})")
 
@@ -129,7 +129,7 @@ class Tree:
 
     # Files
 
-    def stat(self, place: Place) -> os.stat_result:
+    def stat(self, place: MountedPath) -> os.stat_result:
         """Of what is there; of a link, the link itself. Raises OSError or SafeFsError."""
         if place.mount is None:
             return _FOLDER
@@ -140,7 +140,7 @@ class Tree:
         self._refuse_hidden(place.mount, place.rel, is_folder)
         return found
 
-    def open(self, place: Place) -> int:
+    def open(self, place: MountedPath) -> int:
         """A read-only descriptor of a regular file. Raises OSError or SafeFsError; the caller closes it."""
         if place.mount is None or not place.rel:
             raise IsADirectoryError(errno.EISDIR, "Is a directory")
@@ -148,7 +148,7 @@ class Tree:
             self.stat(place)
         return place.mount.root.open_fd(place.rel)
 
-    def entries(self, place: Place) -> list[Entry]:
+    def entries(self, place: MountedPath) -> list[Entry]:
         """What a folder holds, in the file system's own order, hidden names left out."""
         if place.mount is None:
             return [Entry(name, _FOLDER) for name in self._mounted_below(place.rel)]
@@ -164,7 +164,7 @@ class Tree:
         rests = (_below(mount.point, top) for mount in self.mounts)
         return sorted({rest.split("/")[0] for rest in rests if rest})
 
-    def link_target(self, place: Place) -> str:
+    def link_target(self, place: MountedPath) -> str:
         """The text of a link, for listings; it is never followed."""
         if place.mount is None or not place.rel:
             raise OSError(errno.EINVAL, "Invalid argument")

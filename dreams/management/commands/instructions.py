@@ -47,7 +47,7 @@ class Command(base.Command):
         return [*base.table(head, rows), f"{result['tokens']:,} tokens are loaded in every session."]
 
 
-def _row(one: instructions.Told) -> dict[str, object]:
+def _row(one: instructions.CheckedFile) -> dict[str, object]:
     return {
         "path": one.file.path,
         "name": one.name,

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dreams.lib.agents.base import FoundNotes, FoundTranscript
 from dreams.models import Session, TranscriptFile
-from dreams.services.discovery.places import Place
+from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import Tally
 
 _BATCH = 500
@@ -49,7 +49,7 @@ class Plan:
     back: list[Known] = field(default_factory=list)
     gone: list[Known] = field(default_factory=list)
     notes: list[FoundNotes] = field(default_factory=list)
-    seen: dict[str, tuple[FoundTranscript, Place, str]] = field(default_factory=dict)
+    seen: dict[str, tuple[FoundTranscript, KnownProject, str]] = field(default_factory=dict)
     known: dict[str, Known] = field(default_factory=dict)
 
     def again(self, path: str) -> Job | None:
@@ -74,7 +74,7 @@ def known_files(*, host: str | None = None, project: int | None = None) -> dict[
     }
 
 
-def compare(places: Iterable[Place], known: dict[str, Known], away: set[int], tally: Tally) -> Plan:
+def compare(places: Iterable[KnownProject], known: dict[str, Known], away: set[int], tally: Tally) -> Plan:
     """List every transcript folder; `away` are the ids of folders that are no longer there."""
     plan, listed = Plan(known=known), set(away)
     for place in places:
@@ -97,7 +97,7 @@ def compare(places: Iterable[Place], known: dict[str, Known], away: set[int], ta
     return plan
 
 
-def _judge(plan: Plan, place: Place, folder: str, found: FoundTranscript) -> None:
+def _judge(plan: Plan, place: KnownProject, folder: str, found: FoundTranscript) -> None:
     plan.seen[found.path] = found, place, folder
     row = plan.known.get(found.path)
     if row is None or (row.inode, row.size, row.mtime_ns) != (found.inode, found.size, found.mtime_ns):

@@ -11,7 +11,7 @@ from dreams.lib import locks
 from dreams.lib.agents.base import AgentSettings, FoundMemory
 from dreams.lib.timestamps import from_ns
 from dreams.models import Memory, Project
-from dreams.services.discovery.places import Place
+from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import Tally
 from dreams.services.memories import syncing
 from dreams.services.scheduling import gates
@@ -22,7 +22,7 @@ Numbers = dict[str, tuple[int, int, int]]
 _STATE = ["agent_settings", "mode", "last_consolidated_at"]
 
 
-def refresh_all(places: list[Place], host: str, tally: Tally) -> None:
+def refresh_all(places: list[KnownProject], host: str, tally: Tally) -> None:
     """One query for all projects; only a directory whose numbers differ is read."""
     known: dict[int, Numbers] = {}
     rows = Memory.objects.filter(project__host=host, gone_at__isnull=True)
@@ -34,7 +34,7 @@ def refresh_all(places: list[Place], host: str, tally: Tally) -> None:
     Project.objects.bulk_update(changed, _STATE, batch_size=200)
 
 
-def _refresh(place: Place, known: Numbers, tally: Tally) -> bool:
+def _refresh(place: KnownProject, known: Numbers, tally: Tally) -> bool:
     """True when the project's own row changed. One bad project never stops the others."""
     try:
         found = []
@@ -66,7 +66,7 @@ def _is_topic(entry: FoundMemory) -> bool:
     return entry.kind in ("topic", "team") and PurePosixPath(entry.path).name != "MEMORY.md"
 
 
-def _describe(place: Place, found: Iterable[FoundMemory]) -> bool:
+def _describe(place: KnownProject, found: Iterable[FoundMemory]) -> bool:
     project = place.project
     settings = place.source.settings(place.home)
     kinds = [entry.kind for entry in found]

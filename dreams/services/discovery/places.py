@@ -69,7 +69,7 @@ _BATCH = 200
 
 
 @dataclass(slots=True)
-class Place:
+class KnownProject:
     """A project's row with what was found of it. `folders` are the ids of its transcript folders by path.
 
     Sessions of a folder belong to one project: agent memory of a repository knows the folders, but owns none.
@@ -111,7 +111,7 @@ def _is_text(path: str) -> bool:
     return storable(path) == path
 
 
-def keep(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[Place]:
+def keep(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[KnownProject]:
     """Rows for everything found; new ones are made, changed ones saved, the rest is not touched."""
     known = {project.memory_dir: project for project in Project.objects.filter(host=host)}
     names = names_of([entry for _, entry in found.values()])
@@ -122,12 +122,12 @@ def keep(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[
             project = Project(host=host, memory_dir=memory_dir, history_key=history_key(host, memory_dir))
             new.append(project)
         elif not _differs(project, source, entry, names[memory_dir]):
-            places.append(Place(project, entry, source))
+            places.append(KnownProject(project, entry, source))
             continue
         else:
             changed.append(project)
         _describe(project, source, entry, names[memory_dir])
-        places.append(Place(project, entry, source))
+        places.append(KnownProject(project, entry, source))
     Project.objects.bulk_create(new, batch_size=_BATCH)
     Project.objects.bulk_update(changed, _FIELDS, batch_size=_BATCH)
     _keep_folders(places, host)
@@ -161,11 +161,11 @@ def _describe(project: Project, source: AgentSource, entry: FoundProject, name: 
         setattr(project, key, value)
 
 
-def _keep_folders(places: list[Place], host: str) -> None:
+def _keep_folders(places: list[KnownProject], host: str) -> None:
     rows = list(TranscriptFolder.objects.filter(project__host=host).select_related("project"))
     owned = {row.path: row for row in rows if row.project.kind == Project.Kind.AUTO}
     lent = {(row.project_id, row.path): row for row in rows if row.project.kind != Project.Kind.AUTO}
-    new: list[tuple[Place, TranscriptFolder]] = []
+    new: list[tuple[KnownProject, TranscriptFolder]] = []
     for place in places:
         for path in place.found.transcript_folders:
             row = owned.get(path) if place.owns_sessions else lent.get((place.project.pk, path))
@@ -188,7 +188,7 @@ def _move(row: TranscriptFolder, project: Project) -> None:
         Session.objects.filter(folder=row).update(project=project)
 
 
-def mark_gone(places: list[Place], host: str, roots: set[str], tally: Tally) -> set[int]:
+def mark_gone(places: list[KnownProject], host: str, roots: set[str], tally: Tally) -> set[int]:
     """Mark projects and folders of these config folders that are no longer there; returns the folders gone by now."""
     now = timezone.now()
     here = {place.project.pk for place in places}

@@ -18,7 +18,7 @@ from dreams.models import Project, Session, TranscriptFolder
 from dreams.services.discovery import agents, listing, memory, notes, places, prompt_history, rows
 from dreams.services.discovery.importing import Importer
 from dreams.services.discovery.listing import Plan
-from dreams.services.discovery.places import Place
+from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import IsCancelled, OnProgress, Report, Tally
 from dreams.services.hosts import host as current_host
 
@@ -107,7 +107,7 @@ def _sources(roots: Iterable[Path | str] | None, tally: Tally) -> list[AgentSour
     return list(found.values())
 
 
-def _place_of(project: Project) -> Place:
+def _place_of(project: Project) -> KnownProject:
     """A place made of rows alone."""
     folders = dict(project.folders.filter(gone_at__isnull=True).values_list("path", "pk"))
     found = FoundProject(
@@ -117,4 +117,4 @@ def _place_of(project: Project) -> Place:
         repo=project.repo_dir or None,
         kind="agent" if project.kind == Project.Kind.AGENT else "auto",
     )
-    return Place(project, found, registry.read(project.root or project.memory_dir), folders)
+    return KnownProject(project, found, registry.read(project.root or project.memory_dir), folders)

@@ -35,7 +35,7 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CheckedFile:
     """One instruction file with all that is wrong with it. `name` is how a person knows it."""
 
     file: InstructionFile
@@ -57,10 +57,10 @@ class Told:
 class Report:
     """What an agent loads in a folder. The sums are of what every session there loads."""
 
-    files: tuple[Told, ...]
+    files: tuple[CheckedFile, ...]
 
     @property
-    def always(self) -> list[Told]:
+    def always(self) -> list[CheckedFile]:
         return [one for one in self.files if not one.file.when and not one.file.problem]
 
     @property
@@ -122,7 +122,7 @@ def report(project: Project, folder: str = "") -> Report:
         against.setdefault(one.file, []).append(one)
     return Report(
         tuple(
-            Told(
+            CheckedFile(
                 file,
                 shown(project, file.path),
                 shown(project, file.included_by) if file.included_by else "",

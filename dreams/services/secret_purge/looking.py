@@ -187,7 +187,7 @@ CHUNK = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SecretLine:
     """A secret's place in a memory as it is now. `line_no` is 1-based."""
 
     path: str
@@ -201,7 +201,7 @@ class Leak:
 
     id: str
     rule: str
-    places: list[Place] = field(default_factory=list)
+    places: list[SecretLine] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
     texts: int = 0
 
@@ -227,7 +227,7 @@ def look(project: Project) -> Leaks:
         content = text.decode(data)
         for span in spans(content):
             leak = _leak(found, content[span.start : span.end], span.rule)
-            leak.places.append(Place(memory.path, memory.pk, content.count("\n", 0, span.start) + 1))
+            leak.places.append(SecretLine(memory.path, memory.pk, content.count("\n", 0, span.start) + 1))
     paths = kept_texts(project)
     for sha, content in contents_of(project):
         for value, rule in values(content).items():

@@ -150,7 +150,7 @@ def blame(memory: Memory, version: Version, *, is_bare: bool = False) -> Blame:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _BlamedLine:
     line: Line
     cause: Cause
     before: Cause | None
@@ -165,17 +165,17 @@ def _key(cause: Cause) -> tuple[object, ...]:
     return (cause.version.pk, cause.hunk and cause.hunk.pk, write, cause.came_from)
 
 
-def _told(found: Chain, why: Causes, mask: Mask) -> Iterator[_Told]:
+def _told(found: Chain, why: Causes, mask: Mask) -> Iterator[_BlamedLine]:
     for number, (text, origin) in enumerate(zip(found.lines, found.origins, strict=True), 1):
         cause = why.of(origin.here, text)
         before = why.of(origin.before, text) if origin.before else None
         same = before is None or _key(before) == _key(cause)
-        yield _Told(Line(number, diff.visible(mask(text))), cause, None if same else before)
+        yield _BlamedLine(Line(number, diff.visible(mask(text))), cause, None if same else before)
 
 
-def _runs(told: Sequence[_Told]) -> list[Run]:
+def _runs(told: Sequence[_BlamedLine]) -> list[Run]:
     """Blank lines go with what is above them: alone they would cut every run in two."""
-    groups: list[list[_Told]] = []
+    groups: list[list[_BlamedLine]] = []
     for item in told:
         blank = not item.line.text.strip()
         if groups and (blank or item.key == groups[-1][0].key):
@@ -192,7 +192,7 @@ def _runs(told: Sequence[_Told]) -> list[Run]:
     ]
 
 
-def _shares(told: Iterable[_Told]) -> list[Share]:
+def _shares(told: Iterable[_BlamedLine]) -> list[Share]:
     counts = dict.fromkeys(KINDS, 0)
     for item in told:
         if item.line.text.strip():

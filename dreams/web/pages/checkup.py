@@ -41,7 +41,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FindingLine:
     path: str
     pk: int | None
     line_no: int | None
@@ -52,14 +52,14 @@ class Group:
     """The same finding in several files; `folded` are the places after the first."""
 
     said: Said
-    places: list[Place]
+    places: list[FindingLine]
 
     @property
-    def first(self) -> list[Place]:
+    def first(self) -> list[FindingLine]:
         return self.places[:MOST_PLACES]
 
     @property
-    def folded(self) -> list[Place]:
+    def folded(self) -> list[FindingLine]:
         return self.places[MOST_PLACES:]
 
 
@@ -104,10 +104,10 @@ def page(project: Project) -> Page:
 
 def _groups(shown: Sequence[Found], pks: Mapping[str, int]) -> list[Group]:
     """What is found in many files, worst first."""
-    alike: dict[Said, list[Place]] = defaultdict(list)
+    alike: dict[Said, list[FindingLine]] = defaultdict(list)
     for found in shown:
         if found.path:
-            place = Place(found.path, pks.get(found.path), found.line_no)
+            place = FindingLine(found.path, pks.get(found.path), found.line_no)
             alike[_without_line(found)].append(place)
     return [
         Group(said, places)

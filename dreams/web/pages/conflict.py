@@ -42,7 +42,7 @@ class Pane:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OpenConflict:
     """A conflict to solve. `chosen` and `typed` are what a form that was not taken had. `hides` secrets: nobody writes
     in a text that is masked."""
 
@@ -63,7 +63,7 @@ class Segment:
     gap: Gap | None = None
     after: tuple[Line, ...] = ()
     is_merged: bool = False
-    place: Place | None = None
+    place: OpenConflict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +199,10 @@ def _place(
     typed: Mapping[int, str],
     is_whole: bool,
     mask: Mask,
-) -> Place:
+) -> OpenConflict:
     both = "".join([*chunk.ours.lines, *chunk.theirs.lines]).replace("\r\n", "\n")
     content = typed.get(number, both)
-    return Place(
+    return OpenConflict(
         number=number,
         panes=panes,
         chosen=chosen.get(number, ""),

@@ -9,7 +9,7 @@ from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project
 from dreams.services.memories import instructions, syncing
-from dreams.services.memories.instructions import Contradiction, Report, Told
+from dreams.services.memories.instructions import CheckedFile, Contradiction, Report
 
 MOST_PROMOTED = 20
 DEEPEST = 4
@@ -39,7 +39,7 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    told: Told
+    told: CheckedFile
     problem: str
     text: str
     against: list[Against]
@@ -83,7 +83,7 @@ def page(project: Project, folder: str) -> Page:
     return Page(folder, report, files, _promotions(project, list(known.values())), problem)
 
 
-def _file(told: Told, mask: Mask, known: dict[str, Memory]) -> File:
+def _file(told: CheckedFile, mask: Mask, known: dict[str, Memory]) -> File:
     return File(
         told,
         PROBLEMS.get(told.file.problem, told.file.problem),

@@ -276,7 +276,7 @@ class Ties:
         return dict(rows.values_list("path", "pk"))
 
     @cached_property
-    def _moves(self) -> tuple[Mapping[diff.Place, diff.Move], Mapping[diff.Place, diff.Move]]:
+    def _moves(self) -> tuple[Mapping[diff.HunkLine, diff.Move], Mapping[diff.HunkLine, diff.Move]]:
         found = moves(self.loaded)
         return {move.source: move for move in found}, {move.target: move for move in found}
 
@@ -320,7 +320,7 @@ class Ties:
             return (
                 Tie("moved", "Moved within this change to", f"line {hunk.new_start + within[number] + 1}"),
             )
-        move = self._moves[0].get(diff.Place(row.file.path, row.hunk_id, number))
+        move = self._moves[0].get(diff.HunkLine(row.file.path, row.hunk_id, number))
         if move is not None:
             return (self._move("Moved to", "Moved, lightly reworded, to", move, move.target, row),)
         return (self._entry(entry, row),) if entry is not None else ()
@@ -330,12 +330,12 @@ class Ties:
             return (
                 Tie("moved", "Moved within this change from", f"line {hunk.base_start + came[number] + 1}"),
             )
-        move = self._moves[1].get(diff.Place(row.file.path, row.hunk_id, number))
+        move = self._moves[1].get(diff.HunkLine(row.file.path, row.hunk_id, number))
         if move is None or row.verdict == Hunk.Verdict.EDITED:
             return ()
         return (self._move("Moved from", "Moved, lightly reworded, from", move, move.source, row),)
 
-    def _move(self, word: str, reworded: str, move: diff.Move, there: diff.Place, here: Hunk) -> Tie:
+    def _move(self, word: str, reworded: str, move: diff.Move, there: diff.HunkLine, here: Hunk) -> Tie:
         other = next((hunk for hunk in self._rows(there.path) if hunk.hunk_id == there.hunk), None)
         start = 0 if other is None else other.new_start if there is move.target else other.base_start
         place = _place(there.path, start + there.line + 1, here)

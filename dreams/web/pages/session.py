@@ -98,7 +98,7 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Position:
     """Where to read: a byte offset, and the 1-based line there when it is known."""
 
     offset: int = 0
@@ -109,7 +109,7 @@ class Place:
 
 def reading(
     path: str,
-    place: Place,
+    place: Position,
     known: Sequence[tuple[int, int]] = (),
     terms: tuple[str, ...] = (),
     *,
@@ -134,7 +134,7 @@ def _unread(problem: str) -> Reading:
 
 
 def _reading(
-    path: str, place: Place, known: Sequence[tuple[int, int]], terms: tuple[str, ...], is_main: bool
+    path: str, place: Position, known: Sequence[tuple[int, int]], terms: tuple[str, ...], is_main: bool
 ) -> Reading:
     if place.mark is not None:
         place = _around(path, place.mark, known)
@@ -163,14 +163,14 @@ def _reading(
     )
 
 
-def _around(path: str, line: int, known: Sequence[tuple[int, int]]) -> Place:
+def _around(path: str, line: int, known: Sequence[tuple[int, int]]) -> Position:
     """A few lines before `line`, so that a jump lands with what led there above it."""
     at, reached = place_of_line(path, line, known)
     before = transcripts.page(path, at, LINES_BEFORE, backward=True, line=reached)
     first = before.turns[0] if before.turns else None
     if first is None:
-        return Place(at, reached, mark=line)
-    return Place(first.offset, first.line, mark=line)
+        return Position(at, reached, mark=line)
+    return Position(first.offset, first.line, mark=line)
 
 
 def place_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) -> tuple[int, int]:
@@ -206,7 +206,7 @@ def is_history(session: Session) -> bool:
     return session.prompts.filter(history__isnull=False).exists()
 
 
-def reached(session: Session, place: Place) -> int:
+def reached(session: Session, place: Position) -> int:
     """How many of the typed turns stand at a place or before it."""
     rows = session.prompts.all()
     if place.mark:
@@ -345,7 +345,7 @@ def inside(found: Within, mark: int | None, *, from_start: bool = True) -> Insid
     )
 
 
-def gone_to(path: str, session: Session, wanted: str) -> Place | None:
+def gone_to(path: str, session: Session, wanted: str) -> Position | None:
     """A line's number, a time ("14:30", "2026-03-01 14:30", "2026-03-01") or a share ("50%"); None for anything else."""
     wanted = wanted.strip()
     share = wanted.removesuffix("%").strip()
@@ -354,25 +354,25 @@ def gone_to(path: str, session: Session, wanted: str) -> Place | None:
             return _at_share(path, min(100, int(share[:4])))
         number = wanted.replace(",", "")
         if number.isascii() and number.isdecimal() and len(number) < 12:
-            return Place(mark=max(1, int(number)))
+            return Position(mark=max(1, int(number)))
         return _at_time(path, _moment(session, wanted))
     except OSError:
-        return Place()
+        return Position()
 
 
-def _at_share(path: str, share: int) -> Place:
+def _at_share(path: str, share: int) -> Position:
     size = Path(path).stat(follow_symlinks=False).st_size
     if share >= 100:
-        return Place(size, None, backward=True)
-    return Place(size * share // 100, None if share else 1)
+        return Position(size, None, backward=True)
+    return Position(size * share // 100, None if share else 1)
 
 
-def _at_time(path: str, moment: dt.datetime | None) -> Place | None:
+def _at_time(path: str, moment: dt.datetime | None) -> Position | None:
     if moment is None:
         return None
     offset = transcripts.offset_at(path, moment)
     turn = transcripts.line_at(path, offset)
-    return Place(offset, turn.line, mark=turn.line) if turn and turn.line else Place(offset, None)
+    return Position(offset, turn.line, mark=turn.line) if turn and turn.line else Position(offset, None)
 
 
 def _moment(session: Session, wanted: str) -> dt.datetime | None:

@@ -260,7 +260,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DigestChannel:
     """A way of sending the digest that has an address, and how it went last."""
 
     label: str
@@ -269,7 +269,7 @@ class Told:
     error: str
 
 
-def channels() -> list[Told]:
+def channels() -> list[DigestChannel]:
     rows = {row.name: row for row in Channel.objects.all()}
     return [
         _told(Channel.Name(name), _without_login(to), rows.get(name))
@@ -277,8 +277,8 @@ def channels() -> list[Told]:
     ]
 
 
-def _told(name: Channel.Name, to: str, row: Channel | None) -> Told:
-    return Told(str(name.label), to, row.sent_at if row else None, row.error if row else "")
+def _told(name: Channel.Name, to: str, row: Channel | None) -> DigestChannel:
+    return DigestChannel(str(name.label), to, row.sent_at if row else None, row.error if row else "")
 
 
 def _without_login(to: str) -> str:

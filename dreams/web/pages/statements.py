@@ -39,7 +39,7 @@ NAMING: Final = frozenset({"code", "address", "path", "identifier"})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StatementLink:
     """One statement; `pk` is its memory."""
 
     path: str
@@ -52,7 +52,7 @@ class Place:
 class Group:
     """Places that belong together, and why."""
 
-    places: tuple[Place, ...]
+    places: tuple[StatementLink, ...]
     why: str
 
 
@@ -82,7 +82,7 @@ class Compared:
     duplicates: tuple[Group, ...]
     two_values: tuple[Group, ...]
     named: tuple[NamedValue, ...]
-    places: tuple[Place, ...]
+    places: tuple[StatementLink, ...]
     having: Mapping[str, tuple[int, ...]]
     related: Mapping[str, tuple[Related, ...]]
 
@@ -95,7 +95,7 @@ class Page:
     two_values: tuple[Group, ...]
     named: tuple[NamedValue, ...]
     asked: str
-    said: tuple[Place, ...]
+    said: tuple[StatementLink, ...]
     more_said: int
     files: int
     of_files: int
@@ -151,11 +151,13 @@ def _shown(group: Group, pks: Mapping[str, int], mask: Mask) -> Group:
     return Group(tuple(_place(place, pks, mask) for place in group.places), mask(group.why))
 
 
-def _place(place: Place, pks: Mapping[str, int], mask: Mask) -> Place:
-    return Place(diff.visible(place.path), place.line, diff.visible(mask(place.text)), pks.get(place.path))
+def _place(place: StatementLink, pks: Mapping[str, int], mask: Mask) -> StatementLink:
+    return StatementLink(
+        diff.visible(place.path), place.line, diff.visible(mask(place.text)), pks.get(place.path)
+    )
 
 
-def _said_where(found: Compared, asked: str) -> list[Place]:
+def _said_where(found: Compared, asked: str) -> list[StatementLink]:
     """The places that name the value, or where no value is written so, those with the words."""
     key = " ".join(asked.strip("`").lower().split())
     if not key:
@@ -216,8 +218,8 @@ def compare(files: Mapping[str, str]) -> Compared:
     )
 
 
-def _places(statements: Iterable[Statement]) -> tuple[Place, ...]:
-    return tuple(Place(one.path, one.first_line, one.text) for one in statements)
+def _places(statements: Iterable[Statement]) -> tuple[StatementLink, ...]:
+    return tuple(StatementLink(one.path, one.first_line, one.text) for one in statements)
 
 
 def _two_values(pair: Pair) -> Group:

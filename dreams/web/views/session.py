@@ -33,7 +33,7 @@ def session(request: Request, pk: int) -> HttpResponse:
     wanted = query.parse(request.GET.get("q", ""))
     hits = _hits(request, path, wanted)
     if hits and hits.hits and _is_new_search(request):
-        place = pages.Place(mark=hits.hits[0].line)
+        place = pages.Position(mark=hits.hits[0].line)
     known = pages.known_lines(found, place.mark) if place.mark and not file else []
     files = pages.files(found)
     reached = 0 if file else pages.reached(found, place)
@@ -95,15 +95,15 @@ def _file(request: Request, found: Session) -> TranscriptFile | None:
     return None if file.kind == TranscriptFile.Kind.MAIN else file
 
 
-def _place(request: Request) -> pages.Place:
+def _place(request: Request) -> pages.Position:
     """`?line=214` jumps; `?from=` and `?to=` are the byte offsets that the neighbouring pages are asked with."""
     mark = number_or_none(request.GET.get("line"))
     if mark:
-        return pages.Place(mark=mark)
+        return pages.Position(mark=mark)
     number = number_or_none(request.GET.get("n"))
     start, end = number_or_none(request.GET.get("from")), number_or_none(request.GET.get("to"))
     if start is not None:
-        return pages.Place(start, number if start else 1)
+        return pages.Position(start, number if start else 1)
     if end is not None:
-        return pages.Place(end, number, backward=True)
-    return pages.Place()
+        return pages.Position(end, number, backward=True)
+    return pages.Position()

@@ -65,7 +65,7 @@ def says_already(context: Asking) -> Iterator[Question]:
     if repo is None:
         return
     units = [unit for unit in askable(context.tree_before) if not day_in_name(unit.path)]
-    instructed, told = _Instructed(repo), _Told(repo)
+    instructed, told = _Instructed(repo), _ConfigLines(repo)
     found: dict[tuple[str, str], list[tuple[Unit, _Line]]] = defaultdict(list)
     for unit in units:
         context.report.checkpoint()
@@ -151,7 +151,7 @@ class _Instructed:
         return line if set(_values(unit.text)) <= set(_values(line.text)) else None
 
 
-class _Told:
+class _ConfigLines:
     """The lines of all configuration, by the words in them."""
 
     def __init__(self, repo: Repository) -> None:

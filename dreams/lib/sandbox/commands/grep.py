@@ -9,7 +9,7 @@ from dreams.lib.files.safefs import SafeFsError
 from .. import patterns
 from ..errors import LineTooLong, Refused, UsageError
 from ..globbing import matches
-from ..mounts import Place, trouble
+from ..mounts import MountedPath, trouble
 from ..options import Args, Spec, digits_of, read
 from ..process import Process, Runner, is_folder, raw
 from . import perl_patterns
@@ -229,7 +229,7 @@ def _fail(process: Process, plan: Plan, state: State, path: str, error: OSError 
 
 
 def _folder(
-    process: Process, plan: Plan, state: State, place: Place, shown: str, depth: int
+    process: Process, plan: Plan, state: State, place: MountedPath, shown: str, depth: int
 ) -> Iterator[bytes]:
     entries = process.tree.entries(place)
     process.meter.saw(len(entries))

@@ -15,7 +15,7 @@ from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox import Limits, Shell, Tree
 from dreams.lib.sandbox.errors import LimitReached
 from dreams.lib.sandbox.limits import Meter
-from dreams.lib.sandbox.mounts import Place, normal, trouble
+from dreams.lib.sandbox.mounts import MountedPath, normal, trouble
 
 CHUNK = 1 << 20
 LINE_CHARS = 4_000
@@ -117,7 +117,7 @@ def _short(line: bytes) -> str:
     return text[:LINE_CHARS] + f"… [a line of {len(text):,} characters; search in it with Grep]"
 
 
-def _lines(tree: Tree, place: Place, meter: Meter) -> Iterator[bytes]:
+def _lines(tree: Tree, place: MountedPath, meter: Meter) -> Iterator[bytes]:
     for block in _blocks(tree, place, meter):
         yield from block.splitlines(keepends=True) if b"\r" not in block else _by_newline(block)
 
@@ -130,7 +130,7 @@ def _by_newline(block: bytes) -> Iterator[bytes]:
         yield parts[-1]
 
 
-def _blocks(tree: Tree, place: Place, meter: Meter) -> Iterator[bytes]:
+def _blocks(tree: Tree, place: MountedPath, meter: Meter) -> Iterator[bytes]:
     """Runs of whole lines; a line over the cap ends the reading with its reason."""
     fd = tree.open(place)
     try:
@@ -154,7 +154,7 @@ def _blocks(tree: Tree, place: Place, meter: Meter) -> Iterator[bytes]:
 # --- Walking ------------------------------------------------------------------------------------------------------
 
 
-def _files(tree: Tree, start: Place, meter: Meter, depth: int = DEEPEST) -> Iterator[Place]:
+def _files(tree: Tree, start: MountedPath, meter: Meter, depth: int = DEEPEST) -> Iterator[MountedPath]:
     """Regular files at or below `start`, in name order. What cannot be read is passed over."""
     if not st.S_ISDIR(tree.stat(start).st_mode):
         yield start
@@ -241,7 +241,7 @@ class _Search:
             _count(given, "head_limit", DEFAULT_HITS, MOST_HITS) or DEFAULT_HITS,
         )
 
-    def file(self, tree: Tree, place: Place, meter: Meter) -> None:
+    def file(self, tree: Tree, place: MountedPath, meter: Meter) -> None:
         count = 0
         for number, line, kind in self._shown(tree, place, meter):
             count += kind == ":"
@@ -252,7 +252,7 @@ class _Search:
         if count and self.mode != "content":
             self.hits.append(place.path if self.mode == "files_with_matches" else f"{place.path}:{count}")
 
-    def _shown(self, tree: Tree, place: Place, meter: Meter) -> Iterator[tuple[int, bytes, str]]:
+    def _shown(self, tree: Tree, place: MountedPath, meter: Meter) -> Iterator[tuple[int, bytes, str]]:
         """Matching lines (":") and their context ("-"), each once, in order."""
         number, trailing = 0, 0
         leading: list[tuple[int, bytes]] = []
@@ -304,7 +304,7 @@ def _grep(tree: Tree, given: Mapping[str, Any], meter: Meter) -> str:
     return "\n".join(search.hits) or "No match."
 
 
-def _search_file(search: _Search, tree: Tree, place: Place, meter: Meter) -> None:
+def _search_file(search: _Search, tree: Tree, place: MountedPath, meter: Meter) -> None:
     try:
         search.file(tree, place, meter)
     except (OSError, SafeFsError):

@@ -12,7 +12,7 @@ from dreams.lib.storage.journal.plan import End, Outcome, Script
 from dreams.lib.storage.journal.swap import Work, make_dirs, stage
 
 from .plan import Applied, Conflict, JournalBusy, JournalDamaged, Plan, Result, Status
-from .script import Checked, Place, check
+from .script import Checked, PlanBase, check
 from .store import Journal, attempts, begin, ended, locked, unfinished
 from .swap import Raced, finish, swap_all, verify_still, wait_for_writers
 from .system import System
@@ -148,7 +148,7 @@ def result_of(
     script: Script, status: Status, conflicts: tuple[Conflict, ...] = (), error: str = ""
 ) -> Result:
     """A script in the words of its plan."""
-    outer = Place(script.base, script.prefix).outer
+    outer = PlanBase(script.base, script.prefix).outer
     return Result(
         plan_id=script.plan_id,
         target_dir=script.target_dir,

@@ -167,7 +167,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlanBase:
     """Where a plan works: an existing directory, and the way from it to the target ("" when it is the target)."""
 
     base: str
@@ -184,7 +184,7 @@ class Place:
         return "" if found == "." else found
 
 
-def locate(plan: Plan) -> Place:
+def locate(plan: Plan) -> PlanBase:
     """The deepest existing directory from which the target, and what the plan names above it, can be reached.
 
     The chosen directory may be a link and is resolved here, once. Raises BadPlan when the way is no directory.
@@ -199,7 +199,7 @@ def locate(plan: Plan) -> Place:
     for _ in range(_levels_up(plan) - len(missing)):
         missing.insert(0, real.name)
         real = real.parent
-    return Place(str(real), "/".join(missing))
+    return PlanBase(str(real), "/".join(missing))
 
 
 def _levels_up(plan: Plan) -> int:
@@ -228,7 +228,7 @@ def check(system: System, plan: Plan) -> Iterator[Checked]:
         yield checker.finish()
 
 
-def _refuse_exchanged(plan: Plan, place: Place, root: Root) -> None:
+def _refuse_exchanged(plan: Plan, place: PlanBase, root: Root) -> None:
     if plan.identity is None:
         return
     try:
@@ -241,7 +241,7 @@ def _refuse_exchanged(plan: Plan, place: Place, root: Root) -> None:
 
 
 class _Checker:
-    def __init__(self, system: System, plan: Plan, place: Place, root: Root) -> None:
+    def __init__(self, system: System, plan: Plan, place: PlanBase, root: Root) -> None:
         self.system, self.plan, self.place, self.root = system, plan, place, root
         self.tasks: list[Task] = []
         self.untouched: list[str] = []

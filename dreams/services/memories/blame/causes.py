@@ -17,7 +17,7 @@ from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, LedgerEntry, Memory, MemoryWrite, Session, TranscriptFile, Version
 from dreams.services import blobs, proposals
-from dreams.services.memories.blame.lines import MIN_KNOWN, Origin, Place, added_at, lines_of, origins
+from dreams.services.memories.blame.lines import MIN_KNOWN, Origin, StateLine, added_at, lines_of, origins
 
 # The states of one memory, from its rows, with where each line of the last one came in.
 
@@ -119,7 +119,7 @@ class Causes:
     writes: Sequence[Write] = ()
     arrivals: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
-    def of(self, place: Place, line: str) -> Cause:
+    def of(self, place: StateLine, line: str) -> Cause:
         """The cause of `line`, which came in at `place`."""
         version = self.chain.states[place.state]
         if version.origin in UNSEEN:

@@ -21,7 +21,7 @@ MIN_KNOWN = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StateLine:
     """A line of a state: `state` counts from 0 in the states given, `line` from 0 in that state."""
 
     state: int
@@ -34,14 +34,14 @@ class Origin:
 
     state: int
     line: int
-    before: Place | None = None
+    before: StateLine | None = None
 
     @property
-    def here(self) -> Place:
-        return Place(self.state, self.line)
+    def here(self) -> StateLine:
+        return StateLine(self.state, self.line)
 
     @property
-    def first(self) -> Place:
+    def first(self) -> StateLine:
         """The earliest place that is known of these words."""
         return self.before or self.here
 
@@ -58,14 +58,14 @@ def origins(states: Iterable[str | None]) -> list[Origin]:
     """
     lines: list[str] = []
     found: list[Origin] = []
-    known: dict[str, Place] = {}
+    known: dict[str, StateLine] = {}
     for number, text in enumerate(states):
         now = [] if text is None else lines_of(text)
         if now == lines:
             continue
         step = _Step.of(lines, now)
         found = [
-            found[was] if was is not None else _new(Place(number, line), now[line], step, found, known)
+            found[was] if was is not None else _new(StateLine(number, line), now[line], step, found, known)
             for line, was in enumerate(step.kept)
         ]
         known.update(
@@ -77,7 +77,9 @@ def origins(states: Iterable[str | None]) -> list[Origin]:
     return found
 
 
-def _new(here: Place, text: str, step: _Step, found: Sequence[Origin], known: Mapping[str, Place]) -> Origin:
+def _new(
+    here: StateLine, text: str, step: _Step, found: Sequence[Origin], known: Mapping[str, StateLine]
+) -> Origin:
     """A line that came with this state, with where its words were before."""
     source = step.reworded.get(here.line)
     before = found[source].first if source is not None else known.get(text)
