@@ -315,8 +315,8 @@ def _two_files(
 
 def test_the_newer_of_two_statements_stays_in_whichever_file_it_is(tmp_path: Path) -> None:
     old, new = (
-        "copper-indexer is on port 80 (as of 2026-01-10)",
-        "copper-indexer is on port 81 (as of 2026-02-10)",
+        "`copper-indexer` is on port 80 (as of 2026-01-10)",
+        "`copper-indexer` is on port 81 (as of 2026-02-10)",
     )
     assert _two_files(tmp_path, ("project_status.md", old), ("session_notes.md", new)) == {new}
 
@@ -428,7 +428,7 @@ def test_a_name_of_its_own_makes_a_statement_the_same_in_any_file_and_a_common_w
         made = dream(tmp_path / folder, files)
         return (made.text("billing.md") + made.text("search.md")).count(statement) == 1
 
-    assert merged("copper-indexer listens on port 8080.", "own")
+    assert merged("`copper-indexer` listens on port 8080.", "own")
     assert not merged("The API listens on port 8080.", "common")
     assert not merged("Deployed to eu-west-1 on every merge.", "region")
     assert not merged("Expected: ~12:00 UTC on each weekday", "time")

@@ -261,6 +261,50 @@ def test_a_line_that_does_not_name_what_its_file_is_about_stays_in_both(tmp_path
     assert dream(tmp_path, files).edits == []
 
 
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("Full security re-audit", "Full security re-audit (repeat 6-step checklist)"),
+        ("Full security re-audit", "Full security re-audit"),
+        ("Look at read-only replicas after each deploy", "Look at read-only replicas after each deploy"),
+        ("Run the end-to-end tests first", "Run the end-to-end tests first (with Chromium)"),
+        ("Read-only tokens for all scripts", "Read-only tokens for all scripts"),
+        ("As of 2026-05-02: full re-audit takes 2 days", "As of 2026-05-09: full re-audit takes 3 days"),
+    ],
+)
+def test_a_compound_word_is_no_name_that_makes_a_line_the_same_in_memories_of_two_things(
+    tmp_path: Path, one: str, two: str
+):
+    files = {
+        "citizen-skill-review.md": memory(f"- {one}\n- Citizen is in Go\n"),
+        "constitution-skill-review.md": memory(f"- {two}\n- Constitution is in Rust\n"),
+        "MEMORY.md": "- [b](citizen-skill-review.md)\n- [c](constitution-skill-review.md)\n",
+    }
+    assert dream(tmp_path, files).edits == []
+
+
+@pytest.mark.parametrize("name", ["`copper-indexer`", "The copper_indexer", "Copper Indexer"])
+def test_a_line_that_names_its_thing_is_the_same_in_any_memory(tmp_path: Path, name: str):
+    files = {
+        "project_search.md": memory(f"- {name} needs a restart after each deploy\n- Search is in Rust\n"),
+        "project_deploys.md": memory(f"- {name} needs a restart after each deploy\n- Deploys are slow\n"),
+        "MEMORY.md": "- [s](project_search.md)\n- [d](project_deploys.md)\n",
+    }
+    assert len(dream(tmp_path, files).operations("merge")) == 1
+
+
+def test_a_line_that_names_its_thing_only_as_a_compound_word_is_asked_about(tmp_path: Path):
+    line = "copper-indexer needs a restart after each deploy"
+    files = {
+        "project_search.md": memory(f"- {line}\n- Search is in Rust\n"),
+        "project_deploys.md": memory(f"- {line}\n- Deploys are slow\n"),
+        "MEMORY.md": "- [s](project_search.md)\n- [d](project_deploys.md)\n",
+    }
+    made = dream(tmp_path, files)
+    assert made.edits == []
+    assert [asked.kind for asked in made.outcome.questions] == ["same"]
+
+
 def test_a_file_that_says_nothing_new_goes_and_links_to_it_follow(tmp_path: Path):
     body = "Write tests before code.\n\n**Why:** bugs came back.\n"
     files = {

@@ -28,6 +28,7 @@ _NO_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _ENTRY = re.compile(r"[*_]*`(?P<code>[^`]+)`[*_]*\s*(?:[:({<–—-]|$)")
+_MANY_WORDS = re.compile(r"[^\W\d_]+(?:[- ][^\W\d_]+)+")
 _DASH = re.compile(r"\s[—–-]\s")
 _GENERAL = frozenset(
     stem(word)
@@ -91,9 +92,18 @@ def defines(text: str) -> bool:
 
 
 def _names(text: str) -> set[str]:
-    """Names that are nobody else's: copper-indexer, Copper Indexer; not "the API", nor a region."""
-    values = (value for value in read(text).values if value.kind in {"name", "identifier"})
-    return {value.key for value in values if re.fullmatch(r"[^\W\d_]+(?:[- ][^\W\d_]+)+", value.key)}
+    """Names that are nobody else's: `copper-indexer`, copper_indexer, Copper Indexer; not "the API", a region, nor a compound
+    word ("re-audit", "read-only"), which is written as a service is."""
+    return {
+        value.key
+        for value in read(text).values
+        if _MANY_WORDS.fullmatch(value.key)
+        and (value.kind == "name" or (value.kind == "identifier" and _is_code(text[value.start : value.end])))
+    }
+
+
+def _is_code(written: str) -> bool:
+    return "`" in written or "_" in written
 
 
 def _about(tree: Tree, unit: Unit) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from dreams.engines.rules.notes import places
@@ -17,7 +16,6 @@ from dreams.lib.prose.statements import statement
 LEAST_WORDS = 3
 SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look
 CHECK_EVERY = 200
-_NAMED = re.compile(r"[\d`/_@]")
 
 
 def merge(rec: Recorder) -> None:
@@ -62,10 +60,6 @@ def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
     exact = similarity.normalised(one.text) == similarity.normalised(two.text)
     if one.frame != two.frame or (not exact and not _types_agree(tree, one, two)):
         return None
-    if one.path != two.path and not exact and not _NAMED.search(min(one.text, two.text, key=len)):
-        return (
-            None  # without a number, a name in code or a path each may speak of what its own memory is about
-        )
     found = similarity.same(one.text, two.text)
     if not found.same or not places.agree(tree, one, two):
         return None
