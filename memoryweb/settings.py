@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "dreams.web.middleware.local_time",
     "dreams.web.middleware.page_for_every_answer",
+    "dreams.web.hidden_secrets.secret_paths_masked",
 ]
 
 ROOT_URLCONF = "memoryweb.urls"

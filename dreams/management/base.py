@@ -15,7 +15,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -24,6 +24,9 @@ from django.db import DatabaseError, connections
 
 from dreams.lib import diff
 from memoryweb import faults
+
+if TYPE_CHECKING:
+    from dreams.services.secret_paths import SecretPaths
 
 DONE, REFUSED, USAGE = 0, 1, 2
 # A slug begins with "-", which argparse takes for an option. A character that no argument can hold stands before it
@@ -84,14 +87,18 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """For `call_command`: the same, with exceptions instead of exit codes."""
         self._begin(options)
-        self._print(self.run(options), options)
+        self._print(self._answer(options), options)
+
+    def _answer(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        paths = self._paths()
+        return self.run({key: paths.meant(value) for key, value in options.items()})
 
     # --- Running --------------------------------------------------------------------------------------------------
 
     def _guarded(self, options: Mapping[str, Any]) -> int:
         try:
             self._begin(options)
-            self._print(self.run(options), options)
+            self._print(self._answer(options), options)
         except Refused as refused:
             self._print(refused.result, options)
             return self._fail(str(refused), REFUSED)
@@ -152,14 +159,21 @@ class Command(BaseCommand):
     def _print(self, result: Mapping[str, Any] | None, options: Mapping[str, Any]) -> None:
         if result is None:
             return
+        mask = self._paths().mask
         if options.get("json"):
-            self.stdout.write(json.dumps(result, ensure_ascii=False, default=as_json))
+            self.stdout.write(mask(json.dumps(result, ensure_ascii=False, default=as_json)))
         else:
             for line in self.words(result):  # a memory may hold what moves a terminal's cursor
-                self.stdout.write(diff.visible(line))
+                self.stdout.write(diff.visible(mask(line)))
+
+    def _paths(self) -> SecretPaths:
+        """File names with secrets: printed masked, and taken masked."""
+        from dreams.services import secret_paths  # noqa: PLC0415 - imports the tables, which not every command needs
+
+        return secret_paths.known() if self.needs_database else secret_paths.NONE
 
     def _fail(self, message: str, code: int) -> int:
-        self.stderr.write(message)
+        self.stderr.write(self._paths().mask(message))
         return code
 
     def say(self, message: str) -> None:

@@ -25,7 +25,7 @@ from dreams.lib.files.text import decode, encode, storable
 from dreams.lib.prose import recall
 from dreams.lib.secrets import redact
 from dreams.models import Project, Session
-from dreams.services import project_lock, recalling, suggesting
+from dreams.services import project_lock, recalling, secret_paths, suggesting
 from dreams.services.suggesting import NotTaken, Suggestion
 from memoryweb import version
 
@@ -105,23 +105,26 @@ class Desk:
         you were given before are left out. Answers with each memory's text and age, and why others were not chosen."""
         with self._project() as project:
             files = recalling.fresh(project)
-            seen = recall.Seen({*self._ages, *shown}, self._bytes, tools)
+            paths = secret_paths.known()
+            seen = recall.Seen({*self._ages, *(str(paths.meant(one)) for one in shown)}, self._bytes, tools)
             found = recalling.ask(project, files, question, seen, self._ages)
             answer = _answer(found)
             self._ages |= {one.path: one.age for one in found.chosen}
             self._named |= {one["path"] for one in (*answer["chosen"], *answer["left_out"])}
             self._bytes += sum(len(encode(one["text"])) for one in answer["chosen"])
-            return _json(answer)
+            return paths.mask(_json(answer))
 
     def read_memory(self, path: MemoryPath, from_line: FromLine = 1) -> str:
         """Read a memory that `recall` named, from a line on. A long one ends with the line to go on from."""
         with self._project() as project:
+            paths = secret_paths.known()
+            path = str(paths.meant(path))
             if path not in self._named:
                 raise ToolError("Only what `recall` named can be read. Ask it first.")
             left = recall.MOST_BYTES - self._bytes
             data = recalling.fresh(project).get(path)
             if data is None:
-                raise ToolError(f"{path} is no longer there.")
+                raise ToolError(paths.mask(f"{path} is no longer there."))
             if left < LEAST_BYTES:
                 raise ToolError(
                     f"This session has read {recall.MOST_BYTES:,} bytes of memories, which is the most."
@@ -139,9 +142,8 @@ class Desk:
             text = _cut("".join(lines[from_line - 1 :]), min(left, MOST_BYTES - len(_json(answer)) - 100))
             next_line = from_line + len(text.splitlines())
             self._bytes += len(encode(text))
-            return _json(
-                {**answer, "next_line": next_line if next_line <= len(lines) else None, "text": text}
-            )
+            answer |= {"next_line": next_line if next_line <= len(lines) else None, "text": text}
+            return paths.mask(_json(answer))
 
     def propose_memory(self, name: Name, description: Description, type: Kind, text: Content) -> str:
         """Suggest something to remember. The person sees it as a card and decides; nothing is written before."""

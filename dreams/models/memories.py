@@ -52,10 +52,17 @@ class Memory(models.Model):
         help_text="Why the file cannot be read now; the other fields are as last seen.",
     )
 
+    secret_in_path = models.BooleanField(db_default=False, help_text="The file's name has a secret in it.")
+
     class Meta:
         constraints = [models.UniqueConstraint(fields=["project", "path"], name="memory_unique_per_project")]
         ordering = ["path"]
-        indexes = [models.Index(fields=["sha256"], name="memory_by_sha256")]
+        indexes = [
+            models.Index(fields=["sha256"], name="memory_by_sha256"),
+            models.Index(
+                fields=["path"], name="memory_secret_paths", condition=models.Q(secret_in_path=True)
+            ),
+        ]
         verbose_name_plural = "memories"
 
     def __str__(self) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 
 from dreams.lib import diff
+from dreams.lib.files.text import decode, encode
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Proposal
-from dreams.services import review
+from dreams.services import review, secret_paths
 from dreams.services.review import Actor
 from dreams.web.access import actor
 
@@ -49,7 +52,10 @@ MOST = 50
 
 
 def is_bare(request: HttpRequest, thing: Memory | Proposal) -> bool:
-    return _name(thing) in request.session.get(KEY, ())
+    asked = _name(thing) in request.session.get(KEY, ())
+    if asked:
+        request.shows_secrets = True  # type: ignore[attr-defined] # read below, on the way out
+    return asked
 
 
 def turn(request: HttpRequest, thing: Memory | Proposal) -> None:
@@ -63,3 +69,43 @@ def turn(request: HttpRequest, thing: Memory | Proposal) -> None:
 
 def _name(thing: Memory | Proposal) -> str:
     return thing.public_id if isinstance(thing, Proposal) else f"memory {thing.pk}"
+
+
+# --- File names -----------------------------------------------------------------------------------------------------
+
+#: What a person types is never masked: saved, the mask would stand in place of the secret.
+_TYPED = re.compile(r"(<textarea\b.*?</textarea>)", re.DOTALL)
+
+
+def secret_paths_masked(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[..., HttpResponseBase]:
+    """File names on every page without their secrets; a link or form that names one by its mask still finds it."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        paths = secret_paths.known()
+        if not paths:
+            return get_response(request)
+        request.GET, request.POST = _meant(paths, request.GET), _meant(paths, request.POST)  # type: ignore[assignment]
+        response = get_response(request)
+        return response if hasattr(request, "shows_secrets") else _masked(paths.mask, response)
+
+    return middleware
+
+
+def _meant(paths: secret_paths.SecretPaths, given: QueryDict) -> QueryDict:
+    found = given.copy()
+    for key, values in given.lists():
+        found.setlist(key, [str(paths.meant(value)) for value in values])
+    return found
+
+
+def _masked(mask: Mask, response: HttpResponseBase) -> HttpResponseBase:
+    if isinstance(response, StreamingHttpResponse):
+        response.streaming_content = (encode(mask(decode(part))) for part in response)
+    elif isinstance(response, HttpResponse):
+        pieces = _TYPED.split(decode(response.content))
+        response.content = encode("".join(one if n % 2 else mask(one) for n, one in enumerate(pieces)))
+        if "Content-Length" in response:
+            response["Content-Length"] = str(len(response.content))
+    return response

@@ -103,13 +103,20 @@ def _rule(name: str, judge: str, pattern: str) -> _Rule:
 def _rules() -> Iterator[_Rule]:
     for line in PREFIXED.strip().splitlines():
         name, pattern = line.split(None, 1)
-        yield _rule(name, "form", pattern.strip())
+        yield _rule(name, "form", _after_underscore(pattern.strip()))
     for line in SHORT.strip().splitlines():
         name, pattern = line.split(None, 1)
         yield _rule(name, "random", pattern.strip())
     for line in GIVEN.strip().splitlines():
         name, judge, pattern = line.split(None, 2)
         yield _rule(name, judge, pattern.strip())
+
+
+def _after_underscore(pattern: str) -> str:
+    """A form that begins a word may also follow an underscore, which file names put between words."""
+    if not pattern.startswith(r"\b") or "?P<s>" in pattern:
+        return pattern
+    return rf"(?:\b|_)(?P<s>{pattern[2:]})"
 
 
 def _grouped() -> list[tuple[re.Pattern[str], list[_Rule]]]:

@@ -145,7 +145,7 @@ def usage_row(session: int, row: UsageRow) -> rows.Row:
 
 @lru_cache(1_000)
 def _model(name: str) -> str:
-    return storable(name, 100)
+    return storable(redact(name), 100)
 
 
 def prompt_row(session: int, row: Prompt) -> rows.Row:
@@ -170,11 +170,18 @@ def open_end_rows(summary: Summary) -> list[rows.Row]:
     ]
 
 
+WRITTEN = (
+    *("custom_title", "ai_title", "last_prompt", "summary", "first_typed", "first_text"),
+    *("first_branch", "last_branch"),
+)
+
+
 def leave_out_secrets(summary: Summary) -> None:
     """What people and agents wrote goes without its secrets into the database; the transcript stays as it is."""
-    for name in ("custom_title", "ai_title", "last_prompt", "summary", "first_typed", "first_text"):
+    for name in WRITTEN:
         written = getattr(summary, name)
         if written:
             setattr(summary, name, redact(written))
+    summary.branches = list(dict.fromkeys(map(redact, summary.branches)))
     for task in summary.tasks.all() if summary.tasks else ():
         task.subject = redact(task.subject)

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from dreams.lib import memdir
 from dreams.lib.files import safefs, text, workspace
+from dreams.lib.secrets import redact
 from dreams.lib.storage import history
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
 from dreams.services import blobs, database, project_lock
@@ -269,11 +270,17 @@ def _describe(row: Memory, file: workspace.SnapshotFile) -> None:
     document = memdir.parse(file.data)
     front = document.frontmatter
     row.kind = kind_of(file.path)
-    row.type = text.storable(memdir.memory_type(document, file.path) or "", 40)
-    row.name = text.storable((front.name if front else None) or "", NAME_LIMIT)
-    row.description = text.storable((front.description if front else None) or "", 2000)
+    row.secret_in_path = bool(redact.values(file.path))
+    row.type = _told(memdir.memory_type(document, file.path), 40)
+    row.name = _told(front.name if front else None, NAME_LIMIT)
+    row.description = _told(front.description if front else None, 2000)
     row.pinned = bool(front and front.pinned)
     row.lines = file.data.count(b"\n") + (not file.data.endswith(b"\n") and bool(file.data))
+
+
+def _told(value: str | None, most: int) -> str:
+    """Without secrets: lists, titles and answers over MCP show it unasked."""
+    return text.storable(redact.redact(value or ""), most)
 
 
 def kind_of(path: str) -> Memory.Kind:

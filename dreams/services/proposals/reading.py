@@ -10,6 +10,7 @@ from dreams.engines import drafts
 from dreams.engines.types import Citation, Fate
 from dreams.lib import diff, memdir
 from dreams.lib.files import text
+from dreams.lib.secrets.redact import redact
 from dreams.models import (
     FileChange,
     Hunk,
@@ -159,7 +160,7 @@ def memory_type(path: str, data: bytes | None) -> str:
     """`index` for MEMORY.md, else the memory's own type, else empty."""
     if path.rpartition("/")[2] == "MEMORY.md":
         return "index"
-    return memdir.memory_type(memdir.parse(data or b""), path) or ""
+    return redact(memdir.memory_type(memdir.parse(data or b""), path) or "")
 
 
 # Which file of a proposal is another one under a new name: a proposal itself knows only files that come and

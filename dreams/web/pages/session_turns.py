@@ -181,7 +181,7 @@ def _view(
         continues=_goes_on(above, speaker, turn),
         is_marked=mark is not None and turn.line == mark,
         is_folded=speaker in _FOLDED,
-        model=turn.model,
+        model=shown(turn.model),
         agent_id=turn.agent_id,
         is_divider=turn.subtype == "compact_boundary",
     )
@@ -206,7 +206,9 @@ def _speaker(turn: transcripts.Turn) -> tuple[str, str, str]:
 def _piece(part: transcripts.Part, speaker: str) -> Piece | None:
     if part.kind == "image":
         what = "A picture" if "pdf" not in part.name else "A document"
-        return Piece("image", f"{what} ({part.name}), not shown." if part.name else f"{what}, not shown.")
+        return Piece(
+            "image", f"{what} ({shown(part.name)}), not shown." if part.name else f"{what}, not shown."
+        )
     if not part.text.strip() and part.kind != "tool_result":
         return None
     text = shown(part.text)
