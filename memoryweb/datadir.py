@@ -35,6 +35,12 @@ def hook_token(folder: Path) -> str:
     return _made_once(folder, "hook_token")
 
 
+def host_id(folder: Path) -> str:
+    """Who this installation is among those that share a database, in `folder`/host_id: a computer may be renamed, and two
+    people may use one. A token of 64 characters that says nothing."""
+    return _made_once(folder, "host_id")
+
+
 def _made_once(folder: Path, name: str) -> str:
     """The random text in `folder`/`name`, made (0600) on first use.
 

@@ -18,6 +18,9 @@ DEMO_ROOT = DATA_DIR / "demo"
 if not any(root.is_dir() for root in ROOTS) and DEMO_ROOT.is_dir():
     ROOTS = (DEMO_ROOT,)
 
+# How people call this machine among those that share a database; without one, the computer's name when first started.
+HOST_NAME = env.text("MEMORYWEB_HOST")
+
 SECRET_KEY = env.text("MEMORYWEB_SECRET_KEY") or datadir.secret_key(DATA_DIR)
 DEBUG = False
 

@@ -128,7 +128,7 @@ class Command(BaseCommand):
         return self._fail(f"The answer could not be written ({error.strerror}). Write it elsewhere.", REFUSED)
 
     def _begin(self, options: Mapping[str, Any]) -> None:
-        from dreams.services import database  # noqa: PLC0415 - commands without a database start faster
+        from dreams.services import database, hosts  # noqa: PLC0415 - commands without a database start faster
 
         if options.get("verbosity", 1) > 1:
             logging.getLogger().setLevel(logging.INFO)
@@ -136,6 +136,7 @@ class Command(BaseCommand):
         if self.needs_database:
             try:
                 database.ensure()
+                hosts.register()
             except database.DatabaseUnavailable as error:
                 raise Refused(str(error)) from error
 

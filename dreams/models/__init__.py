@@ -4,6 +4,7 @@ from dreams.models.auditlog import AuditEntry
 from dreams.models.catching import Card
 from dreams.models.config import LoginLink, Override, Policy
 from dreams.models.dreams import DreamRun, DreamSession, Turn
+from dreams.models.hosts import Host
 from dreams.models.inbox import FeedToken, Snooze
 from dreams.models.jobs import JobRun, ScheduledJob
 from dreams.models.memories import Blob, Memory, Version
@@ -58,6 +59,7 @@ __all__ = [
     "HiddenPrompt",
     "HistoryFile",
     "HistoryPrompt",
+    "Host",
     "Hunk",
     "JobRun",
     "LedgerEntry",

@@ -356,6 +356,7 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "job.added": _job,
     "job.removed": _job,
     "job.started": _job,
+    "host.adopted": _plain("{who} made all projects of the host {id} this host’s"),
     "history.imported": _imported,
     "history.purged": _purged,
 }

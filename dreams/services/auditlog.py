@@ -61,6 +61,7 @@ ACTIONS = {
     "job.added": "Job added",
     "job.removed": "Job removed",
     "job.started": "Job started by hand",
+    "host.adopted": "Former host taken over",
     "history.imported": "History imported",
     "history.purged": "History purged",
 }

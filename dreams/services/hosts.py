@@ -1,16 +1,235 @@
-"""Which machine this is: a project belongs to the host whose files it is, and its work is queued to that host."""
+"""Which installation this is: a project belongs to the host whose files it is, and its work is queued to that host.
+
+A host is a data directory with its queue, so two people on one computer are two hosts. Rows hold its key, which stays when
+the computer is renamed; people read its name.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
+import getpass
+import os
 import platform
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 
 from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Count
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from dreams.models import HistoryFile, Host, JobRun, Project, ScheduledJob
+from dreams.services import auditlog, database
+from memoryweb import datadir
+
+#: A host whose scheduler was silent for so long is away. It looks around once a minute.
+AWAY = dt.timedelta(minutes=3)
+LONGEST_NAME = 200
+
+
+class CannotAdopt(ValueError):
+    """The host cannot be taken over; the message says why and what to do."""
 
 
 def host() -> str:
-    return platform.node() or "localhost"
+    """This host's key."""
+    return _key(Path(settings.DATA_DIR))
 
 
-def cluster_name(host_name: str) -> str:
+@lru_cache(maxsize=8)
+def _key(folder: Path) -> str:
+    return datadir.host_id(folder)
+
+
+def cluster_name(key: str) -> str:
     """The queue that a host's cluster listens to."""
-    return f"{settings.Q_CLUSTER['name']}@{host_name}"
+    return f"{settings.Q_CLUSTER['name']}@{key}"
+
+
+# --- Names --------------------------------------------------------------------------------------------------------
+
+
+def names() -> dict[str, str]:
+    """Key → name of every host of this database. One query."""
+    return dict(Host.objects.values_list("key", "name"))
+
+
+def name_of(key: str) -> str:
+    """A key that no host has is a name from before hosts had keys."""
+    return names().get(key, key)
+
+
+def key_of(name: str) -> str:
+    """The key of the host called `name`; "" for none."""
+    return Host.objects.filter(name=name).values_list("key", flat=True).first() or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A host as a person sees it. `last_seen` is by this machine's clock, whatever the clock of that host says."""
+
+    key: str
+    name: str
+    is_here: bool
+    last_seen: dt.datetime | None
+    is_away: bool
+    projects: int
+
+
+def known() -> list[Known]:
+    """Every host of this database, by name. Two queries."""
+    counted = Project.objects.filter(gone_at__isnull=True).order_by().values_list("host")
+    projects = dict(counted.annotate(n=Count("pk")))
+    return [_known(row, projects.get(row.key, 0)) for row in Host.objects.annotate(now=Now())]
+
+
+def _known(row: Host, projects: int) -> Known:
+    now: dt.datetime = row.now  # type: ignore[attr-defined] # annotated by known
+    silent = now - row.last_seen_at if row.last_seen_at else None
+    return Known(
+        key=row.key,
+        name=row.name,
+        is_here=row.key == host(),
+        last_seen=timezone.now() - silent if silent is not None else None,
+        is_away=silent is None or silent > AWAY,
+        projects=projects,
+    )
+
+
+def note_seen() -> None:
+    """This host's scheduler runs."""
+    if not Host.objects.filter(key=host()).update(last_seen_at=Now()):
+        register()
+
+
+# --- Making oneself known -----------------------------------------------------------------------------------------
+
+
+def register() -> None:
+    """Have a row for this host, with the name that it is to have. One query when nothing is to do.
+
+    What a host of this computer's name has from before hosts had keys becomes this one's.
+    """
+    row = Host.objects.filter(key=host()).first()
+    if row is not None and (row.name == settings.HOST_NAME or not settings.HOST_NAME):
+        return
+    with transaction.atomic():
+        database.one_at_a_time("hosts")
+        Host.objects.update_or_create(key=host(), defaults={"name": _free_name()})
+        former = platform.node() or "localhost"
+        if row is None and not Host.objects.filter(key=former).exists():
+            _move(former, [project for project in Project.objects.filter(host=former) if _is_mine(project)])
+
+
+def _free_name() -> str:
+    """The name that was asked for, or the computer's; two people on one computer are told apart by theirs."""
+    wanted = settings.HOST_NAME or platform.node() or "localhost"
+    person = ""
+    with suppress(KeyError, OSError):
+        person = getpass.getuser()
+    tries = [wanted, *([f"{person}@{wanted}"] if person else []), *(f"{wanted}-{n}" for n in range(2, 1000))]
+    taken = set(Host.objects.exclude(key=host()).values_list("name", flat=True))
+    return next(name[:LONGEST_NAME] for name in tries if name[:LONGEST_NAME] not in taken)
+
+
+def _is_mine(project: Project) -> bool:
+    """A database in a file is one person's; on a server, two people of one computer once shared its name."""
+    if connection.vendor == "sqlite":
+        return True
+    try:
+        return Path(project.root or project.memory_dir).stat().st_uid == os.getuid()
+    except OSError:
+        return False
+
+
+# --- Taking over a former name ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Adopted:
+    """What moved to this host, by slug; `left` was worked on under both names, and stays where it is."""
+
+    moved: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def adopt(former: str, actor: str) -> Adopted:
+    """Make everything of the host called `former` this host's. Raises CannotAdopt."""
+    register()
+    found = {one.name: one for one in known()}
+    key = found[former].key if former in found else former
+    rows = Project.objects.filter(host=key)
+    if key == host():
+        raise CannotAdopt(f"{former} is this host.")
+    if former in found and not found[former].is_away:
+        raise CannotAdopt(
+            f"{former} is running. Stop it there first, or it would find all its projects anew."
+        )
+    if former not in found and not rows.exists() and not ScheduledJob.objects.filter(host=key).exists():
+        others = ", ".join(sorted({*found, *_unnamed()} - {name_of(host())})) or "none"
+        raise CannotAdopt(f"No host is called {former}. Others in this database: {others}.")
+    with transaction.atomic():
+        database.one_at_a_time("hosts")
+        done = _move(key, rows)
+        auditlog.record(
+            "host.adopted", actor=actor, object_id=former, moved=len(done.moved), left=len(done.left)
+        )
+    return done
+
+
+def _unnamed() -> set[str]:
+    """Values of rows that no host has: names from before hosts had keys."""
+    return set(Project.objects.order_by().values_list("host", flat=True).distinct()) - set(names())
+
+
+def _move(former: str, projects: Iterable[Project]) -> Adopted:
+    done = Adopted()
+    for project in projects:
+        twin = Project.objects.filter(host=host(), memory_dir=project.memory_dir).first()
+        if twin is not None and _was_worked_on(twin):
+            done.left.append(project.slug)
+            continue
+        if twin is not None:
+            twin.delete()  # discovery alone made it: the next one brings the older row up to date
+        Project.objects.filter(pk=project.pk).update(host=host())
+        done.moved.append(project.slug)
+    jobs = ScheduledJob.objects.filter(host=former).exclude(project__host=former)
+    JobRun.objects.filter(host=former, job__in=jobs).update(host=host())
+    jobs.update(host=host())
+    _move_prompts(former)
+    _forget_queue(former)
+    if not Project.objects.filter(host=former).exists():
+        JobRun.objects.filter(host=former).update(host=host())
+        Host.objects.filter(key=former).delete()
+    return done
+
+
+def _was_worked_on(project: Project) -> bool:
+    made: Sequence[bool] = (
+        project.dreams.exists(),
+        project.proposals.exists(),
+        project.jobs.exists(),
+        project.overrides.exists(),
+        project.policies.exists(),
+    )
+    return any(made)
+
+
+def _move_prompts(former: str) -> None:
+    """How far the agent's prompt history was read, of the config folders whose projects moved."""
+    roots = Project.objects.filter(host=host()).order_by().values("root")
+    rows = HistoryFile.objects.filter(host=former, root__in=roots)
+    HistoryFile.objects.filter(host=host(), root__in=list(rows.values_list("root", flat=True))).delete()
+    rows.update(host=host())
+
+
+def _forget_queue(former: str) -> None:
+    """Nobody listens to it any more; dreams that waited in it are handed out again."""
+    from django_q.models import OrmQ, Schedule  # noqa: PLC0415 - the queue reads its settings on import
+
+    OrmQ.objects.filter(key=cluster_name(former)).delete()
+    Schedule.objects.filter(cluster=cluster_name(former)[:100]).delete()

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, TranscriptFolder
-from dreams.services.hosts import host
+from dreams.services.hosts import host, name_of
 
 MAX_CANDIDATES = 10
 LONGEST_ID = 18  # digits; more do not fit into the column
@@ -38,7 +38,8 @@ def project(name: str) -> Project:
         raise Ambiguous(f"{name!r} is more than one project; name it by id or directory: {listed}")
     elsewhere = Project.objects.filter(where).exclude(host=host()).order_by("gone_at", "pk").first()
     if elsewhere is not None:
-        raise Unknown(f"{elsewhere.slug} belongs to {elsewhere.host}, and this is {host()}. Do it there.")
+        owner = name_of(elsewhere.host)
+        raise Unknown(f"{elsewhere.slug} belongs to {owner}, and this is {name_of(host())}. Do it there.")
     raise Unknown(f"No project {name!r}.{_near(name)} `projects` lists them; `discover` looks for new ones.")
 
 

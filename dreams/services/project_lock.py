@@ -17,7 +17,7 @@ from dreams import conf
 from dreams.lib import locks, process
 from dreams.models import LockHold, Project
 from dreams.services import auditlog
-from dreams.services.hosts import host
+from dreams.services.hosts import host, name_of
 
 
 class ProjectBusy(Exception):
@@ -31,9 +31,9 @@ class ProjectElsewhere(ProjectBusy):
 def refuse_elsewhere(project: Project) -> None:
     """Raises ProjectElsewhere for a project of another host. Called before anything is read or written at its path."""
     if project.host != host():
+        owner = name_of(project.host)
         raise ProjectElsewhere(
-            f"{project.slug} belongs to {project.host}, and this is {host()}. Nothing was changed. "
-            f"Do it on {project.host}."
+            f"{project.slug} belongs to {owner}, and this is {name_of(host())}. Nothing was changed. Do it on {owner}."
         )
 
 

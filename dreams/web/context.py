@@ -1,4 +1,4 @@
-"""What every page shows around its content: counts, health, banners. Two small queries."""
+"""What every page shows around its content: counts, health, banners, hosts. Three small queries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from dreams.models import Proposal
-from dreams.services.hosts import cluster_name, host
+from dreams.services.hosts import cluster_name, host, names
 from dreams.services.inbox import waiting
 
 # The queue looks at its schedules about every 30 s; three missed looks are no coincidence.
@@ -23,13 +23,15 @@ MOST_ON_ICON = 9
 
 
 def everywhere(request: HttpRequest) -> dict[str, Any]:
-    """`open_proposals`, `last_proposal`, `favicon`, `scheduler_ok`, `is_demo`, `is_paused`; little for those who may not see it."""
+    """`open_proposals`, `last_proposal`, `favicon`, `scheduler_ok`, `is_demo`, `is_paused`,
+    `hosts` (key → name, empty where there is one); little for those who may not see it."""
     user = getattr(request, "user", None)
     if user is None or not user.is_staff:
         return {"favicon": favicon(0)}
     try:
         count, newest = proposals_now()
         running = scheduler_runs(timezone.now())
+        hosts = names()
     except DatabaseError:
         # An error page is rendered with this too: it must not fail for the same reason again.
         return {"favicon": favicon(0)}
@@ -38,6 +40,7 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
         "last_proposal": newest,
         "favicon": favicon(count),
         "scheduler_ok": running,
+        "hosts": hosts if len(hosts) > 1 else {},
         "is_demo": settings.DEMO_ROOT in settings.ROOTS,
         "is_paused": bool(getattr(getattr(request, "config", None), "paused", False)),
     }

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from django.core.paginator import Page, Paginator
+from django.http import HttpRequest
+
+from dreams.services import hosts
 
 T = TypeVar("T")
 MAX_SEARCH = 200
@@ -55,6 +58,12 @@ def number_or_none(value: str | None) -> int | None:
     if value is None or not value.isascii() or not value.isdecimal() or len(value) > 18:
         return None
     return int(value)
+
+
+def host_asked(request: HttpRequest) -> str:
+    """The key of the host that `?host=` names; "" for all, and where no host is called so."""
+    name = search_text(request.GET.get("host"))
+    return hosts.key_of(name) if name else ""
 
 
 # No account is called so: the program itself, and whoever changed a file without it.

@@ -21,6 +21,7 @@ from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override, ScheduledJob
 from dreams.services import doctor, server_registry, settings_changes
 from dreams.services.doctor import rows
+from dreams.services.hosts import host
 from dreams.services.scheduling import scheduler
 from tests.world.rows import make_dream, make_project
 
@@ -52,13 +53,13 @@ def test_a_machine_that_lacks_nothing_is_told_so_and_every_trouble_has_a_remedy(
     checks = doctor.examine()
     assert [check.name for check in checks if check.state == "bad"] == []
     assert all(check.remedy for check in checks if check.state != "ok")
-    assert len({check.name for check in checks}) == len(checks) == 15
+    assert len({check.name for check in checks}) == len(checks) == 16
 
 
 def test_a_job_that_fails_is_named() -> None:
     assert (found("Schedule").state, found("Schedule").said) == ("ok", "0 jobs")
     made = timezone.now()
-    ScheduledJob.objects.create(kind="verify", cron="0 3 * * *", host="h", made_at=made, failures=1)
+    ScheduledJob.objects.create(kind="verify", cron="0 3 * * *", host=host(), made_at=made, failures=1)
     assert (found("Schedule").state, found("Schedule").said) == ("warn", "Failing: Verify: all projects")
 
 

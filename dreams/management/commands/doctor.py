@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from dreams.lib.files.text import plural
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused, table
-from dreams.services import database, doctor
+from dreams.services import database, doctor, hosts
 
 SIGNS: Mapping[doctor.State, str] = {"ok": "ok", "warn": "note", "bad": "STOPS", "info": "-"}
 
@@ -31,11 +31,14 @@ class Command(BaseCommand):
             "--connection", action="store_true", help="also send the model one short question"
         )
 
+        parser.add_argument("--host", metavar="NAME", help="what the database says of another host")
+
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         # A first start is no trouble; what keeps the database from being made is told by the checks.
         with suppress(database.DatabaseUnavailable, DatabaseError, OSError):
             database.ensure()
-        found = doctor.examine(thorough=bool(options["thorough"]), connection=bool(options["connection"]))
+            hosts.register()
+        found = _found(options)
         bad = [check for check in found if check.state == "bad"]
         result = {"ok": not bad, "checks": [asdict(check) for check in found]}
         if bad:
@@ -45,11 +48,22 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         checks = result["checks"]
-        yield from table(("", "what", "found"), [(SIGNS[c["state"]], c["name"], _found(c)) for c in checks])
+        yield from table(("", "what", "found"), [(SIGNS[c["state"]], c["name"], _said(c)) for c in checks])
         remedies = [f"{check['name']}: {check['remedy']}" for check in checks if check["remedy"]]
         if remedies:
             yield from ("", "What to do:", *(f"  {line}" for line in remedies))
 
 
-def _found(check: Mapping[str, str]) -> str:
+def _found(options: Mapping[str, Any]) -> list[doctor.Check]:
+    """Of this host, or of the one that was named. Raises Refused."""
+    name = options["host"]
+    one = next((one for one in hosts.known() if one.name == name), None) if name else None
+    if name and one is None:
+        raise Refused(f"No host is called {name}. `hosts` lists them.")
+    if one is not None and not one.is_here:
+        return doctor.examine_other(one)
+    return doctor.examine(thorough=bool(options["thorough"]), connection=bool(options["connection"]))
+
+
+def _said(check: Mapping[str, str]) -> str:
     return ". ".join(part for part in (check["said"], check["detail"]) if part)

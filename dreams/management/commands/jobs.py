@@ -16,7 +16,7 @@ from dreams.management.base import BadUsage, Refused, table
 from dreams.management.base import Command as BaseCommand
 from dreams.models import JobRun, ScheduledJob
 from dreams.services import jobs
-from dreams.services.hosts import host
+from dreams.services.hosts import host, name_of
 
 
 class Command(BaseCommand):
@@ -70,7 +70,7 @@ class Command(BaseCommand):
 
     def _run(self, job: ScheduledJob) -> Mapping[str, Any]:
         if job.host != host():
-            raise Refused(f"{job} belongs to {job.host}, which has its files. Run it there.")
+            raise Refused(f"{job} belongs to {name_of(job.host)}, which has its files. Run it there.")
         signal.signal(signal.SIGTERM, _stop)
         try:
             run = jobs.run_here(jobs.start_now(job, actor=named.me().name))

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 
 from django.utils import timezone
 
+from dreams.services import hosts
 from dreams.services.doctor import rows
 from dreams.services.doctor.connection import connection as ask_a_model
 from dreams.services.doctor.rows import Check, State, safely
 
-__all__ = ["Check", "State", "examine", "worst_first"]
+__all__ = ["Check", "State", "examine", "examine_other", "worst_first"]
 
 _ORDER: Sequence[State] = ("bad", "warn", "ok", "info")
 
@@ -25,6 +26,7 @@ def examine(
     """Every check, in reading order. `thorough` also reads back everything that is kept, which takes a while;
     `connection` also asks the model a question."""
     at = now or timezone.now()
+    here = hosts.host()
     todo: Sequence[tuple[str, Callable[[], Check]]] = (
         ("Version", rows.versions),
         ("Settings", rows.configuration),
@@ -32,11 +34,12 @@ def examine(
         ("Disk", rows.disk),
         ("Database", rows.database),
         ("Config folders", rows.roots),
+        ("Host", rows.host_here),
         ("Server", rows.server),
         ("Scheduler", lambda: rows.ticks(at)),
         ("Workers", lambda: rows.workers(at)),
-        ("Dreaming", lambda: rows.dreams(at)),
-        ("Schedule", rows.schedule),
+        ("Dreaming", lambda: rows.dreams(at, here)),
+        ("Schedule", lambda: rows.schedule(here)),
         ("Engine", rows.engine),
         ("Sandbox", rows.sandbox),
         ("Time zone", rows.time_zone),
@@ -44,6 +47,16 @@ def examine(
         *([("Connection", ask_a_model)] if connection else []),
     )
     return [safely(name, check) for name, check in todo]
+
+
+def examine_other(one: hosts.Known, now: dt.datetime | None = None) -> list[Check]:
+    """What can be said of another host from here: what the database knows of it."""
+    at = now or timezone.now()
+    return [
+        safely("Host", lambda: rows.host_there(one)),
+        safely("Dreaming", lambda: rows.dreams(at, one.key)),
+        safely("Schedule", lambda: rows.schedule(one.key)),
+    ]
 
 
 def worst_first(checks: Sequence[Check]) -> list[Check]:

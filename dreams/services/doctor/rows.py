@@ -31,7 +31,7 @@ from dreams.lib.files.text import plural
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.storage.history import HistoryError
 from dreams.models import DreamRun, Project, ScheduledJob
-from dreams.services import demo, discovery, notify, server_registry
+from dreams.services import demo, discovery, hosts, notify, server_registry
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
 from dreams.services.upkeep import verifying
@@ -82,7 +82,7 @@ def roots() -> Check:
     if not found:
         remedy = "Set MEMORYWEB_ROOTS, or start `serve`, which makes a demo."
         return Check("Config folders", "bad", f"None found: {missing}", remedy=remedy)
-    number = plural(Project.objects.filter(gone_at__isnull=True).count(), "project")
+    number = plural(len(_present(host())), "project")
     names = ", ".join(str(root) for root in found)
     if missing:
         remedy = "Correct them in Settings, Places, or in MEMORYWEB_ROOTS."
@@ -90,31 +90,34 @@ def roots() -> Check:
     return Check("Config folders", "ok", number + (" (the demo)" if demo.is_shown() else ""), names)
 
 
-def dreams(now: dt.datetime) -> Check:
+def dreams(now: dt.datetime, of: str) -> Check:
     if conf.current().paused:
         remedy = "Resume it at the end of Settings."
         return Check("Dreaming", "bad", "Paused everywhere", remedy=remedy)
-    recent = DreamRun.objects.filter(status=DreamRun.Status.FAILED, ended_at__gt=now - RECENT).count()
+    runs = DreamRun.objects.filter(project__host=of)
+    recent = runs.filter(status=DreamRun.Status.FAILED, ended_at__gt=now - RECENT).count()
     failed = f"{plural(recent, 'failed dream')} in the last 7 days"
-    failing = list(Project.objects.filter(failures__gt=0, gone_at__isnull=True).order_by("-failures"))
+    rows = Project.objects.filter(failures__gt=0, gone_at__isnull=True, host=of)
+    failing = list(rows.order_by("-failures"))
     if failing:
         names = ", ".join(str(project) for project in failing[:MOST_NAMES])
         last = DreamRun.objects.filter(project=failing[0], status=DreamRun.Status.FAILED).first()
         why = f"{failing[0]}: {last.error} " if last and last.error else ""
         remedy = "Each is retried automatically; the page of the failed dream says what to do."
         return Check("Dreaming", "warn", f"Failing: {names}", f"{why}{failed}", remedy)
-    said = f"On; {plural(DreamRun.objects.count(), 'dream')} so far, none failing"
+    said = f"On; {plural(runs.count(), 'dream')} so far, none failing"
     return Check("Dreaming", "ok", said, failed)
 
 
-def schedule() -> Check:
-    """Jobs that fail, and a digest that has an address and nobody who sends it, or the reverse."""
-    rows = list(ScheduledJob.objects.filter(ended_at__isnull=True).select_related("project"))
+def schedule(of: str) -> Check:
+    """Jobs of one host that fail, and a digest that has an address and nobody who sends it, or the reverse."""
+    every = list(ScheduledJob.objects.filter(ended_at__isnull=True).select_related("project"))
+    rows = [row for row in every if row.host == of]
     failing = [str(row) for row in rows if row.failures]
     if failing:
         remedy = "The page Schedule says why."
         return Check("Schedule", "warn", f"Failing: {', '.join(failing[:MOST_NAMES])}", remedy=remedy)
-    has_digest = any(row.kind == ScheduledJob.Kind.DIGEST for row in rows)
+    has_digest = any(row.kind == ScheduledJob.Kind.DIGEST for row in every)
     if notify.configured() and not has_digest:
         remedy = 'Add a job: `jobs add "0 8 * * *" digest`.'
         return Check("Schedule", "warn", "A digest has an address, but no job sends it", remedy=remedy)
@@ -131,7 +134,7 @@ def engine() -> Check:
     found = keys.state()
     overrides = conf.Overrides.load()
     config = overrides.config(None)
-    waiting = [p for p in _present() if overrides.config(p.pk).engine != "rules"]
+    waiting = [p for p in _present(host()) if overrides.config(p.pk).engine != "rules"]
     if config.engine == "rules" and not waiting:
         return Check("Engine", "ok", "Rules, offline", _key_in_words(found))
     said = (
@@ -144,15 +147,46 @@ def engine() -> Check:
     return Check("Engine", "ok", f"{said} at {found.host}", f"Key: {found.said}")
 
 
-def _present() -> list[Project]:
-    return list(Project.objects.filter(gone_at__isnull=True).only("pk"))
+def _present(of: str) -> list[Project]:
+    return list(Project.objects.filter(gone_at__isnull=True, host=of).only("pk"))
 
 
 def _key_in_words(found: keys.KeyState) -> str:
     return f"Key: {found.said}" if found.usable else "No key, and none is needed"
 
 
-# What runs: the server, its scheduler, its workers.
+# What runs: this host and the others, the server, its scheduler, its workers.
+
+
+def host_here() -> Check:
+    """What this host is called, and which others there are."""
+    found = hosts.known()
+    others = [one for one in found if not one.is_here]
+    mine = next((one.name for one in found if one.is_here), "") or hosts.name_of(host())
+    detail = "Others: " + "; ".join(_seen(one) for one in others[:MOST_NAMES]) if others else "The only one"
+    unknown = sorted(_former() - {one.key for one in found})
+    if unknown:
+        names = ", ".join(unknown[:MOST_NAMES])
+        remedy = f"If one of them is this computer’s former name: `hosts adopt {unknown[0]}`."
+        return Check("Host", "warn", mine, f"Projects of hosts that never came back: {names}", remedy)
+    return Check("Host", "ok", mine, detail)
+
+
+def _former() -> set[str]:
+    return set(Project.objects.order_by().values_list("host", flat=True).distinct())
+
+
+def _seen(one: hosts.Known) -> str:
+    return f"{one.name} ({ages.ago(one.last_seen, timezone.now()) if one.last_seen else 'not seen yet'})"
+
+
+def host_there(one: hosts.Known) -> Check:
+    """Another host, as far as the database tells."""
+    projects = plural(one.projects, "project")
+    if one.is_away:
+        remedy = f"Start `serve` or `cluster` on {one.name}."
+        return Check("Host", "warn", f"{_seen(one)} is away", projects, remedy)
+    return Check("Host", "ok", _seen(one), projects)
 
 
 # A tick is due every minute and is looked for every half minute.

@@ -78,6 +78,7 @@ _Told = tuple[Kind, str, str, str]
 class Facts:
     """What is known of the proposal behind an item."""
 
+    host: str
     public_id: str
     origin: str
     origin_label: str
@@ -92,8 +93,8 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that waits. `key` names it for good; `host` is the machine whose move it is, empty where it is the
-    person's here."""
+    """One thing that waits. `key` names it for good; `host` is the name of the machine whose move it is, empty where it is
+    the person's here; `of` the key of the host that it belongs to, empty for what belongs to none."""
 
     key: str
     kind: Kind
@@ -104,6 +105,7 @@ class Item:
     action: str
     url: str
     host: str = ""
+    of: str = ""
     facts: Facts | None = None
     snooze: Snooze | None = None
 
@@ -154,9 +156,9 @@ def _of_proposals() -> Iterator[Item]:
     pks = [row.pk for row in rows]
     told = summaries.of_proposals(rows)
     failures = _failures([row.public_id for row in rows if row.state == State.SUBMITTED])
-    stuck = _stuck_files(pks)
+    stuck, names = _stuck_files(pks), hosts.names()
     for row in rows:
-        facts = _facts(row, told[row.pk])
+        facts = _facts(row, told[row.pk], _elsewhere(row, names))
         yield _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
 
 
@@ -180,8 +182,9 @@ def _count(rows: QuerySet[Any], group: str) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
-def _facts(row: Any, told: Summary) -> Facts:
+def _facts(row: Any, told: Summary, host: str) -> Facts:
     return Facts(
+        host=host,
         public_id=row.public_id,
         origin=row.origin,
         origin_label=row.get_origin_display(),
@@ -242,14 +245,16 @@ def _item(row: Any, facts: Facts, stuck: Sequence[_Stuck], failure: str | None) 
         why=why,
         action=action,
         url=url,
-        host=_elsewhere(row),
+        host=facts.host,
+        of=row.project.host,
         facts=facts,
     )
 
 
-def _elsewhere(row: Any) -> str:
-    """The host that has the files, where it is another one: only it can write them."""
-    return "" if row.project.host == hosts.host() else str(row.project.host)
+def _elsewhere(row: Any, names: Mapping[str, str]) -> str:
+    """The name of the host that has the files, where it is another one: only it can write them."""
+    key: str = row.project.host
+    return "" if key == hosts.host() else names.get(key, key)
 
 
 def _of_open(row: Any, facts: Facts, stuck: Sequence[_Stuck]) -> _Told:
@@ -302,9 +307,8 @@ def _undecided(facts: Facts, stuck: Sequence[_Stuck]) -> str:
 
 
 def _unwritten(row: Any, facts: Facts) -> str:
-    host = _elsewhere(row)
-    if host:
-        return f"Approved and not written yet. Its files are on {host}, which writes them."
+    if facts.host:
+        return f"Approved and not written yet. Its files are on {facts.host}, which writes them."
     if facts.to_confirm:
         return f"Approved and not written yet: {plural(facts.to_confirm, 'finding')} to confirm first."
     return "Approved and not written yet."
@@ -357,4 +361,5 @@ def _failing_jobs() -> Iterator[Item]:
             why=f"“{row}” failed {row.failures} times in a row. {row.said or ''}".strip(),
             action="Look",
             url=f"{reverse('schedules')}#{row.public_id}",
+            of=row.host,
         )

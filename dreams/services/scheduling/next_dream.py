@@ -89,9 +89,11 @@ def look(projects: Sequence[Project], now: dt.datetime) -> dict[int, NextDream]:
     }
 
 
-def upcoming(now: dt.datetime, most: int) -> list[tuple[Project, NextDream]]:
-    """Projects that dream without a person: first those that wait for the clock alone, then those that need sessions."""
-    projects = {project.pk: project for project in Project.objects.filter(gone_at__isnull=True)}
+def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project, NextDream]]:
+    """Projects, of one host or of all, that dream without a person: first those that wait for the clock alone, then those
+    that need sessions."""
+    rows = Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {}))
+    projects = {project.pk: project for project in rows}
     found = [
         (projects[pk], one)
         for pk, one in look(list(projects.values()), now).items()

@@ -19,7 +19,7 @@ from django.utils import timezone
 from dreams.lib import process
 from dreams.lib.storage import journal
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
-from dreams.services import database, discovery, dreaming, jobs, notify, project_lock
+from dreams.services import database, discovery, dreaming, hosts, jobs, notify, project_lock
 from dreams.services.apply import writing
 from dreams.services.catching import story as catching
 from dreams.services.hosts import cluster_name, host
@@ -55,6 +55,7 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     """One round. One odd project never stops the others."""
     report = TickReport(at=now or timezone.now())
     cache.set(LAST_TICK, report.at.isoformat(), None)
+    hosts.note_seen()
     repair(report)
     _discover_now_and_then(report.at)
     _retry_digests(report.at)

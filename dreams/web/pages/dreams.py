@@ -33,6 +33,7 @@ class DreamRow:
     public_id: str
     project: str
     project_pk: int
+    host: str
     status: str
     label: str
     tone: str
@@ -55,7 +56,9 @@ class Choice:
     label: str
 
 
-def dreams(status: str = "", project: int | None = None, number: str | None = None) -> Listed[DreamRow]:
+def dreams(
+    status: str = "", project: int | None = None, number: str | None = None, host: str = ""
+) -> Listed[DreamRow]:
     kept = Exists(WorkStep.objects.filter(dream=OuterRef("pk")))
     made = Prefetch("proposals", queryset=Proposal.objects.order_by("by_policy", "-pk"), to_attr="made")
     rows = DreamRun.objects.select_related("project").prefetch_related(made).annotate(kept=kept)
@@ -64,14 +67,17 @@ def dreams(status: str = "", project: int | None = None, number: str | None = No
         rows = rows.filter(status=status)
     if project is not None:
         rows = rows.filter(project=project)
+    if host:
+        rows = rows.filter(project__host=host)
     page = page_of(rows, number, PAGE_SIZE)
     return Listed(_rows(list(page.object_list)), page)
 
 
-def projects() -> list[Choice]:
-    """Projects that ever dreamt, for the filter."""
+def projects(host: str = "") -> list[Choice]:
+    """Projects that ever dreamt, for the filter; those of one host, or of all."""
     any_dream = Exists(DreamRun.objects.filter(project=OuterRef("pk")))
-    rows = Project.objects.filter(any_dream).order_by("name")[:MOST_PROJECTS]
+    rows = Project.objects.filter(any_dream, **({"host": host} if host else {}))
+    rows = rows.order_by("name")[:MOST_PROJECTS]
     return [Choice(str(row.pk), str(row)) for row in rows]
 
 
@@ -86,6 +92,7 @@ def _row(run: DreamRun, told: Summary) -> DreamRow:
         public_id=run.public_id,
         project=str(run.project),
         project_pk=run.project_id,
+        host=run.project.host,
         status=run.status,
         label=status_words(run),
         tone=TONES[run.status],

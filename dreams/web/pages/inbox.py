@@ -45,14 +45,16 @@ class Asked:
     sort: str = ""
     is_grouped: bool = False
     all_selected: bool = False
+    host: str = ""
 
     @property
     def is_narrowed(self) -> bool:
-        return bool(self.project or self.kind or self.finding)
+        return bool(self.project or self.kind or self.finding or self.host)
 
 
-def asked_of(given: QueryDict) -> Asked:
+def asked_of(given: QueryDict, host: str = "") -> Asked:
     return Asked(
+        host=host,
         project=number_or_none(given.get("project")),
         kind=chosen(given.get("kind"), list(Kind)),
         finding=chosen(given.get("finding"), list(FINDINGS)),
@@ -133,6 +135,7 @@ def _comes_back(item: Item) -> tuple[bool, float]:
 def _passes(item: Item, asked: Asked) -> bool:
     return (
         (asked.project is None or item.project_pk == asked.project)
+        and asked.host in ("", item.of)
         and asked.kind in ("", item.kind)
         and asked.finding in ("", _finding(item))
     )
@@ -287,18 +290,18 @@ class Inbox:
 def inbox(now: dt.datetime, asked: Asked) -> Inbox:
     return Inbox(
         waiting=listing(now, asked),
-        running=_running(),
-        news=_news(),
-        next=_next(now),
-        lately=_lately(now),
+        running=_running(asked.host),
+        news=_news(asked.host),
+        next=_next(now, asked.host),
+        lately=_lately(now, asked.host),
         projects=Project.objects.filter(gone_at__isnull=True).count(),
         any_ever=Proposal.objects.exists(),
     )
 
 
-def _running() -> list[Running]:
+def _running(host: str) -> list[Running]:
     rows = DreamRun.objects.filter(
-        status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
+        status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING], **_of(host)
     ).select_related("project")
     return [
         Running(
@@ -314,10 +317,17 @@ def _running() -> list[Running]:
     ]
 
 
-def _news() -> list[News]:
+def _of(host: str) -> dict[str, str]:
+    """Narrows rows of projects to one host; "" to none."""
+    return {"project__host": host} if host else {}
+
+
+def _news(host: str) -> list[News]:
     """What ended without a proposal for the person: such a proposal is in the list above until it is decided."""
     reviewed = Exists(Proposal.objects.filter(dream=OuterRef("pk"), by_policy=False))
-    rows = DreamRun.objects.filter(~reviewed, status__in=DreamRun.TERMINAL, notified_at__isnull=True)
+    rows = DreamRun.objects.filter(
+        ~reviewed, status__in=DreamRun.TERMINAL, notified_at__isnull=True, **_of(host)
+    )
     runs = list(rows.select_related("project").order_by("-ended_at")[:MOST_NEWS])
     told = summaries.of_dreams(runs)
     return [
@@ -326,8 +336,9 @@ def _news() -> list[News]:
     ]
 
 
-def _lately(now: dt.datetime) -> list[Written]:
+def _lately(now: dt.datetime, host: str) -> list[Written]:
     recent = AppliedBatch.objects.filter(at__gte=now - LATELY).select_related("proposal__project")
+    recent = recent.filter(proposal__project__host=host) if host else recent
     done = Q(state=Proposal.State.APPLIED) & ~Q(applications__undone_at__isnull=False)
     undos = Prefetch("proposal__undone_by", Proposal.objects.filter(done), to_attr="undos")
     rows = list(recent.prefetch_related(undos).order_by("-at", "-pk")[:MOST_LATELY])
@@ -352,8 +363,8 @@ def _written(row: AppliedBatch, deed: Deed, undos: Sequence[Proposal]) -> Writte
     )
 
 
-def _next(now: dt.datetime) -> list[Next]:
+def _next(now: dt.datetime, host: str) -> list[Next]:
     return [
         Next(str(project), project.pk, one.sentence(now), one.opens_at)
-        for project, one in next_dream.upcoming(now, MOST_NEXT)
+        for project, one in next_dream.upcoming(now, MOST_NEXT, host)
     ]

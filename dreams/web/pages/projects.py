@@ -159,6 +159,7 @@ class ProjectRow:
 
     pk: int
     name: str
+    host: str
     place: str
     kind: str
     agent: str
@@ -183,8 +184,8 @@ class Projects:
     places: list[str]
 
 
-def projects(text: str = "", state: str = "", number: str | None = None) -> Projects:
-    ranked = _ranked()
+def projects(text: str = "", state: str = "", number: str | None = None, host: str = "") -> Projects:
+    ranked = _ranked().filter(host=host) if host else _ranked()
     counted = _counts(ranked)
     rows = _matching(ranked, text, state)
     page = page_of(
@@ -298,6 +299,7 @@ def _row(row: Project, facts: _Facts) -> ProjectRow:
     return ProjectRow(
         pk=row.pk,
         name=str(row),
+        host=row.host,
         place=row.repo_dir or row.memory_dir,
         kind=row.get_kind_display() if row.kind == Project.Kind.AGENT else "",
         agent=row.agent_name,

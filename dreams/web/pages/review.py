@@ -206,6 +206,7 @@ def entries_of(loaded: Loaded, files: Collection[int]) -> list[Entry]:
 class Head:
     project: str
     project_pk: int
+    host: str
     public_id: str
     dream: DreamRun | None
     origin: str
@@ -433,6 +434,7 @@ def _head(loaded: Loaded) -> Head:
     return Head(
         project=str(proposal.project),
         project_pk=proposal.project_id,
+        host=proposal.project.host,
         public_id=proposal.public_id,
         dream=proposal.dream,
         origin=proposal.origin,

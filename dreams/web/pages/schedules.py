@@ -43,6 +43,7 @@ class Job:
 
     id: str
     title: str
+    host: str
     when: str
     depth: int
     ends: str
@@ -63,6 +64,7 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Run:
     label: str
+    host: str
     at: dt.datetime
     status: str
     state: str
@@ -109,10 +111,11 @@ class Schedule:
         return len(self.to_follow) >= jobs.MOST
 
 
-def schedule(now: dt.datetime, typed: Typed) -> Schedule:
-    """In a fixed number of queries."""
-    rows = list(ScheduledJob.objects.select_related("project", "after__project"))
-    runs = list(JobRun.objects.all()[:MOST_RUNS])
+def schedule(now: dt.datetime, typed: Typed, host: str = "") -> Schedule:
+    """Of one host or of all, in a fixed number of queries."""
+    of = {"host": host} if host else {}
+    rows = list(ScheduledJob.objects.filter(**of).select_related("project", "after__project"))
+    runs = list(JobRun.objects.filter(**of)[:MOST_RUNS])
     last = {run.job_id: run for run in reversed(runs)}
     has_address = bool(notify.configured())
     clock = jobs.Clock.load()
@@ -162,6 +165,7 @@ def _job(row: ScheduledJob, depth: int, upcoming: list[dt.datetime], note: str) 
     return Job(
         id=row.public_id,
         title=str(row),
+        host=row.host,
         when=row.cron or f"after {row.after}",
         depth=min(depth, 5),
         ends=ends,
@@ -178,6 +182,7 @@ def _run(run: JobRun) -> Run:
     parts = [_part(part) for part in run.parts]
     return Run(
         label=run.label,
+        host=run.host,
         at=run.made_at,
         status=run.get_status_display(),
         state=state,

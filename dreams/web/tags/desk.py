@@ -1,7 +1,7 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
 `{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots`, `words`, `section` (filters);
-`hidden`, `transcript`, `icon`, `query`, `pages`, `bar`, `changed_size` (tags).
+`hidden`, `transcript`, `icon`, `query`, `host`, `pages`, `bar`, `changed_size` (tags).
 """
 
 from __future__ import annotations
@@ -261,6 +261,13 @@ def query(context: Mapping[str, Any], **changes: object) -> str:
         else:
             params[name] = str(value)
     return f"?{params.urlencode()}" if params else request.path
+
+
+@register.simple_tag(takes_context=True)
+def host(context: Mapping[str, Any], key: str) -> str:
+    """The name of the host with this key, as a tag; nothing where the database has one host."""
+    names: Mapping[str, str] = context.get("hosts") or {}
+    return format_html('<span class="tag host">{}</span>', diff.visible(names.get(key, key))) if names else ""
 
 
 @register.inclusion_tag("_pages.html", takes_context=True)

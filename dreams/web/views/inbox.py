@@ -19,13 +19,14 @@ from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, go, page
 from dreams.web.pages import inbox as inbox_page
 from dreams.web.pages import questions, settings
+from dreams.web.paging import host_asked
 
 
 @owner
 @require_safe
 def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
-    found = inbox_page.inbox(now, inbox_page.asked_of(request.GET))
+    found = inbox_page.inbox(now, inbox_page.asked_of(request.GET, host_asked(request)))
     # Without scripts an answer leads to the page of all questions, where it can be taken back.
     context = {
         "inbox": found,

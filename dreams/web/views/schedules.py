@@ -18,7 +18,7 @@ from dreams.services.scheduling import scheduler
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page
 from dreams.web.pages import schedules as pages
-from dreams.web.paging import number_or_none
+from dreams.web.paging import host_asked, number_or_none
 
 
 @owner
@@ -69,7 +69,7 @@ def _add(request: Request, now: dt.datetime) -> HttpResponse:
 
 
 def _page(request: Request, now: dt.datetime, typed: pages.Typed, status: int = 200) -> HttpResponse:
-    context = {"schedule": pages.schedule(now, typed)}
+    context = {"schedule": pages.schedule(now, typed, host_asked(request))}
     return page(request, "dreams/schedules.html", "dreams/_schedule_times.html", context, status)
 
 

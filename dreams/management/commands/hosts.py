@@ -1,0 +1,48 @@
+"""`hosts`: the installations that share this database; `hosts adopt NAME` takes over a former one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from dreams.lib import ages
+from dreams.lib.files.text import plural
+from dreams.management import named
+from dreams.management.base import BadUsage, Refused, table
+from dreams.management.base import Command as BaseCommand
+from dreams.services import hosts
+
+
+class Command(BaseCommand):
+    help = "List the hosts of this database; adopt NAME makes all projects of a former host this host's."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("action", nargs="?", choices=["list", "adopt"], default="list")
+        parser.add_argument("name", nargs="?", default="", metavar="NAME", help="a former host's name")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        if (options["action"] == "adopt") != bool(options["name"]):
+            raise BadUsage("`hosts` lists them; `hosts adopt NAME` takes one over.")
+        if options["action"] == "list":
+            return {"hosts": [asdict(one) for one in hosts.known()]}
+        try:
+            return asdict(hosts.adopt(options["name"], named.me().name))
+        except hosts.CannotAdopt as error:
+            raise Refused(str(error)) from error
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        if "hosts" in result:
+            yield from table(("", "Host", "Projects", "Last seen"), [_row(one) for one in result["hosts"]])
+            return
+        yield f"{plural(len(result['moved']), 'project')} moved to this host. `discover` brings them up to date."
+        for slug in result["left"]:
+            yield f"Left {slug}: it was worked on under both names. Its earlier history is still on its page."
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    seen = ages.ago(one["last_seen"], timezone.now()) if one["last_seen"] else "never"
+    return ("*" if one["is_here"] else "", one["name"], one["projects"], seen)

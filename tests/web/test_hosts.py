@@ -1,0 +1,80 @@
+"""Pages name the host of a row where the database has several, and lists and their counts can be narrowed to one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from dreams.models import DreamRun, Host, Project, ScheduledJob
+from dreams.services import hosts
+from tests.world import directory as world
+from tests.world.rows import make_project
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
+
+DESK = "key-of-desk"
+
+
+@pytest.fixture
+def two(browser: Client, settings: SettingsWrapper, tmp_path: Path) -> Client:
+    """A project here and one on the host "desk", each with a dream, an open proposal and a job."""
+    settings.HOST_NAME = "laptop"
+    hosts.register()
+    Host.objects.create(key=DESK, name="desk")
+    for name in ("near", "far"):
+        made = world.three_changes(world.make_project(tmp_path / name))
+        Project.objects.filter(pk=made.project_id).update(
+            name=name, host=hosts.host() if name == "near" else DESK
+        )
+        DreamRun.objects.create(project=made.project, status=DreamRun.Status.COMPLETED)
+        project = Project.objects.get(pk=made.project_id)
+        ScheduledJob.objects.create(
+            host=project.host, project=project, kind="dream", cron="0 8 * * *", made_at=timezone.now()
+        )
+    return browser
+
+
+PAGES = {"/": "Inbox", "/projects/": "Projects", "/dreams/": "Dreams", "/schedules/": "Schedule"}
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_a_list_names_each_rows_host_and_shows_one_hosts_rows_alone(two: Client, address: str) -> None:
+    both = two.get(address).content.decode()
+    assert both.count('class="tag host">desk') >= 1 and both.count('class="tag host">laptop') >= 1
+    one = two.get(f"{address}?host=desk").content.decode()
+    assert 'class="tag host">desk' in one and 'class="tag host">laptop' not in one
+
+
+def test_a_count_is_of_the_host_that_is_shown(two: Client) -> None:
+    assert "<b>2 memory directories</b>" in two.get("/projects/").content.decode()
+    assert "<b>1 memory directory</b>" in two.get("/projects/?host=desk").content.decode()
+
+
+def test_each_page_of_a_project_names_its_host(two: Client) -> None:
+    far = Project.objects.get(name="far")
+    memory, proposal, dream = far.memories.first(), far.proposals.first(), far.dreams.first()
+    assert memory and proposal and dream
+    for address in (
+        f"/projects/{far.pk}/",
+        f"/memories/{memory.pk}/",
+        f"/review/{proposal.public_id}/",
+        f"/dreams/{dream.public_id}/",
+    ):
+        assert 'class="tag host">desk' in two.get(address).content.decode(), address
+
+
+def test_health_speaks_of_one_host(two: Client) -> None:
+    assert "desk (not seen yet) is away" in two.get("/health/?host=desk").content.decode()
+
+
+def test_a_single_host_is_not_named_anywhere(browser: Client) -> None:
+    hosts.register()
+    make_project()
+    for address in PAGES:
+        page = browser.get(address).content.decode()
+        assert "tag host" not in page and "All hosts" not in page
