@@ -9,11 +9,11 @@ from django.urls import reverse
 from dreams.admin.base import ModelForm, ReadOnly, Values, actor
 from dreams.models import (
     AuditEntry,
-    CatchingUsage,
     DreamRun,
     DreamUsage,
     HistoryFile,
     Memory,
+    ModelRequest,
     Project,
     Proposal,
     Question,
@@ -113,10 +113,19 @@ class DreamUsageAdmin(ReadOnly):
     date_hierarchy = "at"
 
 
-@admin.register(CatchingUsage)
-class CatchingUsageAdmin(ReadOnly):
-    list_display = ("project", "at", "model", "requests", "input_tokens", "output_tokens", "cost_usd_shown")
-    list_filter = ("model",)
+@admin.register(ModelRequest)
+class ModelRequestAdmin(ReadOnly):
+    list_display = (
+        "project",
+        "purpose",
+        "at",
+        "model",
+        "requests",
+        "input_tokens",
+        "output_tokens",
+        "cost_usd_shown",
+    )
+    list_filter = ("purpose", "model")
     list_select_related = ("project",)
     search_fields = ("project__name", "model")
     raw_id_fields = ("project",)

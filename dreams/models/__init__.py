@@ -37,7 +37,7 @@ from dreams.models.sessions import (
     SessionNotes,
     TranscriptFile,
 )
-from dreams.models.usage import CatchingUsage, DreamUsage, Price
+from dreams.models.usage import DreamUsage, ModelRequest, Price, SetAside
 
 __all__ = [
     "AppliedBatch",
@@ -45,7 +45,6 @@ __all__ = [
     "AuditEntry",
     "Blob",
     "Card",
-    "CatchingUsage",
     "Channel",
     "Decision",
     "DreamRun",
@@ -68,6 +67,7 @@ __all__ = [
     "LoginLink",
     "Memory",
     "MemoryWrite",
+    "ModelRequest",
     "OpenEnd",
     "Operation",
     "Override",
@@ -84,6 +84,7 @@ __all__ = [
     "SearchText",
     "Session",
     "SessionNotes",
+    "SetAside",
     "Snooze",
     "TranscriptFile",
     "TranscriptFolder",

@@ -78,10 +78,16 @@ class DreamUsage(models.Model):
         return f"{self.dream} turn {self.turn}: {plural(self.requests, 'request')} to {self.model}"
 
 
-class CatchingUsage(models.Model):
-    """What one request of catching used of one model: it counts towards the same limits as dreams."""
+class ModelRequest(models.Model):
+    """What one request to a model used that no dream made. It counts towards the same limits as dreams."""
 
-    project = models.ForeignKey("dreams.Project", on_delete=models.CASCADE, related_name="catching_usage")
+    class Purpose(models.TextChoices):
+        CATCHING = "catching", "Catching"
+        RECALL = "recall", "Recall"
+        HANDOVER = "handover", "Hand-over notes"
+
+    project = models.ForeignKey("dreams.Project", on_delete=models.CASCADE, related_name="model_requests")
+    purpose = models.CharField(max_length=20, choices=Purpose, default=Purpose.CATCHING)
     at = models.DateTimeField(db_index=True)
     model = models.CharField(max_length=100)
     requests = models.PositiveIntegerField(default=0)
@@ -90,9 +96,25 @@ class CatchingUsage(models.Model):
     cost_usd = models.DecimalField(max_digits=16, decimal_places=10, null=True, blank=True)
 
     class Meta:
-        verbose_name = "token count of catching"
-        verbose_name_plural = "token counts of catching"
+        verbose_name = "model request without a dream"
+        verbose_name_plural = "model requests without a dream"
         ordering = ["at", "pk"]
 
     def __str__(self) -> str:
-        return f"{self.project}: {plural(self.requests, 'request')} to {self.model}"
+        return f"{self.get_purpose_display()} in {self.project}: {plural(self.requests, 'request')} to {self.model}"
+
+
+class SetAside(models.Model):
+    """Dollars that a request under way, which no dream made, may still cost. Gone when it is answered; where its process
+    died, it counts until `until`."""
+
+    project = models.ForeignKey("dreams.Project", on_delete=models.CASCADE, related_name="+")
+    usd = models.DecimalField(max_digits=16, decimal_places=10)
+    until = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "amount set aside"
+        verbose_name_plural = "amounts set aside"
+
+    def __str__(self) -> str:
+        return f"{self.project}: ${self.usd:.4f}"

@@ -7,17 +7,21 @@ The table is edited in the admin. A model that is not in it has tokens and no pr
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from types import TracebackType
+from typing import Self
 
+from django.db import transaction
 from django.db.models import Q, Sum
 from django.utils import timezone
 
 from dreams import conf
 from dreams.engines.tokens import PriceTable, Rate, same_model
-from dreams.engines.types import Allowance
-from dreams.models import CatchingUsage, DreamRun, DreamUsage, Price, Project
+from dreams.engines.types import Allowance, Usage
+from dreams.models import DreamRun, DreamUsage, ModelRequest, Price, Project, SetAside
+from dreams.services import database
 from dreams.services.scheduling.gates import day_start, month_start
 
 MOST_PRICES = 2_000
@@ -91,9 +95,9 @@ def _rate(row: Price) -> Rate:
 # --- What was spent -----------------------------------------------------------------------------------------------
 
 # Every table of what models were asked, and where its rows name the project: budgets and the usage page sum up these.
-LEDGERS: tuple[tuple[type[DreamUsage | CatchingUsage], str], ...] = (
+LEDGERS: tuple[tuple[type[DreamUsage | ModelRequest], str], ...] = (
     (DreamUsage, "dream__project"),
-    (CatchingUsage, "project"),
+    (ModelRequest, "project"),
 )
 
 
@@ -107,7 +111,7 @@ class Spent:
 
 
 def spent(project: Project, now: dt.datetime, zone: dt.tzinfo) -> Spent:
-    """What dreams and catching cost in the running day and month of `zone`: failed, killed and running dreams
+    """What dreams and other model requests cost in the running day and month of `zone`: failed, killed and running dreams
     included, each turn on the day when it was taken."""
     sums = [
         rows.objects.filter(at__gte=month_start(now, zone)).aggregate(
@@ -121,14 +125,24 @@ def spent(project: Project, now: dt.datetime, zone: dt.tzinfo) -> Spent:
     return Spent(*(sum((each[name] or Decimal(0) for each in sums), Decimal(0)) for name in names))
 
 
-def reserved(project: Project, besides: DreamRun | None = None) -> tuple[Decimal, Decimal]:
-    """What running dreams have set aside for the requests under way: of all projects, and of one."""
+def reserved(
+    project: Project, now: dt.datetime, besides: DreamRun | SetAside | None = None
+) -> tuple[Decimal, Decimal]:
+    """What is set aside for the requests under way, of dreams and of others: in all projects, and in one."""
     running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING, reserved_usd__isnull=False)
-    others = running.exclude(pk=besides.pk) if besides else running
-    sums = others.aggregate(
-        of_all=Sum("reserved_usd"), of_project=Sum("reserved_usd", filter=Q(project=project))
+    others = SetAside.objects.filter(until__gt=now)
+    if isinstance(besides, DreamRun):
+        running = running.exclude(pk=besides.pk)
+    elif besides is not None:
+        others = others.exclude(pk=besides.pk)
+    sums = [
+        rows.aggregate(of_all=Sum(name), of_project=Sum(name, filter=Q(project=project)))
+        for rows, name in ((running, "reserved_usd"), (others, "usd"))
+    ]
+    zero = Decimal(0)
+    return sum((each["of_all"] or zero for each in sums), zero), sum(
+        (each["of_project"] or zero for each in sums), zero
     )
-    return sums["of_all"] or Decimal(0), sums["of_project"] or Decimal(0)
 
 
 def dollars_left(
@@ -137,13 +151,13 @@ def dollars_left(
     now: dt.datetime,
     zone: dt.tzinfo,
     *,
-    besides: DreamRun | None = None,
+    besides: DreamRun | SetAside | None = None,
 ) -> Allowance | None:
     """What the tightest of the budgets of day, month and project still allows; None when none of them is set.
 
-    What running dreams have set aside is taken, but for `besides`, the dream that asks.
+    What requests under way have set aside is taken, but for `besides`, of the one that asks.
     """
-    used, aside = spent(project, now, zone), reserved(project, besides)
+    used, aside = spent(project, now, zone), reserved(project, now, besides)
     budgets = (
         ("max_cost_day", config.max_cost_day, used.today + aside[0], "today"),
         ("max_cost_month", config.max_cost_month, used.month + aside[0], "this month"),
@@ -160,3 +174,78 @@ def dollars_left(
         if limit > 0
     ]
     return min(left, key=lambda allowance: allowance.dollars, default=None)
+
+
+def set_aside(
+    dollars: Decimal, left: Callable[[], Allowance | None], keep: Callable[[Decimal | None], None]
+) -> Allowance | None:
+    """Have `keep` set `dollars` aside where the budgets have them; None: done. Otherwise nothing is set aside, and this
+    is what is left. Those that ask at the same time wait for each other here."""
+    with transaction.atomic():
+        database.one_at_a_time("budgets")
+        allowed = left()
+        if allowed is not None and allowed.dollars < dollars:
+            return allowed
+        keep(dollars if allowed else None)
+    return None
+
+
+# --- Requests that no dream makes ---------------------------------------------------------------------------------
+
+#: No request is under way for longer: its time limits are shorter (chosen).
+LONGEST_REQUEST = dt.timedelta(minutes=20)
+
+
+@dataclass(slots=True)
+class Meter:
+    """For model requests outside of dreams, as a context: give `dollars_left` and `reserve` to the request's
+    `Budget`, and each request's usage to `book` at once, whatever became of it."""
+
+    project: Project
+    purpose: ModelRequest.Purpose
+    cost: Decimal = Decimal(0)
+    _aside: SetAside | None = None
+
+    def dollars_left(self) -> Allowance | None:
+        config = conf.current(self.project)
+        return dollars_left(self.project, config, timezone.now(), conf.zone(config), besides=self._aside)
+
+    def reserve(self, dollars: Decimal) -> Allowance | None:
+        """Set `dollars` aside for the next request, instead of what was; see `set_aside`."""
+        return set_aside(dollars, self.dollars_left, self._keep)
+
+    def book(self, usage: Usage) -> None:
+        """Keep what a request used; what was set aside for it is spent now."""
+        with transaction.atomic():
+            ModelRequest.objects.bulk_create(
+                ModelRequest(
+                    project=self.project,
+                    purpose=self.purpose,
+                    at=timezone.now(),
+                    model=row.model[:100],
+                    requests=row.requests,
+                    input_tokens=row.tokens.prompt,
+                    output_tokens=row.tokens.output,
+                    cost_usd=row.dollars.total if row.dollars else None,
+                )
+                for row in usage.by_model
+            )
+            self._keep(None)
+        self.cost += usage.cost_usd or 0
+
+    def _keep(self, dollars: Decimal | None) -> None:
+        if self._aside is not None:
+            self._aside.delete()
+            self._aside = None
+        if dollars is not None:
+            until = timezone.now() + LONGEST_REQUEST
+            self._aside = SetAside.objects.create(project=self.project, usd=dollars, until=until)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._keep(None)
+        SetAside.objects.filter(until__lt=timezone.now()).delete()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams.models import Card, CatchingUsage, DreamRun, LockHold, Proposal, Session
+from dreams.models import Card, DreamRun, LockHold, ModelRequest, Proposal, Session
 from dreams.services import settings_changes
 from dreams.services.catching import story
 from tests.world import directory as world
@@ -147,7 +147,7 @@ def test_a_spent_budget_closes_it_for_a_model_only(tmp_path: Path, monkeypatch) 
     say(tmp_path, WISH)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
     settings_changes.set_override("catch_engine", "anthropic", actor="me")
-    CatchingUsage.objects.create(project=project, at=timezone.now(), model="m", cost_usd=Decimal(5))
+    ModelRequest.objects.create(project=project, at=timezone.now(), model="m", cost_usd=Decimal(5))
     closed = story.catch(project).closed
     assert "$5.00 of the $5.00 for today are spent and reading ten messages takes about $0." in closed
     settings_changes.set_override("catch_engine", "rules", actor="me")

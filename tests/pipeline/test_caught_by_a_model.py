@@ -15,7 +15,7 @@ from dreams import conf
 from dreams.dev.fake_server import Reply, Script, Step, Use, WireServer
 from dreams.engines.anthropic import catching as model
 from dreams.engines.types import PromptBrief
-from dreams.models import Card, CatchingUsage, Project, Session
+from dreams.models import Card, ModelRequest, Project, Session
 from dreams.services import discovery, forecast, settings_changes
 from dreams.services.catching import story
 from tests.world.talking import Talk, first_start
@@ -114,7 +114,7 @@ def test_what_it_used_counts_towards_the_budgets(project: Project, tmp_path: Pat
 
     Talk(tmp_path).user(WISH).save()
     asked(monkeypatch, project, [remember(item())])
-    row = CatchingUsage.objects.get()
+    row = ModelRequest.objects.get()
     assert row.requests == 1 and row.cost_usd is not None and row.cost_usd > 0
     spent = pricing.spent(project, timezone.now(), conf.zone(conf.current()))
     assert spent.today == spent.project_month == row.cost_usd
@@ -145,7 +145,7 @@ def test_a_long_reading_ends_when_the_budget_of_the_day_does(
     assert window is not None
     settings_changes.set_override("max_cost_day", round(float(window), 4) + 0.001, actor="me")
     found, requests = asked(monkeypatch, project, [remember(item())] * 20)
-    spent = sum(row.cost_usd or 0 for row in CatchingUsage.objects.all())
+    spent = sum(row.cost_usd or 0 for row in ModelRequest.objects.all())
     assert "could pass" in found.closed and "for today" in found.closed
     assert 0 < len(requests) < 20 and spent <= window + Decimal("0.001")
 
@@ -157,7 +157,7 @@ def test_a_window_at_its_limits_costs_no_more_than_was_expected(
     path = "project_deploy.md"
     reads = [Step(Reply((Use("read_memory", {"path": path}),))) for _ in range(4)]
     _, requests = asked(monkeypatch, project, [*reads, remember(item())])
-    spent = sum(row.cost_usd or 0 for row in CatchingUsage.objects.all())
+    spent = sum(row.cost_usd or 0 for row in ModelRequest.objects.all())
     expected = forecast.of_a_window(project, conf.current(project).model)
     assert len(requests) == 5 and spent and expected and spent <= expected
 

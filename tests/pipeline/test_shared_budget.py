@@ -18,7 +18,7 @@ from dreams import conf
 from dreams.dev.fake_server import Reply, Request, Step, Use, WireServer
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.models import DreamRun, DreamUsage, Override, Project
-from dreams.services import discovery, dreaming, pricing
+from dreams.services import database, discovery, dreaming, pricing
 from dreams.services.dreaming.watch import Watch
 from tests.world import directory as world
 from tests.world import model as kit
@@ -114,19 +114,17 @@ def test_what_is_set_aside_counts_for_the_others_until_it_is_booked_or_the_dream
 def test_on_a_database_of_many_writers_those_that_ask_wait_for_each_other(
     projects: list[Project], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SQLite has one writer at a time and knows no row locks, so that elsewhere they would be missed in no other test."""
+    """SQLite has one writer at a time, so that a lock would be missed in no other test."""
     dream = DreamRun.objects.create(project=projects[0], engine="anthropic", trigger="page", status="running")
     limit("max_cost_day", Decimal(5))
-    monkeypatch.setattr(connection.features, "has_select_for_update", True)
     asked: list[str] = []
+    monkeypatch.setattr(database, "one_at_a_time", lambda what: asked.append(f"LOCK {what}"))
 
-    def unlocked(execute: Callable[..., object], sql: str, *more: object) -> object:
+    def noted(execute: Callable[..., object], sql: str, *more: object) -> object:
         asked.append(sql)
-        return execute(sql.removesuffix(" FOR UPDATE"), *more)
+        return execute(sql, *more)
 
-    with connection.execute_wrapper(unlocked):
+    with connection.execute_wrapper(noted):
         assert Watch(dream, beat=None).reserve(Decimal(3)) is None  # type: ignore[arg-type]  # no lock is asked here
-    locked = next(number for number, sql in enumerate(asked) if sql.endswith(" FOR UPDATE"))
     summed = [number for number, sql in enumerate(asked) if "SUM(" in sql]
-    assert '"dreams_dreamrun"."status" = ' in asked[locked] and " ORDER BY " in asked[locked]
-    assert summed and locked < min(summed), "first the lock, then what is left"
+    assert asked.index("LOCK budgets") < min(summed), "first the lock, then what is left"

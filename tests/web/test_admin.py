@@ -14,10 +14,10 @@ from django.utils import timezone
 from dreams import conf
 from dreams.models import (
     AuditEntry,
-    CatchingUsage,
     DreamUsage,
     HistoryFile,
     JobRun,
+    ModelRequest,
     Override,
     Policy,
     Price,
@@ -41,12 +41,12 @@ SHOWN = [
     "auditentry",
     "scheduledjob",
     "jobrun",
-    "catchingusage",
+    "modelrequest",
     "requestusage",
     "historyfile",
 ]
 MADE_ELSEWHERE = ["project", "session", "memory", "dreamrun", "proposal", "auditentry", "jobrun"]
-MADE_ELSEWHERE += ["catchingusage", "requestusage", "historyfile"]
+MADE_ELSEWHERE += ["modelrequest", "requestusage", "historyfile"]
 INLINE = re.compile(
     r"<script(?![^>]*\ssrc=)(?![^>]*type=\"application/json\")|\sstyle=|\son[a-z]+=", re.IGNORECASE
 )
@@ -63,7 +63,7 @@ def rows(world: World) -> World:
         at=world.dream.created_at,
         cost_usd="0.01",
     )
-    CatchingUsage.objects.create(project=world.project, model="m", at=world.dream.created_at, cost_usd="0.01")
+    ModelRequest.objects.create(project=world.project, model="m", at=world.dream.created_at, cost_usd="0.01")
     RequestUsage.objects.create(key=1, session=world.session, model="m", at=world.dream.created_at)
     HistoryFile.objects.create(host="here", root="/home/me/.claude", line_no=7, malformed_lines=2)
     Policy.objects.create(operation="add", action="auto")

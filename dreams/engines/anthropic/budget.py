@@ -81,6 +81,15 @@ NOTHING = "Nothing was proposed."
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """How a limit is reported: of what it is, the setting of its time, and what becomes of the work."""
+
+    what: str = "dream"
+    time_setting: str = "Time limit per dream"
+    ending: str = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """0 dollars is no limit, as in the settings. `allowed`: what day, month and project allow this dream in all."""
 
@@ -109,6 +118,7 @@ class Budget:
     dollars_left: Callable[[], Allowance | None] | None = None
     # Sets dollars aside in those budgets for the next request; gives what is left where there is not so much.
     reserve: Callable[[Decimal], Allowance | None] | None = None
+    words: Words = Words()
     turns: int = 0
     started: float = field(init=False)
     _counted: Decimal = field(
@@ -122,14 +132,15 @@ class Budget:
         """Cheap enough for every look. Raises LimitReached."""
         if self.clock() - self.started > self.limits.seconds:
             raise LimitReached(
-                f"The dream took longer than its {self.limits.seconds:g} seconds (Time limit per dream). {NOTHING}"
+                f"The {self.words.what} took longer than its {self.limits.seconds:g} seconds "
+                f"({self.words.time_setting}). {self.words.ending}"
             )
 
     def start_turn(self) -> None:
         self.check_time()
         if self.turns >= self.limits.turns:
             raise LimitReached(
-                f"The model used all its {self.limits.turns} turns (Turns per dream) and was not done. {NOTHING}"
+                f"The model used all its {self.limits.turns} turns (Turns per dream) and was not done. {self.words.ending}"
             )
         self.turns += 1
         self._look_at_budgets()
@@ -148,8 +159,8 @@ class Budget:
         room = min(cap, self.limits.tokens - self.ledger.tokens.total - expected.prompt)
         if room < min(cap, LEAST_OUTPUT):
             raise LimitReached(
-                f"The next request would pass the {self.limits.tokens:,} tokens of this dream (Tokens per dream); "
-                f"{self.ledger.tokens.total:,} are used. {NOTHING}"
+                f"The next request would pass the {self.limits.tokens:,} tokens of this {self.words.what} "
+                f"(Tokens per dream); {self.ledger.tokens.total:,} are used. {self.words.ending}"
             )
         rate = rate_for(self.ledger.prices, model, expected.prompt)
         return (
@@ -168,11 +179,13 @@ class Budget:
             room = min(room, int(spare * MILLION / rate.output) if rate.output else 0)
             if room < LEAST_OUTPUT:
                 raise LimitReached(
-                    f"The next request could pass {left.of}, of which other dreams that run now have set some aside; "
-                    f"this dream has spent ${self.ledger.dollars:.4f}. {NOTHING}"
+                    f"The next request could pass {left.of}, of which other requests under way have set some aside; "
+                    f"this {self.words.what} has spent ${self.ledger.dollars:.4f}. {self.words.ending}"
                 )
         if self.reserve:
-            raise LimitReached(f"Other dreams took what was left of the budget meanwhile. {NOTHING}")
+            raise LimitReached(
+                f"Other requests took what was left of the budget meanwhile. {self.words.ending}"
+            )
         return room
 
     def _affordable(self, rate: Rate, expected: Tokens, room: int) -> int:
@@ -181,7 +194,8 @@ class Budget:
             room = min(room, int(left * MILLION / rate.output) if rate.output else room)
             if room < LEAST_OUTPUT:
                 raise LimitReached(
-                    f"The next request could pass {name}; this dream has spent ${self.ledger.dollars:.4f}. {NOTHING}"
+                    f"The next request could pass {name}; this {self.words.what} has spent "
+                    f"${self.ledger.dollars:.4f}. {self.words.ending}"
                 )
         return room
 
@@ -189,7 +203,10 @@ class Budget:
         found = []
         if self.limits.dollars > 0:
             found.append(
-                (self.limits.dollars, f"the ${self.limits.dollars:.2f} of this dream (Cost limit per dream)")
+                (
+                    self.limits.dollars,
+                    f"the ${self.limits.dollars:.2f} of this {self.words.what} (Cost limit per dream)",
+                )
             )
         if self.limits.allowed is not None:
             found.append((self.limits.allowed.dollars, self.limits.allowed.of))

@@ -6,34 +6,19 @@ read it, and then names what is new, each with the person's own words: what they
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dreams.engines.anthropic import keys, prompt
-from dreams.engines.anthropic.asking import Asker, Patience
-from dreams.engines.anthropic.budget import (
-    CHARS_PER_TOKEN,
-    OUTPUT,
-    Budget,
-    Guess,
-    Ledger,
-    Limits,
-    Size,
-    guess,
-)
-from dreams.engines.anthropic.conversation import Conversation
-from dreams.engines.anthropic.engine import fallback_of, options_of
+from dreams.engines.anthropic.budget import CHARS_PER_TOKEN, OUTPUT, Guess, Size, Words, guess
+from dreams.engines.anthropic.outside import Line, Meter
 from dreams.engines.tokens import PriceTable
-from dreams.engines.types import Allowance, EngineError, Job, PromptBrief, Usage
+from dreams.engines.types import Job, PromptBrief
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
 from dreams.lib.secrets.redact import redact
 
 if TYPE_CHECKING:
-    from dreams.engines.anthropic.client import Client
     from dreams.engines.anthropic.stream import Json
 
 MESSAGES, CHARACTERS = 10, 4_000
@@ -118,73 +103,35 @@ def of_a_window(prices: PriceTable, model: str, known: int) -> Guess:
     return guess(prices, model, size, MOST_TURNS, int(FILE_CHARACTERS / CHARS_PER_TOKEN), OUTPUT["likely"])
 
 
+def line(job: Job, meter: Meter) -> Line:
+    """A connection for one reading."""
+    words = Words("reading", ending="What was read until then is kept.")
+    return Line(job.config, job.prices, meter, words, MOST_TURNS)
+
+
 @dataclass(slots=True)
 class Catcher:
-    """Asks a model, window by window. `book` takes what each request used at once, as `dollars_left` counts it."""
+    """Asks a model, window by window."""
 
     job: Job
-    dollars_left: Callable[[], Allowance | None]
-    book: Callable[[Usage], None]
-    environ: Mapping[str, str] | None = None
-    patience: Patience = field(default_factory=Patience)
-    ledger: Ledger = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.ledger = Ledger(self.job.prices)
+    line: Line
 
     def named(self, messages: Iterable[Message]) -> list[Named]:
         """What the person said there. Raises EngineError with the remedy."""
-        from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - its library takes a second to import
+        return [named for window in windows(messages)[:MOST_WINDOWS] for named in self._ask(window)]
 
-        wanted = windows(messages)[:MOST_WINDOWS]
-        endpoint = keys.endpoint(self.environ)
-        if not self.job.config.model.strip():
-            raise EngineError("No model is chosen. Name one in the settings (Model).")
-        with Client(endpoint, self.patience) as client:
-            client.open(_nothing)
-            return [named for window in wanted for named in self._ask(window, client, endpoint)]
-
-    def _ask(self, window: Sequence[Message], client: Client, endpoint: keys.Endpoint) -> list[Named]:
-        config = self.job.config
-        limits = Limits(
-            MOST_TURNS, config.max_tokens, config.max_seconds, Decimal(str(config.max_cost_dream))
-        )
-        budget = Budget(limits, self.ledger, dollars_left=self.dollars_left)
-        conversation = Conversation.begun(self._briefing(window))
-        asker = Asker(
-            caller=client,
-            host=endpoint.host,
-            model=config.model,
-            fallback=fallback_of(self.job),
-            options=options_of(self.job, endpoint),
-            patience=self.patience,
-            budget=budget,
-            watch=budget.check_time,
-            on_switch=conversation.forget_thinking,
-            news=client.news,
-            unfinished=client.unfinished,
-        )
-        system = [{"type": "text", "text": _SYSTEM}]
+    def _ask(self, window: Sequence[Message]) -> list[Named]:
+        talk = self.line.talk(self._briefing(window))
         for turn in range(MOST_TURNS):
-            budget.start_turn()
             tools = [_REMEMBER] if turn == MOST_TURNS - 1 else [_READ, _REMEMBER]
-            try:
-                reply = asker.ask(partial(_request, system, tools, conversation), ANSWER_TOKENS)
-            finally:
-                self._book(asker)
+            reply = talk.ask(_SYSTEM, tools, ANSWER_TOKENS)
             last = next((call for call in reply.calls if call["name"] == "remember"), None)
             if last is not None:
                 return list(_said(last["input"], window))
             if not reply.calls:
                 return []
-            conversation.answered(reply)
-            conversation.results([self._answer(call) for call in reply.calls])
+            talk.answer(reply, [self._answer(call) for call in reply.calls])
         return []
-
-    def _book(self, asker: Asker) -> None:
-        for usage in asker.spent:
-            self.book(usage)
-        asker.spent.clear()
 
     def _answer(self, call: Json) -> Json:
         path = str(call["input"].get("path", "")) if isinstance(call["input"], dict) else ""
@@ -208,14 +155,6 @@ class Catcher:
                 rows.append(one_line(f"- {path}: {name} — {about}"))
         rows += [f"- proposed before: {one_line(text)}" for text in self.job.known]
         return redact("\n".join(row[:MOST_TEXT] for row in rows[-MOST_KNOWN:])) or "Nothing yet."
-
-
-def _nothing() -> None:
-    pass
-
-
-def _request(system: Sequence[Json], tools: Sequence[Json], conversation: Conversation) -> Json:
-    return prompt.request(system, tools, conversation.marked())
 
 
 def _said(given: object, window: Sequence[Message]) -> Iterable[Named]:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from dreams.conf import Config
 from dreams.engines.anthropic import briefing, keys, prompt, reading, schemas
 from dreams.engines.anthropic.asking import Asker, Patience
 from dreams.engines.anthropic.budget import Budget, Ledger, Limits, Size, estimate, words
@@ -104,8 +105,8 @@ class AnthropicEngine:
             caller=client,
             host=endpoint.host,
             model=job.config.model,
-            fallback=fallback_of(job),
-            options=options_of(job, endpoint),
+            fallback=fallback_of(job.config),
+            options=options_of(job.config, endpoint),
             patience=self._patience,
             budget=budget,
             watch=watch,
@@ -133,17 +134,17 @@ def _dollars_left(report: Reporter) -> Allowance | None:
     return left if isinstance(left, Allowance) else None
 
 
-def fallback_of(job: Job) -> str:
+def fallback_of(config: Config) -> str:
     """The setting's default is one of Anthropic's models: no server with others knows it."""
-    model, fallback = job.config.model, job.config.fallback_model
+    model, fallback = config.model, config.fallback_model
     return "" if fallback.startswith("claude-") and not model.startswith("claude-") else fallback
 
 
-def options_of(job: Job, endpoint: keys.Endpoint) -> Json:
+def options_of(config: Config, endpoint: keys.Endpoint) -> Json:
     """What only Anthropic's own API is sure to know."""
     if not endpoint.is_anthropic:
         return {}
-    return {"thinking": {"type": "adaptive"}, "output_config": {"effort": job.config.effort}}
+    return {"thinking": {"type": "adaptive"}, "output_config": {"effort": config.effort}}
 
 
 def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:

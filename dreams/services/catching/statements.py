@@ -7,19 +7,17 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from django.conf import settings
-from django.utils import timezone
 
 from dreams import conf
 from dreams.engines.anthropic import catching as model
 from dreams.engines.rules import catching
-from dreams.engines.types import Citation, Job, SessionBrief, Silent, Usage
+from dreams.engines.types import Citation, Job, SessionBrief, Silent
 from dreams.lib.agents import transcripts
 from dreams.lib.files import workspace
-from dreams.models import CatchingUsage, LeftOut, Project, Proposal
+from dreams.models import LeftOut, ModelRequest, Project, Proposal
 from dreams.services import pricing, proposals
 from dreams.services.catching.reading import Part
 from dreams.services.memories import syncing
@@ -60,24 +58,27 @@ def found(project: Project, parts: Sequence[Part], now: dt.datetime) -> list[Sta
 
 def _by_a_model(project: Project, parts: Sequence[Part], job: Job) -> list[Statement]:
     """Raises EngineError. What each request used is kept in any case."""
-    left = partial(pricing.dollars_left, project, job.config, job.now, job.time_zone)
-    catcher = model.Catcher(job, left, partial(_book, project))
     made: list[Statement] = []
-    for part, brief in zip(parts, job.sessions, strict=True):
-        for one in catcher.named(_messages(part, brief)):
-            cited = Citation(
-                "transcript",
-                one.quote,
-                place=str(brief.path),
-                session_pk=brief.pk,
-                line_no=one.prompt.line_no,
-                offset=one.prompt.offset,
-                role="user",
-                at=one.prompt.at,
-            )
-            made.append(Statement(one.quote, one.text, one.memory_type, (cited,), "anthropic"))
+    with pricing.Meter(project, ModelRequest.Purpose.CATCHING) as meter, model.line(job, meter) as line:
+        catcher = model.Catcher(job, line)
+        for part, brief in zip(parts, job.sessions, strict=True):
+            made += [_statement(one, brief) for one in catcher.named(_messages(part, brief))]
     memory = catching.known(job)
     return [one for one in made if not memory.says(one.text)]
+
+
+def _statement(one: model.Named, brief: SessionBrief) -> Statement:
+    cited = Citation(
+        "transcript",
+        one.quote,
+        place=str(brief.path),
+        session_pk=brief.pk,
+        line_no=one.prompt.line_no,
+        offset=one.prompt.offset,
+        role="user",
+        at=one.prompt.at,
+    )
+    return Statement(one.quote, one.text, one.memory_type, (cited,), "anthropic")
 
 
 def _messages(part: Part, brief: SessionBrief) -> Iterator[model.Message]:
@@ -97,21 +98,6 @@ def _messages(part: Part, brief: SessionBrief) -> Iterator[model.Message]:
                 if said:
                     yield model.Message(said[:MOST_OF_AN_ANSWER])
         offset = page.after
-
-
-def _book(project: Project, usage: Usage) -> None:
-    CatchingUsage.objects.bulk_create(
-        CatchingUsage(
-            project=project,
-            at=timezone.now(),
-            model=row.model,
-            requests=row.requests,
-            input_tokens=row.tokens.prompt,
-            output_tokens=row.tokens.output,
-            cost_usd=row.dollars.total if row.dollars else None,
-        )
-        for row in usage.by_model
-    )
 
 
 def _said(citations: Sequence[Citation]) -> str:

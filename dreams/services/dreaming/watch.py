@@ -302,16 +302,12 @@ class Watch:
         )
 
     def reserve(self, dollars: Decimal) -> Allowance | None:
-        """Set `dollars` aside for what is asked next, instead of what was; None: done. Otherwise nothing is set aside,
-        and this is what is left. Dreams that ask at the same time wait for each other here."""
-        with transaction.atomic():
-            running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING).order_by("pk")
-            list(running.select_for_update().values_list("pk", flat=True))
-            left = self.dollars_left()
-            if left is not None and left.dollars < dollars:
-                return left
-            DreamRun.objects.filter(pk=self._dream.pk).update(reserved_usd=dollars if left else None)
-        return None
+        """Set `dollars` aside for what is asked next, instead of what was; see `pricing.set_aside`."""
+
+        def keep(aside: Decimal | None) -> None:
+            DreamRun.objects.filter(pk=self._dream.pk).update(reserved_usd=aside)
+
+        return pricing.set_aside(dollars, self.dollars_left, keep)
 
 
 def _without_secrets(tool: Mapping[str, object]) -> dict[str, object]:

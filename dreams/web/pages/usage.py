@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dreams.engines.tokens import Tokens
 from dreams.lib.files.text import plural
-from dreams.models import CatchingUsage, DreamRun, DreamUsage, Project, RequestUsage
+from dreams.models import DreamRun, DreamUsage, ModelRequest, Project, RequestUsage
 from dreams.services.pricing import PriceBook
 from dreams.web.amounts import money
 from dreams.web.amounts import tokens as counted
@@ -149,11 +149,11 @@ def by_model(sessions: Sequence[Cell], spent: Sequence[Cell], today: dt.date, da
         ),
         _picture(
             "spent-by-model",
-            "Cost of dreams and catching",
+            "Spent by memoryweb",
             starts,
             _costs(spent, starts, step),
             money,
-            "Dreams and catching cost nothing in this time.",
+            "memoryweb spent nothing in this time.",
             first,
         ),
     ]
@@ -285,7 +285,7 @@ MOST_DAYS = 60
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What sessions, dreams or catching used in the time asked for. `unpriced`: models with tokens and no price."""
+    """What sessions, dreams or other requests used in the time asked for. `unpriced`: models with tokens and no price."""
 
     total: Total
     models: list[Line]
@@ -311,7 +311,8 @@ class Usage:
     sessions: Used
     chart: Chart
     dreams: DreamsUsed
-    catching: Used
+    other: Used
+    purposes: list[Line]
     spent: Total
     pictures: list[Picture]
     has_prices: bool
@@ -319,9 +320,9 @@ class Usage:
 
     @property
     def unpriced(self) -> list[str]:
-        """Models with tokens and no price, of sessions, dreams and catching; nothing to say where no price is entered
+        """Models with tokens and no price, of all three; nothing to say where no price is entered
         at all."""
-        found = {*self.sessions.unpriced, *self.dreams.used.unpriced, *self.catching.unpriced}
+        found = {*self.sessions.unpriced, *self.dreams.used.unpriced, *self.other.unpriced}
         return sorted(found) if self.has_prices else []
 
 
@@ -332,15 +333,16 @@ def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
     since = midnight - dt.timedelta(days - 1)
     book = PriceBook.load()
     sessions = cells_of.sessions_by_day(since, book)
-    dreamt, caught = cells_of.spent_by_day(DreamUsage, since), cells_of.spent_by_day(CatchingUsage, since)
-    spent = [*dreamt, *caught]
+    dreamt, other = cells_of.spent_by_day(DreamUsage, since), cells_of.spent_by_day(ModelRequest, since)
+    spent = [*dreamt, *other]
     names = dict(Project.objects.values_list("pk", "name"))
     return Usage(
         period=period,
         sessions=_used(sessions, cells_of.sessions_by_project(since, book), names, book),
         chart=chart(sessions, today, days),
         dreams=_dreams(dreamt, since, names, book),
-        catching=_used(caught, cells_of.spent_by_project(CatchingUsage, since), names, book),
+        other=_used(other, cells_of.spent_by_project(ModelRequest, since), names, book),
+        purposes=cells_of.purposes(since),
         spent=cells_of.total_of(spent),
         pictures=by_model(sessions, spent, today, days),
         has_prices=bool(book.rows),

@@ -1,4 +1,5 @@
-"""Tokens and what they cost, summed up by the database: by day, model and project, of sessions, dreams and catching."""
+"""Tokens and what they cost, summed up by the database: by day, model and project, of sessions, dreams and
+other model requests."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from django.db.models.functions import Cast, Coalesce, Substr
 from django.utils import timezone
 
 from dreams.engines.tokens import KINDS, Tokens, rate_for
-from dreams.models import CatchingUsage, DreamUsage, RequestUsage
+from dreams.models import DreamUsage, ModelRequest, RequestUsage
 from dreams.services import usage_rollups
 from dreams.services.pricing import LEDGERS, Limits, PriceBook
 
@@ -132,9 +133,9 @@ def _key(span: Span, marks: Mapping[str, int], shape: tuple[object, ...]) -> str
 
 SUMS = {kind: Sum(f"{kind}_tokens") for kind in KINDS}
 COSTS = {"cost": Sum("cost_usd"), "n": Sum("requests")}
-LEDGER_SUMS: Mapping[type[DreamUsage | CatchingUsage], Mapping[str, Sum]] = {
+LEDGER_SUMS: Mapping[type[DreamUsage | ModelRequest], Mapping[str, Sum]] = {
     DreamUsage: {**SUMS, **COSTS},
-    CatchingUsage: {"input": Sum("input_tokens"), "output": Sum("output_tokens"), **COSTS},
+    ModelRequest: {"input": Sum("input_tokens"), "output": Sum("output_tokens"), **COSTS},
 }
 SESSION_SUMS = {
     **SUMS,
@@ -213,27 +214,40 @@ class Line:
     limits: Limits | None = None
 
 
-def spent_by_day(ledger: type[DreamUsage | CatchingUsage], since: dt.datetime) -> list[Cell]:
+def spent_by_day(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> list[Cell]:
     """What was used on each day, at the prices of then; what had none stands apart."""
     rows, day_of = rows_by_day(_priced(ledger, since), since)
     summed = rows.values("date", "part", "model", "priced").annotate(**LEDGER_SUMS[ledger]).order_by()
     return [_booked(row, day_of(row["date"], row["part"]), NO_PROJECT) for row in summed]
 
 
-def spent_by_project(ledger: type[DreamUsage | CatchingUsage], since: dt.datetime) -> list[Cell]:
+def spent_by_project(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> list[Cell]:
     """The same by project, without days."""
     project = dict(LEDGERS)[ledger]
     rows = _priced(ledger, since).values(project, "model", "priced")
     return [_booked(row, None, row[project]) for row in rows.annotate(**LEDGER_SUMS[ledger]).order_by()]
 
 
-def _priced(ledger: type[DreamUsage | CatchingUsage], since: dt.datetime) -> QuerySet[Any]:
+def _priced(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> QuerySet[Any]:
     priced = Case(When(cost_usd__isnull=False, then=Value(1)), default=Value(0))
     return ledger.objects.filter(at__gte=since).annotate(priced=priced)
 
 
 def _booked(row: Mapping[str, Any], day: dt.date | None, project: int) -> Cell:
     return Cell(day, row["model"], project, Tokens.of(row), row["cost"], row["n"])
+
+
+def purposes(since: dt.datetime) -> list[Line]:
+    """What requests without a dream used, by what they were for, the dearest first."""
+    rows = _priced(ModelRequest, since).values("purpose", "priced").annotate(**LEDGER_SUMS[ModelRequest])
+    found: dict[str, list[Cell]] = {}
+    for row in rows.order_by():
+        found.setdefault(row["purpose"], []).append(_booked({**row, "model": ""}, None, NO_PROJECT))
+    labels = dict(ModelRequest.Purpose.choices)
+    lines = [
+        Line(str(labels.get(purpose, purpose)), None, total_of(cells), 0) for purpose, cells in found.items()
+    ]
+    return sorted(lines, key=lambda line: (-line.sum.cost, -line.sum.tokens.total, line.name))
 
 
 def dream_kinds(since: dt.datetime) -> list[Line]:

@@ -1,0 +1,136 @@
+"""Requests to a model that no dream makes: what catching, recall and hand-over notes share. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from dreams.conf import Config
+from dreams.engines.anthropic import keys, prompt
+from dreams.engines.anthropic.asking import Asker, Patience, TooLong, remedy
+from dreams.engines.anthropic.budget import Budget, Ledger, Limits, Words
+from dreams.engines.anthropic.conversation import Conversation
+from dreams.engines.anthropic.engine import fallback_of, options_of
+from dreams.engines.tokens import PriceTable
+from dreams.engines.types import Allowance, EngineError, Usage
+
+if TYPE_CHECKING:
+    from dreams.engines.anthropic.client import Client
+    from dreams.engines.anthropic.stream import Json, Reply
+
+
+class Meter(Protocol):
+    """What day, month and project still allow; dollars set aside for the next request; what a request used, kept."""
+
+    def dollars_left(self) -> Allowance | None: ...
+    def reserve(self, dollars: Decimal) -> Allowance | None: ...
+    def book(self, usage: Usage) -> None: ...
+
+
+@dataclass(slots=True)
+class Line:
+    """An open connection to the model of `config`, as a context. All its talks share one ledger.
+
+    `turns` are those of one talk, `seconds` its time (None: that of a dream). Raises EngineError with the remedy.
+    """
+
+    config: Config
+    prices: PriceTable
+    meter: Meter
+    words: Words
+    turns: int
+    seconds: float | None = None
+    patience: Patience = field(default_factory=Patience)
+    environ: Mapping[str, str] | None = None
+    ledger: Ledger = field(init=False)
+    _endpoint: keys.Endpoint = field(init=False)
+    _open: AbstractContextManager[Client] = field(init=False)
+    _client: Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(self.prices)
+
+    def __enter__(self) -> Line:
+        from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - its library takes a second to import
+
+        self._endpoint = keys.endpoint(self.environ)
+        if not self.config.model.strip():
+            raise EngineError("No model is chosen. Name one in the settings (Model).")
+        self._open = Client(self._endpoint, self.patience)
+        self._client = self._open.__enter__()
+        self._client.open(_nothing)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.__exit__(None, None, None)
+
+    def talk(self, first: str) -> Talk:
+        """A conversation that begins with `first`."""
+        config = self.config
+        limits = Limits(
+            self.turns,
+            config.max_tokens,
+            self.seconds or config.max_seconds,
+            Decimal(str(config.max_cost_dream)),
+        )
+        budget = Budget(
+            limits,
+            self.ledger,
+            dollars_left=self.meter.dollars_left,
+            reserve=self.meter.reserve,
+            words=self.words,
+        )
+        conversation = Conversation.begun(first)
+        asker = Asker(
+            caller=self._client,
+            host=self._endpoint.host,
+            model=config.model,
+            fallback=fallback_of(config),
+            options=options_of(config, self._endpoint),
+            patience=self.patience,
+            budget=budget,
+            watch=budget.check_time,
+            on_switch=conversation.forget_thinking,
+            news=self._client.news,
+            unfinished=self._client.unfinished,
+        )
+        return Talk(conversation, asker, self.meter)
+
+
+@dataclass(slots=True)
+class Talk:
+    """One conversation. What each request used is booked, whatever became of it."""
+
+    conversation: Conversation
+    asker: Asker
+    meter: Meter
+
+    def ask(self, system: str, tools: Sequence[Json], most_tokens: int) -> Reply:
+        """The next reply. Raises EngineError with the remedy, LimitReached where a limit ends it."""
+        self.asker.budget.start_turn()
+        blocks = [{"type": "text", "text": system}]
+        try:
+            return self.asker.ask(partial(self._request, blocks, tools), most_tokens)
+        except TooLong as error:
+            told = remedy(error.failed, self.asker.host, self.asker.model, self.asker.answered)
+            raise EngineError(told) from error
+        finally:
+            for usage in self.asker.spent:
+                self.meter.book(usage)
+            self.asker.spent.clear()
+
+    def answer(self, reply: Reply, results: Sequence[Json]) -> None:
+        """Keep a reply, and what its tools brought, for the next request."""
+        self.conversation.answered(reply)
+        self.conversation.results(list(results))
+
+    def _request(self, system: Sequence[Json], tools: Sequence[Json]) -> Json:
+        return prompt.request(system, tools, self.conversation.marked())
+
+
+def _nothing() -> None:
+    pass
