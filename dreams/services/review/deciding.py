@@ -138,7 +138,7 @@ def decide(
 
 def _heard_again(
     proposal: Proposal, hunks: Sequence[Decidable], verdict: Hunk.Verdict
-) -> proposals.Hearing | None:
+) -> proposals.TranscriptVerdicts | None:
     """What sessions say of the proposed text, where this verdict puts it in place of an edit; else None."""
     edited = [hunk for hunk in together(hunks) if hunk.verdict == Hunk.Verdict.EDITED]
     back = [hunk for hunk in edited if not _keeps_its_edit(hunk, hunks, verdict)]
@@ -147,7 +147,7 @@ def _heard_again(
     texts = (
         lines.added for hunk in back for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk
     )
-    return proposals.listened(proposal, "\n".join(texts))
+    return proposals.verdicts_on(proposal, "\n".join(texts))
 
 
 def _keeps_its_edit(hunk: Hunk, asked: Sequence[Decidable], verdict: Hunk.Verdict) -> bool:
@@ -160,7 +160,7 @@ def edit(
     proposal: Proposal, hunk: Hunk, replacement: str, reviewer: Actor, *, reason: str = ""
 ) -> list[Hunk]:
     """Put `replacement` in place of the hunk's new lines and approve it, with the other parts of its operation."""
-    heard = proposals.listened(proposal, replacement)
+    heard = proposals.verdicts_on(proposal, replacement)
     with transaction.atomic():
         hold_open(proposal)
         lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
@@ -180,7 +180,7 @@ def edit(
     return decided
 
 
-def _examine_anew(proposal: Proposal, heard: proposals.Hearing) -> None:
+def _examine_anew(proposal: Proposal, heard: proposals.TranscriptVerdicts) -> None:
     """An edit changes what is written, so what was said of the old text no longer holds."""
     proposals.examine(proposal, syncing.contents(proposal.project), heard=heard)
 
