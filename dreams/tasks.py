@@ -30,7 +30,10 @@ def catch(project_pk: int) -> str:
     if project is None:
         return "nothing to do"
     found = catching.catch(project)
-    return found.closed or f"{plural(len(found.read), 'session')} read, {len(found.cards)} caught"
+    return (
+        found.closed
+        or f"{plural(len(found.read), 'session')} read, {len(found.cards)} caught. {found.stopped}".rstrip()
+    )
 
 
 def run_job(run_pk: int) -> str:
