@@ -1,4 +1,6 @@
-"""Verdicts: who gives one, which changes it is about, and what it does: approve, reject, edit, take back, confirm. Each is kept and logged."""
+"""Verdicts: who gives one, which changes it is about, and what it does: approve, reject, edit, take back, confirm. Each is
+kept and logged. Also which findings stand in the way of what is approved, and what a person has looked at.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from django.utils import timezone
 
 from dreams.lib import diff
 from dreams.lib.files import text
-from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
+from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Proposal
 from dreams.services import auditlog, blobs, policies, proposals
 from dreams.services.memories import syncing
 from dreams.services.proposals import decisions
@@ -297,4 +299,64 @@ def _log(
         batch=batch,
         by_command=reviewer.by_command,
         reason=reason[:REASON_LIMIT],
+    )
+
+
+def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> list[Finding]:
+    """Findings that keep what is approved (or `hunks`) from being applied."""
+    if hunks is None:
+        hunks = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).only("file_id")
+    return blocking(proposal.findings.select_related("file", "hunk"), hunks)
+
+
+def blocking(findings: Iterable[Finding], hunks: Iterable[Hunk]) -> list[Finding]:
+    """Those of a proposal's `findings` that keep `hunks` from being applied: the one definition of what blocks a submit."""
+    files = {hunk.pk: hunk.file_id for hunk in hunks}
+    # What is said of a whole file concerns whoever writes to it; what is said of the whole concerns everything.
+    concerned = {None, *files.values()}
+    return [
+        found
+        for found in findings
+        if _is_unsettled(found)
+        and (found.hunk_id in files if found.hunk_id is not None else found.file_id in concerned)
+    ]
+
+
+def _is_unsettled(finding: Finding) -> bool:
+    is_confirmed = finding.confirmed_at is not None
+    return finding.severity == Finding.Severity.REFUSE or (
+        finding.severity == Finding.Severity.BLOCK and not is_confirmed
+    )
+
+
+def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
+    """Look again at exactly what is approved (or `hunks`): a rejected part may have been where something was kept.
+
+    Raises FindingInTheWay.
+    """
+    proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
+    refuse_what_is_open(proposal, hunks)
+
+
+def refuse_what_is_open(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
+    """Without looking again; a verdict may have come in between."""
+    for finding in in_the_way(proposal, hunks):
+        raise FindingInTheWay(finding)
+
+
+def mark_viewed(file: FileChange, viewed: bool) -> None:
+    """Ticked for the state that was seen: when the file changes, the tick is gone."""
+    file.viewed_sha = file.state_sha if viewed else ""
+    file.save(update_fields=["viewed_sha"])
+
+
+def log_secrets_shown(thing: Proposal | Memory, reviewer: Actor) -> None:
+    """Somebody has the secrets of these texts shown as they stand; who and when, never what."""
+    kind, name = ("review", thing.public_id) if isinstance(thing, Proposal) else ("memory", thing.path)
+    auditlog.record(
+        f"{kind}.secrets_shown",
+        actor=reviewer.name,
+        project=thing.project,
+        object_id=name,
+        by_command=reviewer.by_command,
     )
