@@ -30,10 +30,7 @@ def catch(project_pk: int) -> str:
     if project is None:
         return "nothing to do"
     found = catching.catch(project)
-    return (
-        found.closed
-        or f"{plural(len(found.read), 'session')} read, {len(found.cards)} caught. {found.stopped}".rstrip()
-    )
+    return found.closed or f"{plural(len(found.read), 'session')} read, {len(found.cards)} caught"
 
 
 def run_job(run_pk: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams.management.base import BadUsage, Refused
-from dreams.models import DreamRun, Project, Proposal, public_ids
+from dreams.models import DreamRun, Project, Proposal, Session, public_ids
 from dreams.services import lookup
 from dreams.services.review import Actor
 
@@ -70,6 +70,16 @@ def project(name: str) -> Project:
     """Raises BadUsage when it is ambiguous, Refused when it is unknown."""
     try:
         return lookup.project(name)
+    except lookup.Ambiguous as error:
+        raise BadUsage(str(error)) from error
+    except lookup.Unknown as error:
+        raise Refused(str(error)) from error
+
+
+def session(name: str) -> Session:
+    """Raises BadUsage when it is ambiguous, Refused when it is unknown."""
+    try:
+        return lookup.session(name)
     except lookup.Ambiguous as error:
         raise BadUsage(str(error)) from error
     except lookup.Unknown as error:

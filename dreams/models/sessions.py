@@ -75,10 +75,12 @@ class Session(models.Model):
 
 
 class SessionNotes(models.Model):
-    """Notes on one session that the agent kept beside its transcript."""
+    """Notes on one session: those that the agent kept beside its transcript, and hand-over notes that were asked for."""
 
     class Origin(models.TextChoices):
         AGENT = "agent", "Notes kept by the agent"
+        RULES = "rules", "Hand-over notes by rules"
+        MODEL = "model", "Hand-over notes by a model"
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="notes")
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.AGENT)
@@ -93,6 +95,10 @@ class SessionNotes(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_origin_display()}: {self.session_id}"
+
+    @property
+    def is_handover(self) -> bool:
+        return self.origin != self.Origin.AGENT
 
 
 class TranscriptFile(models.Model):

@@ -8,7 +8,7 @@ import os
 from django.db.models import Q
 
 from dreams.lib.files import text
-from dreams.models import DreamRun, Project, Proposal, TranscriptFolder
+from dreams.models import DreamRun, Project, Proposal, Session, TranscriptFolder
 from dreams.services.hosts import host, name_of
 
 MAX_CANDIDATES = 10
@@ -49,6 +49,23 @@ def _directories(name: str) -> set[str]:
         return set()
     path = os.path.abspath(os.path.expanduser(name))  # noqa: PTH100, PTH111 - an unknown ~user is just a name here
     return {path, os.path.realpath(path)}
+
+
+def session(name: str) -> Session:
+    """By the session's id or its beginning, of those on disk. Raises Unknown, Ambiguous."""
+    rows = Session.objects.filter(project__host=host(), project__kind=Project.Kind.AUTO, gone_at__isnull=True)
+    rows = rows.filter(own=False).select_related("project").order_by("-touched_at")
+    name = text.storable(name)
+    exact = rows.filter(session_id=name).first()
+    if exact is not None:
+        return exact
+    found = list(rows.filter(session_id__startswith=name)[: MAX_CANDIDATES + 1]) if name else []
+    if len(found) > 1:
+        listed = ", ".join(row.session_id for row in found[:MAX_CANDIDATES])
+        raise Ambiguous(f"{name!r} is more than one session: {listed}")
+    if not found:
+        raise Unknown(f"No session {name!r} is known. `discover` looks for new ones.")
+    return found[0]
 
 
 def _near(name: str) -> str:

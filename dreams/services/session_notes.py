@@ -1,4 +1,5 @@
-"""Notes on sessions: kept as blobs without their secrets, found by search with the session's title."""
+"""Notes on sessions: the agent's own and those for a hand-over. Kept as blobs without their secrets, found by search
+with the session's title."""
 
 from __future__ import annotations
 
@@ -6,11 +7,18 @@ import datetime as dt
 from collections.abc import Iterable
 
 from django.db import transaction
+from django.utils import timezone
 
+from dreams import conf
+from dreams.engines.handover import rules, sections
 from dreams.lib.files import text as text_files
 from dreams.lib.secrets import redact
 from dreams.models import Session, SessionNotes
-from dreams.services import blobs
+from dreams.services import blobs, project_lock
+
+
+class NotReadable(Exception):
+    """A session whose transcript cannot be read; the message says why."""
 
 
 def keep(
@@ -29,6 +37,11 @@ def keep(
     return row
 
 
+def text_of(row: SessionNotes) -> str:
+    """The text, with what rules know by now as a secret left out; empty where it is lost."""
+    return redact.redact(text_files.decode(blobs.get_many([row.sha256]).get(row.sha256, b"")))
+
+
 def texts(sessions: Iterable[int]) -> dict[int, list[str]]:
     """The texts of sessions' notes, by session. Two queries; of many sessions one more for each 500."""
     rows = SessionNotes.objects.filter(session__in=list(sessions)).order_by("session", "origin")
@@ -38,3 +51,36 @@ def texts(sessions: Iterable[int]) -> dict[int, list[str]]:
     for session, sha in named:
         found.setdefault(session, []).append(text_files.decode(kept.get(sha, b"")))
     return found
+
+
+# --- For a hand-over ----------------------------------------------------------------------------------------------
+
+
+def by_rules(session: Session) -> SessionNotes:
+    """Write hand-over notes of what the transcript shows, in place of earlier ones by rules.
+
+    Raises NotReadable, project_lock.ProjectElsewhere.
+    """
+    project_lock.refuse_elsewhere(session.project)
+    found, bodies = drafted(session)
+    return keep_bodies(session, SessionNotes.Origin.RULES, bodies, found)
+
+
+def drafted(session: Session) -> tuple[rules.Seen, dict[str, str]]:
+    """What is seen in the transcript, and the sections that rules make of it. Raises NotReadable."""
+    try:
+        found = rules.seen(session.path, session.cwd)
+    except FileNotFoundError:
+        raise NotReadable(
+            "The transcript of this session is no longer on disk, so there is nothing to read."
+        ) from None
+    except OSError as error:
+        raise NotReadable(f"The transcript cannot be read: {error.strerror or error}.") from None
+    left_to_do = list(session.open_ends.order_by("number").values_list("subject", "line_no"))
+    return found, rules.bodies(found, str(session), left_to_do, conf.zone(conf.current()))
+
+
+def keep_bodies(
+    session: Session, origin: SessionNotes.Origin, bodies: dict[str, str], found: rules.Seen
+) -> SessionNotes:
+    return keep(session.pk, origin, sections.written(bodies), at=timezone.now(), size=found.size)

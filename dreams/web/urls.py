@@ -98,6 +98,8 @@ urlpatterns = [
     path("memories/<int:pk>/edit/", memory.edit, name="memory-edit"),
     path("memories/<int:pk>/forget/", memory.forget, name="memory-forget"),
     path("sessions/<int:pk>/", session.session, name="session"),
+    path("sessions/<int:pk>/notes/", session.write_notes, name="session-write-notes"),
+    path("sessions/<int:pk>/notes/<slug:origin>.md", session.notes, name="session-notes"),
     # --- questions ---
     path("questions/", questions.questions, name="questions"),
     path("questions/<slug:public_id>/", questions.question, name="question"),

@@ -39,6 +39,19 @@ class Talk:
         }
         return self._add("assistant", message, at, {})
 
+    def called(self, tool: str, result: str = "done", *, failed: bool = False, **given: object) -> Talk:
+        """The agent called a tool, and what came of it."""
+        call = f"t{len(self.records)}"
+        use = {"type": "tool_use", "id": call, "name": tool, "input": given}
+        self._add(
+            "assistant",
+            {"role": "assistant", "id": f"m{call}", "model": "claude", "content": [use]},
+            None,
+            {},
+        )
+        block = {"type": "tool_result", "tool_use_id": call, "content": result, "is_error": failed}
+        return self._add("user", {"role": "user", "content": [block]}, None, {})
+
     def wrote(self, path: str, before: str = "") -> Talk:
         """The agent wrote a file with its own tool."""
         result = {"type": "update", "filePath": path, "originalFile": before, "content": "x"}

@@ -11,7 +11,7 @@ from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
-from dreams.models import Card, Project, Session
+from dreams.models import Card, Project
 from dreams.services import project_lock
 from dreams.services.catching import story
 from dreams.services.hosts import host
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--session", metavar="ID", help="this session alone, from its first line")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        session = _session(options["session"]) if options["session"] else None
+        session = named.session(options["session"]) if options["session"] else None
         if session is not None:
             projects = [session.project]
         elif options["project"]:
@@ -38,8 +38,6 @@ class Command(BaseCommand):
             found = story.catch(project, asked=True, session=session)
             if found.closed:
                 self._closed(project, found.closed, alone=len(projects) == 1)
-            if found.stopped:
-                self.say(f"{project}: {found.stopped}")
             done.append((project, found))
         return _result(done)
 
@@ -54,14 +52,6 @@ class Command(BaseCommand):
             yield f"  {card['id']}  {card['text']}"
         if result["proposal"]:
             yield f"Look at it: proposal {result['proposal']} --diff"
-
-
-def _session(name: str) -> Session:
-    found = Session.objects.filter(session_id=name, own=False, gone_at__isnull=True).select_related("project")
-    row = found.order_by("-touched_at").first()
-    if row is None:
-        raise Refused(f"No session {name} is known. `discover` looks for new ones.")
-    return row
 
 
 def _result(done: list[tuple[Project, story.Caught]]) -> Mapping[str, Any]:

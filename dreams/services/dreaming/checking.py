@@ -28,7 +28,7 @@ class Checks:
 
     project: Project
     scratch: Workspace
-    heard: proposals.TranscriptVerdicts
+    heard: proposals.Hearing
     told: dict[str, Problem] = field(default_factory=dict)
 
     def examine(self, edits: Sequence[Edit]) -> Sequence[Problem]:
@@ -62,7 +62,7 @@ class Checks:
 
 
 def examined(
-    project: Project, before: Mapping[str, bytes], made: drafts.Draft, heard: proposals.TranscriptVerdicts
+    project: Project, before: Mapping[str, bytes], made: drafts.Draft, heard: proposals.Hearing
 ) -> Report:
     """The findings on all of a draft, held against what the dream's sessions say."""
     host_key.use()

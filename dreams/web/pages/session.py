@@ -14,8 +14,7 @@ from django.utils import timezone
 from dreams.lib.agents import transcripts
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.agents.transcripts.search import MAX_HITS, Hit, Within, find_within
-from dreams.models import DreamRun, Project, Prompt, Session, SessionNotes, TranscriptFile
-from dreams.services import session_notes
+from dreams.models import DreamRun, Project, Prompt, Session, TranscriptFile
 from dreams.services.discovery import resume
 from dreams.services.search.query import Query
 from dreams.web.hidden_secrets import shown
@@ -87,14 +86,6 @@ class ReviewedBy:
     public_id: str
     at: dt.datetime
     status: str
-
-
-@dataclass(frozen=True, slots=True)
-class Notes:
-    """Notes on the session, in Markdown."""
-
-    row: SessionNotes
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,12 +269,6 @@ def reviewed_by(session: Session) -> list[ReviewedBy]:
     return [
         ReviewedBy(row.public_id, row.ended_at or row.created_at, row.get_status_display()) for row in rows
     ]
-
-
-def notes(session: Session) -> list[Notes]:
-    rows = session.notes.order_by("origin")
-    kept = session_notes.texts([session.pk]).get(session.pk, [])
-    return [Notes(row, shown(text)) for row, text in zip(rows, kept, strict=False)]
 
 
 _CLOCK = ("%H:%M", "%H:%M:%S")

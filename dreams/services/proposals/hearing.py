@@ -18,7 +18,12 @@ from dreams.lib.prose import claims
 from dreams.lib.secrets import redact
 from dreams.models import DreamRun, Hunk, Proposal, Session
 
-QUOTE_LIMIT = 4000  # characters of a quote that are kept
+# How much of a quote is kept.
+
+
+QUOTE_LIMIT = 4000
+
+
 log = logging.getLogger(__name__)
 
 MOST_SESSIONS = 40
@@ -28,7 +33,7 @@ MOST_UNITS = 400_000  # kept of all sessions, about 200 MB
 
 
 @dataclass(slots=True)
-class TranscriptVerdicts:
+class Hearing:
     """Sessions, the newest first. `ask` is what `findings.Subject.heard` wants."""
 
     sessions: Sequence[Session]
@@ -38,23 +43,6 @@ class TranscriptVerdicts:
     unasked: set[str] = field(default_factory=set)  # statements that were not looked up, for want of time
     _read: list[tuple[Session, claims.Evidence]] | None = None
     _spent: float = 0.0
-
-    @classmethod
-    def of_dream(cls, dream: DreamRun | None) -> TranscriptVerdicts:
-        """Of the sessions that a dream looked at; of none for what a person made."""
-        if dream is None:
-            return cls(())
-        rows = dream.reviewed.filter(session__own=False, session__gone_at__isnull=True)
-        return cls([row.session for row in rows.select_related("session").order_by("-session__touched_at")])
-
-    @classmethod
-    def of_proposal(cls, proposal: Proposal) -> TranscriptVerdicts:
-        """As `of_dream`, with the answers that are kept beside the hunks."""
-        found = cls.of_dream(proposal.dream if proposal.origin == Proposal.Origin.DREAM else None)
-        if found.sessions:
-            kept = Hunk.objects.filter(file__proposal=proposal).values_list("transcript_verdicts", flat=True)
-            found.known.update(loaded(one) for row in kept for one in row)
-        return found
 
     def ask(self, said: str) -> Heard | None:
         """What the sessions say of it, the newest that says anything; None when there is none, or no time left."""
@@ -88,7 +76,7 @@ class TranscriptVerdicts:
                 return Heard(verdict.verdict, verdict.why, _citation(session, verdict))
         return Heard("unsupported", "no session that was read says it") if self._read else None
 
-    def look_up(self, statements: Iterable[str]) -> None:
+    def listen(self, statements: Iterable[str]) -> None:
         """Look up what will be asked, so that no transaction waits for a disk."""
         for said in statements:
             self.ask(said)
@@ -155,6 +143,30 @@ def _citation(session: Session, verdict: claims.ClaimCheck) -> Citation | None:
         line_no=best.line,
         role=best.role,
     )
+
+
+def of_dream(dream: DreamRun | None) -> Hearing:
+    """The sessions that a dream looked at, the newest first; none for what a person made."""
+    if dream is None:
+        return Hearing(())
+    rows = dream.reviewed.filter(session__own=False, session__gone_at__isnull=True)
+    return Hearing([row.session for row in rows.select_related("session").order_by("-session__touched_at")])
+
+
+def of_proposal(proposal: Proposal) -> Hearing:
+    """As `of_dream`, with the answers that are kept beside the hunks."""
+    hearing = of_dream(proposal.dream if proposal.origin == Proposal.Origin.DREAM else None)
+    if hearing.sessions:
+        kept = Hunk.objects.filter(file__proposal=proposal).values_list("transcript_verdicts", flat=True)
+        hearing.known.update(_kept(kept))
+    return hearing
+
+
+def _kept(rows: Iterable[list[dict[str, object]]]) -> Iterator[tuple[str, Heard]]:
+    for row in rows:
+        for one in row:
+            said, heard = loaded(one)
+            yield said, heard
 
 
 def stored(line_no: int, said: str, heard: Heard) -> dict[str, object]:

@@ -1,0 +1,111 @@
+"""The ten sections of hand-over notes: their fixed headings, and how long they may be. PURE.
+
+The sections and both limits are those of the notes that Claude Code kept on its own sessions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from dreams.engines.anthropic.budget import CHARS_PER_TOKEN
+from dreams.lib.files import text as texts
+from dreams.lib.secrets.redact import redact
+
+SECTION_TOKENS, ALL_TOKENS = 2_000, 12_000  # a section should, and all together must, stay below
+MOST_OF_A_SECTION = int(SECTION_TOKENS * CHARS_PER_TOKEN)
+EMPTY = "Nothing to note."
+SHORTENED = "(shortened)"
+
+
+class Section(NamedTuple):
+    """`about` is the line in italics below the heading: it tells a model what belongs there, and a reader too."""
+
+    name: str
+    heading: str
+    about: str
+
+
+SECTIONS = (
+    Section("title", "Title", "What the session was about, in a few words."),
+    Section("state", "Current state", "What was being worked on at the end, what is left to do, and what comes next."),
+    Section("task", "Task specification", "What the person asked for, and what was decided about how to do it."),
+    Section("files", "Files and functions", "The files that matter, what is in them, and why they matter here."),
+    Section("workflow", "Workflow", "The commands that were run, in their usual order, and how to read their output."),
+    Section("errors", "Errors and corrections", "What failed, what fixed it, what the person corrected, and what not to try again."),
+    Section("system", "System documentation", "The parts of the system that the work touched, and how they fit together."),
+    Section("learnings", "Learnings", "What worked, what did not, and what to avoid. Nothing that another section says."),
+    Section("results", "Key results", "The answer, table or text that the person asked for, as it was given."),
+    Section("worklog", "Worklog", "What was done, step by step, a line each."),
+)  # fmt: skip
+NAMES = tuple(section.name for section in SECTIONS)
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})(.*)")
+# Whatever Markdown could take for a heading of the whole, or for raw HTML that swallows what follows.
+_HEADING = re.compile(
+    r"\A((?:\s*(?:[-*+>]|\d{1,9}[.)])\s+)*\s*)(#{1,6}(?:\s|$)|=+\s*$|-+\s*$|<(?=[!?/A-Za-z]))"
+)
+
+
+def written(bodies: Mapping[str, str]) -> str:
+    """The notes in Markdown: every heading and its line, in order, whatever `bodies` hold. Bounded, without secrets."""
+    kept = bounded({name: _plain(redact(bodies.get(name, ""))) for name in NAMES})
+    return "\n".join(
+        f"# {section.heading}\n_{section.about}_\n\n{kept[section.name] or EMPTY}\n" for section in SECTIONS
+    )
+
+
+def read(text: str) -> dict[str, str]:
+    """The bodies of notes that `written` made, by section; whatever is not there is empty."""
+    found = dict.fromkeys(NAMES, "")
+    for section in reversed(SECTIONS):
+        text, _, body = text.rpartition(f"# {section.heading}\n_{section.about}_\n")
+        found[section.name] = "" if body.strip() == EMPTY else body.strip()
+    return found
+
+
+def bounded(bodies: Mapping[str, str]) -> dict[str, str]:
+    """The longest bodies shortened, at the end of a line, until all together are short enough."""
+    most = _most([len(body) for body in bodies.values()], int(ALL_TOKENS * CHARS_PER_TOKEN))
+    return {name: shortened(body, most) for name, body in bodies.items()}
+
+
+def _most(sizes: Iterable[int], room: int) -> int:
+    """How long each may be, so that together they have room: the short ones stay as they are."""
+    ordered = sorted(sizes)
+    for number, size in enumerate(ordered):
+        share = room // (len(ordered) - number)
+        if size > share:
+            return share
+        room -= size
+    return ordered[-1] if ordered else 0
+
+
+def shortened(body: str, most: int) -> str:
+    """The first whole lines of a body, with a word that says so where some are left out."""
+    if len(body) <= most:
+        return body
+    cut = body[: max(0, most - len(SHORTENED) - 6)]
+    lines = cut.rpartition("\n")[0] or cut
+    return _plain(f"{lines}\n\n{SHORTENED}")
+
+
+def _plain(body: str) -> str:
+    """A body that stays inside its section: no heading of its own, no raw HTML, and every fence closed."""
+    return "\n".join(_lines(texts.storable(body).strip())).strip()
+
+
+def _lines(body: str) -> Iterator[str]:
+    inside = False
+    for line in body.splitlines():
+        fence = _FENCE.match(line)
+        if fence:
+            inside = not inside
+            # One kind of fence: what opens one closes it.
+            yield "```" + (fence[2].replace("`", "").rstrip() if inside else "")
+        elif inside:
+            yield f" {line}" if line.startswith("# ") else line
+        else:
+            yield _HEADING.sub(r"\1\\\2", line)
+    if inside:
+        yield "```"

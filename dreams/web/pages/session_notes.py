@@ -1,0 +1,79 @@
+"""Notes on a session: the agent's own, and those for a hand-over, whose lines lead into the transcript."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dreams.models import Session, SessionNotes
+from dreams.services import session_notes
+from dreams.web.hidden_secrets import shown
+from dreams.web.render import Resolver
+
+_LINE = re.compile(r"\(line (\d{1,9})\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Where "line 7" is on the session's page."""
+
+    do_not_call_in_templates: bool = True
+
+    def __call__(self, name: str) -> str | None:
+        number = name.removeprefix("line ")
+        return f"?line={number}#line-{number}" if name.startswith("line ") and number.isdecimal() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Notes in Markdown. `resolve` leads to the lines that they name; `is_open`: the newest hand-over is read first."""
+
+    row: SessionNotes
+    text: str
+    resolve: Resolver | None
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """What the page offers: `has_rules` where notes by rules are there, `is_older` where the transcript grew since."""
+
+    can_write: bool
+    has_rules: bool
+    is_older: bool
+
+
+def notes(session: Session) -> list[Notes]:
+    """The newest hand-over first, the agent's own notes last. Two queries."""
+    rows = list(session.notes.order_by("origin"))
+    kept = session_notes.texts([session.pk]).get(session.pk, [])
+    found = sorted(
+        zip(rows, kept, strict=False),
+        key=lambda pair: (pair[0].is_handover, pair[0].written_at),
+        reverse=True,
+    )
+    return [_notes(row, shown(text), is_first=number == 0) for number, (row, text) in enumerate(found)]
+
+
+def _notes(row: SessionNotes, text: str, *, is_first: bool) -> Notes:
+    if not row.is_handover:
+        return Notes(row, text, None, is_open=False)
+    return Notes(row, with_lines(text, r"([[line \1]])"), Lines(), is_open=is_first)
+
+
+def handover(session: Session, notes: list[Notes]) -> Handover:
+    mine = next((each.row for each in notes if each.row.origin == SessionNotes.Origin.RULES), None)
+    can_write = session.gone_at is None and not session.own
+    return Handover(can_write, mine is not None, mine is not None and session.size > mine.size)
+
+
+def downloaded(text: str, address: str) -> str:
+    """The notes as a file: each line that is named is a link to the session's page at `address`."""
+    return with_lines(text, rf"([line \1]({address}?line=\1#line-\1))")
+
+
+def with_lines(text: str, instead: str) -> str:
+    """`(line 7)` written as `instead`, but not in a fence."""
+    pieces = text.split("```")
+    pieces[::2] = [_LINE.sub(instead, piece) for piece in pieces[::2]]
+    return "```".join(pieces)
