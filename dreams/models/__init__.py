@@ -7,7 +7,7 @@ from dreams.models.dreams import DreamRun, DreamSession, Turn
 from dreams.models.hosts import Host
 from dreams.models.inbox import FeedToken, Snooze
 from dreams.models.jobs import JobRun, ScheduledJob
-from dreams.models.memories import Blob, Memory, Version
+from dreams.models.memories import COUNTED_MEMORIES, Blob, Memory, Version
 from dreams.models.notify import Channel
 from dreams.models.partial import WorkStep, WorkText
 from dreams.models.projects import GateEvaluation, LockHold, Project, TranscriptFolder
@@ -40,6 +40,7 @@ from dreams.models.sessions import (
 from dreams.models.usage import DreamUsage, ModelRequest, Price, SetAside
 
 __all__ = [
+    "COUNTED_MEMORIES",
     "AppliedBatch",
     "AppliedFile",
     "AuditEntry",

@@ -74,6 +74,12 @@ class Memory(models.Model):
         return self.name or self.path.rpartition("/")[2]
 
 
+# What every page and command counts as memories: there now, neither an index nor a daily log.
+COUNTED_MEMORIES = models.Q(gone_at__isnull=True, kind__in=(Memory.Kind.TOPIC, Memory.Kind.TEAM)) & ~models.Q(
+    path__endswith="/MEMORY.md"
+)
+
+
 class Version(models.Model):
     """One state of a memory: its bytes, when it was seen or written, and by whom."""
 

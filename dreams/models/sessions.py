@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db import models
 
 from dreams.models.projects import Project, TranscriptFolder
@@ -72,6 +74,11 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return self.title or self.session_id
+
+    @property
+    def at(self) -> datetime:
+        """When it was last active: by its last record, else by its file's mtime, which a copy or a restore moves."""
+        return self.last_at or self.touched_at
 
 
 class SessionNotes(models.Model):

@@ -13,10 +13,8 @@ from django.utils import timezone
 
 from dreams.lib import ages
 from dreams.management import base
-from dreams.models import Memory, Project, Session
+from dreams.models import COUNTED_MEMORIES, Memory, Project, Session
 from dreams.services import hosts
-
-_MEMORIES = (Memory.Kind.TOPIC, Memory.Kind.TEAM)
 
 
 class Command(base.Command):
@@ -64,7 +62,7 @@ def _wanted(name: str | None) -> str:
 def present(host: str) -> QuerySet[Project]:
     """The projects that are not gone, of one host (by its key) or of all, with `session_count` and `memory_count`. One
     query."""
-    memories = Memory.objects.filter(kind__in=_MEMORIES).exclude(path__endswith="/MEMORY.md")
+    memories = Memory.objects.filter(COUNTED_MEMORIES)
     return (
         Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {}))
         .annotate(session_count=_count(Session.objects.all()), memory_count=_count(memories))

@@ -73,7 +73,7 @@ def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, lis
                 "session": hit.session.session_id,
                 "line": None,
                 "text": _text_of(hit),
-                "at": hit.session.touched_at,
+                "at": hit.session.at,
             }
             for hit in finding.session_hits(sessions, wanted)
         ],

@@ -150,7 +150,7 @@ def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tal
     Touched since the last dream or given back; forks of one session are one; those that run are not ready yet.
     """
     root = Coalesce(Cast("root_key", CharField()), "session_id")
-    live = Q(touched_at__gt=now - gates.LIVE_GRACE) | Q(session_id__in=_live(projects))
+    live = Q(touched_at__gt=now - gates.LIVE_GRACE) | Q(session_id__in=running(projects))
     ready = Q(own=False) & ~live
     since = (
         Q(given_back_at__isnull=False)
@@ -177,8 +177,8 @@ def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tal
     return {project.pk: found.get(project.pk, Tally(0, 0, 0, 0, weight=1)) for project in projects}
 
 
-def _live(projects: Sequence[Project]) -> set[str]:
-    """By the agents' registries of running sessions, one for each config folder."""
+def running(projects: Sequence[Project]) -> set[str]:
+    """Session ids by the agents' registries of running sessions, one for each config folder."""
     by_root = {project.root: project for project in projects if project.host == hosts.host()}
     return {found for project in by_root.values() for found in discovery.live_session_ids(project)}
 

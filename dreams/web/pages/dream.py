@@ -385,7 +385,7 @@ def _reviewed(run: DreamRun, number: str | None) -> Listed[Reviewed]:
             Reviewed(
                 row.session_id,
                 str(row.session),
-                row.session.last_at or row.session.touched_at,
+                row.session.at,
                 row.from_byte,
                 row.to_byte,
             )

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Prefetch, Q
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q
 from django.http import QueryDict
 from django.utils import timezone
 
-from dreams.models import AppliedBatch, DreamRun, Project, Proposal
+from dreams.findings.budget import MANY_WITHOUT_A_DREAM
+from dreams.models import COUNTED_MEMORIES, AppliedBatch, DreamRun, Memory, Project, Proposal
+from dreams.services import hosts
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import Item, Kind
 from dreams.services.proposals import summaries
@@ -223,6 +225,7 @@ def until_of(pressed: str, typed: str, today: dt.date) -> Until | None:
 
 MOST = 100
 MOST_NEXT = 6
+MOST_UNTIDIED = 3
 MOST_NEWS = 8
 MOST_LATELY = 5
 LATELY = dt.timedelta(days=7)
@@ -277,22 +280,34 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Untidied:
+    """A directory with many memories and no dream so far."""
+
+    project: str
+    project_pk: int
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
 class Inbox:
     waiting: Listing
     running: list[Running]
     news: list[News]
     next: list[Next]
+    untidied: list[Untidied]
     lately: list[Written]
     projects: int
     any_ever: bool
 
 
 def inbox(now: dt.datetime, asked: Asked) -> Inbox:
+    waits = listing(now, asked)
     return Inbox(
-        waiting=listing(now, asked),
+        waiting=waits,
         running=_running(asked.host),
         news=_news(asked.host),
         next=_next(now, asked.host),
+        untidied=[] if waits.waits else _untidied(),
         lately=_lately(now, asked.host),
         projects=Project.objects.filter(gone_at__isnull=True).count(),
         any_ever=Proposal.objects.exists(),
@@ -368,3 +383,17 @@ def _next(now: dt.datetime, host: str) -> list[Next]:
         Next(str(project), project.pk, one.sentence(now), one.opens_at)
         for project, one in next_dream.upcoming(now, MOST_NEXT, host)
     ]
+
+
+def _untidied() -> list[Untidied]:
+    """Where a first dream would help most, on this machine: the checkup's advice, before anybody opened a checkup."""
+    alone = Memory.objects.filter(
+        COUNTED_MEMORIES,
+        project__dreams=None,
+        project__gone_at=None,
+        project__host=hosts.host(),
+    )
+    many = alone.values("project").annotate(n=Count("pk")).filter(n__gte=MANY_WITHOUT_A_DREAM)
+    found = dict(many.order_by("-n", "project").values_list("project", "n")[:MOST_UNTIDIED])
+    projects = Project.objects.in_bulk(found)
+    return [Untidied(str(projects[pk]), pk, n) for pk, n in found.items()]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,17 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.lib.files.text import plural
-from dreams.models import Card, DreamSession, Memory, Project, Proposal, Question, Session, Version
+from dreams.models import (
+    COUNTED_MEMORIES,
+    Card,
+    DreamSession,
+    Memory,
+    Project,
+    Proposal,
+    Question,
+    Session,
+    Version,
+)
 from dreams.services import blobs, hosts, open_ends
 from dreams.services.memories import instructions
 from dreams.services.scheduling import gate_inputs, gates, next_dream, scheduler
@@ -210,7 +221,7 @@ def head(project: Project) -> Head:
         config=config,
         engines=[EngineChoice(value, label, value == config.engine) for value, label in labels.items()],
         has_key=keys.state().usable,
-        memories=memories["notes"],
+        memories=memories["memories"],
         gone=memories["gone"],
         files=memories["files"],
         sessions=project.sessions.count(),
@@ -238,7 +249,7 @@ class Counts:
 def counts(project: Project) -> Counts:
     """For a page beside the project's own; five queries."""
     return Counts(
-        memories=_memories_counted(project)["notes"],
+        memories=_memories_counted(project)["memories"],
         sessions=project.sessions.count(),
         questions=_questions(project),
         caught=_caught(project),
@@ -268,11 +279,11 @@ def _switch(value: object) -> str:
 
 
 def _memories_counted(project: Project) -> dict[str, int]:
-    """`files` are there now, the index among them; `notes` without it. One query."""
+    """`files` are all that are there now, indexes and logs too; `memories` without them. One query."""
     present = Q(gone_at__isnull=True)
     return project.memories.aggregate(
         files=Count("pk", filter=present),
-        notes=Count("pk", filter=present & ~Q(kind=Memory.Kind.INDEX)),
+        memories=Count("pk", filter=COUNTED_MEMORIES),
         gone=Count("pk", filter=~present),
     )
 
@@ -345,14 +356,14 @@ def sessions(project: Project, text: str = "", number: str | None = None) -> Lis
         )
     return listed(
         page_of(rows.order_by("-touched_at", "-pk"), number, SESSIONS_PAGE),
-        partial(_session, project, _in_review(project)),
+        _sessions_rows(project),
     )
 
 
 def some_sessions(project: Project, total: int) -> Listed[SessionRow]:
     """As `some_memories`."""
     rows = project.sessions.order_by("-touched_at", "-pk")
-    return listed(first_page(rows, FEW_SESSIONS, total), partial(_session, project, _in_review(project)))
+    return listed(first_page(rows, FEW_SESSIONS, total), _sessions_rows(project))
 
 
 def _in_review(project: Project) -> frozenset[int]:
@@ -362,12 +373,21 @@ def _in_review(project: Project) -> frozenset[int]:
     return frozenset(reviewed.values_list("session_id", flat=True))
 
 
-def _session(project: Project, in_review: frozenset[int], row: Session) -> SessionRow:
+def _sessions_rows(project: Project) -> Callable[[Session], SessionRow]:
+    return partial(_session, project, _in_review(project), next_dream.running([project]), timezone.now())
+
+
+def _session(
+    project: Project, in_review: frozenset[int], running: AbstractSet[str], now: dt.datetime, row: Session
+) -> SessionRow:
     state, tone = ("in review", "accent") if row.pk in in_review else _learnt(project, row)
+    alive = True if row.session_id in running else None
+    if state == "new" and gates.is_live(alive, row.touched_at, now):
+        state, tone = "still running", "info"
     return SessionRow(
         pk=row.pk,
         title=str(row),
-        at=row.last_at or row.touched_at,
+        at=row.at,
         size=row.size,
         turns=row.user_turns + row.assistant_turns,
         corrections=row.corrections,
@@ -379,7 +399,7 @@ def _session(project: Project, in_review: frozenset[int], row: Session) -> Sessi
 def _learnt(project: Project, row: Session) -> tuple[str, str]:
     """What the dreams have made of a session, in a word, and its colour.
 
-    "New" and "to be read again" are what the head of the page counts, but for forks and sessions that run still.
+    "New" and "to be read again" are what the head of the page counts, but for forks.
     """
     if row.gone_at is not None:
         return "gone from disk", "warn"

@@ -27,7 +27,7 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.lib import memdir
-from dreams.models import DreamRun, Memory, Override, Project, Proposal
+from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.paging import Listed, page_of
@@ -259,13 +259,13 @@ class _Facts:
     def of(cls, rows: Sequence[Project]) -> _Facts:
         now = timezone.now()
         pks = [row.pk for row in rows]
-        memories = Memory.objects.filter(project__in=pks, gone_at__isnull=True)
-        index = memories.filter(kind=Memory.Kind.INDEX).values_list("project_id", "lines", "size")
+        memories = Memory.objects.filter(project__in=pks)
+        index = memories.filter(gone_at=None, kind=Memory.Kind.INDEX)
         waiting = Proposal.objects.filter(project__in=pks, state__in=WAITING).order_by("-created_at", "-pk")
         active = DreamRun.objects.filter(project__in=pks, status__in=ACTIVE)
         return cls(
-            memories=_per_project(memories.exclude(kind=Memory.Kind.INDEX)),
-            index={pk: (lines, size) for pk, lines, size in index},
+            memories=_per_project(memories.filter(COUNTED_MEMORIES)),
+            index={pk: (lines, size) for pk, lines, size in index.values_list("project_id", "lines", "size")},
             next=next_dream.look(rows, now),
             reviews=dict(waiting.values_list("project_id", "public_id")),
             dreams=dict(active.values_list("project_id", "public_id")),

@@ -200,7 +200,7 @@ def _session(hit: SessionHit) -> Row:
         href=reverse("session", args=[row.pk]) + ("#notes" if hit.excerpts else ""),
         title=hit.title or (Part(str(row)),),
         project=str(row.project),
-        at=row.touched_at,
+        at=row.at,
         place=plural(row.user_turns + row.assistant_turns, "turn"),
         note="gone from disk" if row.gone_at else "",
         lines=hit.excerpts,

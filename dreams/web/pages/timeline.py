@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Q, TextField
-from django.db.models.functions import Cast, Substr
+from django.db.models.functions import Cast, Coalesce, Substr
 from django.utils import timezone
 
 from dreams.lib.files.text import plural
@@ -53,8 +53,10 @@ def _sessions(project: Project, now: dt.datetime) -> dict[dt.date, int]:
     every single row.
     """
     since = now - dt.timedelta(weeks=WEEKS + 1)
-    rows = Session.objects.filter(project=project, own=False, touched_at__gte=since).order_by()
-    stamp = Substr(Cast("touched_at", TextField()), 1, len("2026-03-01 12:3"))
+    at = Coalesce("last_at", "touched_at")
+    rows = Session.objects.filter(project=project, own=False, touched_at__gte=since).annotate(active=at)
+    rows = rows.filter(active__gte=since).order_by()
+    stamp = Substr(Cast("active", TextField()), 1, len("2026-03-01 12:3"))
     found: dict[dt.date, int] = {}
     for text, count in (
         rows.annotate(stamp=stamp).values("stamp").annotate(n=Count("pk")).values_list("stamp", "n")

@@ -23,7 +23,7 @@ from dreams.lib.agents.transcripts.records import (
     span,
 )
 from dreams.lib.agents.transcripts.tasks import Tasks, heard
-from dreams.lib.agents.transcripts.typed import content_text, is_correction, typed_text
+from dreams.lib.agents.transcripts.typed import command_typed, content_text, is_correction, typed_text
 from dreams.lib.agents.transcripts.usage import (
     UsageRow,
     better_line,
@@ -361,7 +361,7 @@ class _Run:
 
     def _note_first_text(self, line: Line) -> None:
         if not self.summary.first_text and not line.is_meta and isinstance(line.message, Message):
-            self.summary.first_text = one_line(content_text(line.message.content))
+            self.summary.first_text = one_line(command_typed(content_text(line.message.content)))
 
     def _add_memory_write(self, line: Line, edit: ToolResult, offset: int, number: int) -> None:
         try:

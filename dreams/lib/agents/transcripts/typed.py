@@ -30,6 +30,7 @@ _WRAPPERS = (
 )
 _WRAPPED = re.compile(rf"<({_WRAPPERS})(?:\s[^<>]*)?>.*?(?:</\1>|\Z)", re.DOTALL)
 _KEPT = re.compile(r"</?(?:command-args|user-memory-input)>")
+_COMMAND = re.compile(r"<command-name>\s*(/[^<>\s]+)\s*</command-name>")
 _INTERRUPT = re.compile(r"\A\[Request interrupted[^\]]*\]\s*")
 _NOT_TYPED = (
     "This session is being continued from a previous conversation",
@@ -94,6 +95,12 @@ def plain(text: str) -> str | None:
         if text.startswith(_NOT_TYPED):
             return None
     return text[:TEXT_CAP] or None
+
+
+def command_typed(text: str) -> str:
+    """`/init` for the marks that the agent keeps of a command; any other text as it is."""
+    name = _COMMAND.search(text)
+    return name[1] if name else text
 
 
 def parted(text: str) -> tuple[str, str]:

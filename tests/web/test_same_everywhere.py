@@ -1,0 +1,85 @@
+"""Numbers, moments and words about one thing are the same on every page, and in the commands."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project
+from dreams.services import hosts
+from dreams.web.pages import inbox as inbox_page
+from dreams.web.pages import project as project_page
+from dreams.web.pages import timeline
+from dreams.web.pages.inbox import Asked
+from tests.world import rows as make
+
+pytestmark = pytest.mark.django_db
+
+TOPICS = 11
+
+
+@pytest.fixture
+def project() -> Project:
+    """Eleven topics, a team memory, two indexes and a daily log; no dream yet."""
+    project = make.make_project(host=hosts.host())
+    kinds = {
+        "MEMORY.md": Memory.Kind.INDEX,
+        "team/MEMORY.md": Memory.Kind.TEAM,
+        "team/release.md": Memory.Kind.TEAM,
+        "logs/2026/03/2026-03-01.md": Memory.Kind.LOG,
+        **{f"topic_{number}.md": Memory.Kind.TOPIC for number in range(TOPICS)},
+    }
+    for path, kind in kinds.items():
+        make.make_memory(project, path, kind=kind)
+    return project
+
+
+def _text(browser: Client, url: str) -> str:
+    return " ".join(browser.get(url).content.decode().split())
+
+
+def test_memories_are_counted_alike_by_the_list_the_page_the_command_and_the_inbox(
+    browser: Client, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counted = TOPICS + 1
+    assert project.memories.filter(COUNTED_MEMORIES).count() == counted
+    assert project_page.head(project).memories == counted
+    assert f"<b>{counted} memories</b>" in _text(browser, reverse("project", args=[project.pk]))
+    assert f"{counted} memories and no dream yet." in _text(browser, reverse("inbox"))
+    call_command("projects", "--json")
+    (row,) = json.loads(capsys.readouterr().out)["projects"]
+    assert row["memories"] == counted
+
+
+def test_a_first_dream_is_offered_while_nothing_waits_and_none_ran(browser: Client, project: Project) -> None:
+    make.make_memory(make.make_project("small"))
+    found = inbox_page.inbox(timezone.now(), Asked()).untidied
+    assert [(item.project, item.memories) for item in found] == [(str(project), TOPICS + 1)]
+    make.make_dream(project, DreamRun.Status.FAILED)
+    assert inbox_page.inbox(timezone.now(), Asked()).untidied == []
+
+
+def test_a_copied_transcript_is_as_old_in_the_chart_as_in_the_lists(
+    browser: Client, project: Project
+) -> None:
+    now = timezone.now()
+    make.make_session(project, "Long ago", last_at=now - dt.timedelta(days=400), touched_at=now)
+    make.make_session(project, "Lately", last_at=now - dt.timedelta(days=2), touched_at=now)
+    assert sum(timeline._sessions(project, now).values()) == 1
+    for page in (reverse("project", args=[project.pk]), reverse("search") + "?q=Long+ago"):
+        assert (now - dt.timedelta(days=400)).strftime("%Y-%m-%dT") in _text(browser, page)
+
+
+def test_a_session_that_runs_still_is_not_called_new_where_none_is_counted(
+    browser: Client, project: Project
+) -> None:
+    make.make_session(project, "At it now")
+    text = _text(browser, reverse("project", args=[project.pk]))
+    assert "0 new sessions" in text
+    assert "still running" in text
