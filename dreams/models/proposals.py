@@ -5,6 +5,8 @@ Texts are never stored here: rows hold sha256s of blobs and line ranges in them.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 
 from dreams.models import public_ids
@@ -245,6 +247,26 @@ class Evidence(models.Model):
         REPOSITORY = "repository", "Repository"
         AGENT = "agent", "Agent"
 
+    #: Role in a transcript → who that is to the person who reads.
+    SPEAKERS: ClassVar = {
+        "user": "You",
+        "assistant": "The agent",
+        "tool": "A tool",
+        "web": "A page of the web",
+        "system": "The system",
+    }
+    NOBODYS: ClassVar = {
+        "tool": "Nobody’s word: a tool printed it.",
+        "web": "Nobody said this: it is from a web page.",
+    }
+    ORIGINS: ClassVar = {
+        Source.MEMORY: "From the memory",
+        Source.FILE: "From the file’s date",
+        Source.HISTORY: "From the history",
+        Source.REPOSITORY: "From the repository",
+        Source.AGENT: "Your agent’s own words",
+    }
+
     hunk = models.ForeignKey(Hunk, on_delete=models.CASCADE, related_name="evidence")
     source = models.CharField(max_length=12, choices=Source)
     session = models.ForeignKey(Session, on_delete=models.SET_NULL, null=True, blank=True)
@@ -263,6 +285,31 @@ class Evidence(models.Model):
 
     def __str__(self) -> str:
         return self.quote[:80]
+
+    @property
+    def is_transcript(self) -> bool:
+        return self.source == self.Source.TRANSCRIPT
+
+    @property
+    def who(self) -> str:
+        """Who said it, or what it is taken from."""
+        if self.is_transcript:
+            return self.SPEAKERS.get(self.role, self.role.capitalize() or "A session")
+        return self.ORIGINS.get(self.Source(self.source), self.get_source_display())
+
+    @property
+    def is_yours(self) -> bool:
+        return self.is_transcript and self.role == "user" and self.found
+
+    @property
+    def caveat(self) -> str:
+        """What nobody of the session said: a program printed it, or a stranger wrote it."""
+        return self.NOBODYS.get(self.role, "") if self.is_transcript and self.found else ""
+
+    @property
+    def is_long(self) -> bool:
+        """It scrolls inside its frame, so a keyboard must be able to go there."""
+        return len(self.quote) > 180 or self.quote.count("\n") > 6
 
 
 class LedgerEntry(models.Model):

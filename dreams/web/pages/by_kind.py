@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dreams.lib import diff, memdir
 from dreams.lib.files.text import plural
@@ -14,7 +14,6 @@ from dreams.services import blobs, proposals
 from dreams.services.review import triage
 from dreams.services.review.triage import KindCount
 from dreams.web.pages.diffs import Line, runs
-from dreams.web.pages.review_proof import Quote, quote
 from dreams.web.paging import Listed, page_of
 
 PAGE_SIZE = 25
@@ -45,7 +44,7 @@ class Card:
     reason: str
     parts: list[Part]
     more_lines: int
-    quotes: list[Quote]
+    quotes: list[Evidence]
     findings: list[Finding]
     why_not: str
     digest: str
@@ -166,10 +165,11 @@ def _evidence(hunks: Sequence[Hunk]) -> list[Evidence]:
     return sorted(rows.values(), key=lambda row: row.role != "user")[:MOST_QUOTES]
 
 
-def _quote(row: Evidence, removed: str, mask: Mask) -> Quote:
-    """A quote that is the old line itself need not be read twice."""
+def _quote(row: Evidence, removed: str, mask: Mask) -> Evidence:
+    """Masked, for the page alone. A quote that is the old line itself need not be read twice."""
     is_shown = row.source == Evidence.Source.FILE and row.quote.strip() in removed
-    return replace(quote(row), quote="" if is_shown else mask(row.quote))
+    row.quote = "" if is_shown else mask(row.quote)
+    return row
 
 
 def _why_not(hunks: Sequence[Hunk], against: Sequence[Finding], lines: int, mask: Mask) -> str:

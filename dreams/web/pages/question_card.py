@@ -16,12 +16,11 @@ from django.utils.dateparse import parse_datetime
 from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
-from dreams.models import Hunk, Memory, Proposal, Question, QuestionOption, Session
+from dreams.models import Evidence, Hunk, Memory, Proposal, Question, QuestionOption, Session
 from dreams.services import blobs
 from dreams.services.questions import options
 from dreams.web.pages import diffs
 from dreams.web.pages.diffs import Block
-from dreams.web.pages.review_proof import ROLES
 
 State = Question.State
 MOST_PLACES: Final = 6
@@ -294,7 +293,7 @@ def _made(
         runs=(Run(said),),
         note=note,
         is_session=session is not None,
-        who=ROLES.get(role, "") if session is not None else "",
+        who=Evidence.SPEAKERS.get(role, "") if session is not None else "",
         at=at,
     )
 

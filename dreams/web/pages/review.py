@@ -14,7 +14,7 @@ from dreams.findings.base import Found
 from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
-from dreams.models import DreamRun, FileChange, Hunk, Proposal
+from dreams.models import FileChange, Hunk, Proposal
 from dreams.services import review
 from dreams.services.proposals import decisions, summaries
 from dreams.web.hidden_secrets import Sight
@@ -204,21 +204,13 @@ def entries_of(loaded: Loaded, files: Collection[int]) -> list[Entry]:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    project: str
-    project_pk: int
-    host: str
-    public_id: str
-    dream: DreamRun | None
-    origin: str
-    origin_label: str
-    state: str
-    created_at: dt.datetime
-    why: str
+    """What is said of the proposal above its changes: how large it is, from how many sessions `since` when, and why."""
+
     size: str
     files: int
     sessions: int
     since: dt.datetime | None
-    is_open: bool
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +290,7 @@ class Desk:
 def desk(loaded: Loaded, asked: Asked) -> Desk:
     found = passing(loaded, asked)
     shown = window(found)
-    state = review_proposal.state(loaded.proposal, loaded.files, loaded.all_hunks, loaded.memories)
+    state = review_proposal.state(loaded, loaded.files)
     return Desk(
         head=_head(loaded),
         state=state,
@@ -324,7 +316,7 @@ def some_cards(
     shown = [file for file in loaded.shown_files if file.pk in homes]
     # Only these are looked at on disk.
     rows = [row for file in shown for row in loaded.parts_of(file)]
-    state = review_proposal.state(loaded.proposal, rows, loaded.all_hunks, loaded.memories)
+    state = review_proposal.state(loaded, rows)
     return cards(found, Window(tuple(part), tuple(shown), total=len(part)), state, view)
 
 
@@ -432,20 +424,10 @@ def _head(loaded: Loaded) -> Head:
     since = reviewed.get("since")
     counted = decisions.Counts(decisions=len(loaded.decisions), changes=len(loaded.shown_hunks))
     return Head(
-        project=str(proposal.project),
-        project_pk=proposal.project_id,
-        host=proposal.project.host,
-        public_id=proposal.public_id,
-        dream=proposal.dream,
-        origin=proposal.origin,
-        origin_label=proposal.get_origin_display(),
-        state=proposal.state,
-        created_at=proposal.created_at,
-        # Unfinished work says itself what it holds; a dream's own words are on its page.
-        why=proposal.summary if proposal.partial else summaries.reason(proposal),
         size=counted.words,
         files=len(loaded.shown_files),
         sessions=int(str(reviewed.get("count", 0))),
         since=since if isinstance(since, dt.datetime) else None,
-        is_open=loaded.is_open,
+        # Unfinished work says itself what it holds; a dream's own words are on its page.
+        why=proposal.summary if proposal.partial else summaries.reason(proposal),
     )

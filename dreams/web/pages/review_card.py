@@ -17,12 +17,12 @@ from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.lib.prose.comparing import says_more
-from dreams.models import FileChange, Hunk, LedgerEntry
+from dreams.models import Evidence, FileChange, Hunk, LedgerEntry
 from dreams.services import blobs
 from dreams.services.proposals.decisions import State
 from dreams.web.pages import review_proof as evidence
 from dreams.web.pages.diffs import Block, Line, Tie
-from dreams.web.pages.review_proof import Offer, Proof, Quote, Remark, Said, Statement
+from dreams.web.pages.review_proof import Offer, Proof, Remark, Said, Statement
 from dreams.web.pages.review_proposal import Loaded, address
 from dreams.web.pages.review_shown import Batch
 from dreams.web.pages.review_texts import Rendered, file_texts
@@ -78,8 +78,8 @@ class Card:
     state: State
     decide_reason: str
     parts: tuple[Part, ...]
-    told: Quote | None
-    quotes: tuple[Quote, ...]
+    told: Evidence | None
+    quotes: tuple[Evidence, ...]
     statements: tuple[Statement, ...]
     ledger: tuple[LedgerEntry, ...]
     refused: str
@@ -121,7 +121,7 @@ class Card:
     @property
     def is_all_said(self) -> bool:
         """The quotes shown have every statement that comes, word for word or nearly so."""
-        shown = [quote.quote for quote in self.quotes if quote.is_found]
+        shown = [quote.quote for quote in self.quotes if quote.found]
         return bool(self.statements) and all(
             is_quoted and any(not says_more(one.text, quote, MOST_NEW) for quote in shown)
             for one, is_quoted in self.heard
@@ -172,7 +172,7 @@ class Card:
     @property
     def missing(self) -> int:
         """Quotes that were not found where they are said to be."""
-        return sum(not quote.is_found for quote in self.quotes)
+        return sum(not quote.found for quote in self.quotes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from dreams.web.pages import diffs
 from dreams.web.pages import review_proof as proof
 from dreams.web.pages.diffs import Block
 from dreams.web.pages.review_card import Card, Elsewhere, FileCard, Part, Ties, by_hunk
-from dreams.web.pages.review_proof import Quote
 from dreams.web.pages.review_proposal import Decision, Loaded, State, address, by_severity, is_index, line_of
 from dreams.web.pages.review_shown import LETTERS, OPEN_LINES, Passing, Window, file_batch
 from dreams.web.pages.review_texts import FileTexts, TextSight, file_texts, rendered, shas, sight, texts_of
@@ -27,6 +26,8 @@ from dreams.web.pages.review_texts import FileTexts, TextSight, file_texts, rend
 # A change of many thousand lines would hold the page up; the rest is told as a number.
 MOST_LINES = 800
 FEW_MORE = 8
+# A quote that two changes of one decision rest on is shown once.
+_SAME_QUOTE = ("source", "role", "quote", "at", "session_id", "place", "line_no", "found", "note")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,11 @@ class Material:
     def loaded(self) -> Loaded:
         return self.passing.loaded
 
-    def quotes(self, rows: Iterable[Hunk]) -> tuple[Quote, ...]:
-        found = (proof.quote(one) for row in rows for one in self.evidence.get(row.pk, ()))
-        return tuple(dict.fromkeys(found))
+    def quotes(self, rows: Iterable[Hunk]) -> tuple[Evidence, ...]:
+        found: dict[tuple[object, ...], Evidence] = {}
+        for one in (one for row in rows for one in self.evidence.get(row.pk, ())):
+            found.setdefault(tuple(getattr(one, name) for name in _SAME_QUOTE), one)
+        return tuple(found.values())
 
     def findings(self, rows: Iterable[Hunk]) -> list[Finding]:
         return [finding for row in rows for finding in self.said.get(row.pk, ())]
@@ -202,7 +205,7 @@ def _heard(made_from: Material, decision: Decision) -> tuple[proof.Statement, ..
     return (*(one for one in repeated if one.answer == "contradicted" and one not in found), *found)
 
 
-def _told(quotes: Sequence[Quote]) -> Quote | None:
+def _told(quotes: Sequence[Evidence]) -> Evidence | None:
     """What a person said comes before what somebody else did."""
     said = [quote for quote in quotes if quote.is_transcript]
     return next((quote for quote in said if quote.is_yours), said[0] if said else None)
@@ -222,7 +225,7 @@ class _Shown:
         made_from: Material,
         decision: Decision,
         can_edit: bool,
-        quotes: Sequence[Quote],
+        quotes: Sequence[Evidence],
         heard: Sequence[proof.Statement],
     ) -> None:
         self.made_from, self.decision, self.can_edit = made_from, decision, can_edit
@@ -308,7 +311,7 @@ class _Shown:
             made_from.loaded.proposal.project_id,
             state.is_open or (state.waits and hunk.applied_in_id is None),
             self.heard,
-            any(not quote.is_found for quote in self.quotes),
+            any(not quote.found for quote in self.quotes),
             hunk.file.path,
         )
         return proof.said(said, beside)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -37,24 +36,6 @@ def as_sentence(said: str) -> str:
     return f"It {said[:1].lower()}{said[1:]}" if _OF_IT.match(said) else said
 
 
-ROLES = {
-    "user": "You",
-    "assistant": "The agent",
-    "tool": "A tool",
-    "web": "A page of the web",
-    "system": "The system",
-}
-NOBODYS = {
-    ROLES["tool"]: "Nobody’s word: a tool printed it.",
-    ROLES["web"]: "Nobody said this: it is from a web page.",
-}
-PLACES = {
-    Evidence.Source.MEMORY: "From the memory",
-    Evidence.Source.FILE: "From the file’s date",
-    Evidence.Source.HISTORY: "From the history",
-    Evidence.Source.REPOSITORY: "From the repository",
-    Evidence.Source.AGENT: "Your agent’s own words",
-}
 _ORDER: tuple[Answer, ...] = ("contradicted", "unsupported", "supported")
 _SAID: dict[Answer, str] = {
     "supported": "Supported",
@@ -64,70 +45,26 @@ _SAID: dict[Answer, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
-    """One piece of evidence. `who` said it, or what it is taken from."""
-
-    who: str
-    quote: str
-    at: dt.datetime | None
-    session_pk: int | None
-    session: str
-    place: str
-    line_no: int | None
-    is_found: bool
-    is_transcript: bool
-    note: str
-
-    @property
-    def caveat(self) -> str:
-        """What nobody of the session said: a program printed it, or a stranger wrote it."""
-        return NOBODYS.get(self.who, "") if self.is_transcript and self.is_found else ""
-
-    @property
-    def is_long(self) -> bool:
-        """It scrolls inside its frame, so a keyboard must be able to go there."""
-        return len(self.quote) > 180 or self.quote.count("\n") > 6
-
-    @property
-    def is_yours(self) -> bool:
-        return self.who == ROLES["user"] and self.is_found
-
-
-def quote(row: Evidence) -> Quote:
-    is_transcript = row.source == Evidence.Source.TRANSCRIPT
-    return Quote(
-        who=ROLES.get(row.role, row.role.capitalize() or "A session")
-        if is_transcript
-        else PLACES.get(Evidence.Source(row.source), row.get_source_display()),
-        quote=row.quote,
-        at=row.at,
-        session_pk=row.session_id,
-        session=str(row.session) if row.session else "",
-        place=row.place,
-        line_no=row.line_no,
-        is_found=row.found,
-        is_transcript=is_transcript,
-        note=row.note,
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class Statement:
-    """One added statement and the answer; `who` said the quote, at `line_no` (1-based) of the session's transcript."""
+    """One added statement and the answer; `role` said the quote, at `line_no` (1-based) of the session's transcript."""
 
     text: str
     answer: Answer
     said: str
     why: str
-    who: str
+    role: str
     quote: str
     session_pk: int | None
     line_no: int | None
 
     @property
+    def who(self) -> str:
+        return Evidence.SPEAKERS.get(self.role, "A session")
+
+    @property
     def caveat(self) -> str:
         """What nobody of the session said: a program printed it, or a stranger wrote it."""
-        return NOBODYS.get(self.who, "") if self.answer == "supported" else ""
+        return Evidence.NOBODYS.get(self.role, "") if self.answer == "supported" else ""
 
 
 def statements(heard: Iterable[list[dict[str, object]]], mask: Mask) -> tuple[Statement, ...]:
@@ -144,7 +81,7 @@ def _statement(kept: dict[str, object], mask: Mask) -> Statement:
         heard.answer,
         _SAID[heard.answer],
         heard.why,
-        ROLES.get(place.role, "A session") if place else "",
+        place.role if place else "",
         mask(place.quote) if place else "",
         place.session_pk if place else None,
         place.line_no if place else None,
@@ -162,7 +99,7 @@ def summary(found: Iterable[Statement]) -> str:
 class Proof:
     """Evidence beside a change: quotes, statements with whether a quote shows what supports them, ledger rows."""
 
-    quotes: tuple[Quote, ...] = ()
+    quotes: tuple[Evidence, ...] = ()
     heard: tuple[tuple[Statement, bool], ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
 
@@ -176,9 +113,9 @@ class Proof:
         return Proof(**{name: tuple(one for kind, one in every if kind == name) for name in order})
 
 
-def beside(quotes: Sequence[Quote], statements: Sequence[Statement]) -> tuple[tuple[Statement, bool], ...]:
+def beside(quotes: Sequence[Evidence], statements: Sequence[Statement]) -> tuple[tuple[Statement, bool], ...]:
     """Each statement, and whether the quotes already show what supports it."""
-    quoted = {(quote.session_pk, quote.line_no) for quote in quotes if quote.session_pk and quote.is_found}
+    quoted = {(quote.session_id, quote.line_no) for quote in quotes if quote.session_id and quote.found}
     return tuple(
         (one, one.answer == "supported" and (one.session_pk, one.line_no) in quoted) for one in statements
     )

@@ -277,41 +277,32 @@ def address(proposal: Proposal, *, anchor: str = "", **query: int | str | None) 
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """Another proposal: what this one undoes, or what undoes this one. `name` is its dream's id, where it has one."""
-
-    public_id: str
-    name: str
-    label: str
-    at: dt.datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class State:
-    """`stale` are paths that changed on disk and are not rebased yet; `unconfirmed` are rebased and wait. `undo_waits`
-    are undos that a person has still to decide on: nothing of them is done. `interrupted`: what changed on disk is its
-    own write, which recovery has still to end. `told` is what came of it, without a full stop."""
+    """What came of a proposal, and what it waits for. `told` is what came of it, without a full stop.
 
-    name: str
-    label: str
-    is_open: bool
-    at: dt.datetime | None
-    by: str
+    `stale` are paths that changed on disk and are not rebased yet; `unconfirmed` are rebased and wait. `undone_by` are undos
+    that were not undone themselves; `undo_waits` those that a person has still to decide on. `interrupted`: what changed on
+    disk is its own write, which recovery has still to end. `by_policy` is the part of its dream that a policy applied."""
+
+    proposal: Proposal
     told: str
     standing: int
     undone: int
     interrupted: bool
     stale: frozenset[str]
     unconfirmed: frozenset[str]
-    conflicts: tuple[tuple[int, str], ...]
-    undoes: Link | None
-    undone_by: tuple[Link, ...]
-    undo_waits: tuple[Link, ...]
-    by_policy: Link | None
+    conflicts: tuple[FileChange, ...]
+    undone_by: tuple[Proposal, ...]
+    undo_waits: tuple[Proposal, ...]
+    by_policy: Proposal | None
 
     @property
-    def can_undo(self) -> bool:
-        return self.standing > 0
+    def is_open(self) -> bool:
+        return self.proposal.state == Proposal.State.OPEN
+
+    @property
+    def at(self) -> dt.datetime | None:
+        return self.proposal.closed_at or self.proposal.submitted_at
 
     @property
     def redo(self) -> str:
@@ -321,59 +312,42 @@ class State:
     @property
     def waits(self) -> bool:
         """Submitted, and something approved is not on disk yet."""
-        return self.name == Proposal.State.SUBMITTED
+        return self.proposal.state == Proposal.State.SUBMITTED
 
 
-def state(
-    proposal: Proposal, files: Sequence[FileChange], hunks: Sequence[Hunk], memories: Mapping[str, Memory]
-) -> State:
-    applied = [hunk for hunk in hunks if hunk.applied_in_id is not None]
+def state(loaded: Loaded, files: Sequence[FileChange]) -> State:
+    """Of these `files`, the others are not looked at on disk."""
+    proposal = loaded.proposal
+    applied = [hunk for hunk in loaded.all_hunks if hunk.applied_in_id is not None]
     # What this proposal wrote itself is no change by somebody else.
     written = {hunk.file_id for hunk in applied}
     live = [] if proposal.closed_at is not None else [file for file in files if file.pk not in written]
-    stale = changed_since(proposal, live, memories) if live else frozenset()
+    stale = changed_since(proposal, live, loaded.memories) if live else frozenset()
     interrupted = bool(stale) and proposal.state == Proposal.State.SUBMITTED and writing.interrupted(proposal)
-    undoes, undos = proposal.undoes, _undos(proposal)
+    # An undo that was undone itself is none.
+    redone = Q(state=Proposal.State.APPLIED, applications__undone_at__isnull=False)
+    undos = list(proposal.undone_by.exclude(redone).order_by("created_at"))
     return State(
-        name=proposal.state,
-        label=proposal.get_state_display(),
-        is_open=proposal.state == Proposal.State.OPEN,
-        at=proposal.closed_at or proposal.submitted_at,
-        by=proposal.submitted_by,
+        proposal=proposal,
         told=summaries.of_proposal(proposal).text,
         standing=sum(hunk.undone_in_id is None for hunk in applied),
         undone=sum(hunk.undone_in_id is not None for hunk in applied),
         interrupted=interrupted,
         stale=frozenset() if interrupted else stale,
-        unconfirmed=frozenset(f.path for f in live if not f.rebase_confirmed),
-        conflicts=tuple((f.pk, f.path) for f in live if f.conflict),
-        undoes=_link(undoes, undoes.created_at) if undoes else None,
-        undone_by=undos[Proposal.State.APPLIED],
-        undo_waits=undos[Proposal.State.OPEN] + undos[Proposal.State.SUBMITTED],
+        unconfirmed=frozenset(file.path for file in live if not file.rebase_confirmed),
+        conflicts=tuple(file for file in live if file.conflict),
+        undone_by=tuple(undo for undo in undos if undo.state == Proposal.State.APPLIED),
+        undo_waits=tuple(
+            undo for undo in undos if undo.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)
+        ),
         by_policy=_by_policy(proposal),
     )
 
 
-def _undos(proposal: Proposal) -> Mapping[str, tuple[Link, ...]]:
-    """State → the undos of this proposal that are in it, without those that were undone themselves."""
-    found: defaultdict[str, tuple[Link, ...]] = defaultdict(tuple)
-    redone = Q(state=Proposal.State.APPLIED, applications__undone_at__isnull=False)
-    for other in proposal.undone_by.exclude(redone).order_by("created_at"):
-        found[other.state] += (_link(other, other.closed_at),)
-    return found
-
-
-def _by_policy(proposal: Proposal) -> Link | None:
-    """The part of the same dream that a policy let in without asking."""
+def _by_policy(proposal: Proposal) -> Proposal | None:
     if proposal.dream_id is None or proposal.by_policy:
         return None
-    other = Proposal.objects.filter(dream=proposal.dream_id, by_policy=True).first()
-    return _link(other, other.closed_at) if other else None
-
-
-def _link(proposal: Proposal, at: dt.datetime | None) -> Link:
-    name = proposal.dream.public_id if proposal.dream else proposal.public_id
-    return Link(proposal.public_id, name, proposal.get_origin_display(), at)
+    return Proposal.objects.filter(dream=proposal.dream_id, by_policy=True).first()
 
 
 def changed_since(
