@@ -253,6 +253,25 @@ class Config:
         choices={"rules": "Rules (offline)", "anthropic": "Model (Anthropic API or compatible)"},
     )
 
+    # What an agent is given for a question
+    recall_engine: str = setting(
+        "rules",
+        "Recall",
+        "Choosing for recall",
+        "Rules compare words. A model is given the question and the names and descriptions of memories, and costs money.",
+        choices={"rules": "Rules (offline)", "anthropic": "Model (Anthropic API or compatible)"},
+    )
+    recall_seconds: float = setting(
+        10.0,
+        "Recall",
+        "Time limit of a model’s choice",
+        "After this time the rules choose instead.",
+        minimum=1,
+        maximum=120,
+        unit="s",
+        advanced=True,
+    )
+
     # What needs no person
     policy_findings: str = setting(
         "info",

@@ -203,7 +203,9 @@ class Meter:
 
     project: Project
     purpose: ModelRequest.Purpose
-    cost: Decimal = Decimal(0)
+    #: Of what was booked so far; None while nothing of it has a price.
+    cost: Decimal | None = None
+    requests: int = 0
     _aside: SetAside | None = None
 
     def dollars_left(self) -> Allowance | None:
@@ -231,7 +233,9 @@ class Meter:
                 for row in usage.by_model
             )
             self._keep(None)
-        self.cost += usage.cost_usd or 0
+        self.requests += usage.requests
+        if usage.cost_usd is not None:
+            self.cost = (self.cost or Decimal(0)) + usage.cost_usd
 
     def _keep(self, dollars: Decimal | None) -> None:
         if self._aside is not None:

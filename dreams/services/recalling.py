@@ -3,36 +3,53 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.utils import timezone
 
 from dreams import conf
+from dreams.engines.anthropic import recalling as model
+from dreams.engines.types import EngineError
 from dreams.findings.ledger import facts
 from dreams.lib import ages
-from dreams.lib.files.text import decode, storable
+from dreams.lib.files.text import decode, plural, storable
 from dreams.lib.prose import recall
 from dreams.lib.secrets import redact
-from dreams.models import Memory, Project
+from dreams.models import Memory, ModelRequest, Project
+from dreams.services import pricing
 from dreams.services.memories import syncing
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A memory the agent would open. `text` is what is loaded of it, without secrets; `percent` is how much of the
-    question it matches, by `words` as the question has them. `row` is None for one that only a proposal makes."""
+    """A memory the agent would open. `text` is what is loaded of it, without secrets. `row` is None for one that only a
+    proposal makes."""
 
     path: str
-    percent: int
-    words: tuple[str, ...]
     why: str
     age: str
     text: str
     is_cut: bool
     bytes: int
     row: Memory | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """Who chose: `model` is empty for the rules. `note`: what a person should know of a model that was asked, such as
+    why the rules chose after all. `usd` is what it cost; None without a price, or where no model was asked."""
+
+    model: str = ""
+    note: str = ""
+    requests: int = 0
+    usd: Decimal | None = None
+
+    @property
+    def name(self) -> str:
+        return self.model or "rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +61,7 @@ class Recall:
     index: bytes
     looked_at: int
     beyond: int
+    by: Chooser
 
     @property
     def bytes(self) -> int:
@@ -63,24 +81,53 @@ def ask(
     question: str,
     seen: recall.Seen | None = None,
     ages_shown: Mapping[str, str] | None = None,
+    *,
+    free: bool = False,
 ) -> Recall:
-    """The choice for `question` among `files`. `ages_shown` are ages told before, which stay as they were told."""
+    """The choice for `question` among `files`, by rules or by the model of the settings. `free`: by rules, whatever the
+    settings say. `ages_shown` are ages told before, which stay as they were told."""
     config = conf.current(project)
     rows = {row.path: row for row in project.memories.filter(gone_at__isnull=True)}
     newest = sorted(files, key=lambda path: (-(rows[path].mtime_ns if path in rows else 1 << 62), path))
     shelf = recall.shelf(files, recall.Limits(config.index_max_lines, config.index_max_bytes), newest)
-    before = recall.load(shelf, question, seen)
+    picked, by = None, Chooser()
+    if not free and config.recall_engine != "rules":
+        picked, by = _asked(project, config, question, recall.candidates(shelf, seen))
+    before = recall.load(shelf, question, seen, picked)
     told = ages_shown or {}
     return Recall(
         chosen=[
-            _chosen(one, before, rows.get(one.path), question, told.get(one.path) or age(rows.get(one.path)))
+            _chosen(
+                one, before, rows.get(one.path), question, told.get(one.path) or age(rows.get(one.path)), by
+            )
             for one in before.recalled
         ],
         left_out=before.left_out,
         index=shelf.index,
         looked_at=len(shelf.entries),
         beyond=shelf.beyond,
+        by=by,
     )
+
+
+def _asked(
+    project: Project, config: conf.Config, question: str, entries: Sequence[recall.Entry]
+) -> tuple[recall.Picked | None, Chooser]:
+    """What a model picks. Where it cannot be had in time and within the budgets, nothing, with the reason."""
+    if not entries:
+        return None, Chooser()
+    with pricing.Meter(project, ModelRequest.Purpose.RECALL) as meter:
+        try:
+            with model.line(config, pricing.table(), meter) as line:
+                named = model.chosen(line, question, entries)
+        except EngineError as error:
+            note = f"{str(error).rstrip()} The rules chose instead."
+            return None, Chooser("", note, meter.requests, meter.cost)
+    known = {entry.path for entry in entries}
+    unknown = sum(path not in known for path in named)
+    dropped = f"Dropped {plural(unknown, 'name')} that it was not given." if unknown else ""
+    by = Chooser(config.model, dropped, meter.requests, meter.cost)
+    return recall.Picked(config.model, named), by
 
 
 def as_json(found: Recall) -> dict[str, Any]:
@@ -91,6 +138,9 @@ def as_json(found: Recall) -> dict[str, Any]:
             for one in found.chosen
         ],
         "left_out": [{"path": one.path, "why": one.why} for one in found.left_out],
+        "chosen_by": found.by.name,
+        "note": found.by.note,
+        "cost_usd": None if found.by.usd is None else float(found.by.usd),
         "bytes": found.bytes,
         "index_bytes": len(found.index),
     }
@@ -104,15 +154,13 @@ def age(row: Memory | None) -> str:
 
 
 def _chosen(
-    one: recall.Recalled, before: recall.Before, row: Memory | None, question: str, age: str
+    one: recall.Recalled, before: recall.Before, row: Memory | None, question: str, age: str, by: Chooser
 ) -> Chosen:
-    data, percent = before.texts[one.path], round(100 * one.share)
-    words = tuple(facts.as_written(one.words[:6], question))
+    data = before.texts[one.path]
+    words = ", ".join(f"“{word}”" for word in facts.as_written(one.words[:6], question))
     return Chosen(
         path=one.path,
-        percent=percent,
-        words=words,
-        why=f"{percent}% match by {', '.join(f'“{word}”' for word in words)}",
+        why=f"chosen by {by.model}" if by.model else f"{one.share:.0%} match by {words}",
         age=age,
         text=storable(redact.redact(decode(data))),
         is_cut=one.path in before.cut,

@@ -77,6 +77,7 @@ urlpatterns = [
     path("cards/<slug:public_id>/take-back/", caught.take_back, name="card-take-back"),
     path("projects/<int:pk>/statements/", statements.of_project, name="project-statements"),
     path("projects/<int:pk>/recall/", recall.tester, name="project-recall"),
+    path("projects/<int:pk>/recall/model/", recall.by_model, name="project-recall-model"),
     path("projects/<int:pk>/instructions/", instructions.of_project, name="project-instructions"),
     path("projects/<int:pk>/open-ends/", open_ends.of_project, name="project-open-ends"),
     path("projects/<int:pk>/prompts/", prompts.of_project, name="project-prompts"),

@@ -16,7 +16,7 @@ FILES = {"MEMORY.md": INDEX, "deploy.md": DEPLOY, "tests.md": TESTS, "invoices.m
 
 
 def _chosen(question: str, files: dict[str, bytes] = FILES) -> list[str]:
-    return [one.path for one in recall.rank(recall.shelf(files), question)]
+    return [one.path for one in recall.choose(recall.shelf(files), question).recalled]
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_at_most_two_hundred_are_looked_at_the_newest_first() -> None:
     files = {f"m{n}.md": b"# Topic %d\n" % n for n in range(300)}
     made = recall.shelf(files, newest=[f"m{n}.md" for n in reversed(range(300))])
     assert made.beyond == 100
-    assert [one.path for one in recall.rank(made, "topic 299")][:1] == ["m299.md"]
-    assert not any(one.path == "m5.md" for one in recall.rank(made, "topic 5"))
+    assert [one.path for one in recall.choose(made, "topic 299").recalled][:1] == ["m299.md"]
+    assert not any(one.path == "m5.md" for one in recall.choose(made, "topic 5").recalled)
 
 
 def test_logs_and_the_index_itself_are_not_chosen() -> None:
@@ -75,7 +75,7 @@ def test_logs_and_the_index_itself_are_not_chosen() -> None:
 def test_any_bytes_and_any_question_give_an_answer_within_its_bounds(
     files: dict[str, bytes], question: str
 ) -> None:
-    chosen = recall.rank(recall.shelf(files), question)
+    chosen = recall.choose(recall.shelf(files), question).recalled
     assert len(chosen) <= recall.MOST_CHOSEN
     assert all(recall.SURE <= one.share <= 1 and one.path in files and one.words for one in chosen)
     assert [one.share for one in chosen] == sorted((one.share for one in chosen), reverse=True)

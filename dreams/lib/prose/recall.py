@@ -1,8 +1,9 @@
 """What an agent has before it for a question: the loaded part of the index, and the memories it would open. PURE.
 
 Modelled on the reference behaviour: at most 200 memories are looked at, the newest first; what the session was shown
-already and references for tools in use are left out; at most five are chosen, by name, description and index row; unsure
-means none; what is loaded in one session is capped. Whatever is left out has its reason.
+already and references for tools in use are left out; at most five are chosen, by name, description and index row, or by
+a model that sees names and descriptions; unsure means none; what is loaded in one session is capped. Whatever is left out
+has its reason.
 """
 
 from __future__ import annotations
@@ -74,6 +75,14 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
+class Picked:
+    """What a model named, the surest first. Paths that nobody offered count for nothing."""
+
+    by: str
+    paths: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """The memories for a question, surest first, and the others, those that came nearest first."""
 
@@ -92,10 +101,13 @@ class Before:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """`about` is name and description as one line of words; `warns` says that its head warns of something."""
+class Entry:
+    """A memory to choose from. `about` is name and description as one line of words; `warns` says that its head warns of
+    something."""
 
     path: str
+    name: str
+    description: str
     words: Mapping[str, float]
     about: str = ""
     is_reference: bool = False
@@ -108,7 +120,7 @@ class Shelf:
 
     files: Mapping[str, bytes]
     index: bytes
-    entries: tuple[_Entry, ...]
+    entries: tuple[Entry, ...]
     rarity: Mapping[str, float] = field(default_factory=dict)
     older: tuple[str, ...] = ()
 
@@ -143,7 +155,7 @@ def _is_topic(path: str) -> bool:
     return name.endswith(".md") and not path.startswith("logs/") and name != memdir.INDEX_NAME
 
 
-def _entry(path: str, data: bytes, rows: memdir.Index) -> _Entry:
+def _entry(path: str, data: bytes, rows: memdir.Index) -> Entry:
     """Its own name weighs most; what the index says of it counts only where the row is loaded."""
     head = "\n".join(decode(data[:20_000]).splitlines()[:HEAD_LINES])
     document = memdir.parse(head.encode("utf-8", "surrogateescape"))
@@ -159,8 +171,10 @@ def _entry(path: str, data: bytes, rows: memdir.Index) -> _Entry:
     for weight, text in said:
         for word in statement(text).weights:
             words[word] = max(weight, words.get(word, 0.0))
-    return _Entry(
+    return Entry(
         path,
+        name,
+        description,
         words,
         _as_words(f"{name} {stem} {description}"),
         memdir.memory_type(document, path) == "reference",
@@ -173,34 +187,37 @@ def _as_words(text: str) -> str:
     return f" {' '.join(_NAME_PARTS.findall(text.lower()))} "
 
 
-def _rarity(entries: Sequence[_Entry]) -> dict[str, float]:
+def _rarity(entries: Sequence[Entry]) -> dict[str, float]:
     """A word that every memory's description has tells none from another."""
     counts = Counter(word for entry in entries for word in entry.words)
     return {word: math.log(1 + len(entries) / count) for word, count in counts.items()}
 
 
-def rank(where: Shelf, question: str, most: int = MOST_CHOSEN) -> list[Recalled]:
-    """The memories an agent would open for `question`, surest first; none where it is unsure."""
-    return list(choose(where, question, most=most).recalled)
+def candidates(where: Shelf, seen: Seen | None = None) -> list[Entry]:
+    """The memories that may be chosen."""
+    return [entry for entry in where.entries if not _left_out_before(entry, seen or Seen())]
 
 
-def choose(where: Shelf, question: str, seen: Seen | None = None, *, most: int = MOST_CHOSEN) -> Choice:
-    """As `rank`, with the reason for each memory that is not chosen."""
-    seen = seen or Seen()
-    before = {entry.path: why for entry in where.entries if (why := _left_out_before(entry, seen))}
-    open_ones = [entry for entry in where.entries if entry.path not in before]
+def choose(where: Shelf, question: str, seen: Seen | None = None, picked: Picked | None = None) -> Choice:
+    """The memories an agent would open for `question`, surest first, none where it is unsure; and why each other is not.
+    By words, or what a model picked."""
+    open_ones = candidates(where, seen)
     scored = sorted(_all_scored(where, open_ones, question), key=lambda one: (-one.share, one.path))
-    sure = [one for one in scored if _is_sure(one)]
-    chosen = sure[:most]
-    better = {one.path for one in sure[most:]}
+    if picked is None:
+        sure = [one for one in scored if _is_sure(one)]
+    else:
+        by_path = {one.path: one for one in scored}
+        sure = [by_path[path] for path in dict.fromkeys(picked.paths) if path in by_path]
+    chosen, better = sure[:MOST_CHOSEN], {one.path for one in sure[MOST_CHOSEN:]}
     rest = (one for one in scored if one not in chosen)
-    left = [LeftOut(one.path, _why_not(one, better, len(chosen)), one.share) for one in rest]
-    left += [LeftOut(path, why) for path, why in before.items()]
+    left = [LeftOut(one.path, _why_not(one, better, len(chosen), picked), one.share) for one in rest]
+    before = ((entry.path, _left_out_before(entry, seen or Seen())) for entry in where.entries)
+    left += [LeftOut(path, why) for path, why in before if why]
     left += [LeftOut(path, f"older than the {MOST_LOOKED_AT} newest memories") for path in where.older]
     return Choice(tuple(chosen), tuple(left))
 
 
-def _left_out_before(entry: _Entry, seen: Seen) -> str:
+def _left_out_before(entry: Entry, seen: Seen) -> str:
     """Why it is not even compared with the question; empty where it is."""
     if entry.path in seen.shown:
         return "already shown in this session"
@@ -210,14 +227,14 @@ def _left_out_before(entry: _Entry, seen: Seen) -> str:
     return ""
 
 
-def _is_about(entry: _Entry, tool: str) -> bool:
+def _is_about(entry: Entry, tool: str) -> bool:
     """Whether name or description have the tool's name: of `mcp__github__create_issue` the server's or its own."""
     parts = [_as_words(part).strip() for part in tool.split("__") if part.lower() != "mcp"]
     wanted = [f"{part} tool" if part in _ORDINARY else part for part in parts if len(part) > 1]
     return any(f" {part} " in entry.about for part in wanted)
 
 
-def _all_scored(where: Shelf, entries: Iterable[_Entry], question: str) -> list[Recalled]:
+def _all_scored(where: Shelf, entries: Iterable[Entry], question: str) -> list[Recalled]:
     asked = statement(question[:QUESTION_CHARS]).weights
     # A word that no memory is described with says little about which one is meant.
     rare = math.log(1 + max(1, len(where.entries))) / 2
@@ -229,7 +246,7 @@ def _all_scored(where: Shelf, entries: Iterable[_Entry], question: str) -> list[
     return [_scored(entry, weights, whole) for entry in entries]
 
 
-def _scored(entry: _Entry, weights: Mapping[str, float], whole: float) -> Recalled:
+def _scored(entry: Entry, weights: Mapping[str, float], whole: float) -> Recalled:
     shared = [word for word in weights if word in entry.words]
     score = sum(weights[word] * entry.words[word] / 2 for word in shared)
     return Recalled(
@@ -243,18 +260,20 @@ def _is_sure(one: Recalled) -> bool:
     return one.share >= SURE and bool(set(one.words) - lexicon.GENERIC)
 
 
-def _why_not(one: Recalled, better: Collection[str], chosen: int) -> str:
+def _why_not(one: Recalled, better: Collection[str], chosen: int, picked: Picked | None) -> str:
     if one.path in better:
         return f"{chosen} others match better"
+    if picked is not None:
+        return f"not chosen by {picked.by}"
     if not set(one.words) - lexicon.GENERIC:
         return "shares no distinctive word with the question"
     return f"unsure: {one.share:.0%} of the question matches, {SURE:.0%} is needed"
 
 
-def load(where: Shelf, question: str, seen: Seen | None = None) -> Before:
+def load(where: Shelf, question: str, seen: Seen | None = None, picked: Picked | None = None) -> Before:
     """The index's loaded part and the memories chosen for `question`, within what is left of the session's cap."""
     seen = seen or Seen()
-    choice = choose(where, question, seen)
+    choice = choose(where, question, seen, picked)
     texts = {memdir.INDEX_NAME: where.index} if where.index else {}
     left, cut, full = max(0, MOST_BYTES - seen.bytes), list[str](), list[LeftOut]()
     for one in choice.recalled:

@@ -45,4 +45,6 @@ class Command(base.Command):
         if not result["chosen"]:
             yield "It would open none."
         yield from (f"not {one['path']}: {one['why']}" for one in result["left_out"])
+        cost = "" if result["cost_usd"] is None else f", ${result['cost_usd']:.4f}"
+        yield f"Chosen by {result['chosen_by']}{cost}. {result['note']}".rstrip()
         yield f"{result['bytes']:,} bytes, and {result['index_bytes']:,} of the index."

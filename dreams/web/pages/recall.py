@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dreams import conf
 from dreams.findings.ledger import facts
 from dreams.findings.ledger.units import Unit, units_of
 from dreams.lib import diff
@@ -64,7 +65,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`shown` and `tools` are as typed, so that the form keeps them."""
+    """`shown` and `tools` are as typed, so that the form keeps them. `model` may be asked to choose; empty: none is
+    configured."""
 
     question: str
     shown: str
@@ -72,20 +74,31 @@ class Page:
     now: Answer
     then: Answer | None
     proposal: str
+    model: str
 
 
 def page(
-    project: Project, question: str, *, shown: str = "", tools: str = "", with_proposal: bool = False
+    project: Project,
+    question: str,
+    *,
+    shown: str = "",
+    tools: str = "",
+    with_proposal: bool = False,
+    by_model: bool = False,
 ) -> Page:
-    """`with_proposal` asks the directory as the open proposal would leave it, too."""
+    """`with_proposal` asks the directory as the open proposal would leave it, too; `by_model` has the model of the
+    settings choose, which costs money."""
     now = syncing.contents(project)
     waiting = project.proposals.filter(state=Proposal.State.OPEN).order_by("-created_at").first()
     seen = _seen(now, shown, tools)
     then = None
     if waiting is not None and with_proposal:
-        then = answer(project, proposals.subject_of(waiting, now, undecided=True).after, question, seen)
-    asked = answer(project, now, question, seen)
-    return Page(question, shown, tools, asked, then, waiting.public_id if waiting else "")
+        after = proposals.subject_of(waiting, now, undecided=True).after
+        then = answer(project, after, question, seen, by_model=by_model)
+    asked = answer(project, now, question, seen, by_model=by_model)
+    config = conf.current(project)
+    model = config.model if config.recall_engine != "rules" else ""
+    return Page(question, shown, tools, asked, then, waiting.public_id if waiting else "", model)
 
 
 def _seen(files: Mapping[str, bytes], shown: str, tools: str) -> Seen:
@@ -98,8 +111,15 @@ def _listed(typed: str) -> list[str]:
     return list(dict.fromkeys(typed.replace(",", " ").split()))
 
 
-def answer(project: Project, files: Mapping[str, bytes], question: str, seen: Seen | None = None) -> Answer:
-    found = recalling.ask(project, files, question, seen)
+def answer(
+    project: Project,
+    files: Mapping[str, bytes],
+    question: str,
+    seen: Seen | None = None,
+    *,
+    by_model: bool = False,
+) -> Answer:
+    found = recalling.ask(project, files, question, seen, free=not by_model)
     return Answer(
         recall=found,
         opened=[

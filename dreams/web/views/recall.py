@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.prose import recall
 from dreams.models import Project
@@ -19,14 +19,26 @@ MOST_TYPED = 2_000
 @owner
 @require_safe
 def tester(request: Request, pk: int) -> HttpResponse:
+    return _answered(request, pk, request.GET, by_model=False)
+
+
+@owner
+@require_POST
+def by_model(request: Request, pk: int) -> HttpResponse:
+    """The same, chosen by the model of the settings: it costs money, so nothing asks it while a question is typed."""
+    return _answered(request, pk, request.POST, by_model=True)
+
+
+def _answered(request: Request, pk: int, asked: QueryDict, *, by_model: bool) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
-    question = " ".join(request.GET.get("q", "").split())[: recall.QUESTION_CHARS]
+    question = " ".join(asked.get("q", "").split())[: recall.QUESTION_CHARS]
     found = selector.page(
         project,
         question,
-        shown=request.GET.get("shown", "")[:MOST_TYPED],
-        tools=request.GET.get("tools", "")[:MOST_TYPED],
-        with_proposal=request.GET.get("after") == "1",
+        shown=asked.get("shown", "")[:MOST_TYPED],
+        tools=asked.get("tools", "")[:MOST_TYPED],
+        with_proposal=asked.get("after") == "1",
+        by_model=by_model and bool(question),
     )
     context = {
         "project": project,
