@@ -60,7 +60,11 @@ def use_code(code: str, now: dt.datetime | None = None) -> User | None:
     with transaction.atomic():
         # One UPDATE decides: of two requests with the same code, one finds no row.
         used = LoginLink.objects.filter(
-            token_hash=_hash(_cleaned(code)), used_at__isnull=True, expires_at__gt=now
+            token_hash=_hash(_cleaned(code)),
+            used_at__isnull=True,
+            expires_at__gt=now,
+            # Later than any lifetime: made while a clock ran ahead.
+            expires_at__lte=now + LIFETIME,
         ).update(used_at=now)
         if used:
             user = ensure_owner()

@@ -55,7 +55,10 @@ def unread(project: Project) -> QuerySet[Session]:
 
 def quiet(project: Project, now: dt.datetime) -> QuerySet[Session]:
     """Those of them in which nothing was written for a while, or that the agent's hook said to have ended."""
-    return unread(project).filter(Q(touched_at__lte=now - wait(project)) | Q(hinted_at__gte=F("touched_at")))
+    pause = wait(project)
+    # Touched long after now: a clock ran ahead.
+    is_quiet = Q(touched_at__lte=now - pause) | Q(touched_at__gt=now + pause)
+    return unread(project).filter(is_quiet | Q(hinted_at__gte=F("touched_at")))
 
 
 def wait(project: Project) -> dt.timedelta:

@@ -81,12 +81,12 @@ _OF_OTHERS = {Version.Origin.FOUND, Version.Origin.OUTSIDE, Version.Origin.EDIT}
 def review_sessions(dream: DreamRun) -> list[SessionBrief]:
     """The sessions with something new, recorded as reviewed by this dream, with what was typed in the new part."""
     now = timezone.now()
-    quiet = now - dt.timedelta(minutes=conf.current(dream.project).live_minutes)
+    grace = dt.timedelta(minutes=conf.current(dream.project).live_minutes)
     live = discovery.live_session_ids(dream.project)
     chosen = [
         session
         for session in new_sessions(dream.project)[:MAX_SESSIONS]
-        if dream.forced or (session.session_id not in live and session.touched_at <= quiet)
+        if dream.forced or (session.session_id not in live and abs(now - session.touched_at) >= grace)
     ]
     DreamSession.objects.bulk_create(
         DreamSession(dream=dream, session=session, from_byte=session.used_bytes, to_byte=session.size)

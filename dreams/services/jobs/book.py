@@ -246,11 +246,21 @@ def active() -> list[ScheduledJob]:
 
 
 def replan(rows: Iterable[ScheduledJob], now: dt.datetime, clock: Clock) -> None:
-    """Give every job its time that has none yet, or whose time was reckoned in another zone. What is due stays due."""
+    """Give every job its time that has none yet, or whose time was reckoned in another zone or by a clock that ran
+    ahead. What is due stays due."""
     for job in rows:
-        is_old = job.next_at is None or (job.next_at > now and job.zone != clock.zone_name)
-        if job.cron and is_old:
+        waits = job.next_at is not None and job.next_at > now
+        is_old = job.next_at is None or (waits and job.zone != clock.zone_name)
+        if job.cron and (is_old or (waits and _is_ahead(job, now, clock))):
             _plan(job, now, clock)
+
+
+def _is_ahead(job: ScheduledJob, now: dt.datetime, clock: Clock) -> bool:
+    """It waits for a later turn than the next one. Within a day nobody looks: that passes by itself."""
+    if job.due_at is None or job.due_at < now + dt.timedelta(days=1):
+        return False
+    turn = next_turn(job, now, clock)
+    return turn is not None and turn.due_at < job.due_at
 
 
 def _plan(job: ScheduledJob, now: dt.datetime, clock: Clock) -> None:

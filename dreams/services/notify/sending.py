@@ -50,7 +50,9 @@ def send_scheduled(now: dt.datetime, period: dt.timedelta) -> dict[str, str]:
 
 def retries_due(now: dt.datetime) -> list[str]:
     """Channels whose last digest failed and is to be tried again."""
-    rows = Channel.objects.filter(name__in=configured(), failures__gt=0, next_at__lte=now)
+    rows = Channel.objects.filter(
+        _may_send(now), name__in=configured(), failures__gt=0, next_at__isnull=False
+    )
     return list(rows.values_list("name", flat=True))
 
 
@@ -80,7 +82,7 @@ def _each(names: Iterable[str], now: dt.datetime, period: dt.timedelta | None) -
 def _send_one(name: str, now: dt.datetime, period: dt.timedelta | None) -> str | None:
     """ "" or why not; None where there is nothing to tell, or somebody else sends. Without `period` it is a retry."""
     row = _row(name)
-    claimed = Channel.objects.filter(Q(next_at__isnull=True) | Q(next_at__lte=now), pk=row.pk)
+    claimed = Channel.objects.filter(_may_send(now), pk=row.pk)
     if not claimed.update(next_at=now + LEASE):
         return None
     digest = collect(now, row.sent_at)
@@ -90,9 +92,14 @@ def _send_one(name: str, now: dt.datetime, period: dt.timedelta | None) -> str |
     return _deliver(row, digest, configured().get(name, ""), now, "")
 
 
+def _may_send(now: dt.datetime) -> Q:
+    """Nothing waits, or no longer. No pause is longer than a day, so a later time is of a clock that ran ahead."""
+    return Q(next_at__isnull=True) | Q(next_at__lte=now) | Q(next_at__gt=now + DAY)
+
+
 def _is_too_soon(row: Channel, digest: Digest, now: dt.datetime, period: dt.timedelta) -> bool:
     """What has no news is told again after twice, four times … the period; half a period is no matter."""
-    if row.sent_at is None or set(digest.ids) - set(row.told):
+    if row.sent_at is None or row.sent_at > now or set(digest.ids) - set(row.told):
         return False
     pause = min(period * 2 ** min(row.reminders + 1, 10), max(WEEK, period))
     opens: dt.datetime = row.sent_at + pause - period / 2

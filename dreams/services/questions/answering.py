@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +27,6 @@ State = Question.State
 LATER = "later"
 _NO_LONGER_FIT = (options.DoesNotFit, joining.NothingToDo, blobs.MissingBlob)
 #: "Not now" ends after this at the earliest.
-NOT_NOW = dt.timedelta(days=7)
 #: Quotes that a change has from its question.
 MOST_EVIDENCE = 5
 APPLY_FIRST = "Apply that first, then answer this; the question stays open."
@@ -392,7 +390,7 @@ def later(question: Question, reviewer: Actor) -> Answered:
         shas = states.shas_of(question.project, [place["path"] for place in question.places])
         for place in states.memory_places(question):
             place["sha"] = shas.get(place["path"], place["sha"])
-        question.state, question.later_until = State.LATER, timezone.now() + NOT_NOW
+        question.state, question.later_until = State.LATER, timezone.now() + states.NOT_NOW
         question.save(update_fields=["state", "later_until", "places"])
         _log("question.later", question, reviewer)
     return Answered(question)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from dreams.models import Hunk, Operation, Project, Proposal, Question, public_i
 from dreams.services import blobs
 
 State = Question.State
+NOT_NOW = dt.timedelta(days=7)
 #: Open, or held back by the dream that asked: put off, and not by a person.
 UNANSWERED = Q(state=State.OPEN) | Q(state=State.LATER, later_until=None)
 LIVE = (State.OPEN, State.WAITING, State.LATER)
@@ -138,7 +140,9 @@ def is_held(question: Question) -> bool:
 
 
 def is_due(question: Question) -> bool:
-    return question.later_until is None or question.later_until <= timezone.now()
+    """Put off no longer. A time further ahead than any is put off was worked out by a clock that ran ahead."""
+    now = timezone.now()
+    return question.later_until is None or not now < question.later_until <= now + NOT_NOW
 
 
 def has_changed(question: Question, shas: Mapping[str, str]) -> bool:

@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.lib import locks, process
+from dreams.lib.timestamps import to_ns
 from dreams.models import LockHold, Project, Proposal, Session
 from dreams.services import discovery, forecast, pricing
 from dreams.services.dreaming import reading
@@ -128,7 +129,7 @@ def _sessions(
     if scan is not None:
         scan(project)
     live = discovery.live_session_ids(project)
-    rows = _touched(project, _clock(project)).values_list(
+    rows = _touched(project, gates.past(_clock(project), to_ns(now))).values_list(
         "session_id", "root_key", "touched_at", "own", "given_back_at", "corrections"
     )
     for session_id, root, touched, own, given_back, corrections in rows.iterator(AT_ONCE):

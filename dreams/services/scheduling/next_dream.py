@@ -150,11 +150,13 @@ def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tal
     Touched since the last dream or given back; forks of one session are one; those that run are not ready yet.
     """
     root = Coalesce(Cast("root_key", CharField()), "session_id")
-    live = Q(touched_at__gt=now - gates.LIVE_GRACE) | Q(session_id__in=running(projects))
+    just_now = (now - gates.LIVE_GRACE, now + gates.LIVE_GRACE)
+    live = Q(touched_at__range=just_now) | Q(session_id__in=running(projects))
     ready = Q(own=False) & ~live
     since = (
         Q(given_back_at__isnull=False)
         | Q(project__last_consolidated_at__isnull=True)
+        | Q(project__last_consolidated_at__gt=just_now[1])
         | Q(touched_at__gt=F("project__last_consolidated_at"))
     )
     rows = Session.objects.filter(since, project__in=[p.pk for p in projects], gone_at__isnull=True)

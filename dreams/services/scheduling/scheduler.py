@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 SCHEDULE_NAME = "memoryweb tick"
 INDEX_SECONDS = 10.0
+EVERY = dt.timedelta(minutes=1)
 LAST_TICK = "memoryweb:last-tick"
 LAST_DISCOVERY = "memoryweb:last-discovery"
 # A pending dream that no worker took for this long has lost its task: it is handed to the queue again.
@@ -56,6 +57,7 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     report = TickReport(at=now or timezone.now())
     cache.set(LAST_TICK, report.at.isoformat(), None)
     hosts.note_seen()
+    _schedule_from_a_clock_ahead()
     repair(report)
     _discover_now_and_then(report.at)
     _retry_digests(report.at)
@@ -90,7 +92,7 @@ def _busy_dreams() -> int:
 def _discover_now_and_then(now: dt.datetime) -> None:
     last = cache.get(LAST_DISCOVERY)
     throttle = dt.timedelta(minutes=Everywhere.load().overrides.config(None).scan_minutes)
-    if last is None or now - dt.datetime.fromisoformat(last) >= throttle:
+    if last is None or not dt.timedelta(0) <= now - dt.datetime.fromisoformat(last) < throttle:
         cache.set(LAST_DISCOVERY, now.isoformat(), None)
         try:
             discovery.discover()
@@ -259,7 +261,7 @@ def repair(report: TickReport | None = None) -> TickReport:
     for dream in waiting:
         if dream.worker_pid is not None and _worker_is_dead(dream, report.at):
             report.lost += [dream.public_id] if dreaming.lost_its_command(dream) else []
-        elif dream.created_at < report.at - PENDING_TOO_LONG:
+        elif not report.at - PENDING_TOO_LONG <= dream.created_at <= report.at + PENDING_TOO_LONG:
             _hand_out_again(dream, report.at)
     return report
 
@@ -284,7 +286,7 @@ def _worker_is_dead(dream: DreamRun, now: dt.datetime) -> bool:
 def _hand_out_again(dream: DreamRun, now: dt.datetime) -> None:
     key = f"memoryweb:handed-out:{dream.public_id}"
     last = cache.get(key)
-    if last is None or now - dt.datetime.fromisoformat(last) >= PENDING_TOO_LONG:
+    if last is None or not dt.timedelta(0) <= now - dt.datetime.fromisoformat(last) < PENDING_TOO_LONG:
         cache.set(key, now.isoformat(), 3600)
         if last is not None or not _in_queue(dream):
             enqueue(dream)
@@ -310,11 +312,23 @@ def ensure_schedule() -> None:
             name=name,
             defaults={
                 "func": "dreams.tasks.tick",
-                "schedule_type": Schedule.MINUTES,
-                "minutes": 1,
+                # Reckoned from the present minute: MINUTES steps through all that were missed, which after a clock
+                # that was wrong by years takes hours, with the database locked for writing.
+                "schedule_type": Schedule.CRON,
+                "cron": "* * * * *",
+                "next_run": timezone.now(),
                 "repeats": -1,
                 "cluster": cluster_name(host())[:100],
             },
         )
     if notify.configured():
         jobs.ensure_digest()
+
+
+def _schedule_from_a_clock_ahead() -> None:
+    """A next run that a wrong clock put years ahead is now."""
+    from django_q.models import Schedule  # noqa: PLC0415 - as above
+
+    now = timezone.now()
+    waits = Schedule.objects.filter(cluster=cluster_name(host())[:100], next_run__gt=now + 2 * EVERY)
+    waits.update(next_run=now)

@@ -28,6 +28,7 @@ from dreams.services.scheduling.gates.facts import (
     detect_mode,
     first_explicit,
     is_live,
+    past,
 )
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "is_live",
     "is_open",
     "month_start",
+    "past",
     "title",
 ]
 

@@ -13,6 +13,10 @@ from enum import StrEnum
 from dreams.lib.locks import LockFact
 
 LIVE_GRACE = timedelta(minutes=10)
+# The lock file is dated by the file system's clock, which may run a moment ahead of ours.
+CLOCK_SKEW_NS = 2_000_000_000
+#: No failed dream waits longer for its next try.
+LONGEST_RETRY = timedelta(days=1)
 
 
 class Mode(StrEnum):
@@ -113,9 +117,15 @@ def is_live(registry_pid_alive: bool | None, last_byte_at: datetime, now: dateti
     """True while a session may still be written to.
 
     Its PID in the agent's registry is alive (True), else (dead, or None for not registered) until ten minutes
-    after its last byte: a killed agent leaves a registry entry, and a resumed one has none yet.
+    after its last byte: a killed agent leaves a registry entry, and a resumed one has none yet. A byte from long
+    after now is of a clock that ran ahead.
     """
-    return registry_pid_alive is True or now - last_byte_at < LIVE_GRACE
+    return registry_pid_alive is True or abs(now - last_byte_at) < LIVE_GRACE
+
+
+def past(clock_ns: int | None, now_ns: int) -> int | None:
+    """When a project was last consolidated (ns); None for never, and where a clock ran ahead and says later than now."""
+    return None if clock_ns is None or clock_ns > now_ns + CLOCK_SKEW_NS else clock_ns
 
 
 def first_explicit(choices: Iterable[tuple[str, bool | None]], default: bool) -> Switch:

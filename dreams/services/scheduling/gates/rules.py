@@ -15,11 +15,8 @@ from dreams.lib.ages import ago, exact, until
 from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import from_ns, later, next_day, next_month, to_ns
 from dreams.services.scheduling.gates.config import GateConfig
-from dreams.services.scheduling.gates.facts import Facts, Mode, SpendingFact
+from dreams.services.scheduling.gates.facts import LONGEST_RETRY, Facts, Mode, SpendingFact, past
 from dreams.services.scheduling.gates.sessions import count_sessions
-
-# The lock file is dated by the file system's clock, which may run a moment ahead of ours.
-_CLOCK_SKEW_NS = 2_000_000_000
 
 
 class Verdict(NamedTuple):
@@ -47,7 +44,7 @@ class Case:
 
     @cached_property
     def clock(self) -> int | None:
-        """When this project was last consolidated, ns; None for never."""
+        """When this project was last consolidated, ns, as its lock file says; None for never."""
         return self.facts.clock()
 
 
@@ -107,6 +104,11 @@ def time(case: Case) -> Verdict:
     if last_ns is None:
         return Verdict(True, f"No dream yet, so the {wait} between dreams need no waiting.")
     last = from_ns(last_ns)
+    if past(last_ns, case.now_ns) is None:
+        when = f" was {until(last, case.now)}" if last else " was after all calendars"
+        return Verdict(
+            True, f"The lock file says that the last dream{when}. A clock was wrong; it counts as none."
+        )
     opens_at = later(last, case.config.min_age) if last else None
     if last is None or opens_at is None:
         return Verdict(False, f"The lock file has an impossible date; {_REDATE}.", None, "impossible")
@@ -114,12 +116,6 @@ def time(case: Case) -> Verdict:
         return Verdict(
             True, f"{wait} since the last dream have passed; the last one was {ago(last, case.now)}."
         )
-    if last_ns > case.now_ns + _CLOCK_SKEW_NS:
-        reason = (
-            f"The lock file says that the last dream was {until(last, case.now)}, so a clock was wrong; "
-            f"opens {until(opens_at, case.now)}. Or {_REDATE}."
-        )
-        return Verdict(False, reason, opens_at, "future")
     since = ago(min(last, case.now), case.now)
     reason = f"{wait} must pass since the last dream, which was {since}; {_opens(opens_at, case)}."
     return Verdict(False, reason, opens_at, "recent")
@@ -130,7 +126,7 @@ _REDATE = "correct it with touch on .consolidate-lock in the memory directory, o
 
 def throttle(case: Case) -> Verdict:
     facts, now = case.facts, case.now
-    if facts.retry_at is not None and facts.retry_at > now:
+    if facts.retry_at is not None and now < facts.retry_at <= now + LONGEST_RETRY:
         times = "once" if facts.failures <= 1 else f"{facts.failures} times in a row"
         reason = f"The last dream failed ({times}); tried again {until(facts.retry_at, now)}."
         return Verdict(False, reason, facts.retry_at, f"back-off {facts.failures}")
@@ -150,9 +146,10 @@ SCANNED = "scanned"
 
 def sessions(case: Case) -> Verdict:
     needed = case.config.min_sessions
-    tally = count_sessions(case.facts.sessions(), case.clock, case.config.correction_weight, needed)
+    last_ns = past(case.clock, case.now_ns)
+    tally = count_sessions(case.facts.sessions(), last_ns, case.config.correction_weight, needed)
     passed = tally.score >= needed
-    reason = f"{tally.in_words(needed)} {'since the last dream' if case.clock is not None else 'so far'}"
+    reason = f"{tally.in_words(needed)} {'since the last dream' if last_ns is not None else 'so far'}"
     missing = 0 if passed else math.ceil(needed - tally.score)
     return Verdict(
         passed, f"{reason}{tally.left_out()}.", None, f"{tally.score:g}/{needed}", missing, tally.heavy

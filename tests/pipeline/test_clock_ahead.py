@@ -1,0 +1,121 @@
+"""A clock that ran ahead once leaves times that have not come yet. They count as none, so nothing waits for them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+import time_machine
+from django.core.cache import cache
+from django.utils import timezone
+from django_q.brokers.orm import ORM
+from django_q.conf import Conf
+from django_q.models import OrmQ, Schedule
+from django_q.scheduler import scheduler as look_at_schedules
+
+from dreams.models import Channel, Project, Question, ScheduledJob, Session
+from dreams.services import jobs, login, notify
+from dreams.services.catching import reading
+from dreams.services.dreaming import reading as dream_reading
+from dreams.services.questions import states
+from dreams.services.scheduling import gates, scheduler
+from tests.world import directory as world
+from tests.world import rows
+
+pytestmark = pytest.mark.django_db
+YEARS = dt.timedelta(days=3650)
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> None:
+    cache.clear()
+
+
+def _next_run() -> dt.datetime:
+    found: dt.datetime = Schedule.objects.get().next_run
+    return found
+
+
+@pytest.mark.parametrize("heal", [scheduler.ensure_schedule, scheduler.tick], ids=["start", "tick"])
+def test_a_schedule_that_waits_for_years_runs_now(heal) -> None:
+    scheduler.ensure_schedule()
+    Schedule.objects.update(next_run=timezone.now() + YEARS)
+    heal()
+    assert _next_run() <= timezone.now() + dt.timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    "now",
+    # Also in the hour that comes twice.
+    [dt.datetime(2036, 11, 22, 12, tzinfo=dt.UTC), dt.datetime(2036, 10, 26, 0, 59, 30, tzinfo=dt.UTC)],
+    ids=["years", "autumn"],
+)
+def test_years_without_a_tick_are_one_tick_and_not_a_step_for_each_minute(
+    now: dt.datetime, monkeypatch: pytest.MonkeyPatch, settings
+) -> None:
+    settings.TIME_ZONE = "Europe/Berlin"
+    scheduler.ensure_schedule()
+    monkeypatch.setattr("django_q.scheduler.close_old_django_connections", lambda: None)  # the test's own
+    monkeypatch.setattr(Conf, "CLUSTER_NAME", Schedule.objects.get().cluster)
+    Schedule.objects.update(next_run=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
+    steps = []
+    step = Schedule.calculate_next_run
+
+    def counted(row: Schedule, *given: object) -> dt.datetime:
+        steps.append(row)
+        assert len(steps) < 10, "the database's write lock is held meanwhile"
+        return step(row, *given)
+
+    monkeypatch.setattr(Schedule, "calculate_next_run", counted)
+    with time_machine.travel(now):
+        look_at_schedules(broker=ORM(list_key=Conf.CLUSTER_NAME))
+        assert now < _next_run() <= now + dt.timedelta(minutes=2) and OrmQ.objects.count() == 1
+
+
+def test_a_job_whose_next_time_a_wrong_clock_worked_out_runs_at_its_next_true_one() -> None:
+    wrong = timezone.now() + YEARS
+    jobs.add(jobs.Wanted("verify", "0 3 * * *"), actor="me", now=wrong)
+    jobs.tick(timezone.now(), lambda dream: None)
+    job = ScheduledJob.objects.get()
+    assert job.next_at and job.next_at < timezone.now() + dt.timedelta(days=2)
+
+
+def test_a_dream_that_failed_then_is_tried_again(tmp_path: Path) -> None:
+    facts = gates.Facts(retry_at=timezone.now() + YEARS, failures=1)
+    found = gates.evaluate(facts, gates.GateConfig(), timezone.now(), stop_at_first=False)
+    assert next(one for one in found if one.name == "throttle").passed
+
+
+def test_discovery_and_lost_tasks_wait_for_no_such_time(tmp_path: Path, settings) -> None:
+    settings.ROOTS = [tmp_path]
+    cache.set(scheduler.LAST_DISCOVERY, (timezone.now() + YEARS).isoformat(), None)
+    world.write_sessions(tmp_path, 1)
+    scheduler.tick()
+    assert Project.objects.exists()
+
+
+def test_a_session_from_then_is_quiet_and_read() -> None:
+    project = rows.make_project()
+    Session.objects.filter(pk=rows.make_session(project).pk).update(touched_at=timezone.now() + YEARS, size=9)
+    session = Session.objects.get()
+    assert not gates.is_live(None, session.touched_at, timezone.now())
+    assert reading.quiet(project, timezone.now()).exists()
+    dream = rows.make_dream(project, "running")
+    assert [brief.session_id for brief in dream_reading.review_sessions(dream)] == [session.session_id]
+
+
+def test_a_question_put_off_then_may_be_asked_again() -> None:
+    assert states.is_due(Question(later_until=timezone.now() + YEARS))
+    assert not states.is_due(Question(later_until=timezone.now() + dt.timedelta(days=6)))
+
+
+def test_a_digest_that_failed_then_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYWEB_DIGEST_EMAIL", "me@example.org")
+    Channel.objects.create(name="email", failures=1, next_at=timezone.now() + YEARS)
+    assert notify.retries_due(timezone.now()) == ["email"]
+
+
+def test_a_login_link_made_then_is_not_good_for_years(owner) -> None:
+    link = login.make_link(timezone.now() + YEARS)
+    assert login.use_code(link.code) is None
