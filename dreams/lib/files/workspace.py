@@ -85,7 +85,7 @@ def take(memory_dir: Path) -> Snapshot:
     with root:
         identity = root.identity()
         for name in root.listdir(limit=MAX_FILES):
-            if name.endswith(".md") and st.S_ISDIR(root.lstat(name).st_mode):
+            if name.endswith(".md") and _is_folder(root, name):
                 skipped[name] = "is a folder"
         for entry in root.walk(limit=MAX_FILES):
             if isinstance(entry, safefs.Skipped):
@@ -93,6 +93,14 @@ def take(memory_dir: Path) -> Snapshot:
             elif not _is_hidden(entry.rel):
                 _read_into(root, entry, files, skipped)
     return Snapshot(exists=True, files=files, skipped=skipped, identity=identity)
+
+
+def _is_folder(root: safefs.Root, name: str) -> bool:
+    """False too for what went away, or cannot be looked at: the walk says why."""
+    try:
+        return st.S_ISDIR(root.lstat(name).st_mode)
+    except (OSError, safefs.SafeFsError):
+        return False
 
 
 def _is_hidden(path: str) -> bool:

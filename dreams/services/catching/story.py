@@ -9,6 +9,7 @@ import datetime as dt
 import logging
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from django.core.cache import cache
@@ -69,12 +70,14 @@ def _touched(project: Project) -> Iterator[tuple[dt.datetime, dt.datetime]]:
     for folder in project.folders.filter(gone_at__isnull=True).values_list("path", flat=True):
         try:
             with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False):
-                        at = dt.datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, dt.UTC)
-                        yield at, known.get(entry.path, LONG_AGO) + CLOCK_STEP
+                found = [entry for entry in entries if entry.name.endswith(".jsonl")]
         except OSError:
             continue
+        for entry in found:
+            with suppress(OSError, ValueError):  # gone since it was listed, or of a day that no calendar has
+                if entry.is_file(follow_symlinks=False):
+                    at = dt.datetime.fromtimestamp(entry.stat(follow_symlinks=False).st_mtime, dt.UTC)
+                    yield at, known.get(entry.path, LONG_AGO) + CLOCK_STEP
 
 
 def catch(

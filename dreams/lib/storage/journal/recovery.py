@@ -174,7 +174,8 @@ def verify_journals(journal_dir: str | os.PathLike[str]) -> list[str]:
             with Journal(System(), path) as journal:
                 troubles += _verify(journal)
         except (OSError, SafeFsError, JournalDamaged) as error:
-            troubles.append(f"{path.name}: {error}")
+            if path.exists():  # else it ended, and was thrown away meanwhile
+                troubles.append(f"{path.name}: {error}")
     return troubles
 
 
