@@ -25,7 +25,8 @@ from dreams.lib.agents.claude_code import (
     keeps_daily_logs,
     slug_of,
 )
-from dreams.lib.agents.claude_code.settings import OVERRIDE, Settings
+from dreams.lib.agents.claude_code.instructions import MANAGED
+from dreams.lib.agents.claude_code.settings import MANAGED_FILES, OVERRIDE, Settings
 
 
 @pytest.fixture
@@ -441,3 +442,10 @@ def test_local_settings_are_trusted_only_where_git_ignores_them(
     assert (found.path if found else None) == ("/somewhere/else" if ignored else None)
     assert bool(refused) is not bool(ignored)
     assert settings.memory_directory(str(repo), trusted=False)[0] is None, "the project itself is not trusted"
+
+
+def test_what_an_administrator_manages_is_where_the_agent_has_it() -> None:
+    """Sources: the agent's documentation, for Linux and macOS."""
+    mac = "/Library/Application Support/ClaudeCode"
+    assert {"/etc/claude-code/CLAUDE.md", f"{mac}/CLAUDE.md"} == set(MANAGED)
+    assert {"/etc/claude-code/managed-settings.json", f"{mac}/managed-settings.json"} <= set(MANAGED_FILES)

@@ -262,7 +262,7 @@ class _Written:
 
 
 def of_applications(rows: Collection[AppliedBatch]) -> dict[int, Deed]:
-    """AppliedBatch (its pk) → what it did and to which memories. Wants `proposal` loaded."""
+    """Applied batch (its pk) → what it did and to which memories. Wants `proposal` loaded."""
     pks = [row.pk for row in rows]
     written = _by_application(pks, "applied_in")
     reverted = _by_application(pks, "undone_in")
@@ -291,7 +291,7 @@ def _by_application(pks: Sequence[int], by: str) -> defaultdict[int, _Written]:
 
 
 def _names(rows: Collection[AppliedBatch], written: Mapping[int, _Written]) -> dict[int, list[str]]:
-    """AppliedBatch → what its memories are called; the index only where nothing else was written."""
+    """Applied batch → what its memories are called; the index only where nothing else was written."""
     paths = {path for one in written.values() for path in one.paths}
     projects = {row.proposal.project_id for row in rows}
     known = Memory.objects.filter(project__in=projects, path__in=paths).values_list("project", "path", "name")

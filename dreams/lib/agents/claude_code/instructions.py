@@ -23,7 +23,7 @@ from dreams.lib.memdir.text import comment_spans, mask_code
 from ..base import InstructionFile, InstructionScope, Skipped
 from .listing import entries, open_folder
 
-MANAGED = ("/etc/claude-code/CLAUDE.md", "/Library/AppliedBatch Support/ClaudeCode/CLAUDE.md")
+MANAGED = ("/etc/claude-code/CLAUDE.md", "/Library/Application Support/ClaudeCode/CLAUDE.md")
 MAX_RULES = 500
 MAX_FILES = 200
 MAX_BYTES = 200_000  # of one file

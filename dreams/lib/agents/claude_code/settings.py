@@ -27,7 +27,7 @@ LOCAL = "settings.local.json"
 _TOO_WIDE = "a memory directory cannot be “/”, your home folder or one above it; it is not used"
 MANAGED_FILES = (
     "/etc/claude-code/managed-settings.json",
-    "/Library/AppliedBatch Support/ClaudeCode/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
 )
 
 
