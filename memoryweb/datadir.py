@@ -8,16 +8,41 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+#: A folder with one of these is a data directory, whoever made it.
+OURS = ("secret_key", "host_id", "memoryweb.sqlite3")
+
 
 def ensure(folder: Path) -> Path:
-    """Make `folder` (0700) if it is missing. Raises ImproperlyConfigured with the remedy when it cannot be made."""
+    """Make `folder` (0700) if it is missing, and private if it was open to others: whoever can open a lock's file can
+    hold the lock. A folder of other things keeps its mode. Raises ImproperlyConfigured with the remedy."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_mode & 0o077 and _is_only_ours(folder):
+            folder.chmod(0o700)
     except OSError as error:
         raise ImproperlyConfigured(
             f"The data directory {folder} cannot be made ({error.strerror}). Set MEMORYWEB_DATA_DIR to a folder you can write to."
         ) from error
     return folder
+
+
+def _is_only_ours(folder: Path) -> bool:
+    with os.scandir(folder) as entries:
+        first = next(entries, None)
+    is_known = first is None or any((folder / name).exists() for name in OURS)
+    return is_known and folder.stat().st_uid == os.geteuid()
+
+
+def lock_file(folder: Path, name: str) -> Path:
+    """`folder`/`name` for a lock, closed to others (0600) also where an earlier version left it open."""
+    file = folder / name
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        if os.fstat(descriptor).st_mode & 0o077:
+            os.fchmod(descriptor, 0o600)
+    finally:
+        os.close(descriptor)
+    return file
 
 
 def secret_key(folder: Path) -> str:

@@ -53,7 +53,7 @@ def ensure() -> bool:
     if not _is_behind():
         return False
     try:
-        with filelock.FileLock(folder / "migrate.lock", timeout=LOCK_SECONDS):
+        with filelock.FileLock(datadir.lock_file(folder, "migrate.lock"), timeout=LOCK_SECONDS):
             if not _is_behind():
                 return False
             _migrate()

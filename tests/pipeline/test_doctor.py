@@ -93,6 +93,7 @@ def test_a_second_config_folder_that_is_missing_stops_nothing(settings: Settings
 def test_a_data_directory_that_others_can_read_is_told_with_the_command_that_closes_it(
     settings: Settings,
 ) -> None:
+    (settings.DATA_DIR / "photos").mkdir()  # a folder of other things keeps its mode
     settings.DATA_DIR.chmod(0o755)
     check = found("Data directory")
     assert check.state == "warn"

@@ -191,7 +191,9 @@ def acquire(
             return _take(request)
         except _Appeared:
             continue
-        except (DirectoryBusy, FileExistsError):
+        except DirectoryBusy as busy:
+            return Busy(busy.told(memory_dir), busy.holder)
+        except FileExistsError:
             break
         except OSError as error:
             return Busy(f"The lock of {memory_dir} cannot be taken: {describe(error)}.", broken=True)

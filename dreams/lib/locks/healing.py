@@ -61,8 +61,8 @@ def heal(
             return _heal(dir_fd, pid, prior_mtime_ns, prior_body, keep_dir_mtime)
     except FileNotFoundError:
         return Healed(Healing.NOT_OURS, f"{memory_dir} does not exist, so no lock was left there.")
-    except DirectoryBusy:
-        return Healed(Healing.BUSY, f"Another process is working on {memory_dir} right now.")
+    except DirectoryBusy as busy:
+        return Healed(Healing.BUSY, busy.told(memory_dir))
     except OSError as error:
         return Healed(Healing.FAILED, f"The lock in {memory_dir} could not be put back: {describe(error)}.")
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import psutil
+
 from dreams.lib.timestamps import to_ns
 
 LOCK_NAME = ".consolidate-lock"
@@ -33,7 +35,45 @@ class LockFileError(OSError):
 
 
 class DirectoryBusy(Exception):
-    """Another process held the kernel lock on the directory for longer than we wait."""
+    """Another process held the kernel lock on the directory for longer than we wait. `holder` is its PID where known."""
+
+    holder: int | None = None
+
+    def told(self, memory_dir: Path) -> str:
+        """Who it is, for a person. Anybody who can open a directory can lock it: then its mode is the remedy."""
+        if self.holder is None:
+            return f"Another process is working on {memory_dir} right now; try again when it is done."
+        name, is_ours = _who(self.holder)
+        if is_ours:
+            return f"Process {self.holder} ({name}) is working on {memory_dir} right now; try again when it is done."
+        return (
+            f"Process {self.holder} of another user ({name}) has locked {memory_dir}. "
+            f"`chmod 700 {memory_dir.parent}` keeps others out."
+        )
+
+
+def _who(pid: int) -> tuple[str, bool]:
+    """A process's name, and whether it is of this user; what may not be looked at is not."""
+    try:
+        process = psutil.Process(pid)
+        return process.name(), process.uids().effective == os.geteuid()
+    except psutil.NoSuchProcess:
+        return "it has just ended", True
+    except psutil.Error:
+        return "unknown", False
+
+
+def _holder(fd: int) -> int | None:
+    """The PID that has the kernel lock on what `fd` is open on, by Linux's list of locks; None elsewhere."""
+    found = os.fstat(fd)
+    place = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+    try:
+        rows = [line.split() for line in Path("/proc/locks").read_text(encoding="ascii").splitlines()]
+    except OSError:
+        return None
+    # 1: FLOCK  ADVISORY  WRITE 4711 00:2e:12345 0 EOF; one that waits has "->" behind the number.
+    pids = (row[4] for row in rows if len(row) > 5 and row[1] == "FLOCK" and row[5] == place)
+    return next((int(pid) for pid in pids if pid.isdecimal() and int(pid) > 0), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +178,9 @@ def take_kernel_lock(fd: int, wait: float, *, shared: bool = False) -> None:
             return
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise DirectoryBusy from None
+                busy = DirectoryBusy()
+                busy.holder = _holder(fd)
+                raise busy from None
             time.sleep(_POLL_SECONDS)
 
 

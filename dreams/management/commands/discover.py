@@ -32,7 +32,11 @@ class Command(base.Command):
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         roots = [_folder(root) for root in options["root"]] if options["root"] else None
         quiet = options["json"] or not sys.stderr.isatty()
-        report = dataclasses.asdict(discovery.discover(roots, progress=None if quiet else _Bar().show))
+        try:
+            found = discovery.discover(roots, progress=None if quiet else _Bar().show)
+        except discovery.DiscoveryBusy as error:
+            raise base.Refused(str(error)) from error
+        report = dataclasses.asdict(found)
         del report["cancelled"]
         return report
 

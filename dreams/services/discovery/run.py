@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import filelock
@@ -21,6 +22,14 @@ from dreams.services.discovery.listing import Plan
 from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import IsCancelled, OnProgress, Report, Tally
 from dreams.services.hosts import host as current_host
+from memoryweb import datadir
+
+#: How long one waits for another that is under way; a first look at a large folder takes about a minute.
+LOCK_SECONDS = 120.0
+
+
+class DiscoveryBusy(Exception):
+    """Another process has been looking for longer than one waits."""
 
 
 def configured_roots() -> tuple[Path, ...]:
@@ -39,11 +48,11 @@ def discover(
     """Bring the rows up to what these config folders hold (None: the configured ones).
 
     Idempotent; a second one at the same time waits for the first. What `cancelled` stops is kept and gone on with
-    next time. Raises only database errors: what cannot be read on disk is in `Report.skipped`.
+    next time. Raises DiscoveryBusy and database errors: what cannot be read on disk is in `Report.skipped`.
     """
     started = time.monotonic()
     tally, host = Tally(), current_host()
-    with filelock.FileLock(Path(settings.DATA_DIR) / "discovery.lock"):
+    with _one_at_a_time():
         sources = _sources(roots, tally)
         kept = places.keep(places.find(sources, tally), host)
         tally.projects = len(kept)
@@ -55,6 +64,22 @@ def discover(
         notes.keep(plan.notes, tally)
         memory.refresh_all(kept, host, tally)
     return tally.report(round((time.monotonic() - started) * 1000))
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    file = datadir.lock_file(Path(settings.DATA_DIR), "discovery.lock")
+    lock = filelock.FileLock(file, timeout=LOCK_SECONDS)
+    try:
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise DiscoveryBusy(
+            f"Another process looks for sessions and memories, for more than {LOCK_SECONDS:g} s now. Try again later."
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def refresh(project: Project) -> None:

@@ -96,6 +96,8 @@ def _discover_now_and_then(now: dt.datetime) -> None:
         cache.set(LAST_DISCOVERY, now.isoformat(), None)
         try:
             discovery.discover()
+        except discovery.DiscoveryBusy as error:
+            log.warning("%s", error)
         except Exception:
             log.exception("discovery")
         dreaming.sweep_unfinished(now)
