@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import logging
+
 from django.core.cache import cache
 
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.services import dreaming, jobs, notify
+from dreams.services import dreaming, host_requests, jobs, notify
 from dreams.services.catching import story as catching
 from dreams.services.scheduling import scheduler
 
+log = logging.getLogger(__name__)
+
 
 def tick() -> str:
-    """One round of the scheduler."""
+    """One round of the scheduler, and of what other hosts ask of this one."""
+    try:
+        host_requests.take()
+    except Exception:
+        log.exception("requests of other hosts")
     report = scheduler.tick()
     return f"{plural(report.evaluated, 'project')} judged, {plural(len(report.started), 'dream')} started"
 
@@ -37,6 +45,12 @@ def run_job(run_pk: int) -> str:
     """Do one run of a job. Handed out twice, it is done once."""
     run = jobs.run_job(run_pk)
     return f"{run.label}: {run.get_status_display()}" if run else "nothing to do"
+
+
+def carry_out(request_pk: int) -> str:
+    """Do what was asked on another host. Handed out twice, it is done once."""
+    request = host_requests.carry_out(request_pk)
+    return f"{request}: {request.get_state_display()}" if request else "nothing to do"
 
 
 def retry_digests() -> str:

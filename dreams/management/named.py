@@ -66,10 +66,10 @@ def add_show_secrets(parser: CommandParser) -> None:
     )
 
 
-def project(name: str) -> Project:
-    """Raises BadUsage when it is ambiguous, Refused when it is unknown."""
+def project(name: str, *, anywhere: bool = False) -> Project:
+    """One of this host; `anywhere`: else of another. Raises BadUsage when it is ambiguous, Refused when it is unknown."""
     try:
-        return lookup.project(name)
+        return lookup.project(name, anywhere=anywhere)
     except lookup.Ambiguous as error:
         raise BadUsage(str(error)) from error
     except lookup.Unknown as error:

@@ -4,7 +4,7 @@ from dreams.models.auditlog import AuditEntry
 from dreams.models.catching import Card
 from dreams.models.config import LoginLink, Override, Policy
 from dreams.models.dreams import DreamRun, DreamSession, Turn
-from dreams.models.hosts import Host
+from dreams.models.hosts import Host, HostRequest
 from dreams.models.inbox import FeedToken, Snooze
 from dreams.models.jobs import JobRun, ScheduledJob
 from dreams.models.memories import COUNTED_MEMORIES, Blob, Memory, Version
@@ -60,6 +60,7 @@ __all__ = [
     "HistoryFile",
     "HistoryPrompt",
     "Host",
+    "HostRequest",
     "Hunk",
     "JobRun",
     "LedgerEntry",

@@ -33,3 +33,7 @@ def card_id() -> str:
 
 def job_id() -> str:
     return new_id("j")
+
+
+def request_id() -> str:
+    return new_id("r")

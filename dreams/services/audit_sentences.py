@@ -15,7 +15,7 @@ from dreams import conf
 from dreams.engines import versions
 from dreams.lib import memdir
 from dreams.lib.files.text import plural
-from dreams.models import AuditEntry, FileChange, Memory, Proposal, Question
+from dreams.models import AuditEntry, FileChange, HostRequest, Memory, Proposal, Question
 from dreams.services.proposals import decisions
 
 SYSTEM = "memoryweb"
@@ -311,6 +311,12 @@ def _purged(s: Sentences, entry: AuditEntry) -> str:
     return f"{s.who(entry)} removed secrets from {plural(number, 'kept text')}{_in(entry, 'of')}"
 
 
+def _asked_elsewhere(s: Sentences, entry: AuditEntry) -> str:
+    deed = HostRequest.Deed(str(entry.data.get("deed"))).label.lower()
+    verb = "asked" if entry.action == "request.asked" else "no longer asks"
+    return f"{s.who(entry)} {verb} {entry.data.get('host')} to {deed}{_in(entry)}"
+
+
 #: Actions whose reason a person typed.
 _WITH_REASON = frozenset({"review.decided", "apply.done", "rollback.done", "history.purged"})
 _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
@@ -357,6 +363,10 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "job.removed": _job,
     "job.started": _job,
     "host.adopted": _plain("{who} made all projects of the host {id} this host’s"),
+    "host.accepts": _plain("{who} let {id} do what is asked on other hosts"),
+    "host.declines": _plain("{who} let {id} do nothing more that is asked on other hosts"),
+    "request.asked": _asked_elsewhere,
+    "request.withdrawn": _asked_elsewhere,
     "history.imported": _imported,
     "history.purged": _purged,
 }

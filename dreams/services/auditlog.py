@@ -62,6 +62,10 @@ ACTIONS = {
     "job.removed": "Job removed",
     "job.started": "Job started by hand",
     "host.adopted": "Former host taken over",
+    "host.accepts": "Requests of other hosts accepted",
+    "host.declines": "Requests of other hosts declined",
+    "request.asked": "Asked of another host",
+    "request.withdrawn": "Request withdrawn",
     "history.imported": "History imported",
     "history.purged": "History purged",
 }

@@ -78,6 +78,7 @@ class Known:
     last_seen: dt.datetime | None
     is_away: bool
     projects: int
+    accepts: bool
 
 
 def known() -> list[Known]:
@@ -97,6 +98,7 @@ def _known(row: Host, projects: int) -> Known:
         last_seen=timezone.now() - silent if silent is not None else None,
         is_away=silent is None or silent > AWAY,
         projects=projects,
+        accepts=row.accepts_requests,
     )
 
 

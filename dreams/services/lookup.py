@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, Session, TranscriptFolder
@@ -23,24 +23,39 @@ class Ambiguous(LookupError):
     """More than one thing has this name; the message lists them."""
 
 
-def project(name: str) -> Project:
-    """By slug, memory directory (absolute, relative or `~`) or id. Raises Unknown, Ambiguous."""
+def project(name: str, *, anywhere: bool = False) -> Project:
+    """By slug, memory directory (absolute, relative or `~`) or id: of this host, and `anywhere` else of another one.
+
+    Raises Unknown, Ambiguous.
+    """
     name = text.storable(name)
     where = Q(slug=name) | Q(memory_dir__in=_directories(name))
     if name.isascii() and name.isdecimal() and len(name) <= LONGEST_ID:
         where |= Q(pk=int(name))
-    found = list(Project.objects.filter(where, host=host()).order_by("gone_at", "pk")[: MAX_CANDIDATES + 1])
-    standing = [row for row in found if row.gone_at is None] or found
-    if len(standing) == 1:
-        return standing[0]
-    if standing:
-        listed = ", ".join(f"{row.pk} ({row.memory_dir})" for row in standing[:MAX_CANDIDATES])
-        raise Ambiguous(f"{name!r} is more than one project; name it by id or directory: {listed}")
-    elsewhere = Project.objects.filter(where).exclude(host=host()).order_by("gone_at", "pk").first()
-    if elsewhere is not None:
-        owner = name_of(elsewhere.host)
-        raise Unknown(f"{elsewhere.slug} belongs to {owner}, and this is {name_of(host())}. Do it there.")
+    rows = Project.objects.filter(where).order_by("gone_at", "pk")
+    found = _only_one(name, rows.filter(host=host())) or _elsewhere(name, rows.exclude(host=host()), anywhere)
+    if found is not None:
+        return found
     raise Unknown(f"No project {name!r}.{_near(name)} `projects` lists them; `discover` looks for new ones.")
+
+
+def _only_one(name: str, rows: QuerySet[Project]) -> Project | None:
+    found = list(rows[: MAX_CANDIDATES + 1])
+    present = [row for row in found if row.gone_at is None] or found
+    if len(present) > 1:
+        listed = ", ".join(f"{row.pk} ({row.memory_dir})" for row in present[:MAX_CANDIDATES])
+        raise Ambiguous(f"{name!r} is more than one project; name it by id or directory: {listed}")
+    return present[0] if present else None
+
+
+def _elsewhere(name: str, rows: QuerySet[Project], wanted: bool) -> Project | None:
+    if wanted:
+        return _only_one(name, rows)
+    first = rows.first()
+    if first is not None:
+        owner = name_of(first.host)
+        raise Unknown(f"{first.slug} belongs to {owner}, and this is {name_of(host())}. Do it there.")
+    return None
 
 
 def _directories(name: str) -> set[str]:

@@ -22,6 +22,7 @@ from dreams.web.views import (
     feed,
     health,
     hook,
+    host_requests,
     inbox,
     instructions,
     leaks,
@@ -114,6 +115,7 @@ urlpatterns = [
     path("dreams/<slug:public_id>/", dreams.dream, name="dream"),
     path("dreams/<slug:public_id>/cancel/", dreams.cancel, name="dream-cancel"),
     path("dreams/<slug:public_id>/propose-partial/", dreams.propose_partial, name="dream-propose-partial"),
+    path("requests/<slug:public_id>/withdraw/", host_requests.withdraw, name="request-withdraw"),
     # --- schedule ---
     path("schedules/", schedules.schedules, name="schedules"),
     path("schedules/<slug:public_id>/run/", schedules.run, name="schedule-run"),

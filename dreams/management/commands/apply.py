@@ -1,18 +1,19 @@
-"""`apply DREAM [--rebased]`: write what is approved."""
+"""`apply DREAM [--rebased] [--wait S]`: write what is approved, or have it written by the host that has the files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from dreams.lib.storage import journal
-from dreams.management import named, shown
+from dreams.management import named, queued, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Proposal
-from dreams.services import project_lock, review
+from dreams.services import host_requests, project_lock, review
 from dreams.services.apply import applying, writing
 
 
@@ -24,9 +25,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--rebased", action="store_true", help="confirm the changed results reported by the last call"
         )
+        queued.add_wait(parser)
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         proposal = _proposal(options["dream"])
+        if host_requests.is_elsewhere(proposal.project):
+            wish = partial(host_requests.to_apply, proposal, rebased=options["rebased"])
+            return queued.ask(wish, options["wait"])
         writing.recover()
         try:
             done = applying.apply_with_answers(proposal, named.me(), rebased=options["rebased"])
@@ -40,7 +45,7 @@ class Command(BaseCommand):
         return result
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
-        return shown.report_words(result)
+        return queued.words(result) if result.get("queued") else shown.report_words(result)
 
 
 def _refused(error: Exception, proposal: Proposal) -> str:

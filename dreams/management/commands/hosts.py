@@ -1,4 +1,4 @@
-"""`hosts`: the installations that share this database; `hosts adopt NAME` takes over a former one."""
+"""`hosts`: the installations that share this database; which of them takes requests; taking over a former one."""
 
 from __future__ import annotations
 
@@ -14,20 +14,27 @@ from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import BadUsage, Refused, table
 from dreams.management.base import Command as BaseCommand
-from dreams.services import hosts
+from dreams.services import host_requests, hosts
 
 
 class Command(BaseCommand):
-    help = "List the hosts of this database; adopt NAME makes all projects of a former host this host's."
+    help = (
+        "List the hosts of this database; accept: do here what is asked on other hosts; decline: no longer; adopt NAME: make "
+        "all projects of a former host this host's."
+    )
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", nargs="?", choices=["list", "adopt"], default="list")
+        parser.add_argument(
+            "action", nargs="?", choices=["list", "accept", "decline", "adopt"], default="list"
+        )
         parser.add_argument("name", nargs="?", default="", metavar="NAME", help="a former host's name")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         if (options["action"] == "adopt") != bool(options["name"]):
-            raise BadUsage("`hosts` lists them; `hosts adopt NAME` takes one over.")
-        if options["action"] == "list":
+            raise BadUsage("Only `hosts adopt` takes a NAME, and it needs one.")
+        if options["action"] in ("accept", "decline"):
+            host_requests.set_accepts(options["action"] == "accept", named.me().name)
+        if options["action"] != "adopt":
             return {"hosts": [asdict(one) for one in hosts.known()]}
         try:
             return asdict(hosts.adopt(options["name"], named.me().name))
@@ -36,7 +43,10 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if "hosts" in result:
-            yield from table(("", "Host", "Projects", "Last seen"), [_row(one) for one in result["hosts"]])
+            yield from table(
+                ("", "Host", "Projects", "Last seen", "Takes requests"),
+                [_row(one) for one in result["hosts"]],
+            )
             return
         yield f"{plural(len(result['moved']), 'project')} moved to this host. `discover` brings them up to date."
         for slug in result["left"]:
@@ -45,4 +55,10 @@ class Command(BaseCommand):
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
     seen = ages.ago(one["last_seen"], timezone.now()) if one["last_seen"] else "never"
-    return ("*" if one["is_here"] else "", one["name"], one["projects"], seen)
+    return (
+        "*" if one["is_here"] else "",
+        one["name"],
+        one["projects"],
+        seen,
+        "yes" if one["accepts"] else "no",
+    )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand as DjangoCommand
 from django.core.management.base import CommandParser
 
 from dreams.lib.storage import history, journal
-from dreams.management import named, shown
+from dreams.management import named, queued, shown
 from dreams.management.base import BadUsage, Refused
 from dreams.management.base import Command as BaseCommand
 from dreams.models import Project, Version
-from dreams.services import blobs, project_lock, review
+from dreams.services import blobs, host_requests, project_lock, review
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits
 
@@ -35,10 +36,14 @@ class Command(BaseCommand):
             "--version", required=True, metavar="V", help="sha256 of the version, or its first characters"
         )
         parser.add_argument("--reason", default="", metavar="TEXT")
+        queued.add_wait(parser)
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        project = named.project(options["project"])
+        project = named.project(options["project"], anywhere=True)
         sha = _full(project, options["path"], options["version"])
+        if host_requests.is_elsewhere(project):
+            wish = partial(host_requests.to_restore, project, options["path"], sha, options["reason"])
+            return queued.ask(wish, options["wait"])
         writing.recover()
         try:
             done = hand_edits.restore(project, options["path"], sha, named.me(), reason=options["reason"])
@@ -56,7 +61,7 @@ class Command(BaseCommand):
         return result
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
-        return shown.report_words(result)
+        return queued.words(result) if result.get("queued") else shown.report_words(result)
 
 
 def _full(project: Project, path: str, start: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -13,11 +14,11 @@ from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import journal
-from dreams.management import named, shown
+from dreams.management import named, queued, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import Proposal
-from dreams.services import project_lock, review, rollback
+from dreams.services import host_requests, project_lock, review, rollback
 from dreams.services.apply import applying, writing
 
 
@@ -33,6 +34,7 @@ class Command(BaseCommand):
             "--preview", action="store_true", help="show what would change, and change nothing"
         )
         named.add_show_secrets(parser)
+        queued.add_wait(parser)
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         selection = rollback.Selection(tuple(options["path"]), tuple(options["hunk"]))
@@ -45,6 +47,8 @@ class Command(BaseCommand):
                 bare = options["show_secrets"]
                 rows = [_preview(proposal, selection, is_bare=bare) for proposal in chosen]
                 return {"files": list(chain.from_iterable(rows))}
+            if host_requests.is_elsewhere(chosen[0].project):
+                return self._asked(chosen, selection, options)
             writing.recover()
             for proposal in chosen:
                 reports.append(rollback.rollback(proposal, named.me(), selection, reason=options["reason"]))
@@ -62,12 +66,23 @@ class Command(BaseCommand):
             )
         return result
 
+    def _asked(
+        self, chosen: list[Proposal], selection: rollback.Selection, options: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        if len(chosen) > 1:
+            names = ", ".join(one.public_id for one in chosen)
+            raise Refused(f"Its parts were applied apart. Undo them one by one: {names}")
+        wish = partial(host_requests.to_undo, chosen[0], selection, reason=options["reason"])
+        return queued.ask(wish, options["wait"])
+
     def _applied(self, name: str) -> list[Proposal]:
         """A dream's proposals that were applied, newest first; what was not applied has nothing to undo."""
         found = named.all_proposals(name)
         return [proposal for proposal in found if proposal.applications.exists()] or found[:1]
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        if result.get("queued"):
+            return queued.words(result)
         if "files" not in result:
             return shown.report_words(result)
         return [

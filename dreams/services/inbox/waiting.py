@@ -22,6 +22,7 @@ from dreams.models import (
     AuditEntry,
     FileChange,
     Finding,
+    HostRequest,
     Hunk,
     JobRun,
     Proposal,
@@ -37,6 +38,7 @@ from dreams.services.proposals.summaries import Summary
 
 #: More than these are not listed; the title still counts them.
 MOST = 200
+ASKED = "It was asked to write this, checks it again, and reports here."
 QUESTIONS_KEY = "questions"
 State = Proposal.State
 
@@ -156,10 +158,17 @@ def _of_proposals() -> Iterator[Item]:
     pks = [row.pk for row in rows]
     told = summaries.of_proposals(rows)
     failures = _failures([row.public_id for row in rows if row.state == State.SUBMITTED])
-    stuck, names = _stuck_files(pks), hosts.names()
+    stuck, names, asked = _stuck_files(pks), hosts.names(), _asked(pks)
     for row in rows:
         facts = _facts(row, told[row.pk], _elsewhere(row, names))
-        yield _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
+        item = _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
+        yield replace(item, kind=Kind.WRITE, why=ASKED, action="Look") if row.pk in asked else item
+
+
+def _asked(proposals: Sequence[int]) -> set[int]:
+    """Proposals whose host was asked to write them, and has not yet."""
+    rows = HostRequest.objects.filter(proposal__in=proposals, state__in=HostRequest.OPEN)
+    return set(rows.values_list("proposal", flat=True))
 
 
 def _rows() -> QuerySet[Any]:

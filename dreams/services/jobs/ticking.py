@@ -62,12 +62,14 @@ def _ends_now(job: ScheduledJob, now: dt.datetime, clock: book.Clock) -> bool:
 
 
 def hand_out(run: JobRun) -> None:
-    """Give a run to the queue, at most every few minutes; it is claimed once however often it arrives."""
+    """Give a run to this host's queue, at most every few minutes; it is claimed once however often it arrives."""
+    if run.host != host():
+        return  # its own scheduler hands it out: a queue runs what its own key signed
     from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
 
     if cache.add(f"memoryweb:job-run:{run.pk}", 1, int(HAND_OUT_AGAIN.total_seconds())):
         async_task(
-            "dreams.tasks.run_job", run.pk, cluster=cluster_name(run.host), task_name=f"job {run.label}"[:100]
+            "dreams.tasks.run_job", run.pk, cluster=cluster_name(host()), task_name=f"job {run.label}"[:100]
         )
 
 

@@ -17,6 +17,7 @@ from dreams.lib.files import text
 from dreams.lib.prose import claims
 from dreams.lib.secrets import redact
 from dreams.models import DreamRun, Hunk, Proposal, Session
+from dreams.services import hosts
 
 # How much of a quote is kept.
 
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 
 MOST_SESSIONS = 40
 MOST_BYTES = 24 * 1024 * 1024  # of all sessions; about two seconds of reading
+NO_TIME = -1.0
 SECONDS = 10.0  # of reading and asking, for one look at a change
 MOST_UNITS = 400_000  # kept of all sessions, about 200 MB
 
@@ -96,6 +98,8 @@ class Hearing:
 
     def _planned(self) -> list[Session]:
         """The sessions that there is room for, by size."""
+        if self.seconds < 0:
+            return []
         room, chosen = MOST_BYTES, []
         for session in self.sessions[:MOST_SESSIONS]:
             size = _size(session)
@@ -146,11 +150,15 @@ def _citation(session: Session, verdict: claims.ClaimCheck) -> Citation | None:
 
 
 def of_dream(dream: DreamRun | None) -> Hearing:
-    """The sessions that a dream looked at, the newest first; none for what a person made."""
+    """The sessions that a dream looked at, the newest first; none for what a person made.
+
+    Those of another host are on its disk: here only what is kept beside the hunks is known of them.
+    """
     if dream is None:
         return Hearing(())
     rows = dream.reviewed.filter(session__own=False, session__gone_at__isnull=True)
-    return Hearing([row.session for row in rows.select_related("session").order_by("-session__touched_at")])
+    sessions = [row.session for row in rows.select_related("session").order_by("-session__touched_at")]
+    return Hearing(sessions, seconds=SECONDS if dream.project.host == hosts.host() else NO_TIME)
 
 
 def of_proposal(proposal: Proposal) -> Hearing:

@@ -26,7 +26,7 @@ from dreams.models import (
     Proposal,
     Session,
 )
-from dreams.services import auditlog
+from dreams.services import auditlog, hosts
 from dreams.services.catching import states as caught
 from dreams.services.memories import derivable, instructions
 from dreams.services.proposals.hearing import Hearing
@@ -178,6 +178,8 @@ def _subject(
     changed: Sequence[ChangedHunk],
     rejected: Mapping[str, dt.date],
 ) -> Subject:
+    # The repository of another host's project is on its disk.
+    repo = project.repo_dir if project.host == hosts.host() else ""
     return Subject(
         before=before,
         after=after,
@@ -185,7 +187,7 @@ def _subject(
         config=conf.current(project),
         instructions=instructions.texts(project),
         scope=project.scope,
-        repeated=derivable.look(_changed(before, after), project.repo_dir),
+        repeated=derivable.look(_changed(before, after), repo),
         asked=_asked(project),
         rejected=rejected,
     )

@@ -14,7 +14,7 @@ from dreams.lib import diff
 from dreams.lib.diff import merge
 from dreams.lib.files import text, workspace
 from dreams.models import AppliedFile, FileChange, Hunk, Proposal
-from dreams.services import blobs, proposals, review
+from dreams.services import blobs, hosts, proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 
@@ -84,14 +84,22 @@ class Preview:
 
 
 def preview(proposal: Proposal, selection: Selection = EVERYTHING) -> Preview:
-    """What undoing `selection` would do to what stands on disk now. Raises NothingToUndo, review.ReviewRefused."""
+    """What undoing `selection` would do to what is on disk now; on another host's, to what was last seen there.
+
+    Raises NothingToUndo, review.ReviewRefused.
+    """
+    if proposal.project.host != hosts.host():
+        return _planned(proposal, selection, syncing.contents(proposal.project))
     return preview_of(proposal, selection, workspace.take(syncing.memory_dir(proposal.project)))
 
 
 def preview_of(proposal: Proposal, selection: Selection, snapshot: workspace.Snapshot) -> Preview:
+    return _planned(proposal, selection, snapshot.contents())
+
+
+def _planned(proposal: Proposal, selection: Selection, now: Mapping[str, bytes]) -> Preview:
     hunks = _selected(proposal, selection)
     paths = sorted({hunk.file.path for hunk in hunks})
-    now = snapshot.contents()
     kept = _Kept.of(proposal, paths)
     return Preview(proposal, tuple(hunks), tuple(_undone(kept, path, hunks, now.get(path)) for path in paths))
 

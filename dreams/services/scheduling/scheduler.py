@@ -125,13 +125,15 @@ def _catch(report: TickReport, everywhere: Everywhere) -> None:
 
 
 def enqueue_catching(project: Project) -> bool:
-    """Have what is new in a project's sessions read; False while that is in the queue already."""
+    """Have what is new in a project's sessions read; False while that is in the queue already, and for one of another host."""
+    if project.host != host():
+        return False
     if not cache.add(catching.in_queue(project.pk), 1, PENDING_TOO_LONG.total_seconds()):
         return False
     from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
 
     async_task(
-        "dreams.tasks.catch", project.pk, cluster=cluster_name(project.host), task_name=f"catch {project.pk}"
+        "dreams.tasks.catch", project.pk, cluster=cluster_name(host()), task_name=f"catch {project.pk}"
     )
     return True
 
@@ -202,19 +204,26 @@ def _start(project: Project, report: TickReport) -> bool:
 
 
 def enqueue(dream: DreamRun) -> None:
-    """Hand a pending dream to its host's queue; its task may arrive twice, and is claimed once."""
+    """Hand a pending dream to this host's queue; its task may arrive twice, and is claimed once.
+
+    A dream of another host is left to that host's scheduler: a queue runs what its own key signed.
+    """
+    if dream.project.host != host():
+        return
     from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
 
     async_task(
         "dreams.tasks.run_dream",
         dream.pk,
-        cluster=cluster_name(dream.project.host),
+        cluster=cluster_name(host()),
         task_name=dream.public_id,
     )
 
 
 def dream_now(project: Project, *, engine: str = "", forced: bool = True, actor: str = "") -> DreamRun:
-    """A dream that a person asked for on a page. Raises Refused when a gate that force does not pass is closed."""
+    """A dream that a person asked for on a page. Raises GateClosed when a gate that force does not pass is closed, and
+    project_lock.ProjectElsewhere."""
+    project_lock.refuse_elsewhere(project)
     refuse_closed(project, forced=forced, engine=engine)
     dream = dreaming.request(project, DreamRun.Trigger.PAGE, engine=engine, forced=forced, actor=actor)
     enqueue(dream)

@@ -1,7 +1,7 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
 `{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots`, `words`, `section` (filters);
-`hidden`, `transcript`, `icon`, `query`, `host`, `pages`, `bar`, `changed_size` (tags).
+`hidden`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size` (tags).
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from dreams.lib import ages, diff
 from dreams.lib.secrets.masking import Mask
+from dreams.models import Project
+from dreams.services import host_requests, hosts
 from dreams.web import amounts, icons, render
 from dreams.web.pages.diffs import Bit, DiffLine, Line
 
@@ -268,6 +270,25 @@ def host(context: Mapping[str, Any], key: str) -> str:
     """The name of the host with this key, as a tag; nothing where the database has one host."""
     names: Mapping[str, str] = context.get("hosts") or {}
     return format_html('<span class="tag host">{}</span>', diff.visible(names.get(key, key))) if names else ""
+
+
+@register.simple_tag
+def on_disk_of(project: Project, what: str) -> str:
+    """Says of `what` that it is on the disk of another host; nothing for a project of this host."""
+    if not host_requests.is_elsewhere(project):
+        return ""
+    said = '<div class="message">{}<div><b>{} on {}.</b> Open memoryweb there to see it.</div></div>'
+    return format_html(said, icon("disk"), what, diff.visible(hosts.name_of(project.host)))
+
+
+@register.inclusion_tag("dreams/_host_requests.html", takes_context=True)
+def asked_of_host(context: Mapping[str, Any], project: Project) -> dict[str, Any]:
+    """What is asked of the host that has the project's files, and what came of it; nothing for a project of this host."""
+    return {
+        "request": context["request"],
+        "csrf_token": context.get("csrf_token"),
+        "host_requests": host_requests.of_project(project),
+    }
 
 
 @register.inclusion_tag("_pages.html", takes_context=True)

@@ -16,13 +16,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files.text import plural
 from dreams.models import Card, Project
-from dreams.services import project_lock
+from dreams.services import host_requests, project_lock
 from dreams.services.catching import cards, story
+from dreams.services.host_requests import Deed, Wish
 from dreams.services.review import Actor, ReviewRefused
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
 from dreams.web.pages import caught as pages
 from dreams.web.pages import project as project_pages
+from dreams.web.views.host_requests import asked
 
 _VERDICTS: dict[str, Callable[..., Card]] = {"approve": cards.approve, "reject": cards.reject}
 
@@ -75,6 +77,10 @@ def take_back(request: Request, public_id: str) -> HttpResponse:
 def submit(request: Request, pk: int) -> HttpResponse:
     """Write the approved cards."""
     project = get_object_or_404(Project, pk=pk)
+    back = SeeOther(reverse("project-caught", args=[pk]))
+    waits = asked(request, project, lambda: host_requests.to_write_cards(project), back)
+    if waits:
+        return waits
     try:
         report = cards.submit(project, _reviewer(request))
     except (ReviewRefused, project_lock.ProjectBusy) as refused:
@@ -92,12 +98,11 @@ def submit(request: Request, pk: int) -> HttpResponse:
 def read(request: Request, pk: int) -> HttpResponse:
     """Read what is new in this project's sessions now."""
     project = get_object_or_404(Project, pk=pk)
-    try:
-        project_lock.refuse_elsewhere(project)
-        found = story.catch(project, asked=True)
-    except project_lock.ProjectElsewhere as refused:
-        messages.error(request, str(refused))
-        return SeeOther(reverse("project-caught", args=[pk]))
+    back = SeeOther(reverse("project-caught", args=[pk]))
+    waits = asked(request, project, lambda: Wish(Deed.EXTRACT, project), back)
+    if waits:
+        return waits
+    found = story.catch(project, asked=True)
     if found.closed:
         messages.warning(request, found.closed)
     else:

@@ -10,11 +10,13 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services import secret_purge
+from dreams.services.host_requests import Deed, Wish
 from dreams.services.memories import hand_edits
 from dreams.services.review import Actor
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go
 from dreams.web.pages import leaks as selector
+from dreams.web.views.host_requests import asked
 
 
 @owner
@@ -29,6 +31,9 @@ def secrets(request: Request, pk: int) -> HttpResponse:
 def redact(request: Request, pk: int) -> HttpResponse:
     """Propose to take every secret out of the memories as they are; the review says what would change."""
     project = get_object_or_404(Project, pk=pk)
+    waits = asked(request, project, lambda: Wish(Deed.REDACT, project), go(request, "project", pk=pk))
+    if waits:
+        return waits
     try:
         made = secret_purge.propose(project, Actor(actor(request)))
     except hand_edits.Stale as stale:

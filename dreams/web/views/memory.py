@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -18,7 +19,7 @@ from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import history
 from dreams.models import Memory, Proposal
-from dreams.services import blobs, project_lock
+from dreams.services import blobs, host_requests, project_lock
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits
 from dreams.services.review import Actor, ReviewRefused
@@ -29,6 +30,7 @@ from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.pages import diffs, projects, statements
 from dreams.web.pages import memory as pages
 from dreams.web.paging import Filter, chosen, number_or_none, search_text
+from dreams.web.views.host_requests import asked
 
 REASONS = ("It is wrong", "It is out of date", "It is private", "It is of no use")
 MAX_REASON = 500
@@ -129,6 +131,10 @@ def restore(request: Request, pk: int) -> HttpResponse:
         raise Http404("There is nothing to restore in that version.")
 
     why = _reason(request) or hand_edits.moment_reason(row.at)
+    wish = partial(host_requests.to_restore, found.project, found.path, row.sha, why)
+    waits = asked(request, found.project, wish, go(request, "memory", pk=pk))
+    if waits:
+        return waits
 
     def act() -> ApplyReport:
         return hand_edits.restore(found.project, found.path, row.sha, _reviewer(request), reason=why)
@@ -150,6 +156,10 @@ def edit(request: Request, pk: int) -> HttpResponse:
     typed, base = request.POST.get("content", ""), request.POST.get("base_sha", "")
     if "preview" in request.POST:
         return _edit_page(request, found, data, typed, base, previewed=True)
+    wish = partial(host_requests.to_edit, found, typed, base, _reason(request))
+    waits = asked(request, found.project, wish, go(request, "memory", pk=pk))
+    if waits:
+        return waits
 
     def act() -> ApplyReport:
         return hand_edits.edit(found, typed, base, _reviewer(request), reason=_reason(request))
@@ -229,6 +239,10 @@ def forget(request: Request, pk: int) -> HttpResponse:
         messages.info(request, UNREAD if found.unread else f"{found.path} is no longer on disk.")
         return go(request, "memory", pk=pk)
     if request.method == "POST":
+        wish = partial(host_requests.to_forget, found, _reason(request))
+        waits = asked(request, found.project, wish, go(request, "memory", pk=pk))
+        if waits:
+            return waits
 
         def act() -> ApplyReport:
             return hand_edits.forget(found, _reviewer(request), reason=_reason(request))

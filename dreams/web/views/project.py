@@ -13,12 +13,14 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams import conf
 from dreams.models import Project
 from dreams.services import forecast, project_lock, trusted_settings
+from dreams.services.host_requests import Deed, Wish
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page
 from dreams.web.pages import project as pages
 from dreams.web.pages import timeline
 from dreams.web.paging import Filter, chosen, search_text
+from dreams.web.views.host_requests import asked
 
 SHOWS = ("memories", "sessions", "timeline")
 LATELY = 8
@@ -80,6 +82,10 @@ def dream(request: Request, pk: int) -> HttpResponse:
     engine = request.POST.get("engine", "")
     if engine and engine not in conf.engines():
         raise Http404(engine)
+    given = {"engine": engine, "forced": request.POST.get("forced") == "1"}
+    waits = asked(request, found, lambda: Wish(Deed.DREAM, found, given), go(request, "project", pk=pk))
+    if waits:
+        return waits
     try:
         run = scheduler.dream_now(
             found, engine=engine, forced=request.POST.get("forced") == "1", actor=actor(request)

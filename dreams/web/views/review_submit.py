@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -14,7 +15,7 @@ from django.views.decorators.http import require_POST
 from dreams.lib.files import workspace
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Finding, Hunk, Proposal
-from dreams.services import project_lock, proposals, review
+from dreams.services import host_requests, project_lock, proposals, review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
@@ -23,6 +24,7 @@ from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages.inbox import next_after
 from dreams.web.pages.review_proposal import Loaded, address
+from dreams.web.views.host_requests import asked
 from dreams.web.views.review_answer import back_to, file_of, load, proposal_of, refuse, reviewer
 
 
@@ -65,7 +67,7 @@ def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, 
 def submit(request: Request, public_id: str) -> HttpResponse:
     """Close the review and write what is approved, with the answers that wait in the same project."""
     loaded = load(request, proposal_of(public_id))
-    project_lock.refuse_elsewhere(loaded.proposal.project)
+    host_requests.refuse_unless_accepted(loaded.proposal.project)
     moved = loaded.moved_since(request.POST.get("bases"), request.POST.get("answers"))
     if moved:
         return refuse(request, loaded, moved)
@@ -82,7 +84,7 @@ def submit(request: Request, public_id: str) -> HttpResponse:
 def apply(request: Request, public_id: str) -> HttpResponse:
     """Write what a submitted review still has to write; `rebased` confirms the results shown."""
     loaded = load(request, proposal_of(public_id))
-    project_lock.refuse_elsewhere(loaded.proposal.project)
+    host_requests.refuse_unless_accepted(loaded.proposal.project)
     # The verdicts of a submitted review stay as they are; its files need not.
     moved = loaded.moved_since(request.POST.get("bases"), loaded.answers)
     if moved:
@@ -93,6 +95,14 @@ def apply(request: Request, public_id: str) -> HttpResponse:
 def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpResponse:
     """Write, and go on to what stands in the way, or to the next thing that waits where that was asked for."""
     try:
+        waits = asked(
+            request,
+            proposal.project,
+            partial(host_requests.to_apply, proposal, rebased=rebased),
+            SeeOther(address(proposal)),
+        )
+        if waits:
+            return waits
         report = applying.apply_with_answers(proposal, reviewer(request), rebased=rebased)
     except FindingInTheWay as found:
         messages.error(request, str(found))

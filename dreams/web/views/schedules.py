@@ -13,12 +13,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from dreams.lib.files.text import plural
 from dreams.models import Project, ScheduledJob
-from dreams.services import jobs
+from dreams.services import hosts, jobs
+from dreams.services.host_requests import Deed, Wish
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, go, page
 from dreams.web.pages import schedules as pages
 from dreams.web.paging import host_asked, number_or_none
+from dreams.web.views.host_requests import ask
 
 
 @owner
@@ -38,6 +40,9 @@ def schedules(request: Request) -> HttpResponse:
 @require_POST
 def run(request: Request, public_id: str) -> HttpResponse:
     job = _found(public_id)
+    if job.host != hosts.host():
+        wish = Wish(Deed.JOB, job.project, {"job": job.pk}, host=job.host)
+        return ask(request, wish, go(request, "schedules"))
     try:
         made = jobs.start_now(job, actor=actor(request))
     except jobs.AlreadyRunning as error:

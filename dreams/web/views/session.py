@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.agents.transcripts.search import Within
 from dreams.models import Session, SessionNotes, TranscriptFile
-from dreams.services import project_lock, session_notes
+from dreams.services import host_requests, project_lock, session_notes
 from dreams.services.search import query
 from dreams.web.access import owner
 from dreams.web.htmx import Request, go, page
@@ -31,6 +31,8 @@ def session(request: Request, pk: int) -> HttpResponse:
         return redirect(f"{reverse('session', args=[ran.session_id])}?{_with_file(request, ran.pk)}")
     file = _file(request, found)
     path = file.path if file else found.path
+    if host_requests.is_elsewhere(found.project):
+        path = ""  # a file of that path here would be another one
     goto = request.GET.get("goto", "")[:40]
     gone_to = pages.gone_to(path, found, goto) if goto.strip() else None
     place = gone_to or _place(request)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from dreams.models import Proposal
-from dreams.services import project_lock, rollback
+from dreams.services import host_requests, project_lock, rollback
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.rollback import NothingToUndo, Selection
@@ -16,6 +18,7 @@ from dreams.web.access import actor, owner
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import undo as selector
 from dreams.web.pages.review_proposal import address, find
+from dreams.web.views.host_requests import asked
 
 CHIPS = ("It was wrong", "It lost something", "I want it worded my way", "Just testing")
 
@@ -26,6 +29,8 @@ def undo(request: Request, public_id: str) -> HttpResponse:
     proposal = find(public_id)
     if proposal is None:
         raise Http404("no such proposal")
+    if request.method == "POST":
+        host_requests.refuse_unless_accepted(proposal.project)
     given = request.POST if request.method == "POST" else request.GET
     try:
         found = _asked(proposal, given)
@@ -55,13 +60,18 @@ def _asked(proposal: Proposal, given: QueryDict) -> selector.Undo:
 def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> HttpResponse:
     reason = (request.POST.get("own_reason") or request.POST.get("reason") or "").strip()
     reviewer = Actor(actor(request))
+    never_again = "never_again" in request.POST
+    wish = partial(host_requests.to_undo, proposal, found.selection, reason=reason, never_again=never_again)
+    waits = asked(request, proposal.project, wish, SeeOther(address(proposal.undoes or proposal)))
+    if waits:
+        return waits
     if found.conflicts:
         made = rollback.propose(proposal, reviewer, found.selection, reason=reason)
         messages.info(request, "Nothing was written. Solve what is marked, then submit.")
         return SeeOther(address(made))
     try:
         report = rollback.rollback(
-            proposal, reviewer, found.selection, reason=reason, never_again="never_again" in request.POST
+            proposal, reviewer, found.selection, reason=reason, never_again=never_again
         )
     except (NothingToUndo, ReviewRefused, project_lock.ProjectBusy) as refused:
         messages.error(request, str(refused))

@@ -1,0 +1,67 @@
+"""What a command asks of the host that has the files: asked, waited for where that was wanted, and printed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from dreams.lib import ages
+from dreams.management import named, shown
+from dreams.management.base import Refused
+from dreams.models import HostRequest
+from dreams.services import host_requests, hosts, review
+from dreams.services.apply.applying import ApplyReport
+from dreams.services.host_requests import Wish
+
+LOOK_SECONDS = 1.0
+
+
+def add_wait(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--wait",
+        type=int,
+        default=0,
+        metavar="S",
+        help="where another host has the files: wait so many seconds until it has done it",
+    )
+
+
+def ask(make: Callable[[], Wish], wait: int) -> Mapping[str, Any]:
+    """The report that the other host made, or `queued` with that host and when it was last seen.
+
+    Raises Refused, also where that host did not do it, and project_lock.ProjectElsewhere where it takes no requests.
+    """
+    try:
+        request = host_requests.ask(make(), named.me())
+    except review.ReviewRefused as refused:
+        raise Refused(str(refused)) from refused
+    until = time.monotonic() + wait
+    while request.state in HostRequest.OPEN and time.monotonic() < until:
+        time.sleep(min(LOOK_SECONDS, max(until - time.monotonic(), 0)))
+        request.refresh_from_db()
+    if request.state in HostRequest.OPEN:
+        return _queued(request)
+    result: dict[str, Any] = {**shown.report(ApplyReport()), **request.report, "request": request.public_id}
+    if request.state != HostRequest.State.DONE:
+        raise Refused(request.text or f"It was {request.get_state_display().lower()}.", result)
+    return {**result, "said": [request.text]}
+
+
+def _queued(request: HostRequest) -> Mapping[str, Any]:
+    one = next(found for found in hosts.known() if found.key == request.host)
+    return {
+        **shown.report(ApplyReport(proposal=request.proposal.public_id if request.proposal else "")),
+        "request": request.public_id,
+        "queued": [{"host": one.name, "last_seen": one.last_seen, "is_away": one.is_away}],
+    }
+
+
+def words(result: Mapping[str, Any]) -> Iterable[str]:
+    for one in result["queued"]:
+        seen = ages.ago(one["last_seen"], timezone.now()) if one["last_seen"] else "never"
+        away = f"It is away (last seen {seen})" if one["is_away"] else f"Last seen {seen}"
+        yield f"Queued for {one['host']}, which has the files. {away}. Nothing is written before it has checked it again."

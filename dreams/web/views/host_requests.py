@@ -1,0 +1,54 @@
+"""What a page asks of the host that has the files, and taking it back before that host has begun."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from dreams.lib import ages
+from dreams.models import HostRequest, Project
+from dreams.services import host_requests, hosts
+from dreams.services.host_requests import Wish
+from dreams.services.review import Actor
+from dreams.web.access import actor, is_path_here, owner
+from dreams.web.htmx import Request, SeeOther, go
+
+
+def asked(
+    request: Request, project: Project, wish: Callable[[], Wish], back: HttpResponse
+) -> HttpResponse | None:
+    """Ask the host that has the project's files, and go `back`; None where that is this host.
+
+    Raises ReviewRefused where it cannot be asked for, and project_lock.ProjectElsewhere where that host takes no requests.
+    """
+    return ask(request, wish(), back) if host_requests.is_elsewhere(project) else None
+
+
+def ask(request: Request, wish: Wish, back: HttpResponse) -> HttpResponse:
+    host_requests.ask(wish, Actor(actor(request)))
+    one = next(found for found in hosts.known() if found.key == wish.owner)
+    said = f"Asked {one.name} to do it: it looks once a minute, and what came of it appears here."
+    if one.is_away:
+        seen = (
+            f"was last seen {ages.ago(one.last_seen, timezone.now())}" if one.last_seen else "was never seen"
+        )
+        said = f"Asked {one.name} to do it. It is away now ({seen}), and does it when it is back."
+    messages.success(request, said)
+    return back
+
+
+@owner
+@require_POST
+def withdraw(request: Request, public_id: str) -> HttpResponse:
+    found = get_object_or_404(HostRequest.objects.select_related("project", "proposal"), public_id=public_id)
+    if host_requests.withdraw(found, Actor(actor(request))):
+        messages.success(request, "Withdrawn. Nothing was written.")
+    else:
+        messages.warning(request, f"Too late: {hosts.name_of(found.host)} has taken it already.")
+    back = request.POST.get("back", "")
+    return SeeOther(back) if is_path_here(back) else go(request, "inbox")

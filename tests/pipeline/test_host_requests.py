@@ -1,0 +1,314 @@
+"""A write happens where the memory is: what is asked elsewhere is a row, which the host with the files takes, checks and does."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from dreams import tasks
+from dreams.lib.files.manifest import manifest
+from dreams.management.base import Refused
+from dreams.models import AuditEntry, Card, DreamRun, Host, HostRequest, Hunk, Memory, Proposal, ScheduledJob
+from dreams.services import host_requests, jobs, project_lock, review, rollback
+from dreams.services.apply import applying
+from dreams.services.host_requests import Deed, Wish
+from dreams.services.scheduling import scheduler
+from tests.world import directory as world
+from tests.world.two_hosts import TwoHosts
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
+
+pytestmark = pytest.mark.django_db
+State = HostRequest.State
+
+
+@pytest.fixture
+def two(settings: SettingsWrapper, tmp_path: Path) -> TwoHosts:
+    return TwoHosts(settings, tmp_path)
+
+
+@pytest.fixture
+def approved(two: TwoHosts, tmp_path: Path) -> Proposal:
+    """Everything of it is approved here; its files are on desk, which takes requests."""
+    made = world.three_changes(world.make_project(tmp_path / "root"))
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    two.give(made.project)
+    two.accept()
+    return Proposal.objects.select_related("project").get(pk=made.pk)
+
+
+def _ask(proposal: Proposal) -> HostRequest:
+    return host_requests.ask(host_requests.to_apply(proposal), world.ME)
+
+
+def _memory(proposal: Proposal) -> Memory:
+    return Memory.objects.select_related("project").get(project=proposal.project, path="feedback_testing.md")
+
+
+def test_asking_writes_nothing_and_makes_no_task(approved: Proposal) -> None:
+    before = manifest(world.folder(approved.project))
+    asked = _ask(approved)
+    approved.refresh_from_db()
+    assert (asked.state, approved.state) == (State.WAITING, Proposal.State.OPEN)
+    assert manifest(world.folder(approved.project)) == before
+    assert not OrmQ.objects.exists()
+    assert AuditEntry.objects.filter(action="request.asked", object_id=approved.public_id).exists()
+
+
+def test_the_host_with_the_files_takes_it_once_into_its_own_queue_and_writes(
+    approved: Proposal, two: TwoHosts
+) -> None:
+    asked = _ask(approved)
+    assert host_requests.take() == []
+    [done] = two.work()
+    assert (done.pk, done.state) == (asked.pk, State.DONE)
+    assert done.text.startswith("Written: ")
+    assert two.tasks(two.desk) == OrmQ.objects.count() == 1
+    approved.refresh_from_db()
+    assert approved.state == Proposal.State.APPLIED and approved.submitted_by == world.ME.name
+    assert {item["path"] for item in done.report["applied"]} >= {"feedback_testing.md"}
+    with two.there():
+        assert tasks.carry_out(asked.pk) == "nothing to do"
+        assert host_requests.take() == []
+
+
+def test_a_host_that_did_not_accept_is_asked_for_nothing_and_takes_nothing(
+    approved: Proposal, two: TwoHosts
+) -> None:
+    with two.there():
+        host_requests.set_accepts(False, "me")
+    with pytest.raises(host_requests.NotAccepted, match=r"desk.*hosts accept"):
+        _ask(approved)
+    # Whoever can write to the database can set the column and make the row: the file on the host is what counts.
+    Host.objects.filter(key=two.desk).update(accepts_requests=True)
+    asked = _ask(approved)
+    assert two.work() == []
+    HostRequest.objects.update(state=State.TAKEN)
+    with two.there():
+        assert host_requests.carry_out(asked.pk) is None
+    approved.refresh_from_db()
+    assert approved.state == Proposal.State.OPEN
+
+
+def test_asked_twice_it_is_one_request(approved: Proposal) -> None:
+    assert _ask(approved).pk == _ask(approved).pk
+    assert HostRequest.objects.count() == 1
+
+
+def test_it_can_be_withdrawn_until_it_is_taken(approved: Proposal, two: TwoHosts) -> None:
+    asked = _ask(approved)
+    assert host_requests.withdraw(asked, world.ME)
+    assert two.work() == []
+    again = _ask(approved)
+    with two.there():
+        host_requests.take()
+    assert not host_requests.withdraw(again, world.ME)
+
+
+def test_it_ends_with_its_proposal(approved: Proposal, two: TwoHosts) -> None:
+    asked = _ask(approved)
+    with two.there():
+        assert applying.apply(approved, world.ME).complete
+    assert two.work() == []
+    asked.refresh_from_db()
+    assert asked.state == State.REFUSED and "applied meanwhile" in asked.text
+
+
+def test_after_a_week_it_asks_again_instead_of_writing(approved: Proposal, two: TwoHosts) -> None:
+    asked = _ask(approved)
+    HostRequest.objects.update(asked_at=timezone.now() - dt.timedelta(days=8))
+    assert two.work() == []
+    asked.refresh_from_db()
+    assert asked.state == State.EXPIRED
+    assert _ask(approved).pk != asked.pk
+
+
+def test_what_was_decided_otherwise_meanwhile_is_not_written(approved: Proposal, two: TwoHosts) -> None:
+    _ask(approved)
+    before = manifest(world.folder(approved.project))
+    review.decide(
+        approved, review.select(approved, paths=["feedback_testing.md"]), Hunk.Verdict.REJECTED, world.ME
+    )
+    [done] = two.work()
+    assert done.state == State.REFUSED and "feedback_testing.md" in done.text
+    assert manifest(world.folder(approved.project)) == before
+
+
+def test_what_only_its_host_can_see_stops_it(approved: Proposal, two: TwoHosts, tmp_path: Path) -> None:
+    _ask(approved)
+    (tmp_path / "second-name").hardlink_to(world.folder(approved.project) / "feedback_testing.md")
+    before = manifest(world.folder(approved.project))
+    [done] = two.work()
+    assert done.state == State.REFUSED and "hard link" in done.text
+    assert manifest(world.folder(approved.project)) == before
+
+
+def test_a_file_that_changed_there_is_shown_anew_and_confirmed_from_here(
+    approved: Proposal, two: TwoHosts
+) -> None:
+    _ask(approved)
+    path = world.folder(approved.project) / "feedback_testing.md"
+    path.write_text(path.read_text() + "\nAdded by a session.\n")
+    [done] = two.work()
+    assert done.state == State.REFUSED and "feedback_testing.md" in done.text
+    assert "Added by a session." in path.read_text()
+    approved.refresh_from_db()
+    host_requests.ask(host_requests.to_apply(approved, rebased=True), world.ME)
+    [done] = two.work()
+    assert done.state == State.DONE, done.text
+    assert "Added by a session." in path.read_text()
+
+
+def test_an_apply_that_was_cut_off_is_finished_by_the_next_worker(approved: Proposal, two: TwoHosts) -> None:
+    asked = _ask(approved)
+    with two.there():
+        host_requests.take()
+    HostRequest.objects.update(worker_pid=2**22 - 1, worker_started=1.0, attempts=1)
+    with two.there():
+        assert applying.apply(approved, world.ME).complete
+        host_requests.take()
+        done = host_requests.carry_out(asked.pk)
+    assert done is not None and done.state == State.DONE
+
+
+def test_what_is_no_apply_and_was_cut_off_is_asked_anew(approved: Proposal, two: TwoHosts) -> None:
+    memory = _memory(approved)
+    asked = host_requests.ask(host_requests.to_forget(memory), world.ME)
+    with two.there():
+        host_requests.take()
+        HostRequest.objects.update(worker_pid=2**22 - 1, worker_started=1.0, attempts=1)
+        host_requests.take()
+    asked.refresh_from_db()
+    assert asked.state == State.REFUSED and "killed" in asked.text
+
+
+def test_a_task_that_was_lost_is_handed_out_again(approved: Proposal, two: TwoHosts) -> None:
+    _ask(approved)
+    with two.there():
+        host_requests.take()
+        HostRequest.objects.update(taken_at=timezone.now() - dt.timedelta(minutes=6))
+        host_requests.take()
+        host_requests.take()
+    assert two.tasks(two.desk) == 2
+
+
+WRITES: dict[str, Callable[[Proposal], Wish]] = {
+    "edit": lambda made: host_requests.to_edit(_memory(made), "Other.\n", _memory(made).sha256, "Better"),
+    "forget": lambda made: host_requests.to_forget(_memory(made)),
+    "restore": lambda made: host_requests.to_restore(
+        made.project, "feedback_testing.md", _memory(made).versions.earliest("pk").sha256
+    ),
+    "undo": lambda made: host_requests.to_undo(made, rollback.Selection()),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_each_write_is_done_there_as_it_is_done_here(approved: Proposal, two: TwoHosts, name: str) -> None:
+    with two.there():
+        assert applying.apply(approved, world.ME).complete
+    before = manifest(world.folder(approved.project))
+    host_requests.ask(WRITES[name](approved), world.ME)
+    assert manifest(world.folder(approved.project)) == before
+    [done] = two.work()
+    assert (done.state, done.report["applied"] != []) == (State.DONE, True), done.text
+    assert manifest(world.folder(approved.project)) != before
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_no_write_is_done_on_another_text_than_was_seen(approved: Proposal, two: TwoHosts, name: str) -> None:
+    with two.there():
+        assert applying.apply(approved, world.ME).complete
+    host_requests.ask(WRITES[name](approved), world.ME)
+    (world.folder(approved.project) / "feedback_testing.md").write_text("Changed meanwhile.\n")
+    before = manifest(world.folder(approved.project))
+    [done] = two.work()
+    assert done.state == State.REFUSED and "feedback_testing.md" in done.text
+    assert manifest(world.folder(approved.project)) == before
+
+
+def test_redaction_extraction_a_dream_and_a_job_are_started_there(approved: Proposal, two: TwoHosts) -> None:
+    project = approved.project
+    job = ScheduledJob.objects.create(
+        host=two.desk, project=project, kind="verify", cron="0 3 * * *", made_at=timezone.now()
+    )
+    Proposal.objects.filter(pk=approved.pk).update(state=Proposal.State.REJECTED)
+    for wish in (
+        Wish(Deed.REDACT, project),
+        Wish(Deed.EXTRACT, project),
+        Wish(Deed.DREAM, project, {"engine": "rules", "forced": True}),
+        Wish(Deed.JOB, project, {"job": job.pk}, host=two.desk),
+    ):
+        host_requests.ask(wish, world.ME)
+    done = two.work()
+    assert [one.state for one in done] == [State.DONE] * 4, [one.text for one in done]
+    run = DreamRun.objects.get(project=project)
+    assert run.requested_by == world.ME.name and run.public_id in done[2].text
+    assert job.runs.count() == 1
+
+
+def test_no_task_is_made_for_the_queue_of_another_host(approved: Proposal, two: TwoHosts) -> None:
+    with pytest.raises(project_lock.ProjectElsewhere):
+        scheduler.dream_now(approved.project)
+    scheduler.enqueue(DreamRun.objects.create(project=approved.project))
+    assert not scheduler.enqueue_catching(approved.project)
+    job = ScheduledJob.objects.create(
+        host=two.desk, project=approved.project, kind="verify", cron="0 3 * * *", made_at=timezone.now()
+    )
+    jobs.begin(jobs.start_now(job, actor="me"), scheduler.enqueue)
+    assert not OrmQ.objects.exists()
+
+
+def test_approved_cards_are_written_there_unless_one_changed(approved: Proposal, two: TwoHosts) -> None:
+    asked = host_requests.ask(host_requests.to_write_cards(approved.project), world.ME)
+    assert asked.seen == {}
+    [done] = two.work()
+    assert (done.state, done.text) == (State.REFUSED, "No card is approved yet.")
+    assert not Card.objects.exists()
+
+
+def test_apply_prints_who_has_it_queued_and_waits_where_that_is_asked(
+    approved: Proposal, two: TwoHosts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("apply", approved.public_id, "--json")
+    printed = json.loads(capsys.readouterr().out)
+    assert [(one["host"], one["is_away"]) for one in printed["queued"]] == [("desk", False)]
+    assert printed["queued"][0]["last_seen"] and printed["applied"] == []
+
+
+def test_apply_waits_for_what_came_of_it_where_that_is_asked(
+    approved: Proposal,
+    two: TwoHosts,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dreams.management.queued.time.sleep", lambda seconds: two.work())
+    call_command("apply", approved.public_id, "--json", "--wait", "60")
+    printed = json.loads(capsys.readouterr().out)
+    assert "queued" not in printed and "feedback_testing.md" in {one["path"] for one in printed["applied"]}
+    with pytest.raises(Refused, match="applied meanwhile"):
+        call_command("apply", approved.public_id, "--wait", "60")
+
+
+def test_a_host_that_is_away_is_named_with_when_it_was_last_seen(
+    approved: Proposal, two: TwoHosts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Host.objects.filter(key=two.desk).update(last_seen_at=timezone.now() - dt.timedelta(hours=3))
+    call_command("apply", approved.public_id)
+    assert "It is away (last seen 3 h ago)" in capsys.readouterr().out
+
+
+def test_the_scheduler_of_a_host_takes_what_is_asked_of_it(approved: Proposal, two: TwoHosts) -> None:
+    asked = _ask(approved)
+    with two.there():
+        tasks.tick()
+    asked.refresh_from_db()
+    assert asked.state == State.TAKEN

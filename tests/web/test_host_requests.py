@@ -1,0 +1,143 @@
+"""A page asks the host that has the files, says so, names a host that is away, and takes a request back."""
+
+from __future__ import annotations
+
+import datetime as dt
+import html
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from dreams.lib.files.manifest import manifest
+from dreams.models import Host, HostRequest, Hunk, Memory, Proposal, Version
+from dreams.services import host_requests, review
+from dreams.services.apply import applying
+from dreams.web.pages import review_proposal as selector
+from tests.world import directory as world
+from tests.world.rows import make_session
+from tests.world.two_hosts import TwoHosts
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
+
+
+@pytest.fixture
+def two(browser: Client, settings: SettingsWrapper, tmp_path: Path) -> TwoHosts:
+    return TwoHosts(settings, tmp_path)
+
+
+@pytest.fixture
+def approved(two: TwoHosts, tmp_path: Path) -> Proposal:
+    made = world.three_changes(world.make_project(tmp_path / "root"))
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    two.give(made.project)
+    two.accept()
+    return Proposal.objects.select_related("project").get(pk=made.pk)
+
+
+def _text(browser: Client, address: str) -> str:
+    return html.unescape(browser.get(address).content.decode())
+
+
+def _submit(browser: Client, proposal: Proposal) -> str:
+    loaded = selector.load(proposal)
+    given = {"bases": loaded.digest, "answers": loaded.answers}
+    answer = browser.post(f"/review/{proposal.public_id}/submit/", given, follow=True)
+    return html.unescape(answer.content.decode())
+
+
+def test_a_review_that_is_submitted_here_is_written_there_and_reported_here(
+    browser: Client, approved: Proposal, two: TwoHosts
+) -> None:
+    before = manifest(world.folder(approved.project))
+    page = _submit(browser, approved)
+    assert "Asked desk to do it" in page and "waiting for its host, desk" in page
+    assert manifest(world.folder(approved.project)) == before
+    inbox = _text(browser, "/")
+    assert "desk’s move:" in inbox and "It was asked to write this" in inbox
+    two.work()
+    page = _text(browser, f"/review/{approved.public_id}/")
+    assert "Write what was approved: done" in page and "Written: 3 files" in page
+    assert manifest(world.folder(approved.project)) != before
+
+
+def test_a_host_that_is_away_is_named_with_when_it_was_last_seen(
+    browser: Client, approved: Proposal, two: TwoHosts
+) -> None:
+    Host.objects.filter(key=two.desk).update(last_seen_at=timezone.now() - dt.timedelta(hours=3))
+    page = _submit(browser, approved)
+    assert "It is away now (was last seen 3 h ago)" in page
+    assert "desk is away, last seen" in page
+
+
+def test_a_request_is_withdrawn_on_the_page_until_it_is_taken(
+    browser: Client, approved: Proposal, two: TwoHosts
+) -> None:
+    _submit(browser, approved)
+    asked = HostRequest.objects.get()
+    back = {"back": f"/review/{approved.public_id}/"}
+    answer = browser.post(f"/requests/{asked.public_id}/withdraw/", back, follow=True)
+    assert "Withdrawn" in answer.content.decode()
+    assert two.work() == []
+    _submit(browser, approved)
+    with two.there():
+        host_requests.take()
+    again = HostRequest.objects.latest("pk")
+    answer = browser.post(f"/requests/{again.public_id}/withdraw/", back, follow=True)
+    assert "Too late: desk has taken it" in answer.content.decode()
+
+
+@pytest.mark.parametrize("verb", ["edit", "forget", "restore"])
+def test_a_memory_is_changed_there(browser: Client, approved: Proposal, two: TwoHosts, verb: str) -> None:
+    with two.there():
+        assert applying.apply(approved, world.ME).complete
+    found = Memory.objects.get(project=approved.project, path="feedback_testing.md")
+    given = {
+        "content": "Other.\n",
+        "base_sha": found.sha256,
+        "version": Version.objects.filter(memory=found).earliest("pk").pk,
+    }
+    page = browser.post(f"/memories/{found.pk}/{verb}/", given, follow=True).content.decode()
+    assert "Asked desk to do it" in page and "Withdraw" in page
+    [done] = two.work()
+    assert done.state == HostRequest.State.DONE, done.text
+
+
+def test_an_undo_is_previewed_by_what_was_last_seen_and_done_there(
+    browser: Client, approved: Proposal, two: TwoHosts
+) -> None:
+    before = manifest(world.folder(approved.project))
+    with two.there():
+        assert applying.apply(approved, world.ME).complete
+    address = f"/review/{approved.public_id}/undo/"
+    page = _text(browser, address)
+    seen = page.split('name="seen" value="')[1].split('"')[0]
+    answer = browser.post(address, {"seen": seen}, follow=True)
+    assert "Asked desk to do it" in answer.content.decode()
+    [done] = two.work()
+    assert done.state == HostRequest.State.DONE, done.text
+    assert [row[:2] for row in manifest(world.folder(approved.project))] == [row[:2] for row in before]
+
+
+@pytest.mark.parametrize("verb", ["secrets/redact", "caught/read", "caught/submit", "dream"])
+def test_what_a_project_page_starts_is_started_there(
+    browser: Client, approved: Proposal, two: TwoHosts, verb: str
+) -> None:
+    answer = browser.post(f"/projects/{approved.project_id}/{verb}/", follow=True)
+    assert "Asked desk to do it" in answer.content.decode()
+    assert HostRequest.objects.filter(state="waiting", host=two.desk).count() == 1
+
+
+def test_pages_that_need_the_disk_of_another_host_say_so_and_read_nothing_here(
+    browser: Client, approved: Proposal, tmp_path: Path
+) -> None:
+    transcript = tmp_path / "of-somebody-else.jsonl"
+    transcript.write_text('{"type":"user","message":{"role":"user","content":"A private word."}}\n')
+    session = make_session(approved.project, path=str(transcript))
+    page = _text(browser, f"/sessions/{session.pk}/")
+    assert "The transcript is on desk." in page and "private" not in page
+    assert "files are on desk" in _text(browser, f"/projects/{approved.project_id}/instructions/")
+    assert "memories are on desk" in _text(browser, f"/projects/{approved.project_id}/recall/")
