@@ -9,6 +9,8 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import secrets
+import time
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.contrib.auth import authenticate
@@ -28,7 +30,6 @@ LENGTH = 20
 GROUP = 5
 TRIES = 10
 TRIES_SECONDS = 60
-_TRIES_KEY = "login-tries"
 
 
 class Link(NamedTuple):
@@ -39,7 +40,10 @@ class Link(NamedTuple):
 
 
 class TooManyTries(Exception):
-    """More than TRIES wrong codes or passwords in a minute."""
+    """More than TRIES wrong passwords for one account from one address in a minute.
+
+    Codes are not counted: they have 100 bits, and whoever could fill a count could keep the owner out.
+    """
 
 
 def make_link(now: dt.datetime | None = None) -> Link:
@@ -54,9 +58,8 @@ def make_link(now: dt.datetime | None = None) -> Link:
 
 
 def use_code(code: str, now: dt.datetime | None = None) -> User | None:
-    """The owner, once per link; None when the code is wrong, used or over. Raises TooManyTries."""
+    """The owner, once per link; None when the code is wrong, used or over."""
     now = now or timezone.now()
-    _refuse_many_tries()
     with transaction.atomic():
         # One UPDATE decides: of two requests with the same code, one finds no row.
         used = LoginLink.objects.filter(
@@ -70,18 +73,19 @@ def use_code(code: str, now: dt.datetime | None = None) -> User | None:
             user = ensure_owner()
             auditlog.record("login", actor=user.get_username(), by="link")
             return user
-    _count_try()
     return None
 
 
-def use_password(name: str, password: str) -> User | None:
-    """The account, or None. Raises TooManyTries."""
-    _refuse_many_tries()
+def use_password(name: str, password: str, address: str = "") -> User | None:
+    """The account, or None; `address` is where the request comes from. Raises TooManyTries."""
+    tries = _Tries.of(name, address)
+    if tries.count >= TRIES:
+        raise TooManyTries
     user = authenticate(username=name, password=password)
     if isinstance(user, User):
         auditlog.record("login", actor=user.get_username(), by="password")
         return user
-    _count_try()
+    tries.add()
     return None
 
 
@@ -119,16 +123,23 @@ def _hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-def _refuse_many_tries() -> None:
-    if cache.get(_TRIES_KEY, 0) >= TRIES:
-        raise TooManyTries
+@dataclass(frozen=True, slots=True)
+class _Tries:
+    """Wrong passwords for one account from one address, within a minute of the first."""
 
+    key: str
+    count: int
+    until: float
 
-def _count_try() -> None:
-    if cache.add(_TRIES_KEY, 1, TRIES_SECONDS):
-        return
-    try:
-        cache.incr(_TRIES_KEY)
-    except ValueError:
-        # It ran out between the two calls.
-        cache.set(_TRIES_KEY, 1, TRIES_SECONDS)
+    @classmethod
+    def of(cls, name: str, address: str) -> _Tries:
+        key, now = f"login-tries-{_hash(f'{address} {name}')}", time.time()
+        count, until = cache.get(key, (0, 0.0))
+        # Later than a minute from now: counted while a clock ran ahead.
+        if not now < until <= now + TRIES_SECONDS:
+            count, until = 0, now + TRIES_SECONDS
+        return cls(key, count, until)
+
+    def add(self) -> None:
+        """Count one more; the minute stays where it began."""
+        cache.set(self.key, (self.count + 1, self.until), TRIES_SECONDS)

@@ -6,6 +6,7 @@ import datetime as dt
 import threading
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.db import connections
 from django.test import Client
@@ -105,11 +106,56 @@ def test_a_password_is_asked_for_only_where_one_exists(client: Client) -> None:
     assert client.post("/login/password/", {"name": "alice", "password": word}).status_code == 303
 
 
-def test_many_wrong_tries_have_to_wait(client: Client) -> None:
-    for _ in range(login.TRIES):
+def _try(client: Client, name: str, password: str, address: str = "127.0.0.1") -> int:
+    form = {"name": name, "password": password}
+    return client.post("/login/password/", form, REMOTE_ADDR=address).status_code
+
+
+def test_a_right_code_always_works_however_many_wrong_ones_and_passwords_came_before(client: Client) -> None:
+    for _ in range(login.TRIES * 3):
         assert client.post("/login/", {"code": "wrong"}).status_code == 422
-    assert client.post("/login/", {"code": login.make_link().code}).status_code == 429
-    assert client.post("/login/password/", {"name": "a", "password": "b"}).status_code == 429
+        _try(client, login.OWNER, "wrong")
+    assert client.post("/login/", {"code": login.make_link().code}).status_code == 303
+
+
+def test_wrong_passwords_are_counted_for_one_account_from_one_address(client: Client) -> None:
+    word = "-".join(["correct", "horse"])
+    for name in ("alice", "bert"):
+        User.objects.create_superuser(name, password=word)
+    for _ in range(login.TRIES):
+        assert _try(client, "alice", "wrong") == 422
+    assert _try(client, "alice", word) == 429, "from here it is guessed"
+    assert _try(client, "alice", word, "10.0.0.7") == 303
+    assert _try(Client(), "bert", word) == 303
+
+
+def test_a_try_does_not_lengthen_the_wait(client: Client) -> None:
+    word = "-".join(["correct", "horse"])
+    User.objects.create_superuser("alice", password=word)
+    begun = timezone.now()
+    with time_machine.travel(begun, tick=False) as clock:
+        for _ in range(login.TRIES):
+            _try(client, "alice", "wrong")
+        clock.move_to(begun + dt.timedelta(seconds=59))
+        assert _try(client, "alice", word) == 429
+        clock.move_to(begun + dt.timedelta(seconds=61))
+        assert _try(client, "alice", word) == 303
+
+
+def test_a_clock_that_ran_ahead_keeps_nobody_out(client: Client) -> None:
+    word = "-".join(["correct", "horse"])
+    User.objects.create_superuser("alice", password=word)
+    with time_machine.travel(timezone.now() + dt.timedelta(days=400)):
+        for _ in range(login.TRIES):
+            _try(client, "alice", "wrong")
+    assert _try(client, "alice", word) == 303
+
+
+def test_the_admin_has_no_second_door_for_passwords(client: Client) -> None:
+    User.objects.create_superuser("alice", password="-".join(["correct", "horse"]))
+    form = {"username": "alice", "password": "-".join(["correct", "horse"])}
+    client.post("/admin/login/", form)
+    assert client.get("/").status_code == 302
 
 
 def test_logging_in_and_out_is_audited_and_takes_a_post(browser: Client, client: Client) -> None:

@@ -14,7 +14,7 @@ from dreams.web.htmx import SeeOther
 
 WRONG_CODE = "This code is wrong, was used, or is older than ten minutes. Make a new one with `python manage.py login_url`."
 WRONG_PAIR = "Name and password do not fit together."
-TOO_MANY = "Too many wrong tries. Wait a minute."
+TOO_MANY = "Too many wrong passwords. Wait a minute, or use a code: `python manage.py login_url` makes one."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -30,7 +30,11 @@ def login(request: HttpRequest) -> HttpResponse:
 @require_POST
 def with_password(request: HttpRequest) -> HttpResponse:
     try:
-        user = logins.use_password(request.POST.get("name", ""), request.POST.get("password", ""))
+        user = logins.use_password(
+            request.POST.get("name", ""),
+            request.POST.get("password", ""),
+            request.META.get("REMOTE_ADDR", ""),
+        )
     except logins.TooManyTries:
         return _page(request, password_error=TOO_MANY, status=429)
     if user is None:
@@ -45,10 +49,7 @@ def logout(request: HttpRequest) -> HttpResponse:
 
 
 def _log_in_with_code(request: HttpRequest) -> HttpResponse:
-    try:
-        user = logins.use_code(request.POST.get("code", ""))
-    except logins.TooManyTries:
-        return _page(request, code_error=TOO_MANY, status=429)
+    user = logins.use_code(request.POST.get("code", ""))
     if user is None:
         return _page(request, code_error=WRONG_CODE, status=422)
     return _enter(request, user)
