@@ -23,7 +23,7 @@ if __name__ == "__main__":
 from dreams.lib import diff, memdir
 from dreams.lib.agents.transcripts import is_correction
 from dreams.lib.diff.merge import merge3, merge_index
-from dreams.lib.prose import dates, similarity
+from dreams.lib.prose import comparing, dates
 from dreams.lib.secrets import spotting as secrets
 from dreams.services.search import query
 
@@ -51,7 +51,7 @@ def parsers() -> dict[str, Callable[[str], object]]:
         "search": query.normal,
         "secrets": secrets.spans,
         "dates": lambda text: dates.resolve(text, dt.date(2026, 1, 1)),
-        "similarity": lambda text: similarity.same(text, f"{text}x"),
+        "similarity": lambda text: comparing.same(text, f"{text}x"),
     }
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dreams.lib.prose import comparing, statements
-from dreams.lib.prose.similarity import candidates, same
+from dreams.lib.prose.comparing import candidates, same
 
 WHAT = ("tests", "uploads", "invoices", "backups", "deploys", "reports", "alerts", "imports")
 WHERE = ("in staging", "in production", "on Linux", "behind the proxy", "in the worker", "at night")

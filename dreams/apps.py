@@ -1,4 +1,4 @@
-"""The one Django app."""
+"""The one Django app, and its system checks."""
 
 from django.apps import AppConfig
 

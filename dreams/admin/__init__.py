@@ -5,6 +5,6 @@ and written down. Policies and thresholds go through the same service as the set
 and audited alike. The login is ours: the owner has no password.
 """
 
-from dreams.admin import jobs, policies, rows, site
+from dreams.admin import policies, rows, site
 
-__all__ = ["jobs", "overrides", "policies", "prices", "rows", "site"]
+__all__ = ["policies", "rows", "site"]

@@ -12,7 +12,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from dreams import conf
-from dreams.admin.base import Listed, ModelForm, Values, actor
+from dreams.admin.site import Listed, ModelForm, Values, actor
 from dreams.models import Operation, Override, Policy, Price
 from dreams.services import settings_changes
 from dreams.services.policies import earned

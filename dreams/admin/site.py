@@ -1,17 +1,104 @@
-"""The site itself: its name, its login, who may be looked at, and the tables of others that have no place in it."""
+"""The site itself, and what its tables share: bounded lists, rows that are only shown, dollars as the pages write them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from django import forms
 from django.apps import apps
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
+from django.db.models import DecimalField, Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django_q.models import Failure, OrmQ, Schedule, Success
+
+from dreams.models import Price
+from dreams.web import amounts
+
+if TYPE_CHECKING:
+    from django.contrib.admin.filters import _ListFilterChoices as Choice
+
+    ModelAdmin = admin.ModelAdmin[Any]
+    ModelForm = forms.ModelForm[Any]
+else:
+    # The classes take no parameter when they run.
+    ModelAdmin = admin.ModelAdmin
+    ModelForm = forms.ModelForm
+
+PER_PAGE = 50
+
+
+def actor(request: HttpRequest) -> str:
+    return request.user.get_username()
+
+
+def _dollars(name: str) -> Callable[[Model], str]:
+    """A column of dollars as the pages write them, and not with all the places that are stored."""
+
+    @admin.display(description=name.removesuffix("_usd").replace("_", " "), ordering=name)
+    def shown(row: Model) -> str:
+        value = getattr(row, name)
+        written = amounts.rate if isinstance(row, Price) else amounts.money
+        return "" if value is None else written(value)
+
+    return shown
+
+
+class Values(admin.AllValuesFieldListFilter):
+    """Every value that there is. The empty one has a name too: a link of no words is not seen."""
+
+    def choices(self, changelist: ChangeList) -> Iterator[Choice]:
+        for choice in super().choices(changelist):
+            choice["display"] = choice["display"] or "none"
+            yield choice
+
+
+class Listed(ModelAdmin):
+    """Bounded lists that never count a large table twice. Each field of dollars can be shown as `<name>_shown`."""
+
+    list_per_page = PER_PAGE
+    list_max_show_all = PER_PAGE
+    show_full_result_count = False
+
+    def __init__(self, model: type[Model], site: admin.AdminSite) -> None:
+        for field in model._meta.fields:
+            if isinstance(field, DecimalField):
+                setattr(self, f"{field.name}_shown", _dollars(field.name))
+        super().__init__(model, site)
+
+
+class ReadOnly(Listed):
+    """Shown, never changed: the rows are made by discovery, dreams and reviews."""
+
+    # A subclass may name fields that a person may change here after all.
+    changeable: tuple[str, ...] = ()
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return bool(self.changeable) and super().has_change_permission(request, obj)
+
+    def get_fields(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> list[str | list[str] | tuple[str, ...]]:
+        return list(self._names())
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+        return [name for name in self._names() if name not in self.changeable]
+
+    def _names(self) -> list[str]:
+        fields = (field for field in self.opts.fields if field.name != "id")
+        return [f"{f.name}_shown" if isinstance(f, DecimalField) else f.name for f in fields]
+
 
 if TYPE_CHECKING:
     Accounts = UserAdmin[User]

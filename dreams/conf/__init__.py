@@ -5,17 +5,22 @@ pages and kept in the database), the environment (`MEMORYWEB_<KEY>`), the defaul
 """
 
 from dreams.conf.config import Config
-from dreams.conf.overrides import (
+from dreams.conf.values import (
+    BadValue,
     Overrides,
     Sourced,
     SourceName,
+    Spec,
+    Value,
+    bad_receiver,
     current,
     engines,
     from_environment,
+    parse,
     sourced,
+    specs,
     zone,
 )
-from dreams.conf.values import BadValue, Spec, Value, bad_receiver, parse, specs
 
 __all__ = [
     "BadValue",

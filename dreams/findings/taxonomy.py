@@ -28,7 +28,7 @@ from dreams.findings.ledger.units import (
 from dreams.findings.passing import passing
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 
 CHECK = "taxonomy"
 POINTER_CHARS = 600  # a reference shorter than this is short enough, wherever it points
@@ -321,7 +321,7 @@ def _rejected(subject: Subject) -> Iterator[Found]:
     before = {keyed(u.text) for path, data in subject.before.items() for u in units_of(path, data)}
     told = set[str]()
     for line in added_lines(subject):
-        key = similarity.normalised(line.text)
+        key = comparing.normalised(line.text)
         day = subject.rejected.get(key)
         together = line.hunk.operation or line.hunk_id if line.hunk else ""
         if day is None or not key or key in before or together in told or is_bookkeeping(subject, line):

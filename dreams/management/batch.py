@@ -1,10 +1,15 @@
-"""JSON lines in, JSON lines out: how every `--batch` command answers. No Django, no database."""
+"""JSON lines in, JSON lines out: how every `--batch` command answers. It needs no database and no settings to fit together."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from typing import BinaryIO, TextIO
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, BinaryIO, TextIO
+
+from django.core.management.base import CommandParser
+
+from dreams.management import base
 
 Row = dict[str, object]
 LONGEST = 8 * 1024 * 1024  # bytes of one line; what is longer is answered by an error and skipped
@@ -64,3 +69,36 @@ def text_of(row: Row, key: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{key!r} must be a string")
     return value
+
+
+class BatchCommand(base.Command):
+    """Base of `resolve_dates`, `similar` and `check_claims`. Subclasses give `reply`, or `replying` where there is much to open."""
+
+    needs_database = False
+    has_json = False  # the answers are JSON lines, asked for or not
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--batch", action="store_true", required=True, help="read JSON lines from standard input"
+        )
+        parser.add_argument(
+            "--json", action="store_true", help="same as without; the output is always JSON lines"
+        )
+
+    def run(self, options: Mapping[str, Any]) -> None:
+        answer_standard_input(self.replying(options))
+
+    def replying(self, options: Mapping[str, Any]) -> Callable[[Row], Row]:
+        """What answers one line."""
+        return self.reply
+
+    def reply(self, row: Row) -> Row:
+        """The answer to one line. ValueError refuses the line and says why."""
+        raise NotImplementedError
+
+
+def answer_standard_input(reply: Callable[[Row], Row]) -> None:
+    """Standard input to standard output. Raises BadUsage where there is nothing to read from."""
+    if sys.stdin is None:
+        raise base.BadUsage("Standard input is closed. Give JSON lines on it.")
+    answer(sys.stdin.buffer, sys.stdout, reply)

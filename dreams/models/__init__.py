@@ -3,15 +3,12 @@
 from dreams.models.auditlog import AuditEntry
 from dreams.models.catching import Card
 from dreams.models.config import LoginLink, Override, Policy
-from dreams.models.dreams import DreamRun, DreamSession, Turn
+from dreams.models.dreams import DreamRun, DreamSession, Turn, WorkStep, WorkText
 from dreams.models.hosts import Host, HostRequest
-from dreams.models.inbox import FeedToken, Snooze
+from dreams.models.inbox import Channel, FeedToken, Snooze
 from dreams.models.jobs import JobRun, ScheduledJob
-from dreams.models.memories import COUNTED_MEMORIES, Blob, Memory, Version
-from dreams.models.notify import Channel
-from dreams.models.partial import WorkStep, WorkText
+from dreams.models.memories import COUNTED_MEMORIES, Blob, Memory, Purge, SearchText, Version
 from dreams.models.projects import GateEvaluation, LockHold, Project, TranscriptFolder
-from dreams.models.prompt_history import HiddenPrompt, HistoryFile, HistoryPrompt
 from dreams.models.proposals import (
     AppliedBatch,
     AppliedFile,
@@ -25,10 +22,11 @@ from dreams.models.proposals import (
     Operation,
     Proposal,
 )
-from dreams.models.purges import Purge
 from dreams.models.questions import Question, QuestionOption
-from dreams.models.search import SearchText
 from dreams.models.sessions import (
+    HiddenPrompt,
+    HistoryFile,
+    HistoryPrompt,
     MemoryWrite,
     OpenEnd,
     Prompt,

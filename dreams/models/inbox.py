@@ -1,4 +1,4 @@
-"""What a person put off in the inbox, and who may read what waits from outside."""
+"""What waits for a person: what they put off, who may read it from outside, and what they were told outside the pages."""
 
 from __future__ import annotations
 
@@ -36,3 +36,25 @@ class FeedToken(models.Model):
 
     def __str__(self) -> str:
         return f"made {self.made_at:%Y-%m-%d %H:%M}"
+
+
+class Channel(models.Model):
+    """One way of sending the digest. `next_at` is also the claim: whoever moves it on sends."""
+
+    class Name(models.TextChoices):
+        EMAIL = "email", "E-mail"
+        WEBHOOK = "webhook", "Webhook"
+
+    name = models.CharField(max_length=10, choices=Name, unique=True)
+    next_at = models.DateTimeField(null=True, blank=True, help_text="No check before this time.")
+    sent_at = models.DateTimeField(null=True, blank=True)
+    told = models.JSONField(default=list, help_text="Ids of what the last digest listed.")
+    reminders = models.PositiveIntegerField(default=0, help_text="How many digests in a row had no news.")
+    failures = models.PositiveIntegerField(default=0, help_text="In a row.")
+    error = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.get_name_display()

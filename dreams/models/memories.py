@@ -1,10 +1,12 @@
-"""Memories, every state of them that was seen or written, and the bytes of each state."""
+"""Memories: every state of them that was seen or written, the bytes of each state, what search looks through, and the
+secrets that were taken out of all of it."""
 
 from __future__ import annotations
 
 from django.db import models
 
 from dreams.models.projects import Project
+from dreams.models.sessions import Prompt, Session
 
 
 class Blob(models.Model):
@@ -123,3 +125,43 @@ class Version(models.Model):
 
     def __str__(self) -> str:
         return f"{self.memory} at {self.at:%Y-%m-%d %H:%M}"
+
+
+class SearchText(models.Model):
+    """The text of a memory's version, of what a person typed, or of a session's title, as search compares it."""
+
+    blob = models.OneToOneField(Blob, on_delete=models.CASCADE, null=True, related_name="+")
+    prompt = models.OneToOneField(Prompt, on_delete=models.CASCADE, null=True, related_name="+")
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, null=True, related_name="+")
+    text = models.TextField(help_text="Lower case, without accents; secrets removed.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(blob__isnull=False, prompt__isnull=True, session__isnull=True)
+                | models.Q(blob__isnull=True, prompt__isnull=False, session__isnull=True)
+                | models.Q(blob__isnull=True, prompt__isnull=True, session__isnull=False),
+                name="search_text_of_one_thing",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Purge(models.Model):
+    """One purge. Names texts by sha256 and never holds what was in them; an unfinished one is finished at the next start."""
+
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=150, blank=True)
+    by_command = models.BooleanField(default=False)
+    reason = models.CharField(max_length=500, blank=True)
+    replaced = models.JSONField(help_text="Old sha256 to the sha256 of the same text without the secret.")
+    histories = models.JSONField(help_text="Keys of the histories still to be rewritten.")
+    done_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-at"]
+
+    def __str__(self) -> str:
+        return f"{len(self.replaced)} texts, {self.at:%Y-%m-%d %H:%M}"

@@ -12,7 +12,7 @@ from dreams.conf import Config
 from dreams.findings import examine, examining
 from dreams.findings.base import Repeated
 from dreams.findings.directories import between
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 from tests.world.findings import FILES, INDEX, changed, codes, one, report
 
 
@@ -170,7 +170,7 @@ def test_what_is_said_of_a_row_stands_beside_its_own_change():
 
 def test_a_rejected_line_that_comes_back_is_told():
     line = "- Backups go to Hetzner"
-    rejected = {similarity.normalised(line): dt.date(2026, 11, 22)}
+    rejected = {comparing.normalised(line): dt.date(2026, 11, 22)}
     subject = replace(between(FILES, {**FILES, "user_b.md": f"* {line[2:]}.\n".encode()}), rejected=rejected)
     found = one(examine(subject), "rejected-before")
     assert found.severity == "warn"
@@ -178,7 +178,7 @@ def test_a_rejected_line_that_comes_back_is_told():
 
 
 def test_a_frontmatter_line_that_all_memories_have_is_no_rejected_line_come_back():
-    rejected = {similarity.normalised("type: reference"): dt.date(2026, 11, 22)}
+    rejected = {comparing.normalised("type: reference"): dt.date(2026, 11, 22)}
     text = "---\nname: Backups\ntype: reference\n---\n\nThe backups are in Nuremberg.\n"
     subject = replace(between(FILES, {**FILES, "reference_b.md": text.encode()}), rejected=rejected)
     assert "rejected-before" not in codes(examine(subject))
@@ -186,7 +186,7 @@ def test_a_frontmatter_line_that_all_memories_have_is_no_rejected_line_come_back
 
 def test_what_was_rejected_is_told_once_for_changes_that_are_decided_together():
     lines = ["Backups go to Hetzner.", "Backups run at night."]
-    rejected = {similarity.normalised(line): dt.date(2026, 11, 22) for line in lines}
+    rejected = {comparing.normalised(line): dt.date(2026, 11, 22) for line in lines}
     after = {**FILES, "user_b.md": f"{lines[0]}\n".encode(), "user_c.md": f"{lines[1]}\n".encode()}
     subject = between(FILES, after)
     together = [replace(hunk, operation="one") for hunk in subject.hunks]

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.lib.storage.history import Entry, HistoryError, HistoryStore, Meta, UnknownVersion
+from dreams.lib.storage.history import Entry, HistoryError, HistoryStore, Meta, UnknownVersion, manifest
 from dreams.lib.storage.history import manifest as manifests
-from dreams.lib.storage.history import message as messages
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 META = Meta(0o640, 1_700_000_000_123_456_789, {"user.note": b"\x00\xff"})
@@ -220,7 +219,7 @@ names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
 )
 def test_every_message_is_read_back_as_it_was_said(subject, trailers):
     trailers = {key: value.replace("\0", "") for key, value in trailers.items()}
-    back, read = messages.load(messages.dump(subject, trailers))
+    back, read = manifest.read_message(manifest.message(subject, trailers))
     assert read == trailers
     assert back == (" ".join(subject.replace("\0", "").split()) or "(no message)")
 

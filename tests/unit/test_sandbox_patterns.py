@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as s
 
 from dreams.lib.sandbox import patterns
-from dreams.lib.sandbox.errors import Refused, UsageError
 from dreams.lib.sandbox.globbing import matches
+from dreams.lib.sandbox.limits import Refused, UsageError
 
 
 def span(pattern: str, text: str, *, extended: bool = True, fold: bool = False) -> tuple[int, int] | None:

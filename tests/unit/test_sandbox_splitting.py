@@ -7,7 +7,7 @@ import tempfile
 from hypothesis import given, settings
 from hypothesis import strategies as s
 
-from dreams.lib.sandbox.errors import Refused
+from dreams.lib.sandbox.limits import Refused
 from dreams.lib.sandbox.tokenizer import MOST_COMMANDS, parse
 
 # Nothing here can name a file of the empty folder in which bash runs, so globs stay as they are written.

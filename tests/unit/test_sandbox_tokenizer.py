@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as s
 
-from dreams.lib.sandbox.errors import Refused
+from dreams.lib.sandbox.limits import Refused
 from dreams.lib.sandbox.tokenizer import parse
 
 

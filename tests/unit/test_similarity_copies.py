@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.lib.prose.comparing import compare
-from dreams.lib.prose.similarity import Similarity, same
+from dreams.lib.prose.comparing import Similarity, compare, same
 
 LINES = [
     "The exporter writes one file per customer and compresses it before the upload to the bucket",

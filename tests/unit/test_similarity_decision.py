@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.lib.prose.comparing import compare
-from dreams.lib.prose.similarity import candidates, normalised, same
+from dreams.lib.prose.comparing import candidates, compare, normalised, same
 from tests.world import similarity_pairs as table
 
 # Each line holds two statements that differ in one thing that matters.

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, bubblewrap, fences
+from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, fences
 
 OFFERED = fences.offered()
 NET_SINCE = 4  # Landlock's version that also closes the network
@@ -90,14 +90,14 @@ def test_a_process_behind_a_layer_reads_its_mounts_and_does_nothing_else(
     for path in (inside, outside):
         path.parent.mkdir()
         path.write_text("text\n")
-    around = bubblewrap.command(bubblewrap.found(), [str(inside.parent)], root=os.geteuid() == 0)
+    around = fences.command(fences.bubblewrap_found(), [str(inside.parent)], root=os.geteuid() == 0)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = str(listening.getsockname()[1])
         given = [str(inside), str(outside), port, str(os.getpid()), "yes" if layer.landlock else "no"]
         words = [sys.executable, "-c", ACTS, *given]
         ran = subprocess.run(
             [*(around if layer.bubblewrap else ()), *words],
-            cwd=bubblewrap.BASE,
+            cwd=fences.BASE,
             env={"PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
             text=True,
@@ -115,15 +115,15 @@ def test_a_process_behind_a_layer_reads_its_mounts_and_does_nothing_else(
 
 @pytest.mark.parametrize("root", [True, False])
 def test_bubblewrap_is_asked_for_no_network_new_namespaces_and_mounts_to_read_only(root: bool) -> None:
-    words = bubblewrap.command("/usr/bin/bwrap", ["/data/scratch/memory", "/data/scratch"], root=root)
+    words = fences.command("/usr/bin/bwrap", ["/data/scratch/memory", "/data/scratch"], root=root)
     assert words[0] == "/usr/bin/bwrap" and words[-1] == "--"
     assert {"--unshare-net", "--unshare-pid", "--unshare-ipc", "--remount-ro"} <= set(words)
     assert not {"--bind", "--bind-try", "--dev-bind", "--share-net", "--proc"} & set(words)
     assert ("--cap-add" in words) is root and words[words.index("--cap-drop") + 1] == "ALL"
     mounted = [words[at + 1] for at, word in enumerate(words) if word == "--ro-bind-try"]
     assert mounted.index("/data/scratch") < mounted.index("/data/scratch/memory"), "a parent hides no child"
-    assert {sys.prefix, sys.base_prefix, str(bubblewrap.BASE / "dreams")} <= set(mounted)
-    assert not {"/", "/home", "/root", "/etc", str(Path.home()), str(bubblewrap.BASE)} & set(mounted)
+    assert {sys.prefix, sys.base_prefix, str(fences.BASE / "dreams")} <= set(mounted)
+    assert not {"/", "/home", "/root", "/etc", str(Path.home()), str(fences.BASE)} & set(mounted)
 
 
 def fake(tmp_path: Path, body: str) -> str:
@@ -145,7 +145,7 @@ def test_a_bubblewrap_that_the_system_forbids_is_told_and_done_without(
     tmp_path: Path, body: str, said: str
 ) -> None:
     bwrap = fake(tmp_path, body)
-    assert said in bubblewrap.trouble(bwrap)
+    assert said in fences.bubblewrap_trouble(bwrap)
     worker = ToolWorker(Mounts((("memory", str(tmp_path), ()),)), bwrap=bwrap)
     assert said in worker.fences.trouble and not worker.fences.bubblewrap
     assert "bwrap" in worker.run("Bash", {"command": "ls /memory"}).text
@@ -165,7 +165,7 @@ def test_where_there_is_no_bubblewrap_it_is_said(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PATH", str(tmp_path))
     found = fences.offered()
     assert not found.bubblewrap and found.trouble == "bubblewrap is not installed"
-    assert "not start" in bubblewrap.trouble(str(tmp_path / "nothing"))
+    assert "not start" in fences.bubblewrap_trouble(str(tmp_path / "nothing"))
 
 
 def test_the_layers_are_told_the_outer_one_first() -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 from dreams.findings.base import ChangedHunk, Found, MessageParts, Severity, Subject
 from dreams.lib import memdir
 from dreams.lib.files import text
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 from dreams.lib.prose.statements import plain, statement, unmarked
 from dreams.lib.prose.words import code_spans
 
@@ -255,7 +255,7 @@ def keyed(said: str) -> str:
     """What makes two statements the same words: marks and case aside, but not check boxes or struck text."""
     signs = "".join(sign for sign in ("[ ]", "[x]", "~~") if sign in said.lower())
     said = said.replace("…", "...")
-    plain = similarity.normalised(said) or " ".join(said.split())
+    plain = comparing.normalised(said) or " ".join(said.split())
     marked = " ".join(span for span in literal(said) if unmarked(span) != span)
     return " ".join(part for part in (signs, plain, marked) if part)
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.sandbox.limits import LineTooLong
 
-from .errors import LineTooLong
 from .limits import Meter
 from .mounts import Tree, trouble
 

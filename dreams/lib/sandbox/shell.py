@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.sandbox.limits import LimitReached, Refused, UsageError
 
 from . import globbing, tokenizer
 from .commands import find_command, unknown
-from .errors import LimitReached, Refused, UsageError
 from .limits import Limits, Meter
 from .mounts import Tree, normal, trouble
 from .process import Process, Runner

@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .errors import Refused
+from dreams.lib.sandbox.limits import Refused
 
 LONGEST_LINE = 16_384
 MOST_COMMANDS = 20

@@ -1,19 +1,170 @@
 """Which places of a text are secrets: by their form, by how they are handed over, or by the name that they are given. PURE.
 
-All patterns run on re2, in linear time. `spans` gives places, never the secret's own words.
-"""
+All patterns run on re2, in linear time. `spans` gives places, never the secret's own words."""
 
 from __future__ import annotations
 
+import base64
+import itertools
+import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import re2
 
-from dreams.lib.secrets import value_tests
 from dreams.lib.secrets.forms import GIVEN, PREFIXED, SHORT
+
+LEAST_PASSWORD = 8  # characters of one that prose hands over with no sign between
+LEAST_TOKEN = 20
+_BODY_PLACEHOLDER = re.compile(
+    r"example|placeholder|x{4,}|\*{3,}|\.{3,}|…|redacted|changeme|change[-_]me|replace[-_ ]?(?:me|with|this)|your[-_ ]|dummy|insert[-_]|<|>|⟨|\[|0{8,}|1234567890?abc",
+    re.IGNORECASE,
+)
+_REFERENCE = re.compile(
+    r"^(?:\$|!\w+$|%[A-Z_]+%$|%\(|process\.env|os\.(?:environ|getenv)|env[.\[(]|ENV[.\[]|secrets?\.|vault:|op://|ref:|arn:|file:|@|/|~/|\./|\{\{|import\.meta|https?://)",
+)
+_NOT_A_VALUE = re.compile(
+    r"^(?:true|false|none|null|undefined|required|optional|string|str|bytes|int|number|bool)\b", re.IGNORECASE
+)
+_SAMPLE = re.compile(
+    r"(?:test|demo|sample|admin|passw(?:or|0r)d|secret|qwerty|letmein|welcome|user|foobar)\d{0,4}",
+    re.IGNORECASE,
+)
+# Nothing but such words, one of which says that it is for tests: "E2e!Passw0rd".
+_FOR_TESTS = re.compile(
+    r"(?=.*(?:test|demo|sample|fake|e2e))"
+    r"(?:(?:test|demo|sample|fake|e2e|passw(?:or|0r)d|pass|secret|token|user|admin)[\W\d_]{0,6})+",
+    re.IGNORECASE,
+)
+_COMPOUND = re.compile(r"\d{1,4}(?:-[^\W\d_]{3,})+")  # "256-bit-random"
+_DIGEST = re.compile(r"(?:sha\d{1,3}|md5|blake2\w?)[:-][0-9a-fA-F+/=]{16,}$|[a-z]+\d+\.\w+$")
+_CALL = re.compile(
+    r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*$|[\w./-]+\.(?:py|js|ts|go|rs|rb|sh|md|json|ya?ml|toml)\b"
+)
+_STEP = (
+    r"(?:[a-z0-9._-]+|[A-Z0-9_-]+|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*)"  # of a path; what is random mixes both cases
+)
+_PATH = re.compile(rf"(?:{_STEP}/)+{_STEP}?")
+# An action of a cloud, a share of money: what a line on logins or accounts names beside them.
+_NO_WORD = re.compile(r"[a-z][a-z0-9-]*:[A-Z][A-Za-z]+\*?|[$€£]?\d[\d.,]*%.*")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_PASSWORDS = re.compile(r"pass|pwd|kennwort|contraseña|senha|clave|psk|\bpw|[a-z_]pw$", re.IGNORECASE)
+_BARE = re.compile(r"(?:^|[^a-z])(?:pass|auth)$", re.IGNORECASE)
+_MARKS = frozenset("!#%^&*+?~=@$")
+
+
+def is_placeholder(value: str) -> bool:
+    """Told by its words, or by having hardly any different characters."""
+    return (len(set(value)) < 6 and len(value) >= 8) or bool(_BODY_PLACEHOLDER.search(value))
+
+
+def is_reference(value: str) -> bool:
+    """A variable, a place in a vault, a path or an address: it names where the secret is."""
+    return bool(_REFERENCE.match(value))
+
+
+def looks_secret(name: str, value: str) -> bool:
+    """Random-looking: prose, identifiers, paths and placeholders behind "token:" are none."""
+    if is_placeholder(value) or is_reference(value) or _NOT_A_VALUE.match(value) or _DIGEST.match(value):
+        return False
+    if any(form.fullmatch(value) for form in (_PATH, _SAMPLE, _FOR_TESTS, _COMPOUND)):
+        return False
+    if _BARE.search(name):  # "pass: 12_tests" and "auth: oauth2" are said of other things too
+        return is_told(value) or is_token(value)
+    letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    if _PASSWORDS.search(name):
+        marks = any(not char.isalnum() and char not in "-_./:" for char in value)
+        by_chance = len(value) >= 12 and _is_mixed(value)
+        return len(value) >= 6 and letters and (digits or marks or by_chance) and not _is_dotted(value)
+    if len(value) < 12 or not letters or _is_dotted(value):
+        return False
+    return entropy(value) >= 3.0 and (digits or (len(value) >= LEAST_TOKEN and _is_mixed(value)))
+
+
+def is_told(value: str) -> bool:
+    """Whether a word of a sentence is a password: letters and digits in no order, or with a mark among them.
+
+    What people name has its parts in a row: "OAuth2Client", "argon2id", "us-east-1".
+    """
+    if len(value) < LEAST_PASSWORD or _names_something(value):
+        return False
+    kinds = {_kind(char) for char in value if char.isalnum()}
+    if len(kinds | ({"mark"} if _MARKS.intersection(value) else set())) < 3 or "digit" not in kinds:
+        return False
+    inner = value[1:-1]
+    return _turns(value) >= (0.3 if _MARKS.intersection(inner) else 0.45) * (len(value) - 1)
+
+
+def is_mixed(value: str) -> bool:
+    """Whether a word alone is a password: capitals, small letters, digits and a mark among them."""
+    kinds = {_kind(char) for char in value if char.isalnum()}
+    return (
+        len(value) >= LEAST_PASSWORD + 2
+        and len(kinds) == 3
+        and bool(_MARKS.intersection(value[1:-1]))
+        and is_told(value)
+    )
+
+
+def is_token(value: str, least: int = LEAST_TOKEN) -> bool:
+    """Whether a long word is a token: digits all over it, or upper and lower case as by chance."""
+    if len(value) < least or _names_something(value) or value.isdigit():
+        return False
+    return sum(map(str.isdigit, value)) >= 2 and _turns(value) >= 0.25 * len(value) and entropy(value) >= 3.0
+
+
+def is_login(value: str) -> bool:
+    """A name and a password as a header carries them: "name:password" in base64."""
+    try:
+        name, colon, password = base64.b64decode(value, validate=True).decode("ascii").partition(":")
+    except ValueError:
+        return False
+    return bool(colon) and f"{name}{password}".isprintable() and not is_placeholder(f"{name}:{password}")
+
+
+def is_uuid(value: str) -> bool:
+    """A session, a trace, a row: most of what has such a name is no secret."""
+    return bool(_UUID.fullmatch(value))
+
+
+def _names_something(value: str) -> bool:
+    if is_placeholder(value) or is_reference(value) or _DIGEST.match(value) or _CALL.match(value):
+        return True
+    return any(form.fullmatch(value) for form in (_PATH, _SAMPLE, _FOR_TESTS, _NO_WORD))
+
+
+def _kind(char: str) -> str:
+    return "digit" if char.isdigit() else "upper" if char.isupper() else "lower"
+
+
+def _turns(value: str) -> int:
+    """How often the kind of character changes; a sign between two words is no change."""
+    plain = [_kind(char) if char.isalnum() else "mark" for char in value if char.isalnum() or char in _MARKS]
+    return sum(a != b for a, b in itertools.pairwise(plain))
+
+
+def _is_dotted(value: str) -> bool:
+    """A path, a call, a member of something, or a version: code, not a value."""
+    return not _is_mixed(value) and bool(
+        re.fullmatch(r"[A-Za-z_][A-Za-z_]*\d{0,2}(?:[./:-][A-Za-z_]+\d{0,2})*[/.]?|[\d.]+", value)
+    )
+
+
+def _is_mixed(value: str) -> bool:
+    """Upper and lower case as by chance, unlike CamelCase."""
+    turns = sum(
+        a.isupper() != b.isupper() for a, b in itertools.pairwise(value) if a.isalpha() and b.isalpha()
+    )
+    return turns >= 5 and 0.3 <= sum(map(str.isupper, value)) / len(value) <= 0.7
+
+
+def entropy(value: str) -> float:
+    """Shannon entropy in bits per character."""
+    return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
+
 
 MAX_CHARS = 4_000_000  # of one text; callers hand in files and transcript lines
 
@@ -68,20 +219,16 @@ class SecretSpan:
 
 Judge = Callable[[str], bool]
 _JUDGES: dict[str, Judge] = {
-    "form": lambda value: not value_tests.is_placeholder(value),
-    "password": partial(value_tests.looks_secret, "password"),
-    "token": partial(value_tests.looks_secret, "token"),
-    "told": value_tests.is_told,
-    "mixed": value_tests.is_mixed,
-    "login": value_tests.is_login,
-    "random": partial(value_tests.is_token, least=16),
-    "unnamed": lambda value: value_tests.is_token(value) and not value_tests.is_uuid(value),
+    "form": lambda value: not is_placeholder(value),
+    "password": partial(looks_secret, "password"),
+    "token": partial(looks_secret, "token"),
+    "told": is_told,
+    "mixed": is_mixed,
+    "login": is_login,
+    "random": partial(is_token, least=16),
+    "unnamed": lambda value: is_token(value) and not is_uuid(value),
     "address": lambda value: (
-        not (
-            value_tests.is_placeholder(value)
-            or value_tests.is_reference(value)
-            or value.lower() in _SAMPLE_PASSWORDS
-        )
+        not (is_placeholder(value) or is_reference(value) or value.lower() in _SAMPLE_PASSWORDS)
         and not (value.isupper() and value.replace("_", "").isalpha())  # TOKEN, DB_PASSWORD
     ),
 }
@@ -178,11 +325,11 @@ def _assigned(text: str) -> Iterator[SecretSpan]:
         start, value = match.start(_ASSIGNED.groupindex["s"]), _ended(match["s"])
         if text[match.end() : match.end() + 1] == "(":  # what is called gives the secret, and is none
             continue
-        if value_tests.looks_secret(match["name"], value):
+        if looks_secret(match["name"], value):
             yield SecretSpan("assigned-secret", start, start + len(value))
     for match in _SET.finditer(text):
         start, value = match.start(_SET.groupindex["s"]), _ended(match["s"])
-        if not _NO_SECRET_KEY.search(match["name"]) and value_tests.is_token(value, 16):
+        if not _NO_SECRET_KEY.search(match["name"]) and is_token(value, 16):
             yield SecretSpan("assigned-secret", start, start + len(value))
 
 

@@ -11,7 +11,7 @@ from django.core.management.base import CommandParser
 from dreams.lib.prose.claims.sessions import Sessions
 from dreams.lib.prose.claims.verdict import ClaimCheck
 from dreams.management import base, batch
-from dreams.management.batch_command import BatchCommand
+from dreams.management.batch import BatchCommand
 
 
 class Command(BatchCommand):

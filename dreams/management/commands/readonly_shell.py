@@ -12,7 +12,7 @@ from django.core.management.base import CommandParser
 from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.sandbox import Answer, Mount, Tree
 from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed
-from dreams.management import base, batch, batch_command
+from dreams.management import base, batch
 
 
 class Command(base.Command):
@@ -45,7 +45,7 @@ class Command(base.Command):
             tree.close()
         try:
             if options["batch"]:
-                batch_command.answer(lambda row: _shown(batch.text_of(row, "cmd"), shell, cwd))
+                batch.answer_standard_input(lambda row: _shown(batch.text_of(row, "cmd"), shell, cwd))
             elif options["json"]:
                 return _shown(options["line"], shell, cwd)
             else:

@@ -6,7 +6,7 @@ import datetime as dt
 
 from dreams.lib.prose.dates import DateSpan, resolve, rewrite
 from dreams.management import batch
-from dreams.management.batch_command import BatchCommand
+from dreams.management.batch import BatchCommand
 
 
 class Command(BatchCommand):

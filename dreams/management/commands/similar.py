@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 from dreams.lib.prose.comparing import compare
 from dreams.management import batch
-from dreams.management.batch_command import BatchCommand
+from dreams.management.batch import BatchCommand
 
 
 class Command(BatchCommand):
@@ -34,7 +34,7 @@ class Command(BatchCommand):
 
     def reply(self, row: batch.Row) -> batch.Row:
         one, other = batch.text_of(row, "a"), batch.text_of(row, "b")
-        certain, likely = similarity.same(one, other), compare(one, other)
+        certain, likely = comparing.same(one, other), compare(one, other)
         is_likely = certain.same or likely.relation == "same"
         return {
             "same": is_likely,
@@ -46,7 +46,7 @@ class Command(BatchCommand):
 
 def explained(one: str, other: str) -> str:
     """What the rules engine does with two statements, and the rule that says so."""
-    certain, likely = similarity.same(one, other), compare(one, other)
+    certain, likely = comparing.same(one, other), compare(one, other)
     if certain.same:
         return f"Merged without asking: {certain.why}."
     refused = f"Not merged without asking: {certain.why}."

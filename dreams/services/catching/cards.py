@@ -17,7 +17,7 @@ from dreams.engines import drafts
 from dreams.engines.rules import catching
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.lib.files import text
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 from dreams.models import Card, Finding, Hunk, Policy, Project, Proposal, Session
 from dreams.services import auditlog, database, policies, proposals, review
 from dreams.services.apply import applying
@@ -47,7 +47,7 @@ def keep(project: Project, found: Sequence[Statement]) -> list[Card]:
 
 
 def _key(said: str) -> str:
-    return hashlib.sha256(similarity.normalised(said).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(comparing.normalised(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _card(project: Project, one: Statement) -> Card:

@@ -15,7 +15,7 @@ from dreams.engines import drafts
 from dreams.findings.base import ChangedHunk, Subject
 from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.lib import diff
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 from dreams.lib.secrets import redact
 from dreams.models import (
     FileChange,
@@ -221,7 +221,7 @@ def _rejected_by(project: Project, besides: Proposal | None = None) -> Mapping[s
     if besides is not None:
         rows = rows.exclude(proposal=besides)
     return {
-        similarity.normalised(line): timezone.localdate(at)
+        comparing.normalised(line): timezone.localdate(at)
         for lines, at in rows.values_list("added", "at")
         for line in lines
         if line.strip()

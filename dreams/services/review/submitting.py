@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from django.db import transaction
 from django.utils import timezone
 
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.services import auditlog, proposals
 from dreams.services.catching import states as caught
@@ -103,7 +103,7 @@ def _let_in_approved(proposal: Proposal) -> None:
     lines, hunks = _approved(proposal)
     changed = []
     for row in LeftOut.objects.filter(project=proposal.project_id):
-        kept = [line for line in row.added if similarity.normalised(line) not in lines]
+        kept = [line for line in row.added if comparing.normalised(line) not in lines]
         if (row.path, row.hunk_id) in hunks:
             row.delete()
         elif kept != row.added:
@@ -121,7 +121,7 @@ def _approved(proposal: Proposal) -> tuple[set[str], set[tuple[str, str]]]:
         for row, changed in proposals.text_hunks(file, texts):
             if row.is_taken:
                 hunks.add((file.path, row.hunk_id))
-                lines |= {similarity.normalised(line) for line in proposals.added_lines(changed)}
+                lines |= {comparing.normalised(line) for line in proposals.added_lines(changed)}
     return lines, hunks
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL: an index of trigrams where the extension may be installed; without it the same answers come slower."""
+"""PostgreSQL: an index of trigrams where the extension can be installed; without it the same answers come slower."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 
 _BULLET = re.compile(r"^\s*[-*+]\s+")
 
@@ -42,7 +42,7 @@ def units(path: str, document: memdir.Document) -> list[Unit]:
             item.last_line,
             one_line(item.content or item.text),
             item.text,
-            tuple(similarity.normalised(title) for title in item.under),
+            tuple(comparing.normalised(title) for title in item.under),
             _frame(items, place, ends[place]),
         )
         for place, item in enumerate(items)
@@ -62,7 +62,7 @@ def standing_lines(path: str, document: memdir.Document) -> Iterator[Unit]:
         lines = [line.rstrip("\r") for line in item.text.rstrip("\n").split("\n")]
         if len(lines) > 1 and not all(map(is_labelled, lines)):
             continue
-        titles = tuple(similarity.normalised(title) for title in item.under)
+        titles = tuple(comparing.normalised(title) for title in item.under)
         frame = _frame(items, place, ends[place])
         for number, line in enumerate(lines, start=item.first_line):
             if says_something(line):
@@ -119,10 +119,10 @@ def _frame(items: list[memdir.Item], place: int, end: int) -> tuple[str, ...]:
             break
         if item.kind == "bullet" and item.depth < depth:
             depth = item.depth
-            found.append(similarity.normalised(item.content))
+            found.append(comparing.normalised(item.content))
         elif item.kind == "paragraph" and items[place].kind == "bullet":
             if item.text.rstrip().endswith(":") or is_labelled(item.text):
-                found.append(similarity.normalised(item.text))
+                found.append(comparing.normalised(item.text))
             break
     return tuple(found)
 

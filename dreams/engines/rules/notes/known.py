@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from dreams.engines.rules.notes.wording import sentences
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 from dreams.lib.prose.comparing import compare, says_more
 from dreams.lib.prose.statements import statement
 
@@ -26,7 +26,7 @@ class Known:
             self.add(text)
 
     def add(self, text: str) -> None:
-        plain = similarity.normalised(text)
+        plain = comparing.normalised(text)
         if not plain or plain in self._plain:
             return
         place = len(self._texts)
@@ -37,12 +37,12 @@ class Known:
 
     def find(self, text: str, *, whole: bool = False) -> str | None:
         """A known statement that surely says the same; with `whole`, one that lacks no word of `text`."""
-        plain = similarity.normalised(text)
+        plain = comparing.normalised(text)
         if plain in self._plain:
             return self._texts[self._plain[plain]]
         for place in self._near(text):
             known = self._texts[place]
-            found = similarity.same(text, known)
+            found = comparing.same(text, known)
             if (found.same and found.fuller == "b") or (not whole and _tells(known, text)):
                 return known
         return None

@@ -28,7 +28,7 @@ from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place, 
 from dreams.engines.rules.steps import dating
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib import memdir
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 
 LONGEST, MOST_SENTENCES = 400, 2  # a longer statement says much else
 _DAY = re.compile(days.WRITTEN, re.IGNORECASE)
@@ -69,7 +69,7 @@ def passed(context: Asking) -> Iterator[Question]:
         options = (removal(context.draftsman, unit, note, cited), _past(context, unit, note), KEEP)
         yield Question(
             "expired",
-            f"{similarity.normalised(unit.text)[:200]} {day.isoformat()}",
+            f"{comparing.normalised(unit.text)[:200]} {day.isoformat()}",
             f"Its day, {day.isoformat()}, has passed. Is it still of use?",
             (place(unit),),
             tuple(option for option in options if option),
@@ -260,7 +260,7 @@ def _sections(context: Asking, sections: Sequence[_Section], why: str, day: dt.d
         return
     places = tuple(Place(each.path, each.line, each.heading) for each in sections)
     cited = tuple(from_memory(each.path, each.line, each.heading) for each in sections)
-    subject = " ".join(similarity.normalised(each.heading) for each in sections)[:200]
+    subject = " ".join(comparing.normalised(each.heading) for each in sections)[:200]
     yield Question(
         "expired", f"{subject} {day.isoformat()}", why, places, (option, KEEP), cited, weight=OF_A_STATE
     )
@@ -297,7 +297,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
         if option is not None:
             asked.add(unit.path)
             why = _why("This is a state as of", day, context)
-            subject = f"{similarity.normalised(told)[:200]} {day.isoformat()}"
+            subject = f"{comparing.normalised(told)[:200]} {day.isoformat()}"
             cited = (from_memory(unit.path, unit.first_line, unit.raw, note),)
             place = (Place(unit.path, unit.first_line, unit.raw),)
             yield Question("expired", subject, why, place, (option, KEEP), cited, weight=OF_A_STATE)
@@ -317,7 +317,7 @@ def _labelled(context: Asking) -> Iterator[tuple[Unit, str, dt.date]]:
         label = _LABEL.match(each.text) if each.source == "body" else None
         day = _state_day(label[0].replace("*", "")) if label else None
         if day and context.tree_before.writable(each.path) and not each.raw.lstrip()[:1].isdigit():
-            headings = tuple(similarity.normalised(title) for title in each.headings)
+            headings = tuple(comparing.normalised(title) for title in each.headings)
             yield (
                 Unit(each.path, each.first_line, each.last_line, each.text, each.raw, headings, ()),
                 each.text,
@@ -374,7 +374,7 @@ def unsure_days(context: Asking) -> Iterator[Question]:
         known = found.known
         yield Question(
             "changed",
-            f"{found.path} {similarity.normalised(found.line)[:200]}",
+            f"{found.path} {comparing.normalised(found.line)[:200]}",
             f"{found.meant} if this was written on {known.day.isoformat()} ({known.note}), which is not sure.",
             (Place(found.path, found.line_no, found.line),),
             (option, KEEP),

@@ -21,7 +21,7 @@ from dreams.engines.types import Citation, Question
 from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.files.text import one_line, quoted
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 from dreams.lib.prose.pieces import pieces
 from dreams.lib.prose.statements import canonical, statement
 from dreams.lib.prose.values import read
@@ -92,7 +92,7 @@ def _derived(context: Asking, path: str, pairs: Sequence[tuple[Unit, _Line]]) ->
     where = f"in line {lines}" if len(pairs) == 1 else f"in lines {lines}"
     yield Question(
         "derived",
-        " ".join(similarity.normalised(unit.text)[:80] for unit, _ in pairs),
+        " ".join(comparing.normalised(unit.text)[:80] for unit, _ in pairs),
         f"{path} seems to say this already, {where}.",
         tuple(place(unit) for unit, _ in pairs),
         (option, KEEP),
@@ -132,14 +132,14 @@ class _Instructed:
                     self._add(_Line(path, item.first_line, each))
 
     def _add(self, line: _Line) -> None:
-        plain = similarity.normalised(line.text)
+        plain = comparing.normalised(line.text)
         for word in set(plain.split()):
             self._by_word[word].append(len(self._lines))
         self._lines.append((line, plain))
 
     def by(self, unit: Unit) -> _Line | None:
         """The line that says the same in nearly the same words, with every value that it names."""
-        plain = similarity.normalised(unit.text)
+        plain = comparing.normalised(unit.text)
         words = sorted(set(plain.split()), key=lambda word: len(self._by_word.get(word, ())))
         if len(words) < LEAST_WORDS:
             return None

@@ -19,7 +19,7 @@ from dreams.engines.rules.steps.index import base_of, has_children, undoubled
 from dreams.engines.types import Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 from dreams.lib.prose.comparing import says_more
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
@@ -211,7 +211,7 @@ def _blocks(body: str) -> list[str]:
     found: list[list[str]] = [[]]
     for line in memdir.split_lines(_without_title(body)):
         if line.strip():
-            found[-1].append(similarity.normalised(line) or line.strip())
+            found[-1].append(comparing.normalised(line) or line.strip())
         elif found[-1]:
             found.append([])
     return ["\n".join(block) for block in found if block and says_something("".join(block))]
@@ -282,7 +282,7 @@ def _contains(long: list[str], short: list[str], long_body: str) -> bool:
     starts = [at for at in range(len(long) - len(short) + 1) if long[at : at + len(short)] == short]
     if not starts:
         return False
-    titles = {similarity.normalised(i.content) for i in memdir.sections(long_body) if i.kind == "heading"}
+    titles = {comparing.normalised(i.content) for i in memdir.sections(long_body) if i.kind == "heading"}
     return not any(line in titles for block in long[: starts[0]] for line in block.split("\n"))
 
 

@@ -18,7 +18,7 @@ from dreams.engines.rules.user_statements.speech import ASK, SOFT
 from dreams.engines.types import Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
-from dreams.lib.prose import lexicon, properties, similarity
+from dreams.lib.prose import comparing, lexicon, properties
 from dreams.lib.prose.pieces import ROLES, WEAK, keys_of, pieces
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import read
@@ -268,7 +268,7 @@ def _meant(request: Request, text: str) -> bool:
     keys = keys_of(text)
     if request.statement:
         told = request.keys - WEAK
-        return similarity.same(request.text, text).same or bool(
+        return comparing.same(request.text, text).same or bool(
             told <= keys and len(keys - WEAK - told) < 2 and told
         )
     if not request.keys <= keys:

@@ -22,7 +22,7 @@ from dreams.engines.rules.notes.tree import (
 from dreams.engines.types import Citation, Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
-from dreams.lib.prose import lexicon, similarity
+from dreams.lib.prose import comparing, lexicon
 from dreams.lib.prose.statements import statement
 
 _CLAUSES = re.compile(r"\s*[;.]\s+|\s[—–]\s")
@@ -92,7 +92,7 @@ def _meant(tree: Tree, index_path: str, row: memdir.IndexRow) -> str | None:
     same_name = [p for p in inside if _name(p) == _name(row.target)]
     if len(same_name) == 1:
         return same_name[0].removeprefix(base)
-    title = similarity.normalised(row.title)
+    title = comparing.normalised(row.title)
     if same_name or len(title.split()) < 2:
         return None
     same_title = [p for p in inside if title in _titles(tree, p)]
@@ -111,7 +111,7 @@ def _titles(tree: Tree, path: str) -> set[str]:
     document = tree.document(path)
     heads = [i.content for i in memdir.sections(document.body) if i.kind == "heading"][:1]
     names = [document.frontmatter.name] if document.frontmatter and document.frontmatter.name else []
-    return {similarity.normalised(text) for text in [*heads, *names]}
+    return {comparing.normalised(text) for text in [*heads, *names]}
 
 
 def mentioned(index: memdir.Index, target: str) -> bool:
@@ -200,8 +200,8 @@ def _title_is_told(tree: Tree, target: str, keep: memdir.IndexRow, drop: memdir.
 
 
 def _joined(keep: str, drop: str) -> str:
-    said = similarity.normalised(drop)
-    if said and any(similarity.normalised(keep[: end.start()]) == said for end in _PIECE_END.finditer(keep)):
+    said = comparing.normalised(drop)
+    if said and any(comparing.normalised(keep[: end.start()]) == said for end in _PIECE_END.finditer(keep)):
         return keep
     if not drop or Known([keep, *_CLAUSES.split(keep)]).says(drop, whole=True):
         return keep

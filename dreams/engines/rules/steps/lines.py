@@ -10,7 +10,7 @@ from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, from_memory, is_index, is_team
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
-from dreams.lib.prose import lexicon, similarity
+from dreams.lib.prose import comparing, lexicon
 from dreams.lib.prose.statements import statement
 
 LEAST_WORDS = 3
@@ -27,7 +27,7 @@ def merge(rec: Recorder) -> None:
     kept: set[Unit] = set()
     pairs: list[tuple[Unit, Unit]] = []  # (stays, goes)
     words = [frozenset(statement(unit.text).weights) for unit in every]
-    for count, (one, two) in enumerate(similarity.candidates([unit.text for unit in every])):
+    for count, (one, two) in enumerate(comparing.candidates([unit.text for unit in every])):
         if count % CHECK_EVERY == 0:
             rec.report.checkpoint()
         if len(words[one] & words[two]) < SHARED_WORDS:
@@ -57,10 +57,10 @@ def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
         return None
     if one.path == two.path and one.headings != two.headings:
         return None  # each says it of what its own heading names
-    exact = similarity.normalised(one.text) == similarity.normalised(two.text)
+    exact = comparing.normalised(one.text) == comparing.normalised(two.text)
     if one.frame != two.frame or (not exact and not _types_agree(tree, one, two)):
         return None
-    found = similarity.same(one.text, two.text)
+    found = comparing.same(one.text, two.text)
     if not found.same or not places.agree(tree, one, two):
         return None
     as_long = exact and len(one.text) == len(two.text)

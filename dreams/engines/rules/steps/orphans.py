@@ -22,7 +22,7 @@ from dreams.engines.rules.notes.wording import is_labelled, is_slug, says_someth
 from dreams.engines.rules.steps.index import base_of, mentioned
 from dreams.lib import diff, memdir
 from dreams.lib.files.text import encode, is_utf8, one_line, plural
-from dreams.lib.prose import similarity
+from dreams.lib.prose import comparing
 
 TITLE_MAX = 60
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
@@ -179,7 +179,7 @@ def row_text(tree: Tree, path: str, target: str, row_max: int) -> tuple[str, str
     if not _is_text(title):
         title = PurePosixPath(path).stem
     hook = hook_of(tree, path)
-    if not _is_text(hook) or similarity.normalised(hook) == similarity.normalised(title):
+    if not _is_text(hook) or comparing.normalised(hook) == comparing.normalised(title):
         return title, target, ""
     if hook.lower().startswith(title.lower()) and (rest := _NEXT_CLAUSE.match(hook, len(title))):
         hook = hook[rest.end() :]
@@ -208,8 +208,8 @@ def title_of(tree: Tree, path: str) -> str:
             return title
     words = _as_words(PurePosixPath(path).stem)
     said = hook_of(tree, path).rstrip(".")
-    about = similarity.normalised(said).split()
-    if len(said) <= TITLE_MAX and "[" not in said and set(similarity.normalised(words).split()) & set(about):
+    about = comparing.normalised(said).split()
+    if len(said) <= TITLE_MAX and "[" not in said and set(comparing.normalised(words).split()) & set(about):
         return said[:1].upper() + said[1:]
     return words
 

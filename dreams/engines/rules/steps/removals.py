@@ -17,7 +17,7 @@ from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.repository import CodeFact, Repository, facts
 from dreams.engines.types import Citation
 from dreams.lib.files.text import plural, quoted
-from dreams.lib.prose import lexicon, similarity
+from dreams.lib.prose import comparing, lexicon
 from dreams.lib.prose.dates.roles import is_past
 from dreams.lib.prose.exchanges import is_last_number, words_of
 from dreams.lib.prose.pieces import keys_of
@@ -248,10 +248,10 @@ class Said:
 
     def _by_code(self, unit: Unit) -> CodeFact | None:
         keys = keys_of(unit.text)
-        plain = f" {similarity.normalised(unit.text)} "
+        plain = f" {comparing.normalised(unit.text)} "
         near = {id(fact): fact for key in keys for fact in self._code.get(key, ())}
         for fact in near.values():
-            named = all(f" {similarity.normalised(value)} " in plain for value in fact.values)
+            named = all(f" {comparing.normalised(value)} " in plain for value in fact.values)
             if named and keys <= keys_of(fact.words) and not statement(unit.text).negations:
                 return fact
         return None

@@ -23,9 +23,8 @@ from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.comparing import compare
+from dreams.lib.prose.comparing import compare, normalised
 from dreams.lib.prose.pieces import WEAK, Piece, keys_of, pieces
-from dreams.lib.prose.similarity import normalised
 from dreams.lib.prose.statement_index import Statement, statements_of
 from dreams.lib.prose.statements import statement
 

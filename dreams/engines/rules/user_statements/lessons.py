@@ -18,7 +18,7 @@ from dreams.engines.rules.user_statements.speech import REVERTED
 from dreams.engines.rules.user_statements.statements import tells_change
 from dreams.engines.types import Citation, Job
 from dreams.lib import memdir
-from dreams.lib.prose import dates, similarity
+from dreams.lib.prose import comparing, dates
 from dreams.lib.prose.comparing import compare
 from dreams.lib.prose.exchanges import is_last_number, is_told_past
 from dreams.lib.prose.pieces import keys_of
@@ -103,9 +103,9 @@ def _weighed(lesson: Lesson) -> Lesson:
 
 def drop(found: Gathered, told: Iterable[str]) -> None:
     """Leave out what an update has brought into memory already."""
-    said = {similarity.normalised(text) for text in told}
-    found.lessons = [each for each in found.lessons if similarity.normalised(each.text) not in said]
-    found.asked = [each for each in found.asked if similarity.normalised(each.text) not in said]
+    said = {comparing.normalised(text) for text in told}
+    found.lessons = [each for each in found.lessons if comparing.normalised(each.text) not in said]
+    found.asked = [each for each in found.asked if comparing.normalised(each.text) not in said]
 
 
 def all_statements(tree: Tree) -> Iterable[str]:
@@ -185,9 +185,9 @@ def _once(said: Sequence[Lesson]) -> list[Lesson]:
         twin = known.find(lesson.text)
         if twin is None:
             known.add(lesson.text)
-            kept[similarity.normalised(lesson.text)] = lesson
+            kept[comparing.normalised(lesson.text)] = lesson
         else:
-            fuller = kept[similarity.normalised(twin)]
+            fuller = kept[comparing.normalised(twin)]
             fuller.citations += lesson.citations
             fuller.sureness = min(fuller.sureness, lesson.sureness, key=_ORDER_OF_SURENESS.index)
     # In the order in which they were said.

@@ -11,9 +11,18 @@ Paths below a root are relative POSIX strings (`team/a.md`); undecodable bytes t
 
 from __future__ import annotations
 
-from .paths import SafeFsError, TooLarge, UnsafePath, kind_of, reason, split
+from dreams.lib.files.safefs.root import (
+    Found,
+    SafeFsError,
+    Skipped,
+    TooLarge,
+    UnsafePath,
+    kind_of,
+    reason,
+    split,
+)
+
 from .root import DEFAULT_LIMIT, Root
-from .walking import Found, Skipped
 
 __all__ = [
     "DEFAULT_LIMIT",

@@ -1,20 +1,239 @@
-"""`Root`: a chosen directory, held by handle, and everything that is done below it."""
+"""`Root`: a chosen directory, held by handle, and everything that is done below it. Which names are taken, and how one of them
+is opened or made from the handle of its directory: no path ever goes to the system whole."""
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import secrets
 import stat as st
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
 from typing import Self
 
-from .handles import mode_to_keep, open_directory, open_plain, open_regular, write_new
-from .paths import SafeFsError, TooLarge, UnsafePath, kind_of, reason, split
-from .walking import Budget, Found, Skipped, walk
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A regular file met on a walk. `stat.st_nlink` tells whether other names share its bytes."""
+
+    rel: str
+    stat: os.stat_result
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A name that a walk did not enter or offer, and why, in words for a person."""
+
+    rel: str
+    why: str
+
+
+@dataclass(slots=True)
+class Budget:
+    left: int
+    ran_out: bool = False
+
+    def entries(self, fd: int) -> list[os.DirEntry[str]]:
+        """The names of one directory, sorted, taken from what is left."""
+        with os.scandir(fd) as found:
+            taken = list(islice(found, self.left + 1))
+        self.ran_out = self.ran_out or len(taken) > self.left
+        taken = taken[: self.left]
+        self.left -= len(taken)
+        return sorted(taken, key=lambda entry: entry.name)
+
+
+def walk(fd: int, prefix: str, budget: Budget, depth: int) -> Iterator[Found | Skipped]:
+    try:
+        entries = budget.entries(fd)
+    except OSError as error:
+        yield Skipped(prefix, reason(error))
+        return
+    for entry in entries:
+        rel = f"{prefix}/{entry.name}" if prefix else entry.name
+        try:
+            found = os.stat(entry.name, dir_fd=fd, follow_symlinks=False)
+        except OSError as error:
+            yield Skipped(rel, reason(error))
+            continue
+        if st.S_ISREG(found.st_mode):
+            yield Found(rel, found)
+        elif st.S_ISDIR(found.st_mode):
+            yield from _descend(fd, entry.name, rel, budget, depth)
+        else:
+            yield Skipped(rel, f"is {kind_of(found.st_mode)}, which is never followed")
+
+
+def _descend(fd: int, name: str, rel: str, budget: Budget, depth: int) -> Iterator[Found | Skipped]:
+    if depth <= 0:
+        yield Skipped(rel, "is too deep")
+        return
+    try:
+        deeper = open_directory(fd, name, rel)
+    except (OSError, SafeFsError) as error:
+        yield Skipped(rel, reason(error))
+        return
+    try:
+        yield from walk(deeper, rel, budget, depth - 1)
+    finally:
+        os.close(deeper)
+
+
+MAX_DEPTH = 64
+MAX_PATH_BYTES = 4096
+
+
+class SafeFsError(Exception):
+    """A path was not read or written, for a reason other than the system's own OSError."""
+
+    def __init__(self, path: str, why: str) -> None:
+        # repr: a name may hold escapes or undecodable bytes, and the message goes to terminals and logs.
+        super().__init__(f"{path!r} {why}")
+        self.path = path
+        self.why = why
+
+
+class UnsafePath(SafeFsError):
+    """The path leaves the root, or something on it is neither a directory nor a regular file."""
+
+
+class TooLarge(SafeFsError):
+    """The file holds more bytes than the caller is ready to read."""
+
+    def __init__(self, path: str, limit: int) -> None:
+        super().__init__(path, f"is larger than the limit of {limit:,} bytes")
+        self.limit = limit
+
+
+def _encodable(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def split(rel: str) -> tuple[str, ...]:
+    """The components of `rel`. Raises UnsafePath for anything but one plain spelling of a path below a root.
+
+    `./a`, `a//b` and `a/` are refused too: two spellings of one file defeat every check keyed by path.
+    """
+    if not rel:
+        raise UnsafePath(rel, "is empty")
+    if not _encodable(rel):
+        raise UnsafePath(rel, "holds characters that no file name on this system can hold")
+    if "\0" in rel:
+        raise UnsafePath(rel, "holds a NUL character")
+    if rel.startswith("/"):
+        raise UnsafePath(rel, "is absolute; give a path below the root")
+    parts = tuple(rel.split("/"))
+    if ".." in parts:
+        raise UnsafePath(rel, "names a parent directory (..)")
+    if "" in parts or "." in parts:
+        raise UnsafePath(rel, "has an empty or '.' component; write it plainly")
+    if len(parts) > MAX_DEPTH or len(os.fsencode(rel)) > MAX_PATH_BYTES:
+        raise UnsafePath(rel, "is too deep or too long")
+    return parts
+
+
+def kind_of(mode: int) -> str:
+    """What a mode is, as a word for a person."""
+    names = (
+        (st.S_ISREG, "a file"),
+        (st.S_ISDIR, "a directory"),
+        (st.S_ISLNK, "a link"),
+        (st.S_ISFIFO, "a FIFO"),
+        (st.S_ISSOCK, "a socket"),
+    )
+    return next((name for test, name in names if test(mode)), "a device")
+
+
+def reason(error: OSError | SafeFsError) -> str:
+    """Why something failed, without its path, for a list of skipped names."""
+    return error.why if isinstance(error, SafeFsError) else error.strerror or "cannot be read"
+
+
+# O_NONBLOCK keeps a FIFO without a writer from hanging the open.
+_COMMON = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ_FILE = os.O_RDONLY | _COMMON
+_READ_DIR = os.O_RDONLY | os.O_DIRECTORY | _COMMON
+# Folders on the way need not be readable, only passable; where the system cannot say so, they must be readable.
+_WAY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON
+
+
+def open_directory(folder: int, name: str, rel: str) -> int:
+    try:
+        return os.open(name, _READ_DIR, dir_fd=folder)
+    except OSError as error:
+        raise _explained(error, folder, name, rel) from error
+
+
+def open_plain(path: str) -> int:
+    """An absolute path's directory, no part of which may be a link by now (`os.path.realpath` gave it)."""
+    names = [name for name in path.split("/") if name]
+    fd = os.open("/", _WAY if names else _READ_DIR)
+    for number, name in enumerate(names, 1):
+        flags = _READ_DIR if number == len(names) else _WAY
+        try:
+            deeper = os.open(name, flags, dir_fd=fd)
+        except OSError as error:
+            why = _explained(error, fd, name, path)
+            os.close(fd)
+            raise why from error
+        os.close(fd)
+        fd = deeper
+    return fd
+
+
+def open_regular(folder: int, name: str, rel: str) -> int:
+    try:
+        fd = os.open(name, _READ_FILE, dir_fd=folder)
+    except OSError as error:
+        raise _explained(error, folder, name, rel) from error
+    # Asked of the handle, not of the name: the name may mean another thing by now.
+    mode = os.fstat(fd).st_mode
+    if not st.S_ISREG(mode):
+        os.close(fd)
+        raise UnsafePath(rel, f"is {kind_of(mode)}, not a regular file")
+    return fd
+
+
+def _explained(error: OSError, folder: int, name: str, rel: str) -> OSError | UnsafePath:
+    """UnsafePath where the open was refused because of what stands there; the second look is for
+    words only.
+    """
+    if error.errno in (errno.ENOENT, errno.EACCES):
+        return error
+    try:
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except OSError:
+        return error
+    if error.errno == errno.ELOOP or not (st.S_ISREG(mode) or st.S_ISDIR(mode)):
+        return UnsafePath(rel, f"goes through {name!r}, which is {kind_of(mode)}")
+    return error
+
+
+def mode_to_keep(folder: int, name: str, rel: str) -> int:
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return 0o600
+    if not st.S_ISREG(found.st_mode):
+        raise UnsafePath(rel, f"is {kind_of(found.st_mode)}, not a regular file")
+    return st.S_IMODE(found.st_mode)
+
+
+def write_new(folder: int, name: str, data: bytes, mode: int) -> None:
+    with os.fdopen(os.open(name, NEW_FILE, 0o600, dir_fd=folder), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fchmod(file.fileno(), mode)
+
 
 DEFAULT_LIMIT = 64 * 1024 * 1024
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..process import Compile
-from . import compare, file_info, filters, find, grep, jq, ls, print_files, rg, sed, shell_builtins, sort
+from . import compare, file_info, filters, find, grep, jq, ls, print_files, sed, shell_builtins, sort
 
 _COMMANDS: dict[str, Compile] = {
     **compare.COMMANDS,
@@ -14,7 +14,6 @@ _COMMANDS: dict[str, Compile] = {
     **jq.COMMANDS,
     **ls.COMMANDS,
     **print_files.COMMANDS,
-    **rg.COMMANDS,
     **sed.COMMANDS,
     **shell_builtins.COMMANDS,
     **sort.COMMANDS,

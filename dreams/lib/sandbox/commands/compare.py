@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from dreams.lib.diff.lines import Change, changes
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.sandbox.limits import Refused, UsageError
 
-from ..errors import Refused, UsageError
 from ..globbing import matches
 from ..mounts import trouble
 from ..options import Args, Spec, digits_of, read

@@ -9,8 +9,8 @@ import stat as st
 from collections.abc import Callable, Generator, Iterator
 
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.sandbox.limits import Refused, UsageError
 
-from ..errors import Refused, UsageError
 from ..mounts import trouble
 from ..options import Args, Spec, digits_of, read
 from ..process import Process, Runner, is_folder, raw

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.sandbox.limits import Refused, UsageError
 
-from ..errors import Refused, UsageError
 from ..mounts import trouble
 from ..process import Process, Runner, is_folder
 from . import find_tests as tests

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.sandbox.limits import Refused, UsageError
 
 from .. import patterns
-from ..errors import Refused, UsageError
 from ..globbing import matches
 from ..mounts import trouble
 from ..process import Process, raw

@@ -1,19 +1,20 @@
-"""grep: bytes, C locale, leftmost-longest; -R walks like -r and follows no link."""
+"""grep: bytes, C locale, leftmost-longest; -R walks like -r and follows no link. rg in its everyday options is done by it, and
+passes over hidden files as rg does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from dreams.lib.files.safefs import SafeFsError
-
-from .. import patterns
-from ..errors import LineTooLong, Refused, UsageError
-from ..globbing import matches
-from ..mounts import MountedPath, trouble
-from ..options import Args, Spec, digits_of, read
-from ..process import Process, Runner, is_folder, raw
-from . import perl_patterns
-from .grep_lines import Plan, State, scan
+from dreams.lib.sandbox import patterns
+from dreams.lib.sandbox.commands import grep_lines
+from dreams.lib.sandbox.commands.find import find
+from dreams.lib.sandbox.commands.grep_lines import Plan, State, scan
+from dreams.lib.sandbox.globbing import matches
+from dreams.lib.sandbox.limits import LineTooLong, Refused, UsageError
+from dreams.lib.sandbox.mounts import MountedPath, trouble
+from dreams.lib.sandbox.options import Args, Spec, digits_of, read
+from dreams.lib.sandbox.process import Process, Runner, is_folder, raw
 
 _DEEPEST = 64
 _GREP = Spec(
@@ -84,9 +85,6 @@ def grep(name: str, argv: list[str]) -> Runner:
     return lambda process: _run(process, _plan_of(args, texts + _from_files(process, args)))
 
 
-COMMANDS = {"grep": grep}
-
-
 def _classic(argv: list[str]) -> list[str]:
     """`-3` as `-C 3`."""
     out: list[str] = []
@@ -151,7 +149,7 @@ def _expressions(args: Args, texts: list[bytes], syntax: str) -> tuple[list[byte
 def _perl(args: Args, texts: list[bytes], fold: bool) -> tuple[list[bytes], int | None]:
     if len(set(texts)) > 1:
         raise UsageError("the -P option only supports a single pattern", 2)
-    found = [perl_patterns.read(text, fold=fold) for text in texts[:1]]
+    found = [grep_lines.read_perl(text, fold=fold) for text in texts[:1]]
     behind = found[0].behind if found else None
     if behind is not None and (args.has("w") or args.has("x")):
         raise Refused("grep -P: \\K and looking around are not on offer with -w and -x")
@@ -270,3 +268,143 @@ def _file(process: Process, plan: Plan, state: State, path: str, *, below: bool)
     except LineTooLong as error:
         state.failed = True
         process.complain(f"{path}: {error}; the rest of it was not searched", 2)
+
+
+_RG = Spec(
+    flags={
+        **{letter: letter for letter in "FHINSaclinoqsvwx"},
+        "count": "c",
+        "files": "files",
+        "files-with-matches": "l",
+        "files-without-match": "without",
+        "fixed-strings": "F",
+        "heading": "heading",
+        "hidden": "hidden",
+        "ignore-case": "i",
+        "invert-match": "v",
+        "line-number": "n",
+        "line-regexp": "x",
+        "no-filename": "I",
+        "no-heading": "no-heading",
+        "no-ignore": "no-ignore",
+        "no-line-number": "N",
+        "no-messages": "s",
+        "only-matching": "o",
+        "quiet": "q",
+        "smart-case": "S",
+        "text": "a",
+        "with-filename": "H",
+        "word-regexp": "w",
+    },
+    values={
+        **{letter: letter for letter in "ABCegmtT"},
+        "after-context": "A",
+        "before-context": "B",
+        "context": "C",
+        "glob": "g",
+        "max-count": "m",
+        "regexp": "e",
+        "type": "t",
+        "type-not": "T",
+    },
+    optional={"color": "color", "sort": "sort"},
+    why_not={
+        "L": "links are never followed",
+        "follow": "links are never followed",
+        "f": "patterns are not taken from files; use -e for each",
+        "pre": "it runs a program",
+        "U": "a pattern is matched against one line",
+        "multiline": "a pattern is matched against one line",
+    },
+)
+# Options that mean the same to grep.
+_SAME = "Hacilnoqsvwx"
+_TYPES = {
+    "c": "*.[ch]",
+    "cpp": "*.[ch]pp",
+    "css": "*.css",
+    "go": "*.go",
+    "html": "*.html",
+    "java": "*.java",
+    "js": "*.js",
+    "json": "*.json",
+    "jsonl": "*.jsonl",
+    "markdown": "*.md",
+    "md": "*.md",
+    "py": "*.py",
+    "rust": "*.rs",
+    "sh": "*.sh",
+    "toml": "*.toml",
+    "ts": "*.ts",
+    "txt": "*.txt",
+    "yaml": "*.y*ml",
+    "yml": "*.y*ml",
+}
+
+
+def rg(name: str, argv: list[str]) -> Runner:
+    args = read(name, _RG, argv)
+    if args.has("files"):
+        return _listing(name, args)
+    patterns = args.all("e")
+    operands = list(args.operands)
+    if not patterns:
+        if not operands:
+            raise UsageError("usage: rg [OPTION]... PATTERN [PATH]...", 2)
+        patterns = [operands.pop(0)]
+    words = ["-F" if args.has("F") else "-P", "-r", *_flags(args, patterns), *_names(args, operands)]
+    paths = [] if operands in (["."], ["./"]) else operands
+    return grep(name, [*words, *(word for text in patterns for word in ("-e", text)), "--", *paths])
+
+
+def _listing(name: str, args: Args) -> Runner:
+    if args.has("g") or args.has("t") or args.has("T"):
+        raise Refused("rg --files: for some names alone use find . -type f -name '*.md'")
+    passed_over = [] if args.has("hidden") else ["-name", ".?*", "-prune", "-o"]
+    action = ["-print"] if args.operands else ["-printf", "%P\\n"]
+    return find(name, [*args.operands, *passed_over, "-type", "f", *action])
+
+
+def _flags(args: Args, patterns: list[str]) -> list[str]:
+    flags = [f"-{letter}" for letter in _SAME if args.has(letter)]
+    if args.has("N") and "-n" in flags:
+        flags.remove("-n")
+    if args.has("S") and not any(text != text.lower() for text in patterns):
+        flags.append("-i")
+    if args.has("I"):
+        flags.append("-h")
+    if args.has("without"):
+        flags.append("-L")
+    for letter in "ABCm":
+        if (value := args.last(letter)) is not None:
+            flags += [f"-{letter}", value]
+    return flags
+
+
+def _names(args: Args, operands: list[str]) -> list[str]:
+    """Which files are searched. A later glob outweighs an earlier one, as with grep's --include and --exclude."""
+    names = [f"--include={_type(text)}" for text in args.all("t")]
+    names += [f"--exclude={_type(text)}" for text in args.all("T")]
+    for glob in args.all("g"):
+        plain = glob.removeprefix("!").removeprefix("**/")
+        if "/" in plain.rstrip("/") or "{" in plain:
+            raise Refused(
+                f"rg -g {glob[:40]!r}: name the folder as PATH; a glob is for file names, without braces"
+            )
+        if glob.startswith("!") and plain.endswith("/"):
+            names.append(f"--exclude-dir={plain.rstrip('/')}")
+        else:
+            names.append(f"--{'exclude' if glob.startswith('!') else 'include'}={plain}")
+    named = any(part.startswith(".") and part.strip("./") for path in operands for part in path.split("/"))
+    if not args.has("hidden") and not named:
+        names += ["--exclude-dir=.?*", "--exclude=.?*"]
+    return names
+
+
+def _type(text: str) -> str:
+    if text not in _TYPES:
+        raise Refused(f"rg -t {text[:20]}: use -g '*.{text[:20]}'")
+    return _TYPES[text]
+
+
+COMMANDS = {"grep": grep, "rg": rg}

@@ -13,7 +13,8 @@ from typing import Any
 
 import jq as library
 
-from ..errors import Refused, UsageError
+from dreams.lib.sandbox.limits import Refused, UsageError
+
 from ..options import Args, Spec, read
 from ..process import Process, Runner, raw
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.sandbox.limits import Refused, UsageError
 
-from ..errors import Refused, UsageError
 from ..globbing import matches
 from ..mounts import Entry, trouble
 from ..options import Args, Spec, read

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.sandbox.limits import Refused, UsageError
 
-from ..errors import Refused, UsageError
 from ..mounts import trouble
 from ..options import Args, Spec, count_of, digits_of, read
 from ..process import Chunks, Process, Runner, raw

@@ -9,8 +9,9 @@ from typing import Literal
 
 import re2
 
+from dreams.lib.sandbox.limits import LimitReached, Refused, UsageError
+
 from .. import patterns
-from ..errors import LimitReached, Refused, UsageError
 from ..options import Spec, read
 from ..process import Process, Runner, raw
 

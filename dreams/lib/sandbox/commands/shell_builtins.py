@@ -8,8 +8,8 @@ import stat as st
 from collections.abc import Callable, Iterator
 
 from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.sandbox.limits import Refused, UsageError
 
-from ..errors import Refused, UsageError
 from ..mounts import normal, trouble
 from ..options import Spec, read
 from ..process import Process, Runner, is_folder, raw

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..errors import UsageError
+from dreams.lib.sandbox.limits import UsageError
+
 from ..options import Args, Spec, read
 from ..process import Process, Runner, raw
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from dreams.lib.sandbox.limits import TIMED_OUT
 from dreams.lib.sandbox.shell import Answer
-from dreams.lib.sandbox.tool_worker import bubblewrap
+from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.sandbox.tool_worker.fences import Fences
 from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply
 
@@ -68,7 +68,7 @@ class ToolWorker:
         self._mounts = mounts
         self._call_seconds = call_seconds
         self._most_starts = most_starts
-        self._bwrap = bubblewrap.found() if bwrap is None else bwrap
+        self._bwrap = fences.bubblewrap_found() if bwrap is None else bwrap
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
@@ -124,12 +124,10 @@ class ToolWorker:
         self._starts += 1
         if self._closed or self._starts > self._most_starts:
             raise ToolWorkerFailed("the reading tools are not available any more")
-        trouble = bubblewrap.trouble(self._bwrap)
+        trouble = fences.bubblewrap_trouble(self._bwrap)
         if not trouble:
             try:
-                self._launch(
-                    bubblewrap.command(self._bwrap, self._mounts.folders, root=os.geteuid() == 0), ""
-                )
+                self._launch(fences.command(self._bwrap, self._mounts.folders, root=os.geteuid() == 0), "")
                 return
             except ToolWorkerFailed:
                 # It works, but not over these folders (one below a link, say): better without it than no dream.
@@ -144,7 +142,7 @@ class ToolWorker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            cwd=bubblewrap.BASE,
+            cwd=fences.BASE,
             env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1", "TZ": "UTC"},
             close_fds=True,
             # A group of its own: what bubblewrap starts is ended together with it.

@@ -13,8 +13,7 @@ import re2
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox import Limits, Shell, Tree
-from dreams.lib.sandbox.errors import LimitReached
-from dreams.lib.sandbox.limits import Meter
+from dreams.lib.sandbox.limits import LimitReached, Meter
 from dreams.lib.sandbox.mounts import MountedPath, normal, trouble
 
 CHUNK = 1 << 20

@@ -1,8 +1,7 @@
 """PURE: the manifest of one state (modes, mtimes, xattrs, sha256s), and where a path lives in the git tree.
 
 The manifest is JSON with one entry per line, so that an ordinary `git diff` of two states stays readable.
-Names that are not UTF-8 are kept as JSON's lone surrogates.
-"""
+Names that are not UTF-8 are kept as JSON's lone surrogates."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from .message import to_text
-from .model import Entry, HistoryDamaged, Meta
+from dreams.lib.files.text import one_line
+from dreams.lib.storage.history.model import Entry, HistoryDamaged, Meta
 
 FORMAT = 1
 MANIFEST = b"manifest.json"
@@ -113,3 +112,65 @@ def _integer(value: object) -> int:
     if not isinstance(value, int):
         raise ValueError(f"{value!r} is no whole number")
     return value
+
+
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,63}\Z")
+
+
+def to_bytes(text: str) -> bytes:
+    """UTF-8 in which names that are not UTF-8 keep their own bytes; NUL, which git forbids, is dropped."""
+    text = text.replace("\0", "")
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a lone surrogate that stands for no byte
+        return text.encode("utf-8", "replace")
+
+
+def to_text(raw: bytes) -> str:
+    """The inverse of `to_bytes`."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def message(subject: str, trailers: Mapping[str, str]) -> bytes:
+    """The bytes of a commit message.
+
+    Raises ValueError for a trailer name that git could not read back.
+    """
+    lines = [one_line(subject.replace("\0", "")) or "(no message)", ""]
+    for key, value in trailers.items():
+        if not _KEY.match(key):
+            raise ValueError(f"{key!r} is no trailer name; use letters, digits and hyphens")
+        first, *more = value.split("\n")
+        # Git's own way to go on in the next line is a leading space; a blank one would end the trailers.
+        lines += [f"{key}: {first}", *(f" {_guarded(line)}" for line in more)]
+    return to_bytes("\n".join(lines) + "\n")
+
+
+def read_message(raw: bytes) -> tuple[str, dict[str, str]]:
+    """Subject and trailers; lines of a foreign commit that are no trailers are left out."""
+    subject, _, body = to_text(raw).removesuffix("\n").partition("\n\n")
+    trailers: dict[str, str] = {}
+    key = ""
+    for line in body.split("\n"):
+        name, colon, value = line.partition(": ")
+        if line.startswith(" ") and key:
+            trailers[key] += "\n" + line[1:].removeprefix(".")
+        elif colon and _KEY.match(name):
+            key = name
+            trailers[key] = value
+    return one_line(subject), trailers
+
+
+def identity(author: str) -> bytes:
+    """`author` as git's `Name <address>`; a plain name gets an address that leads nowhere."""
+    name = re.sub(r"[<>\r\n]", " ", author).strip() or "unknown"
+    return to_bytes(name) + b" <memoryweb@localhost>"
+
+
+def author_of(raw: bytes) -> str:
+    """The name in a git identity."""
+    return to_text(raw.rpartition(b" <")[0] or raw)
+
+
+def _guarded(line: str) -> str:
+    return f".{line}" if not line.strip() or line.startswith(".") else line

@@ -19,7 +19,7 @@ from dulwich.objects import Blob, ObjectID, ShaFile
 
 from dreams.lib.storage.history.trees import Index
 
-from . import bundle, gitrepo, message, purge, trees, upkeep
+from . import bundle, gitrepo, purge, trees, upkeep
 from . import manifest as manifests
 from .gitrepo import INDEX, MAIN, GitRepo
 from .model import (
@@ -126,7 +126,7 @@ class HistoryStore:
         """
         if at.tzinfo is None:
             raise ValueError("a commit's time needs an offset")
-        text = message.dump(subject, trailers)
+        text = manifests.message(subject, trailers)
         entries = trees.entries(files, manifest)
         with self._repo.lock():
             head = self._repo.ref(MAIN)
@@ -273,7 +273,7 @@ def _commit(tree: ObjectID, parent: ObjectID | None, text: bytes, at: datetime, 
     commit = git.Commit()
     commit.tree = tree
     commit.parents = [parent] if parent else []
-    commit.author = commit.committer = message.identity(author)
+    commit.author = commit.committer = manifests.identity(author)
     commit.author_time = commit.commit_time = int(at.timestamp())
     commit.author_timezone = commit.commit_timezone = 0
     commit.encoding = None
@@ -282,6 +282,6 @@ def _commit(tree: ObjectID, parent: ObjectID | None, text: bytes, at: datetime, 
 
 
 def _described(commit: git.Commit) -> Commit:
-    subject, trailers = message.load(commit.message)
+    subject, trailers = manifests.read_message(commit.message)
     at = datetime.fromtimestamp(commit.commit_time, UTC)
-    return Commit(commit.id.decode(), at, message.author_of(commit.author), subject, trailers)
+    return Commit(commit.id.decode(), at, manifests.author_of(commit.author), subject, trailers)

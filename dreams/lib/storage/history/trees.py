@@ -10,7 +10,7 @@ from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 
 from dreams.lib.storage.history import manifest
 from dreams.lib.storage.history.gitrepo import FILE, FOLDER, INDEX, GitRepo
-from dreams.lib.storage.history.message import identity
+from dreams.lib.storage.history.manifest import identity
 from dreams.lib.storage.history.model import Entry, HistoryDamaged, Meta
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from dreams.lib.files.safefs.handles import NEW_FILE, open_regular
+from dreams.lib.files.safefs.root import NEW_FILE, open_regular
 
 _NOREPLACE, _EXCHANGE = 1, 2
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
