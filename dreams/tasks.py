@@ -8,7 +8,7 @@ from django.core.cache import cache
 
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.services import dreaming, host_requests, jobs, notify
+from dreams.services import dreaming, handing_over, host_requests, jobs, notify
 from dreams.services.catching import story as catching
 from dreams.services.scheduling import scheduler
 
@@ -39,6 +39,12 @@ def catch(project_pk: int) -> str:
         return "nothing to do"
     found = catching.catch(project)
     return found.closed or f"{plural(len(found.read), 'session')} read, {len(found.cards)} caught"
+
+
+def write_notes(asked_pk: int) -> str:
+    """Have a model write hand-over notes. Handed out twice, it writes once."""
+    asked = handing_over.run(asked_pk)
+    return f"{asked.session}: {asked.get_status_display()}" if asked else "nothing to do"
 
 
 def run_job(run_pk: int) -> str:

@@ -20,6 +20,7 @@ from dreams.models import (
     JobRun,
     Memory,
     ModelRequest,
+    NotesRequest,
     Project,
     Proposal,
     Question,
@@ -57,6 +58,19 @@ class SessionAdmin(ReadOnly):
 
     def view_on_site(self, obj: Session) -> str:
         return reverse("session", args=[obj.pk])
+
+
+@admin.register(NotesRequest)
+class NotesRequestAdmin(ReadOnly):
+    list_display = ("session", "status", "model", "sections", "asked_by", "asked_at", "cost_usd_shown")
+    list_filter = ("status", "model")
+    list_select_related = ("session",)
+    search_fields = ("session__title", "session__session_id", "model", "error")
+    raw_id_fields = ("session",)
+    date_hierarchy = "asked_at"
+
+    def view_on_site(self, obj: NotesRequest) -> str:
+        return reverse("session", args=[obj.session_id])
 
 
 @admin.register(RequestUsage)

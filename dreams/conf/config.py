@@ -253,6 +253,28 @@ class Config:
         choices={"rules": "Rules (offline)", "anthropic": "Model (Anthropic API or compatible)"},
     )
 
+    # Notes for a hand-over
+    handover_tokens: int = setting(
+        10_000,
+        "Hand-over",
+        "Tokens before a model writes notes",
+        "A model is asked for hand-over notes of sessions that are at least this long. Rules write them for any.",
+        minimum=0,
+        maximum=10_000_000,
+        unit="tokens",
+        advanced=True,
+    )
+    handover_more_tokens: int = setting(
+        5_000,
+        "Hand-over",
+        "New tokens before a model writes again",
+        "And the agent called three tools since, or ended in words.",
+        minimum=0,
+        maximum=10_000_000,
+        unit="tokens",
+        advanced=True,
+    )
+
     # What an agent is given for a question
     recall_engine: str = setting(
         "rules",

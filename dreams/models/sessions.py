@@ -108,6 +108,50 @@ class SessionNotes(models.Model):
         return self.origin != self.Origin.AGENT
 
 
+class NotesRequest(models.Model):
+    """One request to a model for hand-over notes on a session: waiting, under way, or what became of it."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending", "Waiting to start"
+        RUNNING = "running", "Writing"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
+
+    UNFINISHED = (Status.PENDING, Status.RUNNING)
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="notes_requests")
+    status = models.CharField(max_length=10, choices=Status, default=Status.PENDING)
+    model = models.CharField(max_length=100)
+    asked_by = models.CharField(max_length=150, blank=True)
+    asked_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    seen_at = models.DateTimeField(null=True, help_text="When its worker last said that it is at work.")
+    ended_at = models.DateTimeField(null=True)
+    cancel_asked_at = models.DateTimeField(null=True)
+    sections = models.PositiveSmallIntegerField(default=0, help_text="Sections that the model has written.")
+    session_tokens = models.BigIntegerField(default=0, help_text="About how long the session was then.")
+    session_calls = models.IntegerField(default=0, help_text="How many tools the agent had called then.")
+    cost_usd = models.DecimalField(max_digits=16, decimal_places=10, null=True, blank=True)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        verbose_name = "request for hand-over notes"
+        verbose_name_plural = "requests for hand-over notes"
+        ordering = ["-asked_at", "-pk"]
+        constraints = [
+            # The last fence against two that write at a time.
+            models.UniqueConstraint(
+                fields=["session"],
+                condition=models.Q(status__in=["pending", "running"]),
+                name="notes_one_request_at_a_time",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session}, {self.asked_at:%Y-%m-%d %H:%M}"
+
+
 class TranscriptFile(models.Model):
     """One JSONL file and how far it has been read. Sub-agents' files belong to their parent's session."""
 

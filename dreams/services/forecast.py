@@ -15,9 +15,10 @@ from django.db.models.functions import Length
 from dreams import conf
 from dreams.engines.anthropic import briefing, catching
 from dreams.engines.anthropic.budget import Estimate, Guess, Size, estimate, words
+from dreams.engines.handover import model as handover
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
-from dreams.models import DreamRun, DreamUsage, Project, Prompt
+from dreams.models import DreamRun, DreamUsage, Project, Prompt, Session
 from dreams.services import pricing
 from dreams.services.dreaming import reading
 
@@ -108,6 +109,11 @@ def of_a_window(project: Project, model: str) -> Decimal | None:
     """What reading ten messages for what the person said about costs, at its limits; None when the model has no price."""
     known = project.memories.filter(gone_at__isnull=True).count() + project.cards.count()
     return catching.of_a_window(pricing.table(), model, known).dollars
+
+
+def of_notes(session: Session, model: str) -> Decimal | None:
+    """What hand-over notes of a session about cost; None when the model has no price."""
+    return handover.about(pricing.table(), model, session.size).dollars
 
 
 def size_of(project: Project) -> Size:

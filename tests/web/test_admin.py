@@ -18,6 +18,7 @@ from dreams.models import (
     HistoryFile,
     JobRun,
     ModelRequest,
+    NotesRequest,
     Override,
     Policy,
     Price,
@@ -44,9 +45,10 @@ SHOWN = [
     "modelrequest",
     "requestusage",
     "historyfile",
+    "notesrequest",
 ]
 MADE_ELSEWHERE = ["project", "session", "memory", "dreamrun", "proposal", "auditentry", "jobrun"]
-MADE_ELSEWHERE += ["modelrequest", "requestusage", "historyfile"]
+MADE_ELSEWHERE += ["modelrequest", "requestusage", "historyfile", "notesrequest"]
 INLINE = re.compile(
     r"<script(?![^>]*\ssrc=)(?![^>]*type=\"application/json\")|\sstyle=|\son[a-z]+=", re.IGNORECASE
 )
@@ -65,6 +67,7 @@ def rows(world: World) -> World:
     )
     ModelRequest.objects.create(project=world.project, model="m", at=world.dream.created_at, cost_usd="0.01")
     RequestUsage.objects.create(key=1, session=world.session, model="m", at=world.dream.created_at)
+    NotesRequest.objects.create(session=world.session, model="m", asked_at=timezone.now())
     HistoryFile.objects.create(host="here", root="/home/me/.claude", line_no=7, malformed_lines=2)
     Policy.objects.create(operation="add", action="auto")
     Price.objects.create(

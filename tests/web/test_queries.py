@@ -331,7 +331,7 @@ def test_no_page_does_more_queries_as_rows_grow(browser: Client, world: World) -
 
 
 # Pages before one is logged in, pages of what the world above does not have, and an address of single files.
-_ELSEWHERE = {"next", "feed", "login", "conflict", "login-token", "session-notes"}
+_ELSEWHERE = {"next", "feed", "login", "conflict", "login-token", "session-notes", "session-notes-now"}
 
 
 def test_every_address_that_shows_a_page_is_asked(browser: Client, world: World) -> None:

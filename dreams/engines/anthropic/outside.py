@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -46,6 +46,8 @@ class Line:
     seconds: float | None = None
     patience: Patience = field(default_factory=Patience)
     environ: Mapping[str, str] | None = None
+    # Called at least once a second while a request is under way; what it raises ends that.
+    watch: Callable[[], None] = lambda: None
     ledger: Ledger = field(init=False)
     _endpoint: keys.Endpoint = field(init=False)
     _open: AbstractContextManager[Client] = field(init=False)
@@ -62,7 +64,7 @@ class Line:
             raise EngineError("No model is chosen. Name one in the settings (Model).")
         self._open = Client(self._endpoint, self.patience)
         self._client = self._open.__enter__()
-        self._client.open(_nothing)
+        self._client.open(self.watch)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -84,6 +86,11 @@ class Line:
             reserve=self.meter.reserve,
             words=self.words,
         )
+
+        def watch() -> None:
+            self.watch()
+            budget.check_time()
+
         conversation = Conversation.begun(first)
         asker = Asker(
             caller=self._client,
@@ -93,7 +100,7 @@ class Line:
             options=options_of(config, self._endpoint),
             patience=self.patience,
             budget=budget,
-            watch=budget.check_time,
+            watch=watch,
             on_switch=conversation.forget_thinking,
             news=self._client.news,
             unfinished=self._client.unfinished,
@@ -128,9 +135,9 @@ class Talk:
         self.conversation.answered(reply)
         self.conversation.results(list(results))
 
+    def go_on(self, reply: Reply, request: str) -> None:
+        """Keep what a reply said that its output limit cut off, and ask for the rest."""
+        self.conversation.cut_off(reply, request)
+
     def _request(self, system: Sequence[Json], tools: Sequence[Json]) -> Json:
         return prompt.request(system, tools, self.conversation.marked())
-
-
-def _nothing() -> None:
-    pass

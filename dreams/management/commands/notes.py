@@ -9,8 +9,8 @@ from django.core.management.base import CommandParser
 
 from dreams.engines.handover import sections
 from dreams.management import base, named
-from dreams.models import Session, SessionNotes
-from dreams.services import session_notes
+from dreams.models import NotesRequest, Session, SessionNotes
+from dreams.services import handing_over, session_notes
 
 
 class Command(base.Command):
@@ -18,13 +18,33 @@ class Command(base.Command):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("session", metavar="SESSION", help="a session’s id, or how it begins")
+        parser.add_argument(
+            "--engine", choices=["rules", "anthropic"], default="rules", help="who writes them (rules)"
+        )
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="ask a model although the session is short, or little of it is new",
+        )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         session = named.session(options["session"])
         try:
-            return _result(session, session_notes.by_rules(session))
-        except session_notes.NotReadable as refused:
+            if options["engine"] == "rules":
+                return _result(session, session_notes.by_rules(session))
+            return self._by_a_model(session, force=options["force"])
+        except (session_notes.NotReadable, handing_over.NotAsked) as refused:
             raise base.Refused(str(refused)) from refused
+
+    def _by_a_model(self, session: Session, *, force: bool) -> Mapping[str, Any]:
+        asked = handing_over.request(session, named.me().name, force=force)
+        self.say(f"Asking {asked.model}.")
+        done = handing_over.run(asked.pk)
+        if done is None or done.status != NotesRequest.Status.DONE:
+            raise base.Refused((done.error if done else "") or "It was cancelled.")
+        notes = SessionNotes.objects.get(session=session, origin=SessionNotes.Origin.MODEL)
+        cost = None if done.cost_usd is None else float(done.cost_usd)
+        return {**_result(session, notes), "engine": "anthropic", "model": done.model, "cost_usd": cost}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         return str(result["markdown"]).splitlines()

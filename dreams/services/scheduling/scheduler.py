@@ -19,7 +19,7 @@ from django.utils import timezone
 from dreams.lib import process
 from dreams.lib.storage import journal
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
-from dreams.services import database, discovery, dreaming, hosts, jobs, notify, project_lock
+from dreams.services import database, discovery, dreaming, handing_over, hosts, jobs, notify, project_lock
 from dreams.services.apply import writing
 from dreams.services.catching import story as catching
 from dreams.services.hosts import cluster_name, host
@@ -256,6 +256,7 @@ def repair(report: TickReport | None = None) -> TickReport:
     """Finish interrupted applies, heal locks of dead holders, end dreams whose worker died, and hand lost tasks to the queue again."""
     report = report or TickReport(at=timezone.now())
     _finish_applies()
+    handing_over.repair(report.at)
     for dream in DreamRun.objects.filter(status=DreamRun.Status.RUNNING, project__host=host()).select_related(
         "project"
     ):

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 
-from dreams.models import Session, SessionNotes
-from dreams.services import session_notes
+from dreams import conf
+from dreams.engines.anthropic import keys
+from dreams.engines.handover.model import ASKED
+from dreams.models import NotesRequest, Session, SessionNotes
+from dreams.services import forecast, session_notes
+from dreams.services.hosts import host
 from dreams.web.hidden_secrets import shown
 from dreams.web.render import Resolver
 
@@ -36,11 +41,22 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """What the page offers: `has_rules` where notes by rules are there, `is_older` where the transcript grew since."""
+    """What the page offers: `has_rules` where notes by rules are there, `is_older` where the transcript grew since.
+
+    `model` is empty where none can be asked, `cost` what asking it is expected to cost, `asked` the last request.
+    """
 
     can_write: bool
     has_rules: bool
     is_older: bool
+    model: str
+    cost: Decimal | None
+    asked: NotesRequest | None
+    sections: int = len(ASKED)
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.asked is not None and self.asked.status in NotesRequest.UNFINISHED
 
 
 def notes(session: Session) -> list[Notes]:
@@ -62,9 +78,19 @@ def _notes(row: SessionNotes, text: str, *, is_first: bool) -> Notes:
 
 
 def handover(session: Session, notes: list[Notes]) -> Handover:
+    """Two queries, and one of the prices where a model can be asked."""
     mine = next((each.row for each in notes if each.row.origin == SessionNotes.Origin.RULES), None)
-    can_write = session.gone_at is None and not session.own
-    return Handover(can_write, mine is not None, mine is not None and session.size > mine.size)
+    can_write = session.gone_at is None and not session.own and session.project.host == host()
+    config = conf.current(session.project)
+    model = config.model if can_write and keys.state().usable else ""
+    return Handover(
+        can_write=can_write,
+        has_rules=mine is not None,
+        is_older=mine is not None and session.size > mine.size,
+        model=model,
+        cost=forecast.of_notes(session, model) if model else None,
+        asked=session.notes_requests.first(),
+    )
 
 
 def downloaded(text: str, address: str) -> str:

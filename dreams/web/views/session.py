@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from dreams.lib.agents.transcripts.search import Within
-from dreams.models import Session, SessionNotes, TranscriptFile
-from dreams.services import host_requests, project_lock, session_notes
+from dreams.models import Session, TranscriptFile
+from dreams.services import host_requests
 from dreams.services.search import query
 from dreams.web.access import owner
-from dreams.web.htmx import Request, go, page
+from dreams.web.htmx import Request, page
 from dreams.web.pages import session as pages
 from dreams.web.pages import session_notes as notes_pages
 from dreams.web.paging import number_or_none
@@ -60,6 +58,7 @@ def session(request: Request, pk: int) -> HttpResponse:
         "inside": pages.inside(hits, place.mark, from_start=not request.GET.get("look")) if hits else None,
         "notes": notes,
         "handover": notes_pages.handover(found, notes),
+        "ask_anyway": request.GET.get("ask") == "anyway",
         "usage": pages.usage(found),
         "reached": reached,
         "outline": pages.outline(found, request.GET.get("page"), reached),
@@ -115,34 +114,3 @@ def _place(request: Request) -> pages.Position:
     if end is not None:
         return pages.Position(end, number, backward=True)
     return pages.Position()
-
-
-# --- Notes --------------------------------------------------------------------------------------------------------
-
-
-@owner
-@require_POST
-def write_notes(request: Request, pk: int) -> HttpResponse:
-    """Hand-over notes of what the transcript shows, at once."""
-    found = get_object_or_404(Session.objects.select_related("project"), pk=pk)
-    try:
-        session_notes.by_rules(found)
-    except (session_notes.NotReadable, project_lock.ProjectElsewhere) as refused:
-        messages.error(request, str(refused))
-    return go(request, "session", pk=pk)
-
-
-@owner
-@require_safe
-def notes(request: Request, pk: int, origin: str) -> HttpResponse:
-    """Kept notes as a Markdown file."""
-    row = get_object_or_404(SessionNotes.objects.select_related("session"), session=pk, origin=origin)
-    text = session_notes.text_of(row)
-    if row.is_handover:
-        text = notes_pages.downloaded(text, request.build_absolute_uri(reverse("session", args=[pk])))
-    name = re.sub(r"[^\w.-]+", "-", row.session.session_id)[:80]
-    return HttpResponse(
-        text,
-        content_type="text/markdown; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}-{row.origin}.md"'},
-    )

@@ -1,0 +1,224 @@
+"""Hand-over notes by a model: asked for by a person, written by the queue or in the foreground, cancelled at any time.
+
+A request is a row, claimed once by a conditional update. Nothing leaves a terminal state. The sections that a model has
+written are kept when a limit or its server ends the request; a cancelled one keeps nothing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import time
+from dataclasses import dataclass, field, replace
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from dreams import conf
+from dreams.engines.handover import model, rules
+from dreams.engines.types import Cancelled, EngineError
+from dreams.lib.files.text import plural
+from dreams.models import ModelRequest, NotesRequest, Project, Session, SessionNotes
+from dreams.services import forecast, pricing, project_lock, session_notes
+from dreams.services.hosts import cluster_name, host
+from dreams.services.scheduling import gates
+from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, paid
+
+log = logging.getLogger(__name__)
+
+#: Of the agent's own notes: written again after so many calls of tools, or where it ended in words.
+CALLS_TO_ASK_AGAIN = 3
+LOOK_SECONDS, BEAT_SECONDS = 1.0, 10.0
+#: Ten missed beats: the worker is gone.
+LOST = dt.timedelta(seconds=100)
+NOT_TAKEN = dt.timedelta(minutes=30)
+
+
+class NotAsked(Exception):
+    """A model is not asked now; the message says why, and what to do."""
+
+
+class TooLittle(NotAsked):
+    """The session is short, or little of it is new: a person may ask all the same."""
+
+
+def request(session: Session, actor: str, *, force: bool = False) -> NotesRequest:
+    """A pending request. `force`: however short the session is, and however little is new.
+
+    Raises NotAsked, TooLittle, session_notes.NotReadable, project_lock.ProjectElsewhere.
+    """
+    project_lock.refuse_elsewhere(session.project)
+    now = timezone.now()
+    if why := closed(session, now):
+        raise NotAsked(why)
+    found, _ = session_notes.drafted(session)
+    if not force and (why := too_little(session, found)):
+        raise TooLittle(why)
+    repair(now)
+    try:
+        with transaction.atomic():
+            return NotesRequest.objects.create(
+                session=session,
+                model=conf.current(session.project).model[:100],
+                asked_by=actor,
+                asked_at=now,
+                session_tokens=found.tokens,
+                session_calls=found.calls,
+            )
+    except IntegrityError:
+        raise NotAsked("A model writes notes on this session already. Wait for it, or cancel it.") from None
+
+
+def enqueue(asked: NotesRequest) -> None:
+    """Hand a pending request to its host's queue; its task may arrive twice, and is claimed once."""
+    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
+
+    cluster = cluster_name(asked.session.project.host)
+    async_task("dreams.tasks.write_notes", asked.pk, cluster=cluster, task_name=f"notes {asked.pk}")
+
+
+def closed(session: Session, now: dt.datetime) -> str:
+    """Why no model can be asked: the engine's gate and the budget's; empty when it can."""
+    project, everywhere = session.project, Everywhere.load()
+    config = everywhere.config(project)
+    facts = facts_of(project, everywhere, now, engine="anthropic")
+    estimate = forecast.of_notes(session, config.model)
+    facts = replace(facts, spending=lambda: paid(project, config, now, estimate, "writing the notes"))
+    results = gates.evaluate(facts, everywhere.gate_config(project), now, names=("engine", "budget"))
+    return next((result.reason for result in results if not result.passed), "")
+
+
+def too_little(session: Session, found: rules.Seen) -> str:
+    """Why a model is not asked for so short a session, or with so little new in it; empty when it is."""
+    config = conf.current(session.project)
+    last = session.notes_requests.filter(status=NotesRequest.Status.DONE).first()
+    if last is None:
+        if found.tokens >= config.handover_tokens:
+            return ""
+        return (
+            f"The session has about {found.tokens:,} tokens; a model is asked from {config.handover_tokens:,} on. Notes by "
+            "rules need no model."
+        )
+    new, calls = found.tokens - last.session_tokens, found.calls - last.session_calls
+    if new < config.handover_more_tokens:
+        return (
+            f"About {max(0, new):,} tokens are new since a model wrote notes; it is asked again after "
+            f"{config.handover_more_tokens:,}."
+        )
+    if calls < CALLS_TO_ASK_AGAIN and not found.ends_in_words:
+        return f"Since a model wrote notes the agent called {plural(calls, 'tool')} and is not done. Ask again later."
+    return ""
+
+
+def cancel(asked: NotesRequest) -> bool:
+    """Stop a request: a waiting one at once, one under way within a second. False when it was over already."""
+    now = timezone.now()
+    rows = NotesRequest.objects.filter(pk=asked.pk)
+    return bool(
+        rows.filter(status=NotesRequest.Status.PENDING).update(
+            status=NotesRequest.Status.CANCELLED, ended_at=now
+        )
+        or rows.filter(status=NotesRequest.Status.RUNNING).update(cancel_asked_at=now)
+    )
+
+
+def repair(now: dt.datetime) -> int:
+    """End requests of this host whose worker is gone, or that no queue took. Returns how many."""
+    rows = NotesRequest.objects.filter(session__project__host=host())
+    lost = Q(status=NotesRequest.Status.RUNNING, seen_at__lt=now - LOST)
+    left = Q(status=NotesRequest.Status.PENDING, asked_at__lt=now - NOT_TAKEN)
+    error = "It was interrupted before it was done. Ask again."
+    return rows.filter(lost | left).update(status=NotesRequest.Status.FAILED, ended_at=now, error=error)
+
+
+def run(asked_pk: int) -> NotesRequest | None:
+    """Write the notes of a pending request; None where it was taken or cancelled meanwhile."""
+    now = timezone.now()
+    taken = NotesRequest.objects.filter(pk=asked_pk, status=NotesRequest.Status.PENDING).update(
+        status=NotesRequest.Status.RUNNING, started_at=now, seen_at=now
+    )
+    if not taken:
+        return None
+    asked = NotesRequest.objects.select_related("session__project").get(pk=asked_pk)
+    writing = _Writing(asked)
+    try:
+        writing.write()
+    except Cancelled:
+        _end(asked, NotesRequest.Status.CANCELLED, writing)
+    except (EngineError, session_notes.NotReadable) as error:
+        _end(asked, NotesRequest.Status.FAILED, writing, str(error))
+    except BaseException:
+        log.exception("hand-over notes of %s", asked.session)
+        _end(asked, NotesRequest.Status.FAILED, writing, "It was interrupted before it was done. Ask again.")
+        raise
+    else:
+        _end(asked, NotesRequest.Status.DONE, writing)
+    asked.refresh_from_db()
+    return asked
+
+
+def _end(asked: NotesRequest, status: NotesRequest.Status, writing: _Writing, error: str = "") -> None:
+    NotesRequest.objects.filter(pk=asked.pk, status=NotesRequest.Status.RUNNING).update(
+        status=status, ended_at=timezone.now(), error=error, cost_usd=writing.meter.cost
+    )
+
+
+@dataclass(slots=True)
+class _Writing:
+    """One request under way."""
+
+    asked: NotesRequest
+    meter: pricing.Meter = field(init=False)
+    written: dict[str, str] = field(default_factory=dict)
+    _looked: float = 0.0
+    _beat: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.meter = pricing.Meter(self.project, ModelRequest.Purpose.HANDOVER)
+
+    @property
+    def project(self) -> Project:
+        return self.asked.session.project
+
+    def write(self) -> None:
+        """Raises Cancelled, EngineError, session_notes.NotReadable."""
+        session, config = self.asked.session, conf.current(self.project)
+        found, by_rules = session_notes.drafted(session)
+        window = pricing.PriceBook.load().limits(config.model).context_window
+        material = model.material(found, by_rules, model.room(window))
+        try:
+            with self.meter, model.line(config, pricing.table(), self.meter, self._watch) as line:
+                model.write(line.talk, material, self.written, self._tell)
+        except EngineError:
+            self._keep(by_rules, found)
+            raise
+        self._keep(by_rules, found)
+
+    def _keep(self, by_rules: dict[str, str], found: rules.Seen) -> None:
+        if self.written:
+            bodies = model.joined(by_rules, self.written)
+            session_notes.keep_bodies(self.asked.session, SessionNotes.Origin.MODEL, bodies, found)
+
+    def _tell(self, sections: int) -> None:
+        NotesRequest.objects.filter(pk=self.asked.pk).update(sections=sections)
+        self._look(time.monotonic())
+
+    def _watch(self) -> None:
+        now = time.monotonic()
+        if now - self._looked >= LOOK_SECONDS:
+            self._look(now)
+
+    def _look(self, now: float) -> None:
+        """Whether it is to stop; and a sign of life. Raises Cancelled."""
+        self._looked = now
+        rows = NotesRequest.objects.filter(
+            pk=self.asked.pk, status=NotesRequest.Status.RUNNING, cancel_asked_at=None
+        )
+        if now - self._beat >= BEAT_SECONDS:
+            self._beat = now
+            going_on = bool(rows.update(seen_at=timezone.now()))
+        else:
+            going_on = rows.exists()
+        if not going_on:
+            raise Cancelled
