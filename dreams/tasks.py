@@ -38,7 +38,10 @@ def catch(project_pk: int) -> str:
     if project is None:
         return "nothing to do"
     found = catching.catch(project)
-    return found.closed or f"{plural(len(found.read), 'session')} read, {len(found.cards)} caught"
+    return (
+        found.closed
+        or f"{plural(len(found.read), 'session')} read, {len(found.cards)} caught. {found.stopped}".rstrip()
+    )
 
 
 def write_notes(asked_pk: int) -> str:

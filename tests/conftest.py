@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +14,7 @@ from django.db import connection
 from django.test import TransactionTestCase
 from hypothesis import HealthCheck, settings
 
+from dreams.migrations._prices import seed_whole
 from tests.world.processes.killed import fsync_at_once
 
 if TYPE_CHECKING:
@@ -57,15 +57,12 @@ def no_wait_for_the_disk() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def emptied_tables() -> Iterator[None]:
     """After a test that commits, the tables hold what migrations put there: prices, and what Django says of tables."""
-    seed = import_module("dreams.migrations.0002_prices").seed
-    fill = import_module("dreams.migrations.0030_price_limits").fill
 
     def empty(case: TransactionTestCase) -> None:
         tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
         ops = connection.ops
         ops.execute_sql_flush(ops.sql_flush(no_style(), sorted({*tables} - MIGRATED), reset_sequences=False))
-        seed(apps, None)
-        fill(apps, None)
+        seed_whole(apps, None)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty)

@@ -1,22 +1,8 @@
 """What a web search costs and what a model holds, as published when this was written; people edit them in the admin."""
 
-from decimal import Decimal
-
 from django.db import migrations, models
 
-WEB_SEARCH = Decimal(10)  # dollars per thousand
-CONTEXT_WINDOW, MAX_OUTPUT = 1_000_000, 128_000
-MODELS = ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5")
-
-
-def fill(apps, schema_editor):
-    for name, value in (
-        ("web_search", WEB_SEARCH),
-        ("context_window", CONTEXT_WINDOW),
-        ("max_output", MAX_OUTPUT),
-    ):
-        rows = apps.get_model("dreams", "Price").objects.filter(model__in=MODELS)
-        rows.filter(**{f"{name}__isnull": True}).update(**{name: value})
+from dreams.migrations._prices import fill
 
 
 class Migration(migrations.Migration):

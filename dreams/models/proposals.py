@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from django.db import models
 
+from dreams.lib.files import text
 from dreams.models import public_ids
 from dreams.models.dreams import DreamRun
 from dreams.models.projects import Project
@@ -128,6 +129,16 @@ class FileChange(models.Model):
 
     def __str__(self) -> str:
         return self.path
+
+    @property
+    def state_sha(self) -> str:
+        """Of what it starts from and what it becomes: what a person has seen who looked at it."""
+        return text.sha256(f"{self.base_sha} {self.new_sha}".encode())
+
+    @property
+    def is_viewed(self) -> bool:
+        """Ticked for this very state."""
+        return bool(self.viewed_sha) and self.viewed_sha == self.state_sha
 
 
 class Operation(models.Model):

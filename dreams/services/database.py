@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import filelock
@@ -12,11 +14,14 @@ from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.utils import OperationalError, ProgrammingError
+from django.db.utils import DatabaseError, OperationalError, ProgrammingError
 
 from memoryweb import datadir
 
 LOCK_SECONDS = 120
+OURS = "dreams"
+#: Where copies lie in the data directory, and how many: an update that went wrong may be followed by a second try.
+COPIES, COPIES_KEPT = "database-copies", 2
 # SQLite's own numbers, without their extended parts; PostgreSQL's: a lock that is not given, a deadlock, two writers
 # of the same row, no connection left.
 BUSY_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
@@ -48,15 +53,20 @@ def one_at_a_time(what: str) -> None:
 
 
 def ensure() -> bool:
-    """Create and migrate the database if needed; True when something was migrated. Quick when nothing is to do."""
+    """Create and migrate the database if needed; True when something was migrated. Quick when nothing is to do.
+
+    What is there is copied before it is changed (SQLite; `copies`). Raises DatabaseUnavailable.
+    """
     folder = datadir.ensure(Path(settings.DATA_DIR))
-    if not _is_behind():
+    if not _is_behind(_applied()):
         return False
     try:
         with filelock.FileLock(datadir.lock_file(folder, "migrate.lock"), timeout=LOCK_SECONDS):
-            if not _is_behind():
+            applied = _applied()
+            if not _is_behind(applied):
                 return False
-            _migrate()
+            copy = _copied(folder) if applied else None
+            _brought_up_to_date(copy)
     except filelock.Timeout as error:
         raise DatabaseUnavailable(
             f"Another process has been bringing the database up to date for {LOCK_SECONDS} s. Look for it, then try again."
@@ -65,19 +75,39 @@ def ensure() -> bool:
     return True
 
 
-def _is_behind() -> bool:
-    """Whether a migration on disk is not among the applied ones.
+def copies() -> list[Path]:
+    """The copies of the database that were made before it was changed, oldest first."""
+    return sorted((Path(settings.DATA_DIR) / COPIES).glob("*.sqlite3"))
 
-    By names alone: Django's own plan imports every migration and builds their graph, which every scripted command
-    would pay for.
-    """
+
+def forget_copies() -> None:
+    """A purge takes them away: each holds every text that there was."""
+    for file in copies():
+        file.unlink(missing_ok=True)
+
+
+def _applied() -> set[tuple[str, str]]:
+    """App and name of each applied migration; empty where there is no database yet."""
     try:
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute("SELECT app, name FROM django_migrations")
-            applied = set(cursor.fetchall())
+            return set(cursor.fetchall())
     except (OperationalError, ProgrammingError):
-        return True  # no database yet, or an empty one; a real fault shows again when it is migrated
-    return not _on_disk() <= applied
+        return set()  # or an empty one; a real fault shows again when it is migrated
+
+
+def _is_behind(applied: set[tuple[str, str]]) -> bool:
+    """Whether a migration on disk is not among the applied ones.
+
+    By names alone: Django's own plan imports every migration and builds their graph, which every scripted command
+    would pay for. Raises DatabaseUnavailable where a later version has changed the tables already.
+    """
+    there = _on_disk()
+    if later := sorted(name for app, name in applied - there if app == OURS):
+        raise DatabaseUnavailable(
+            f"The database was changed by a newer memoryweb ({later[-1]} is not known here). Start that version; nothing was changed."
+        )
+    return not there <= applied
 
 
 def _on_disk() -> set[tuple[str, str]]:
@@ -86,6 +116,42 @@ def _on_disk() -> set[tuple[str, str]]:
         for app in apps.get_app_configs()
         for file in Path(app.path, "migrations").glob("[0-9]*.py")
     }
+
+
+def _copied(folder: Path) -> Path | None:
+    """A copy of the database as it is, private, beside the last one. None for a server, which keeps backups of its own."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection.vendor != "sqlite":
+        return None
+    stamp = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%S%f")
+    copy = folder / COPIES / f"{stamp}.sqlite3"
+    before = os.umask(0o077)
+    try:
+        copy.parent.mkdir(exist_ok=True)
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM INTO %s", [str(copy)])
+    except (OSError, DatabaseError) as error:
+        with suppress(OSError):
+            copy.unlink()
+        raise DatabaseUnavailable(
+            f"The database has to be brought up to date and could not be copied to {copy.parent} before ({error}). "
+            "Make room there, then try again; nothing was changed."
+        ) from error
+    finally:
+        os.umask(before)
+    for old in copies()[:-COPIES_KEPT]:
+        old.unlink(missing_ok=True)
+    return copy
+
+
+def _brought_up_to_date(copy: Path | None) -> None:
+    try:
+        _migrate()
+    except DatabaseError as error:
+        as_before = f" The database as it was before is in {copy}." if copy else ""
+        raise DatabaseUnavailable(
+            f"The database could not be brought up to date: {error}.{as_before}"
+        ) from error
 
 
 def _migrate() -> None:

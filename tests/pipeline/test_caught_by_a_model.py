@@ -12,11 +12,11 @@ import pytest
 from django.core.cache import cache
 
 from dreams import conf
-from dreams.dev.fake_server import Reply, Script, Step, Use, WireServer
+from dreams.dev.fake_server import Reply, Script, Step, Text, Use, WireServer
 from dreams.engines.anthropic import catching as model
 from dreams.engines.types import PromptBrief
-from dreams.models import Card, ModelRequest, Project, Session
-from dreams.services import discovery, forecast, settings_changes
+from dreams.models import Card, ModelRequest, Project, Session, SetAside
+from dreams.services import discovery, forecast, pricing, settings_changes
 from dreams.services.catching import story
 from tests.world.talking import Talk, first_start
 
@@ -98,7 +98,7 @@ def test_a_model_that_only_reads_ends_after_five_turns(project: Project, tmp_pat
 
 def test_windows_have_ten_messages_and_4000_characters_at_most() -> None:
     def message(size: int, typed: bool) -> model.Message:
-        return model.Message("x" * size, PromptBrief("x" * size, 1, 0, None) if typed else None)
+        return model.Message("x" * size, 0, PromptBrief("x" * size, 1, 0, None) if typed else None)
 
     found = model.windows([message(100, True) for _ in range(25)])
     assert [len(window) for window in found] == [10, 10, 5]
@@ -109,8 +109,6 @@ def test_windows_have_ten_messages_and_4000_characters_at_most() -> None:
 
 def test_what_it_used_counts_towards_the_budgets(project: Project, tmp_path: Path, monkeypatch) -> None:
     from django.utils import timezone
-
-    from dreams.services import pricing
 
     Talk(tmp_path).user(WISH).save()
     asked(monkeypatch, project, [remember(item())])
@@ -146,7 +144,7 @@ def test_a_long_reading_ends_when_the_budget_of_the_day_does(
     settings_changes.set_override("max_cost_day", round(float(window), 4) + 0.001, actor="me")
     found, requests = asked(monkeypatch, project, [remember(item())] * 20)
     spent = sum(row.cost_usd or 0 for row in ModelRequest.objects.all())
-    assert "could pass" in found.closed and "for today" in found.closed
+    assert "could pass" in found.stopped and "for today" in found.stopped and found.cards
     assert 0 < len(requests) < 20 and spent <= window + Decimal("0.001")
 
 
@@ -174,3 +172,96 @@ def test_a_server_that_fails_moves_no_cursor_and_is_asked_again_later(
     cache.delete(f"memoryweb:catching-failed:{project.pk}")
     found, _ = asked(monkeypatch, project, [remember(item())])
     assert len(found.cards) == 1
+
+
+LONG = " It grew late." * 270
+
+
+def three_windows(folder: Path) -> Talk:
+    """Each prompt fills a window of its own."""
+    talk = Talk(folder)
+    for day in ("Monday", "Tuesday", "Friday"):
+        talk.user(f"We cut releases on {day}." + LONG)
+    return talk.save()
+
+
+def one_item(day: str) -> Reply:
+    quote = f"We cut releases on {day}."
+    return remember(item(quote, f"Releases are cut on {day}, in the {day} window."))
+
+
+def test_what_was_read_before_the_server_failed_is_kept_and_the_rest_is_read_later(
+    project: Project, tmp_path: Path, monkeypatch
+) -> None:
+    talk = three_windows(tmp_path)
+    found, requests = asked(monkeypatch, project, [one_item("Monday"), one_item("Tuesday")])
+    assert [card.said for card in found.cards] == [
+        "We cut releases on Monday.",
+        "We cut releases on Tuesday.",
+    ]
+    assert "script has no more steps" in found.stopped and found.closed == "" and len(requests) == 3
+    row = Session.objects.get(session_id=talk.id)
+    third = row.prompts.get(text__startswith="We cut releases on Friday.")
+    assert row.caught_bytes == third.offset and third.caught_at is None
+    cache.delete(f"memoryweb:catching-failed:{project.pk}")
+    found, requests = asked(monkeypatch, project, [one_item("Friday")])
+    assert [card.said for card in found.cards] == ["We cut releases on Friday."] and found.stopped == ""
+    assert "on Monday." not in json.dumps(requests[0]["messages"])
+    row.refresh_from_db()
+    assert row.caught_bytes == row.size
+
+
+def test_a_reading_that_met_its_budget_says_so_in_its_own_words(
+    project: Project, tmp_path: Path, monkeypatch
+) -> None:
+    three_windows(tmp_path)
+    window = forecast.of_a_window(project, conf.current(project).model)
+    assert window is not None
+    settings_changes.set_override("max_cost_day", round(float(window), 4) + 0.001, actor="me")
+    costly = Reply(one_item("Monday").blocks, input_tokens=200_000)
+    found, requests = asked(monkeypatch, project, [costly, one_item("Tuesday")])
+    assert [card.said for card in found.cards] == ["We cut releases on Monday."] and len(requests) == 1
+    assert "this reading has spent" in found.stopped and "dream" not in found.stopped
+
+
+def test_a_reading_ends_after_its_windows_and_the_next_goes_on_there(
+    project: Project, tmp_path: Path, monkeypatch
+) -> None:
+    three_windows(tmp_path)
+    monkeypatch.setattr(model, "MOST_WINDOWS", 2)
+    found, _ = asked(monkeypatch, project, [one_item("Monday"), one_item("Tuesday")])
+    assert (
+        len(found.cards) == 2 and found.stopped == "A reading has at most 2 windows; the rest is read next."
+    )
+    found, _ = asked(monkeypatch, project, [one_item("Friday")])
+    assert [card.said for card in found.cards] == ["We cut releases on Friday."]
+
+
+def test_a_session_read_once_more_does_not_move_its_cursor_back(
+    project: Project, tmp_path: Path, monkeypatch
+) -> None:
+    talk = three_windows(tmp_path)
+    asked(monkeypatch, project, [Reply((Text("Nothing."),))] * 3)
+    row = Session.objects.get(session_id=talk.id)
+    assert row.caught_bytes == row.size
+    monkeypatch.setattr(model, "MOST_WINDOWS", 1)
+    with WireServer(Script([one_item("Monday")])) as wire:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
+        found = story.catch(project, asked=True, session=row)
+    row.refresh_from_db()
+    assert len(found.cards) == 1 and row.caught_bytes == row.size
+
+
+def test_two_readings_at_once_cannot_both_take_the_last_of_a_budget(
+    project: Project, tmp_path: Path, monkeypatch
+) -> None:
+    Talk(tmp_path).user(WISH).save()
+    settings_changes.set_override("max_cost_day", 1.0, actor="me")
+    aside: list[Decimal | None] = []
+    keep = pricing.Meter._keep
+    monkeypatch.setattr(
+        pricing.Meter, "_keep", lambda meter, dollars: (aside.append(dollars), keep(meter, dollars))
+    )
+    asked(monkeypatch, project, [remember(item())])
+    assert aside[0] and aside[1:] == [None, None], "set aside, booked, over"
+    assert not SetAside.objects.exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import importlib
 import zoneinfo
 from decimal import Decimal
 from pathlib import Path
@@ -13,6 +12,7 @@ from django.apps import apps
 
 from dreams import conf
 from dreams.engines.tokens import Tokens, rate_for
+from dreams.migrations._prices import seed_whole
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project
 from dreams.services import pricing
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
@@ -31,7 +31,7 @@ def add_price(model: str, since: str, dollars: int, above: int = 0) -> None:
 def test_the_migration_brings_prices_and_their_tiers() -> None:
     Price.objects.all().delete()
     for _ in range(2):  # what stands there already is left as it is
-        importlib.import_module("dreams.migrations.0002_prices").seed(apps, None)
+        seed_whole(apps, None)
     prices = pricing.table()
     assert set(prices) == {"claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5"}
     sonnet, haiku = rate_for(prices, "claude-sonnet-5-5", 1), rate_for(prices, "claude-haiku-5-5", 100_001)

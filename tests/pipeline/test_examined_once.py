@@ -14,7 +14,7 @@ from dreams.models import Hunk, LeftOut, Project, Proposal
 from dreams.services import proposals, review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
-from dreams.services.proposals import reports
+from dreams.services.proposals import checks
 from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
@@ -106,7 +106,7 @@ def test_other_checks_look_again(
     tmp_path: Path, looks: list[Subject], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proposal = world.three_changes(world.make_project(tmp_path))
-    monkeypatch.setattr(reports, "source_digest", lambda: "those of another version")
+    monkeypatch.setattr(checks, "source_digest", lambda: "those of another version")
     _approve(proposal)
     _look(proposal)
     assert len(looks) == 2

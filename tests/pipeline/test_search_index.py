@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from dreams.models import Prompt, SearchText, Session
@@ -91,28 +90,6 @@ def test_a_session_is_found_by_its_title_and_by_the_new_one_once_it_changed(fold
     index.catch_up(5)
     assert (_count("turbine", Kind.SESSION), _count("windmill", Kind.SESSION)) == (0, 1)
     assert (_count("turbine", Kind.TYPED), _count("windmill", Kind.MEMORY)) == (1, 0)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_what_was_in_the_index_before_titles_were_stays_true_there_and_back() -> None:
-    session = world.make_session(world.make_project(), title="A lantern")
-    Prompt.objects.create(key=1, session=session, offset=0, line_no=1, text="the turbine")
-    index.catch_up(5)
-    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
-    try:
-        MigrationExecutor(connection).migrate([("dreams", "0010_usage_marks")])
-    finally:
-        MigrationExecutor(connection).migrate(newest)
-    assert (_count("turbine", Kind.TYPED), _count("lantern", Kind.SESSION)) == (1, 0)
-    index.catch_up(5)
-    assert _count("lantern", Kind.SESSION) == 1
-    Prompt.objects.all().delete()
-    Session.objects.all().delete()
-    assert (_count("turbine", Kind.TYPED), _count("lantern", Kind.SESSION)) == (0, 0)
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":  # no trigram of theirs is left: each trigger found its row again
-            cursor.execute(f"SELECT count(*) FROM {sqlite.VOCAB} WHERE term IN ('tur', 'lan')")  # noqa: S608 - a name of our own
-            assert cursor.fetchone() == (0,)
 
 
 def test_what_reads_otherwise_than_before_is_found_by_its_new_words_only(folder: Path) -> None:

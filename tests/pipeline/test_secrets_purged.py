@@ -25,7 +25,7 @@ from dreams.models import (
     SessionNotes,
     Version,
 )
-from dreams.services import blobs, review, rollback, secret_purge, session_notes
+from dreams.services import blobs, database, review, rollback, secret_purge, session_notes
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.questions import answering
@@ -65,8 +65,8 @@ def _id(project: Project) -> str:
 
 
 def _everywhere(project: Project) -> bytes:
-    """Every byte of the database, the journal and the project's history; git objects unpacked too."""
-    found = [Path(path).read_bytes() for path in _database_files()]
+    """Every byte of the database, its copies, the journal and the project's history; git objects unpacked too."""
+    found = [Path(path).read_bytes() for path in [*_database_files(), *database.copies()]]
     for folder in (syncing.history_path(project), Path(settings.DATA_DIR) / "journal"):
         found += [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
     with syncing.open_history(project) as store:
@@ -118,6 +118,9 @@ def test_a_purged_secret_is_nowhere_in_what_is_kept(project: Project) -> None:
     _redacted(project)
     index.catch_up(5)
     secret = _id(project)
+    copy = Path(settings.DATA_DIR) / database.COPIES / "20260101T000000000000.sqlite3"
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_bytes(Path(_database_files()[0]).read_bytes())
     assert TOKEN.encode() in _everywhere(project)
     done = secret_purge.purge(project, [secret], ME, reason="It leaked.")
     assert done.texts == 1 and not done.waits

@@ -12,7 +12,7 @@ from dreams.engines import drafts
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
-from dreams.services.proposals import hearing
+from dreams.services.proposals import transcript_verdicts
 from dreams.services.secret_purge.looking import scrub
 from tests.world import directory as world
 from tests.world import rows
@@ -120,7 +120,7 @@ def test_what_a_person_types_is_looked_up_before_the_transaction_that_keeps_it(
     project: Project, dream: DreamRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = propose(project, dream, NOWHERE)
-    heard = proposals.listened(made, f"\n{SAID}\n")
+    heard = proposals.verdicts_on(made, f"\n{SAID}\n")
     monkeypatch.setattr("dreams.lib.prose.claims.read", lambda source: pytest.fail("read in the transaction"))
     found = heard.ask(SAID)
     assert found is not None and found.answer == "supported"
@@ -153,7 +153,7 @@ def test_too_much_to_read_is_said_and_a_session_that_is_gone_stops_nothing(
     )
     dream = dream_of(project, big, small, gone)
     gone.unlink()
-    monkeypatch.setattr(hearing, "MOST_BYTES", small.stat().st_size * 3)
+    monkeypatch.setattr(transcript_verdicts, "MOST_BYTES", small.stat().st_size * 3)
     made = propose(project, dream, SAID)
     assert [one["answer"] for one in answers(made).values()] == ["supported"]
     (note,) = made.findings.filter(code="sessions-left-out")
@@ -161,7 +161,7 @@ def test_too_much_to_read_is_said_and_a_session_that_is_gone_stops_nothing(
 
 
 def test_without_time_nothing_is_asked_and_that_is_said(project: Project, dream: DreamRun) -> None:
-    heard = proposals.of_dream(dream)
+    heard = proposals.TranscriptVerdicts.of_dream(dream)
     heard.seconds = -1.0
     assert heard.ask(SAID) is None
     note = heard.left_out()

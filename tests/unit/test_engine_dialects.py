@@ -27,7 +27,7 @@ from dreams.dev.fake_server import (
     say,
 )
 from dreams.engines.anthropic.asking import CallFailed, Kind
-from dreams.engines.anthropic.manners import Manners
+from dreams.engines.anthropic.server_limits import ServerLimits
 from tests.world import model as kit
 
 NAME = "openai/gpt-oss:20b@latest"
@@ -157,19 +157,19 @@ SAID = [
 def test_only_what_was_refused_is_left_out_and_calls_stay_as_they_are(
     request: dict[str, Any], said: list[str], many: int
 ) -> None:
-    manners, before = Manners(), repr(request)
+    limits, before = ServerLimits(), repr(request)
     for words in said[:many]:
-        learnt = manners.learn(CallFailed(Kind.REQUEST, words), request)
-        assert not learnt or not manners.learn(CallFailed(Kind.REQUEST, words), request), "learnt once"
-    made = manners.request(request)
+        learnt = limits.learn(CallFailed(Kind.REQUEST, words), request)
+        assert not learnt or not limits.learn(CallFailed(Kind.REQUEST, words), request), "learnt once"
+    made = limits.request(request)
     assert repr(request) == before, "what is kept for the next turn is not changed"
     text = repr(made)
-    assert ("'ephemeral'" not in text) if "cache marks" in manners.left_out else True
-    assert ("'thinking':" not in text) if "thinking" in manners.left_out else True
-    assert isinstance(made["system"], str) is ("system blocks" in manners.left_out)
+    assert ("'ephemeral'" not in text) if "cache marks" in limits.left_out else True
+    assert ("'thinking':" not in text) if "thinking" in limits.left_out else True
+    assert isinstance(made["system"], str) is ("system blocks" in limits.left_out)
     assert text.count("a word in a file") == before.count("a word in a file")
     assert all(message["content"] for message in made["messages"])
-    assert manners.left_out or made == request
+    assert limits.left_out or made == request
 
 
 def test_a_refusal_that_says_nothing_of_these_is_no_reason_to_ask_again() -> None:
@@ -179,4 +179,4 @@ def test_a_refusal_that_says_nothing_of_these_is_no_reason_to_ask_again() -> Non
         (Kind.KEY, "cache_control"),
         (Kind.OPTION, "thinking: Extra inputs are not permitted"),
     ):
-        assert not Manners().learn(CallFailed(kind, said), request)
+        assert not ServerLimits().learn(CallFailed(kind, said), request)

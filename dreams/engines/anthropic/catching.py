@@ -7,13 +7,13 @@ read it, and then names what is new, each with the person's own words: what they
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dreams.engines.anthropic.budget import CHARS_PER_TOKEN, OUTPUT, Guess, Size, Words, guess
 from dreams.engines.anthropic.outside import Line, Meter
 from dreams.engines.tokens import PriceTable
-from dreams.engines.types import Job, PromptBrief
+from dreams.engines.types import EngineError, Job, PromptBrief
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
 from dreams.lib.secrets.redact import redact
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MESSAGES, CHARACTERS = 10, 4_000
 MOST_TURNS = 5
-MOST_WINDOWS = 20  # in one reading; what is beyond is left to the next dream
+MOST_WINDOWS = 20  # of a session in one reading; the rest is read next
 MOST_KNOWN = 200
 MOST_TEXT = 400
 ANSWER_TOKENS = 2_000
@@ -69,9 +69,10 @@ _REMEMBER = {
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a session; `typed` where the person typed it."""
+    """One message of a session, at its byte offset; `typed` where the person typed it."""
 
     text: str
+    offset: int
     typed: PromptBrief | None = None
 
 
@@ -83,6 +84,18 @@ class Named:
     text: str
     memory_type: str
     prompt: PromptBrief
+
+
+@dataclass(slots=True)
+class Read:
+    """What was named in the first `windows`, which end at the byte `until` (None: nothing is left), and why they ended
+    there. `failed`: by a limit or a server, and not because there are so many."""
+
+    named: list[Named] = field(default_factory=list)
+    windows: int = 0
+    until: int | None = None
+    why: str = ""
+    failed: bool = False
 
 
 def windows(messages: Iterable[Message]) -> list[list[Message]]:
@@ -116,9 +129,22 @@ class Catcher:
     job: Job
     line: Line
 
-    def named(self, messages: Iterable[Message]) -> list[Named]:
-        """What the person said there. Raises EngineError with the remedy."""
-        return [named for window in windows(messages)[:MOST_WINDOWS] for named in self._ask(window)]
+    def read(self, messages: Iterable[Message]) -> Read:
+        """What the person said there. Whatever ends it, a limit or a server, earlier windows keep what they gave."""
+        found = Read()
+        for window in windows(messages):
+            found.until = window[0].offset
+            if found.windows == MOST_WINDOWS:
+                found.why = f"A reading has at most {MOST_WINDOWS} windows; the rest is read next."
+                return found
+            try:
+                found.named += self._ask(window)
+            except EngineError as error:
+                found.why, found.failed = str(error), True
+                return found
+            found.windows += 1
+        found.until = None
+        return found
 
     def _ask(self, window: Sequence[Message]) -> list[Named]:
         talk = self.line.talk(self._briefing(window))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.asking import CallFailed, Kind, Patience, kind_of, retry_after
 from dreams.engines.anthropic.keys import Endpoint
-from dreams.engines.anthropic.manners import Manners
+from dreams.engines.anthropic.server_limits import ServerLimits
 from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
 from dreams.engines.tokens import Tokens
 
@@ -59,7 +59,7 @@ class Client:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run_loop, name="model-client", daemon=True)
         self._client: AsyncAnthropic | None = None
-        self.manners = Manners()
+        self.limits = ServerLimits()
         self._told = 0
         self._collector = Collector()
 
@@ -86,9 +86,9 @@ class Client:
         """
         while True:
             try:
-                return self._wait(self._stream(self.manners.request(request)), watch)
+                return self._wait(self._stream(self.limits.request(request)), watch)
             except CallFailed as failed:
-                if not self.manners.learn(failed, request):
+                if not self.limits.learn(failed, request):
                     raise
 
     def unfinished(self) -> Tokens:
@@ -97,8 +97,8 @@ class Client:
 
     def news(self) -> list[str]:
         """What is left out since this was asked last, because this server refuses it."""
-        fresh = self.manners.left_out[self._told :]
-        self._told = len(self.manners.left_out)
+        fresh = self.limits.left_out[self._told :]
+        self._told = len(self.limits.left_out)
         return fresh
 
     def get(self, path: str, watch: Callable[[], None]) -> Answer:

@@ -258,7 +258,7 @@ class _Test:
         return "" if known else f", which it does not list; it lists {_shown(self.models)}"
 
     def _caching(self, reply: Reply) -> str:
-        if "cache marks" in self.client.manners.left_out:
+        if "cache marks" in self.client.limits.left_out:
             return "Marks are refused, and left out: every turn pays for the whole prompt"
         if "cache_read_input_tokens" in reply.counted:
             return "Reported"

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from dreams.engines.anthropic.evidence import BadCitations, Checked, Evidence
 from dreams.engines.anthropic.writing import Refusal, Writer
-from dreams.engines.paper import Paper
+from dreams.engines.trial_workspace import TrialWorkspace
 from dreams.engines.types import (
     OPTION_IDS,
     Citation,
@@ -175,7 +175,7 @@ class Questions:
         self, given: Sequence[Mapping[str, Any]], citations: tuple[Citation, ...]
     ) -> tuple[Edit, ...]:
         """Changes on the memories as the dream found them, one on top of the other."""
-        drafts = self._writer.on_paper(Paper(self._job.workspace))
+        drafts = self._writer.on(TrialWorkspace(self._job.workspace))
         made = []
         for each in given:
             tool = "Delete" if each.get("delete") is True else "Write" if "content" in each else "Edit"

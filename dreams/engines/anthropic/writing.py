@@ -18,7 +18,7 @@ from dreams.lib.memdir import INDEX_NAME as INDEX
 from dreams.lib.secrets import redact
 
 if TYPE_CHECKING:
-    from dreams.engines.paper import Paper
+    from dreams.engines.trial_workspace import TrialWorkspace
 
 MASKED = re.compile(r"\[redacted: [a-z0-9-]+\]|⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")
 _BOM = "\ufeff"
@@ -42,7 +42,7 @@ def _inside(named: str) -> str:
 class Writer:
     """Makes changes and remembers each as an `Edit`, in order. `saw` says which files the model has read."""
 
-    def __init__(self, workspace: Workspace | Paper, evidence: Evidence) -> None:
+    def __init__(self, workspace: Workspace | TrialWorkspace, evidence: Evidence) -> None:
         self._workspace = workspace
         self._evidence = evidence
         self._read: set[str] = set()
@@ -52,9 +52,9 @@ class Writer:
     def saw(self, path: str) -> None:
         self._read.add(path)
 
-    def on_paper(self, paper: Paper) -> Writer:
+    def on(self, workspace: TrialWorkspace) -> Writer:
         """A writer of drafts, which has read the same."""
-        drafts = Writer(paper, self._evidence)
+        drafts = Writer(workspace, self._evidence)
         drafts._read = set(self._read)
         return drafts
 

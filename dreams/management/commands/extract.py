@@ -38,6 +38,8 @@ class Command(BaseCommand):
             found = story.catch(project, asked=True, session=session)
             if found.closed:
                 self._closed(project, found.closed, alone=len(projects) == 1)
+            if found.stopped:
+                self.say(f"{project}: {found.stopped}")
             done.append((project, found))
         return _result(done)
 

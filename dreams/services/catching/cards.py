@@ -24,7 +24,7 @@ from dreams.services.apply import applying
 from dreams.services.catching import states
 from dreams.services.catching.statements import Statement, scratch
 from dreams.services.proposals import saving
-from dreams.services.proposals.hearing import QUOTE_LIMIT
+from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT
 from dreams.services.review import Actor, ReviewRefused
 
 State = Card.State

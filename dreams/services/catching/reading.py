@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 from django.db.models import F, Min, Q, QuerySet
@@ -35,6 +35,17 @@ class Part:
     to_byte: int
     prompts: Sequence[Prompt]
     by_agent: bool = False  # the agent wrote memory itself in these bytes
+
+    def before(self, byte: int) -> Part:
+        """What of it ends before `byte`."""
+        return replace(self, to_byte=byte, prompts=[row for row in self.prompts if row.offset < byte])
+
+    @property
+    def cursor_after(self) -> int:
+        """Never back: a session that is read once more may end before what was read already."""
+        if self.cursor is None or self.cursor > self.session.size:
+            return self.to_byte
+        return max(self.cursor, self.to_byte)
 
     @property
     def brief(self) -> SessionBrief:
@@ -100,7 +111,7 @@ def move(parts: Iterable[Part], now: dt.datetime) -> list[Part]:
             row = Session.objects.filter(pk=part.session.pk, caught_bytes=part.cursor)
             if part.cursor is None:
                 row = Session.objects.filter(pk=part.session.pk, caught_bytes__isnull=True)
-            if row.update(caught_bytes=part.to_byte):
+            if row.update(caught_bytes=part.cursor_after):
                 Prompt.objects.filter(pk__in=[prompt.pk for prompt in part.prompts]).update(caught_at=now)
                 moved.append(part)
     return moved

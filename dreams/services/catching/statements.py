@@ -44,27 +44,46 @@ class Statement:
         return min((cited.at for cited in self.citations if cited.at), default=None)
 
 
-def found(project: Project, parts: Sequence[Part], now: dt.datetime) -> list[Statement]:
+@dataclass(slots=True)
+class Found:
+    """The statements in `parts`, of which some may end early. `why` not all was read; `failed`: it is no use to go on
+    at once."""
+
+    statements: list[Statement]
+    parts: list[Part]
+    why: str = ""
+    failed: bool = False
+
+
+def found(project: Project, parts: Sequence[Part], now: dt.datetime) -> Found:
     """What was said there and neither memory, a card nor a change of a dream says, in the order of time."""
     with scratch(project) as copy:
         job = _job(project, parts, copy, now)
         if job.config.catch_engine == "anthropic":
             return _by_a_model(project, parts, job)
-        return [
+        said = [
             Statement(_said(lesson.citations), lesson.text, lesson.kind, tuple(lesson.citations))
             for lesson in catching.said(job, Silent())
         ]
+        return Found(said, list(parts))
 
 
-def _by_a_model(project: Project, parts: Sequence[Part], job: Job) -> list[Statement]:
-    """Raises EngineError. What each request used is kept in any case."""
-    made: list[Statement] = []
+def _by_a_model(project: Project, parts: Sequence[Part], job: Job) -> Found:
+    """Raises EngineError where no model can be asked. What each request used is kept in any case."""
+    made = Found([], [])
     with pricing.Meter(project, ModelRequest.Purpose.CATCHING) as meter, model.line(job, meter) as line:
         catcher = model.Catcher(job, line)
         for part, brief in zip(parts, job.sessions, strict=True):
-            made += [_statement(one, brief) for one in catcher.named(_messages(part, brief))]
+            read = catcher.read(_messages(part, brief))
+            made.statements += [_statement(one, brief) for one in read.named]
+            if read.windows or not read.failed:
+                made.parts.append(part if read.until is None else part.before(read.until))
+            made.why, made.failed = read.why or made.why, read.failed
+            if read.failed:
+                break
     memory = catching.known(job)
-    return [one for one in made if not memory.says(one.text)]
+    made.statements = [one for one in made.statements if not memory.says(one.text)]
+    return made
 
 
 def _statement(one: model.Named, brief: SessionBrief) -> Statement:
@@ -92,11 +111,11 @@ def _messages(part: Part, brief: SessionBrief) -> Iterator[model.Message]:
                 continue
             if turn.offset in typed:
                 prompt = typed[turn.offset]
-                yield model.Message(prompt.text[: model.CHARACTERS], prompt)
+                yield model.Message(prompt.text[: model.CHARACTERS], turn.offset, prompt)
             elif turn.type == "assistant":
                 said = "\n".join(each.text for each in turn.parts if each.kind == "text").strip()
                 if said:
-                    yield model.Message(said[:MOST_OF_AN_ANSWER])
+                    yield model.Message(said[:MOST_OF_AN_ANSWER], turn.offset)
         offset = page.after
 
 

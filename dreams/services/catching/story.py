@@ -33,12 +33,13 @@ CLOCK_STEP = dt.timedelta(milliseconds=1)  # rows keep microseconds, a file syst
 
 @dataclass(slots=True)
 class Caught:
-    """What one reading did. `closed`: why nothing was read."""
+    """What one reading did. `closed`: why nothing was read; `stopped`: why it ended before the end."""
 
     read: list[Session] = field(default_factory=list)
     cards: list[Card] = field(default_factory=list)
     proposal: Proposal | None = None
     closed: str = ""
+    stopped: str = ""
 
 
 def in_queue(project_pk: int) -> str:
@@ -106,18 +107,23 @@ def catch(
     parts = _parts(project, now, asked, session)
     fresh = [part for part in parts if part.prompts and not part.by_agent]
     try:
-        found = statements.found(project, fresh, now) if fresh else []
+        found = statements.found(project, fresh, now) if fresh else statements.Found([], [])
     except EngineError as error:
-        cache.set(_failed(project.pk), str(error), config.retry_minutes * 60)
-        return Caught(closed=str(error))
+        found = statements.Found([], [], str(error), failed=True)
+    if found.failed:
+        cache.set(_failed(project.pk), found.why, config.retry_minutes * 60)
+        if not found.parts:
+            return Caught(closed=found.why)
+    read = [*found.parts, *(part for part in parts if part not in fresh)]
     with transaction.atomic():
-        moved = {part.session.pk for part in reading.move(parts, now)}
-        made = cards.keep(project, [one for one in found if moved.issuperset(one.sessions)])
+        moved = {part.session.pk for part in reading.move(read, now)}
+        made = cards.keep(project, [one for one in found.statements if moved.issuperset(one.sessions)])
     proposal = cards.refresh(project) if made else proposals.open_of(project, Proposal.Origin.CAUGHT)
     if made:
         cards.remember_by_policy(project)
     shown = Card.objects.filter(pk__in=[card.pk for card in made])
-    return Caught([part.session for part in parts if part.session.pk in moved], list(shown), proposal)
+    sessions = [part.session for part in read if part.session.pk in moved]
+    return Caught(sessions, list(shown), proposal, stopped=found.why)
 
 
 def _failed(project_pk: int) -> str:
@@ -133,8 +139,3 @@ def _parts(
     if asked:
         return reading.parts(reading.unread(project), None)
     return reading.parts(reading.quiet(project, now), reading.began(project))
-
-
-def hinted(session: Session, now: dt.datetime) -> None:
-    """The agent said that this session ended: it counts as quiet from now on, until something is written to it again."""
-    Session.objects.filter(pk=session.pk).update(hinted_at=now)

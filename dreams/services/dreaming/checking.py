@@ -28,7 +28,7 @@ class Checks:
 
     project: Project
     scratch: Workspace
-    heard: proposals.Hearing
+    heard: proposals.TranscriptVerdicts
     told: dict[str, Problem] = field(default_factory=dict)
 
     def examine(self, edits: Sequence[Edit]) -> Sequence[Problem]:
@@ -62,7 +62,7 @@ class Checks:
 
 
 def examined(
-    project: Project, before: Mapping[str, bytes], made: drafts.Draft, heard: proposals.Hearing
+    project: Project, before: Mapping[str, bytes], made: drafts.Draft, heard: proposals.TranscriptVerdicts
 ) -> Report:
     """The findings on all of a draft, held against what the dream's sessions say."""
     host_key.use()

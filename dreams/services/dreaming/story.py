@@ -109,7 +109,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
     watch.checkpoint()
     folder = Path(settings.DATA_DIR) / "workspaces" / dream.public_id
     with workspace.Workspace.create(folder, snapshot) as scratch:
-        checks = checking.Checks(project, scratch, proposals.of_dream(dream))
+        checks = checking.Checks(project, scratch, proposals.TranscriptVerdicts.of_dream(dream))
         job = Job(
             project_name=str(project),
             repo_dir=Path(project.repo_dir) if project.repo_dir else None,
@@ -142,7 +142,7 @@ def _propose(
     before: Mapping[str, bytes],
     after: Mapping[str, bytes],
     outcome: Outcome,
-    heard: proposals.Hearing,
+    heard: proposals.TranscriptVerdicts,
 ) -> None:
     """Turn what the engine did into proposals: the part that a policy lets in, and the part for a person."""
     project = dream.project

@@ -1,8 +1,8 @@
-"""Proposals as rows: `saving` makes and checks them (`subjects` is what the checks look at, `reports` what they said), `reading`
-turns rows into hunks and bytes, `hearing` asks the sessions, `rebase` follows a file that changed meanwhile. `decisions`
-counts what is to be decided, and `summaries` says in a sentence what was."""
+"""Proposals as rows: `saving` makes them, `checks` has them checked and keeps what was said, `reading` turns rows into hunks
+and bytes, `transcript_verdicts` asks the sessions, `rebase` follows a file that changed meanwhile. `decisions` counts what is
+to be decided, and `summaries` says in a sentence what was."""
 
-from dreams.services.proposals.hearing import Hearing, of_dream
+from dreams.services.proposals.checks import examine, report_with, subject_of, subject_of_draft, verdicts_on
 from dreams.services.proposals.reading import (
     Texts,
     added_lines,
@@ -19,30 +19,24 @@ from dreams.services.proposals.saving import (
     Mark,
     Origin,
     Restored,
-    create,
-    examine,
-    listened,
-    redraft,
-    report_with,
-    save_hunk,
-    save_hunks,
-)
-from dreams.services.proposals.subjects import (
     carry_over,
+    create,
     open_for,
     open_of,
+    redraft,
     rejected_before,
-    subject_of,
-    subject_of_draft,
+    save_hunk,
+    save_hunks,
     supersede,
 )
+from dreams.services.proposals.transcript_verdicts import TranscriptVerdicts
 
 __all__ = [
-    "Hearing",
     "Mark",
     "Origin",
     "Restored",
     "Texts",
+    "TranscriptVerdicts",
     "added_lines",
     "bytes_of",
     "carry_over",
@@ -52,9 +46,7 @@ __all__ = [
     "examine",
     "inputs_key",
     "lines_of",
-    "listened",
     "memory_type",
-    "of_dream",
     "open_for",
     "open_of",
     "redraft",
@@ -67,4 +59,5 @@ __all__ = [
     "supersede",
     "text_hunks",
     "texts_of",
+    "verdicts_on",
 ]

@@ -1,35 +1,26 @@
-"""From a draft to rows, with evidence, ledger and findings."""
+"""From a draft to rows, with evidence, ledger and findings; which proposal waits, and what becomes of verdicts when a newer one takes its place."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import get_args
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from dreams import findings
 from dreams.engines import drafts
 from dreams.engines.types import Citation, EvidenceSource, Fate, FateKind, OperationKind
-from dreams.findings.base import Report
 from dreams.findings.evidence import judge
-from dreams.findings.ledger.units import units_of_lines
 from dreams.lib.files import text
-from dreams.models import (
-    DreamRun,
-    Evidence,
-    FileChange,
-    Hunk,
-    Operation,
-    Project,
-    Proposal,
-)
-from dreams.services import auditlog, blobs, host_key
-from dreams.services.proposals import reports
-from dreams.services.proposals.hearing import QUOTE_LIMIT, Hearing, of_dream, of_proposal
+from dreams.models import DreamRun, Evidence, FileChange, Hunk, LeftOut, Operation, Project, Proposal, Session
+from dreams.services import auditlog, blobs
+from dreams.services.catching import states as caught
+from dreams.services.proposals.checks import examine, subject_of_draft
 from dreams.services.proposals.reading import memory_type
-from dreams.services.proposals.subjects import carry_over, listening, subject_of, subject_of_draft
+from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT, TranscriptVerdicts
+from dreams.services.questions import states
 
 # An engine's edit as JSON fields and back: its citations, and what became of the lines that it removed.
 
@@ -84,48 +75,6 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-# Findings and ledger of exactly the text that would be written, saved beside the hunks.
-
-
-def examine(
-    proposal: Proposal,
-    before: Mapping[str, bytes],
-    *,
-    undecided: bool = True,
-    heard: Hearing | None = None,
-) -> None:
-    """Check what would be written and save findings, ledger and the sessions' answers anew; confirmations stay by key.
-
-    `undecided` False looks at exactly what was approved: a rejected destination then shows as a loss. What was said of
-    other changes stays beside them. Where the last look was at the very same texts nothing is done.
-    """
-    host_key.use()
-    heard = heard or of_proposal(proposal)
-    subject = subject_of(proposal, before, undecided=undecided)
-    key = reports.key_of(subject, heard)
-    if reports.stands(proposal, key):
-        return
-    report = findings.examine(listening(subject, heard))
-    left_out = heard.left_out()
-    if left_out:  # another look may hear more
-        report, key = replace(report, findings=(*report.findings, left_out)), ""
-    reports.save(proposal, {(hunk.path, hunk.hunk_id) for hunk in subject.hunks}, report, key)
-
-
-def report_with(proposal: Proposal, before: Mapping[str, bytes], instead: Mapping[int, str]) -> Report:
-    """What the checks would say with these texts (hunk pk → text) in place of the proposed ones. Saves nothing."""
-    host_key.use()
-    subject = subject_of(proposal, before, undecided=True, instead=instead)
-    return findings.examine(listening(subject, of_proposal(proposal)))
-
-
-def listened(proposal: Proposal, typed: str) -> Hearing:
-    """What the proposal's sessions say, `typed` looked up already: before a transaction, which waits for no disk."""
-    heard = of_proposal(proposal)
-    heard.listen(unit.text for unit in units_of_lines(typed.splitlines()))
-    return heard
-
-
 @dataclass(frozen=True, slots=True)
 class Restored:
     """What a rollback wants a file to have besides its bytes."""
@@ -163,10 +112,10 @@ def create(
     origin: Origin,
     draft: drafts.Draft,
     before: Mapping[str, bytes],
-    heard: Hearing | None = None,
+    heard: TranscriptVerdicts | None = None,
 ) -> Proposal:
     """Save `draft` as an open proposal, with evidence, ledger and findings. `before` is the whole directory."""
-    heard = heard or of_dream(origin.dream)
+    heard = heard or TranscriptVerdicts.of_dream(origin.dream)
     if heard.sessions:  # before the transaction, which waits for no disk
         judge(subject_of_draft(project, before, draft, heard))
     with transaction.atomic():
@@ -302,3 +251,71 @@ def _evidence(row: Hunk, citation: Citation) -> Evidence:
         found=citation.found,
         note=text.storable(citation.note, 300),
     )
+
+
+# Which proposal waits, and what becomes of verdicts when a newer one takes its place.
+
+
+_WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
+
+
+def open_for(project: Project) -> Proposal | None:
+    """The dream's proposal that waits for a person, if there is one."""
+    return project.proposals.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=_WAITING).first()
+
+
+def open_of(project: Project, origin: Proposal.Origin) -> Proposal | None:
+    """The one of this origin that waits for a review, where a project has at most one: of cards, of answers."""
+    return project.proposals.filter(origin=origin, state=Proposal.State.OPEN).first()
+
+
+def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
+    """Close `proposal` in favour of a newer one; returns its decided hunks by (path, hunk id), to carry over.
+
+    Its sessions were not used up: they are given back.
+    """
+    with transaction.atomic():
+        closed = Proposal.objects.filter(pk=proposal.pk, state__in=_WAITING).update(
+            state=Proposal.State.SUPERSEDED, closed_at=timezone.now()
+        )
+        if not closed:
+            return {}
+        proposal.refresh_from_db(fields=["state"])
+        states.settle(proposal)
+        caught.settle(proposal)
+        if proposal.dream_id and not proposal.partial:
+            Session.objects.filter(reviewed_by__dream=proposal.dream_id).update(given_back_at=timezone.now())
+        auditlog.record(
+            "proposal.superseded", actor=actor, project=proposal.project, object_id=proposal.public_id
+        )
+    decided = (
+        Hunk.objects.filter(file__proposal=proposal)
+        .exclude(verdict=Hunk.Verdict.PENDING)
+        .select_related("file")
+    )
+    return {(hunk.file.path, hunk.hunk_id): hunk for hunk in decided}
+
+
+def carry_over(proposal: Proposal, verdicts: Mapping[tuple[str, str], Hunk]) -> int:
+    """Give the hunks of `proposal` the verdicts that the same hunks had before; returns how many."""
+    carried = 0
+    for hunk in Hunk.objects.filter(file__proposal=proposal).select_related("file"):
+        old = verdicts.get((hunk.file.path, hunk.hunk_id))
+        if old is None:
+            continue
+        hunk.verdict, hunk.edited_sha = old.verdict, old.edited_sha
+        hunk.decided_by, hunk.decided_at, hunk.decide_reason = (
+            old.decided_by,
+            old.decided_at,
+            old.decide_reason,
+        )
+        hunk.verdict_base_sha = hunk.file.base_sha
+        hunk.save()
+        carried += 1
+    return carried
+
+
+def rejected_before(project: Project) -> dict[tuple[str, str], str]:
+    """(path, hunk id) → inputs key of every hunk that a person rejected and that stays out."""
+    rows = LeftOut.objects.filter(project=project).values_list("path", "hunk_id", "inputs_key")
+    return {(path, hunk_id): key for path, hunk_id, key in rows}

@@ -167,7 +167,7 @@ def _carry_out(
     project = question.project
     waiting = _open_of_dream(project)
     # Before the transaction: what the sessions say of the new lines is looked up on disk.
-    heard = proposals.listened(waiting, _added(edits)) if waiting else None
+    heard = proposals.verdicts_on(waiting, _added(edits)) if waiting else None
     with transaction.atomic():
         hold(project)
         _claim(question, option, State.WAITING, reviewer, rows=list(rows))
@@ -353,7 +353,7 @@ def take_back(question: Question, reviewer: Actor) -> Question:
     """
     heard = None
     if question.operation is not None:
-        heard = proposals.listened(question.operation.proposal, "")
+        heard = proposals.verdicts_on(question.operation.proposal, "")
     with transaction.atomic():
         hold(question.project)
         question.refresh_from_db()
@@ -373,7 +373,7 @@ def take_back(question: Question, reviewer: Actor) -> Question:
     return question
 
 
-def _examine_rest(target: Proposal, reviewer: Actor, heard: proposals.Hearing | None) -> None:
+def _examine_rest(target: Proposal, reviewer: Actor, heard: proposals.TranscriptVerdicts | None) -> None:
     if target.origin == Proposal.Origin.ANSWERS and not target.files.exists():
         proposals.supersede(target, reviewer.name)
         return

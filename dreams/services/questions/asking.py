@@ -17,7 +17,7 @@ from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption,
 from dreams.services import blobs
 from dreams.services.memories import syncing
 from dreams.services.proposals import saving
-from dreams.services.proposals.hearing import QUOTE_LIMIT
+from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT
 from dreams.services.questions import joining, options, states
 
 log = logging.getLogger(__name__)

@@ -8,23 +8,24 @@ from dreams.services.review.deciding import (
     Actor,
     FindingInTheWay,
     ReviewRefused,
+    blocking,
     confirm,
     confirm_rebase,
     decide,
     edit,
+    in_the_way,
+    log_secrets_shown,
+    mark_viewed,
+    refuse_open_findings,
     select,
     together,
 )
 from dreams.services.review.mending import EditPreview, Mend, mend, preview_edit
 from dreams.services.review.submitting import (
-    blocking,
-    in_the_way,
     leave_out,
-    refuse_open_findings,
     submit,
     use_up_sessions,
 )
-from dreams.services.review.viewing import is_viewed, log_secrets_shown, mark_viewed
 
 __all__ = [
     "Actor",
@@ -38,7 +39,6 @@ __all__ = [
     "decide",
     "edit",
     "in_the_way",
-    "is_viewed",
     "leave_out",
     "log_secrets_shown",
     "mark_viewed",

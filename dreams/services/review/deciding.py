@@ -1,4 +1,6 @@
-"""Verdicts: who gives one, which changes it is about, and what it does: approve, reject, edit, take back, confirm. Each is kept and logged."""
+"""Verdicts: who gives one, which changes it is about, and what it does: approve, reject, edit, take back, confirm. Each is
+kept and logged. Also which findings stand in the way of what is approved, and what a person has looked at.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from django.utils import timezone
 
 from dreams.lib import diff
 from dreams.lib.files import text
-from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
+from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Proposal
 from dreams.services import auditlog, blobs, policies, proposals
 from dreams.services.memories import syncing
 from dreams.services.proposals import decisions
@@ -138,7 +140,7 @@ def decide(
 
 def _heard_again(
     proposal: Proposal, hunks: Sequence[Decidable], verdict: Hunk.Verdict
-) -> proposals.Hearing | None:
+) -> proposals.TranscriptVerdicts | None:
     """What sessions say of the proposed text, where this verdict puts it in place of an edit; else None."""
     edited = [hunk for hunk in together(hunks) if hunk.verdict == Hunk.Verdict.EDITED]
     back = [hunk for hunk in edited if not _keeps_its_edit(hunk, hunks, verdict)]
@@ -147,7 +149,7 @@ def _heard_again(
     texts = (
         lines.added for hunk in back for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk
     )
-    return proposals.listened(proposal, "\n".join(texts))
+    return proposals.verdicts_on(proposal, "\n".join(texts))
 
 
 def _keeps_its_edit(hunk: Hunk, asked: Sequence[Decidable], verdict: Hunk.Verdict) -> bool:
@@ -160,7 +162,7 @@ def edit(
     proposal: Proposal, hunk: Hunk, replacement: str, reviewer: Actor, *, reason: str = ""
 ) -> list[Hunk]:
     """Put `replacement` in place of the hunk's new lines and approve it, with the other parts of its operation."""
-    heard = proposals.listened(proposal, replacement)
+    heard = proposals.verdicts_on(proposal, replacement)
     with transaction.atomic():
         hold_open(proposal)
         lines = next(lines for row, lines in proposals.text_hunks(hunk.file) if row.pk == hunk.pk)
@@ -180,7 +182,7 @@ def edit(
     return decided
 
 
-def _examine_anew(proposal: Proposal, heard: proposals.Hearing) -> None:
+def _examine_anew(proposal: Proposal, heard: proposals.TranscriptVerdicts) -> None:
     """An edit changes what is written, so what was said of the old text no longer holds."""
     proposals.examine(proposal, syncing.contents(proposal.project), heard=heard)
 
@@ -297,4 +299,64 @@ def _log(
         batch=batch,
         by_command=reviewer.by_command,
         reason=reason[:REASON_LIMIT],
+    )
+
+
+def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> list[Finding]:
+    """Findings that keep what is approved (or `hunks`) from being applied."""
+    if hunks is None:
+        hunks = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).only("file_id")
+    return blocking(proposal.findings.select_related("file", "hunk"), hunks)
+
+
+def blocking(findings: Iterable[Finding], hunks: Iterable[Hunk]) -> list[Finding]:
+    """Those of a proposal's `findings` that keep `hunks` from being applied: the one definition of what blocks a submit."""
+    files = {hunk.pk: hunk.file_id for hunk in hunks}
+    # What is said of a whole file concerns whoever writes to it; what is said of the whole concerns everything.
+    concerned = {None, *files.values()}
+    return [
+        found
+        for found in findings
+        if _is_unsettled(found)
+        and (found.hunk_id in files if found.hunk_id is not None else found.file_id in concerned)
+    ]
+
+
+def _is_unsettled(finding: Finding) -> bool:
+    is_confirmed = finding.confirmed_at is not None
+    return finding.severity == Finding.Severity.REFUSE or (
+        finding.severity == Finding.Severity.BLOCK and not is_confirmed
+    )
+
+
+def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
+    """Look again at exactly what is approved (or `hunks`): a rejected part may have been where something was kept.
+
+    Raises FindingInTheWay.
+    """
+    proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
+    refuse_what_is_open(proposal, hunks)
+
+
+def refuse_what_is_open(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
+    """Without looking again; a verdict may have come in between."""
+    for finding in in_the_way(proposal, hunks):
+        raise FindingInTheWay(finding)
+
+
+def mark_viewed(file: FileChange, viewed: bool) -> None:
+    """Ticked for the state that was seen: when the file changes, the tick is gone."""
+    file.viewed_sha = file.state_sha if viewed else ""
+    file.save(update_fields=["viewed_sha"])
+
+
+def log_secrets_shown(thing: Proposal | Memory, reviewer: Actor) -> None:
+    """Somebody has the secrets of these texts shown as they stand; who and when, never what."""
+    kind, name = ("review", thing.public_id) if isinstance(thing, Proposal) else ("memory", thing.path)
+    auditlog.record(
+        f"{kind}.secrets_shown",
+        actor=reviewer.name,
+        project=thing.project,
+        object_id=name,
+        by_command=reviewer.by_command,
     )

@@ -11,51 +11,15 @@ from dreams.lib.prose import comparing
 from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.services import auditlog, proposals
 from dreams.services.catching import states as caught
-from dreams.services.memories import syncing
 from dreams.services.questions import states
-from dreams.services.review.deciding import REASON_LIMIT, Actor, FindingInTheWay, ReviewRefused, hold_open
-
-
-def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> list[Finding]:
-    """Findings that keep what is approved (or `hunks`) from being applied."""
-    if hunks is None:
-        hunks = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).only("file_id")
-    return blocking(proposal.findings.select_related("file", "hunk"), hunks)
-
-
-def blocking(findings: Iterable[Finding], hunks: Iterable[Hunk]) -> list[Finding]:
-    """Those of a proposal's `findings` that keep `hunks` from being applied: the one definition of what blocks a submit."""
-    files = {hunk.pk: hunk.file_id for hunk in hunks}
-    # What is said of a whole file concerns whoever writes to it; what is said of the whole concerns everything.
-    concerned = {None, *files.values()}
-    return [
-        found
-        for found in findings
-        if _is_unsettled(found)
-        and (found.hunk_id in files if found.hunk_id is not None else found.file_id in concerned)
-    ]
-
-
-def _is_unsettled(finding: Finding) -> bool:
-    is_confirmed = finding.confirmed_at is not None
-    return finding.severity == Finding.Severity.REFUSE or (
-        finding.severity == Finding.Severity.BLOCK and not is_confirmed
-    )
-
-
-def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
-    """Look again at exactly what is approved (or `hunks`): a rejected part may have been where something was kept.
-
-    Raises FindingInTheWay.
-    """
-    proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
-    _refuse_what_is_open(proposal, hunks)
-
-
-def _refuse_what_is_open(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
-    """Without looking again; a verdict may have come in between."""
-    for finding in in_the_way(proposal, hunks):
-        raise FindingInTheWay(finding)
+from dreams.services.review.deciding import (
+    REASON_LIMIT,
+    Actor,
+    ReviewRefused,
+    hold_open,
+    refuse_open_findings,
+    refuse_what_is_open,
+)
 
 
 def submit(proposal: Proposal, reviewer: Actor) -> Proposal:
@@ -67,7 +31,7 @@ def submit(proposal: Proposal, reviewer: Actor) -> Proposal:
     refuse_open_findings(proposal)
     with transaction.atomic():
         hold_open(proposal)
-        _refuse_what_is_open(proposal)
+        refuse_what_is_open(proposal)
         now = timezone.now()
         taken = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).exists()
         state = Proposal.State.SUBMITTED if taken else Proposal.State.REJECTED

@@ -1,10 +1,10 @@
 """Taking a secret out of everything that was kept of it: the one rewrite of history, asked for by a person, audited.
 
 Each kept text that holds it is replaced by the same text with `[redacted: rule]` in its place: versions, proposals,
-edits, quotes, the search index, journals and the project's git history. The intention names texts by sha256 only, so
-that a crash at any step is finished by `resume`.
+edits, quotes, the search index, journals and the project's git history; copies of the database that were made before an
+update are removed. The intention names texts by sha256 only, so that a crash at any step is finished by `resume`.
 
-What it does not reach, and the page says so: the agent's own transcripts, exports and backups made before.
+What it does not reach, and the page says so: the agent's own transcripts, exports, and backups that somebody made before.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dreams.lib.secrets.redact import values, without
 from dreams.lib.secrets.spotting import spans
 from dreams.lib.storage import history, journal
 from dreams.models import FileChange, Hunk, Project, Proposal, Purge
-from dreams.services import auditlog, blobs, host_key
+from dreams.services import auditlog, blobs, database, host_key
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import Actor
@@ -205,6 +205,7 @@ def _finish(made: Purge) -> tuple[str, ...]:
         made.histories.remove(key)
         made.save(update_fields=["histories"])
     if not waits:
+        database.forget_copies()
         journal.forget_texts(writing.journal_dir(), list(made.replaced))
         Purge.objects.filter(pk=made.pk).update(done_at=timezone.now())
     return tuple(waits)

@@ -116,7 +116,7 @@ def entry_of(loaded: Loaded, file: FileChange) -> Entry:
         worst=min((f.severity for f in found), key=WORST.index, default=""),
         findings=len(found),
         confirmed=len(said) - len(found),
-        is_viewed=review.is_viewed(file),
+        is_viewed=file.is_viewed,
         note="conflict" if file.conflict else "" if file.rebase_confirmed else "changed since",
     )
 
@@ -171,7 +171,7 @@ def listing(found: Passing, shown: Window) -> Listing:
         filters=[_filter(loaded, asked, key) for key in FILTERS if loaded.is_open or key in ALWAYS],
         kinds=own_kinds,
         folders=folders,
-        viewed=sum(review.is_viewed(file) for file in loaded.shown_files),
+        viewed=sum(file.is_viewed for file in loaded.shown_files),
         files=len(loaded.shown_files),
         batch=batch(loaded, "listed", shown.decisions),
         size=plural(len(found.decisions), "decision"),

@@ -14,7 +14,6 @@ from django.urls import reverse
 from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Proposal
-from dreams.services import review
 from dreams.web.pages import diffs
 from dreams.web.pages import review_proof as proof
 from dreams.web.pages.diffs import Block
@@ -132,7 +131,7 @@ def _file_card(made_from: Material, file: FileChange, view: str) -> FileCard:
             made_from.findings_on(loaded.parts_of(file)),
             proof.Beside(loaded.proposal.project_id, state.is_open or state.waits),
         ),
-        is_viewed=review.is_viewed(file),
+        is_viewed=file.is_viewed,
         is_open=state.is_open,
         is_stale=bool(paths & state.stale),
         is_rebased=file.path in state.unconfirmed,

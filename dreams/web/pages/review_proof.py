@@ -14,7 +14,7 @@ from dreams.findings.base import Answer
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Finding, Hunk, LedgerEntry
-from dreams.services.proposals import hearing
+from dreams.services.proposals import transcript_verdicts
 from dreams.services.review import Mend
 from dreams.services.review.mending import LOSS
 from dreams.web.pages.review_proposal import WORST
@@ -74,7 +74,7 @@ def statements(heard: Iterable[list[dict[str, object]]], mask: Mask) -> tuple[St
 
 
 def _statement(kept: dict[str, object], mask: Mask) -> Statement:
-    said, heard = hearing.loaded(kept)
+    said, heard = transcript_verdicts.loaded(kept)
     place = heard.citation
     return Statement(
         mask(said),

@@ -14,7 +14,7 @@ from typing import Final
 from django.http import QueryDict
 
 from dreams.models import FileChange, Hunk, Operation, Proposal
-from dreams.services import blobs, review
+from dreams.services import blobs
 from dreams.services.proposals import decisions
 from dreams.web.pages.review_proposal import Decision, Loaded, address
 from dreams.web.pages.review_texts import file_texts
@@ -168,7 +168,7 @@ def passes(loaded: Loaded, hunk: Hunk, show: str) -> bool:
         return hunk.verdict == Hunk.Verdict.PENDING
     if show == "findings":
         return loaded.has_findings(hunk)
-    return show != "unseen" or not review.is_viewed(loaded.old_names.get(hunk.file_id, hunk.file))
+    return show != "unseen" or not loaded.old_names.get(hunk.file_id, hunk.file).is_viewed
 
 
 def _is_of(loaded: Loaded, hunk: Hunk, asked: Asked) -> bool:

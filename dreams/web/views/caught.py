@@ -106,7 +106,7 @@ def read(request: Request, pk: int) -> HttpResponse:
     if found.closed:
         messages.warning(request, found.closed)
     else:
-        said = f"Read {plural(len(found.read), 'session')}, caught {plural(len(found.cards), 'thing')}."
+        said = f"Read {plural(len(found.read), 'session')}, caught {plural(len(found.cards), 'thing')}. {found.stopped}"
         messages.success(request, said)
     return SeeOther(reverse("project-caught", args=[pk]))
 

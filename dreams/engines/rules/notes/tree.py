@@ -22,7 +22,7 @@ _DAILY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
 class Files(Protocol):
-    """What a tree reads and writes: a workspace, or paper."""
+    """What a tree reads and writes: a workspace, or one for trials."""
 
     @property
     def snapshot(self) -> Snapshot: ...

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from dreams.engines.paper import Paper
 from dreams.engines.rules.notes.bodies import Unit, units
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_daily, is_index, is_log, is_team
 from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
+from dreams.engines.trial_workspace import TrialWorkspace
 from dreams.engines.types import Citation, Edit, Job, Option, Place, Question, Reporter
 from dreams.lib import memdir
 from dreams.lib.files.workspace import Workspace
@@ -25,7 +25,7 @@ class Draftsman:
 
     def __init__(self, workspace: Workspace, report: Reporter) -> None:
         self._report = report
-        self.tree = Tree(Paper(workspace), report)
+        self.tree = Tree(TrialWorkspace(workspace), report)
 
     def edits(self, work: Callable[[Recorder], object]) -> tuple[Edit, ...]:
         """What `work` would change; empty where it changes nothing. The tree is as before afterwards."""

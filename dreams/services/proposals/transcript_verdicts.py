@@ -19,32 +19,48 @@ from dreams.lib.secrets import redact
 from dreams.models import DreamRun, Hunk, Proposal, Session
 from dreams.services import hosts
 
-# How much of a quote is kept.
-
-
-QUOTE_LIMIT = 4000
-
-
+QUOTE_LIMIT = 4000  # characters of a quote that are kept
 log = logging.getLogger(__name__)
 
 MOST_SESSIONS = 40
 MOST_BYTES = 24 * 1024 * 1024  # of all sessions; about two seconds of reading
-NO_TIME = -1.0
 SECONDS = 10.0  # of reading and asking, for one look at a change
 MOST_UNITS = 400_000  # kept of all sessions, about 200 MB
 
 
 @dataclass(slots=True)
-class Hearing:
+class TranscriptVerdicts:
     """Sessions, the newest first. `ask` is what `findings.Subject.heard` wants."""
 
     sessions: Sequence[Session]
     known: dict[str, Heard] = field(default_factory=dict)
     seconds: float = SECONDS
+    is_here: bool = True  # transcripts of another host are on its disk
     unread: int = 0  # sessions that could not be read, or not in time
     unasked: set[str] = field(default_factory=set)  # statements that were not looked up, for want of time
     _read: list[tuple[Session, claims.Evidence]] | None = None
     _spent: float = 0.0
+
+    @classmethod
+    def of_dream(cls, dream: DreamRun | None) -> TranscriptVerdicts:
+        """Of the sessions that a dream looked at; of none for what a person made.
+
+        Those of another host are on its disk: here only what is kept beside the hunks is known of them.
+        """
+        if dream is None:
+            return cls(())
+        rows = dream.reviewed.filter(session__own=False, session__gone_at__isnull=True)
+        sessions = [row.session for row in rows.select_related("session").order_by("-session__touched_at")]
+        return cls(sessions, is_here=dream.project.host == hosts.host())
+
+    @classmethod
+    def of_proposal(cls, proposal: Proposal) -> TranscriptVerdicts:
+        """As `of_dream`, with the answers that are kept beside the hunks."""
+        found = cls.of_dream(proposal.dream if proposal.origin == Proposal.Origin.DREAM else None)
+        if found.sessions:
+            kept = Hunk.objects.filter(file__proposal=proposal).values_list("transcript_verdicts", flat=True)
+            found.known.update(loaded(one) for row in kept for one in row)
+        return found
 
     def ask(self, said: str) -> Heard | None:
         """What the sessions say of it, the newest that says anything; None when there is none, or no time left."""
@@ -53,7 +69,7 @@ class Hearing:
             return self.known[bare]
         if not self.sessions:
             return None
-        if self._spent > self.seconds:
+        if self._spent > self.seconds or not self.is_here:
             self.unasked.add(bare)
             return None
         begun = time.monotonic()
@@ -78,7 +94,7 @@ class Hearing:
                 return Heard(verdict.verdict, verdict.why, _citation(session, verdict))
         return Heard("unsupported", "no session that was read says it") if self._read else None
 
-    def listen(self, statements: Iterable[str]) -> None:
+    def look_up(self, statements: Iterable[str]) -> None:
         """Look up what will be asked, so that no transaction waits for a disk."""
         for said in statements:
             self.ask(said)
@@ -98,7 +114,7 @@ class Hearing:
 
     def _planned(self) -> list[Session]:
         """The sessions that there is room for, by size."""
-        if self.seconds < 0:
+        if not self.is_here:
             return []
         room, chosen = MOST_BYTES, []
         for session in self.sessions[:MOST_SESSIONS]:
@@ -147,34 +163,6 @@ def _citation(session: Session, verdict: claims.ClaimCheck) -> Citation | None:
         line_no=best.line,
         role=best.role,
     )
-
-
-def of_dream(dream: DreamRun | None) -> Hearing:
-    """The sessions that a dream looked at, the newest first; none for what a person made.
-
-    Those of another host are on its disk: here only what is kept beside the hunks is known of them.
-    """
-    if dream is None:
-        return Hearing(())
-    rows = dream.reviewed.filter(session__own=False, session__gone_at__isnull=True)
-    sessions = [row.session for row in rows.select_related("session").order_by("-session__touched_at")]
-    return Hearing(sessions, seconds=SECONDS if dream.project.host == hosts.host() else NO_TIME)
-
-
-def of_proposal(proposal: Proposal) -> Hearing:
-    """As `of_dream`, with the answers that are kept beside the hunks."""
-    hearing = of_dream(proposal.dream if proposal.origin == Proposal.Origin.DREAM else None)
-    if hearing.sessions:
-        kept = Hunk.objects.filter(file__proposal=proposal).values_list("transcript_verdicts", flat=True)
-        hearing.known.update(_kept(kept))
-    return hearing
-
-
-def _kept(rows: Iterable[list[dict[str, object]]]) -> Iterator[tuple[str, Heard]]:
-    for row in rows:
-        for one in row:
-            said, heard = loaded(one)
-            yield said, heard
 
 
 def stored(line_no: int, said: str, heard: Heard) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""A workspace on paper: the memories as a dream found them, to be changed in memory only. PURE."""
+"""A workspace for trials: the memories as a dream found them, changed in the process's memory and nowhere else. PURE."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dreams.lib.files import safefs, text
 from dreams.lib.files.workspace import MAX_FILE_BYTES, Snapshot, Workspace, WorkspaceRefused
 
 
-class Paper:
+class TrialWorkspace:
     """Starts from the snapshot of a workspace, and leaves that alone. Refuses what the workspace would refuse."""
 
     def __init__(self, workspace: Workspace) -> None:

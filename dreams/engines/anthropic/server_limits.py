@@ -18,7 +18,7 @@ _THOUGHT = {"type": "text", "text": "(Thought about it.)"}
 
 
 @dataclass(slots=True)
-class Manners:
+class ServerLimits:
     """`left_out` are the names of what this server has refused so far, for a person to read."""
 
     left_out: list[str] = field(default_factory=list)
