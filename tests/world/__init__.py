@@ -8,6 +8,7 @@ Rows and directories
     questions       a project with a question of every kind
     talking         sessions of one project, line by line, that went quiet
     agent_folder    a config folder as an agent leaves it: transcripts, memories, repositories
+    everything      one with everything in it at once; by hand: `python -m tests.world.everything DIR`
 Dreams
     engines         engines that do what a test says; `asking` adds questions, `trusting` approvals
     rules           one dream of the rules engine, without a database

@@ -8,12 +8,15 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from dreams.lib.agents.claude_code import slug_of
-from dreams.models import Project, Session
-from dreams.services.discovery import Report, discover
+
+if TYPE_CHECKING:  # a folder is made without Django too
+    from dreams.models import Project, Session
+    from dreams.services.discovery import Report
 
 Record = dict[str, object]
 
@@ -71,6 +74,8 @@ class Root:
         return path
 
     def discover(self) -> Report:
+        from dreams.services.discovery import discover
+
         return discover([self.path])
 
 
@@ -121,10 +126,14 @@ def same_length(path: Path, old: bytes, new: bytes) -> None:
 
 
 def project() -> Project:
+    from dreams.models import Project
+
     return Project.objects.get()
 
 
 def session(name: str) -> Session:
+    from dreams.models import Session
+
     return Session.objects.get(session_id=name)
 
 
