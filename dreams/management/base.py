@@ -232,6 +232,10 @@ def _is_plain(error: Exception) -> bool:
 
 def fault(error: Exception) -> str:
     """An unexpected error in one line."""
+    from dreams.services import database  # noqa: PLC0415 - as above
+
+    if database.is_away(error):
+        return f"{database.why_away(error)} Start it, then try again."
     if isinstance(error, DatabaseError):
         return f"The database cannot be used: {error}. `doctor` says more."
     return f"An unexpected fault: {type(error).__name__}: {error}."

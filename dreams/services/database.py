@@ -6,7 +6,8 @@ import datetime as dt
 import hashlib
 import os
 import sqlite3
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import filelock
@@ -14,17 +15,19 @@ from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.utils import DatabaseError, OperationalError, ProgrammingError
+from django.db.utils import DatabaseError, InterfaceError, OperationalError, ProgrammingError
 
 from memoryweb import datadir
 
 LOCK_SECONDS = 120
+ANOTHER_UPDATES = f"Another process has been bringing the database up to date for {LOCK_SECONDS} s. Look for it, then try again."
 OURS = "dreams"
 #: Where copies lie in the data directory, and how many: an update that went wrong may be followed by a second try.
 COPIES, COPIES_KEPT = "database-copies", 2
 # SQLite's own numbers, without their extended parts; PostgreSQL's: a lock that is not given, a deadlock, two writers
 # of the same row, no connection left.
 BUSY_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+AWAY_POSTGRES = ("08", "57P")  # the line broke; the server is shutting down, starting, or was killed
 BUSY_POSTGRES = frozenset({"55P03", "40P01", "40001", "53300"})
 
 
@@ -39,6 +42,23 @@ def is_busy(error: BaseException | None) -> bool:
     return code in BUSY_SQLITE or getattr(cause, "sqlstate", None) in BUSY_POSTGRES
 
 
+def is_away(error: BaseException | None) -> bool:
+    """Whether Django's `error` says that a database server does not answer, or is about to end."""
+    if connections[DEFAULT_DB_ALIAS].vendor != "postgresql":
+        return False
+    if not isinstance(error, OperationalError | InterfaceError):
+        return False
+    code = getattr(error.__cause__, "sqlstate", None)
+    # No code: no server was reached, or the line to it broke.
+    return code is None or code.startswith(AWAY_POSTGRES)
+
+
+def why_away(error: BaseException) -> str:
+    """The driver's first line: where it looked and what it met, never a password."""
+    first = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+    return f"The database server does not answer: {first.rstrip('.')}."
+
+
 def one_at_a_time(what: str) -> None:
     """Wait until no other transaction that named the same `what` is under way; held until this one ends.
 
@@ -47,9 +67,39 @@ def one_at_a_time(what: str) -> None:
     """
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor == "postgresql":
-        key = int.from_bytes(hashlib.sha256(what.encode()).digest()[:8], "big", signed=True)
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key])
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_lock_key(what)])
+
+
+def _lock_key(what: str) -> int:
+    return int.from_bytes(hashlib.sha256(what.encode()).digest()[:8], "big", signed=True)
+
+
+@contextmanager
+def _one_host_at_a_time() -> Iterator[None]:
+    """For the whole database, whatever data directory: of two first starts on one server one waits for the other.
+
+    The lock is the session's, as a migration is several transactions; the server ends it with the line. Raises
+    DatabaseUnavailable.
+    """
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection.vendor != "postgresql":
+        yield
+        return
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+            cursor.execute("SELECT pg_advisory_lock(%s)", [_lock_key("migrations")])
+            cursor.execute("SET lock_timeout = DEFAULT")
+    except OperationalError as error:
+        if is_busy(error):
+            raise DatabaseUnavailable(ANOTHER_UPDATES) from error
+        raise
+    try:
+        yield
+    finally:
+        with suppress(DatabaseError, InterfaceError), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [_lock_key("migrations")])
 
 
 def ensure() -> bool:
@@ -61,16 +111,17 @@ def ensure() -> bool:
     if not _is_behind(_applied()):
         return False
     try:
-        with filelock.FileLock(datadir.lock_file(folder, "migrate.lock"), timeout=LOCK_SECONDS):
+        with (
+            filelock.FileLock(datadir.lock_file(folder, "migrate.lock"), timeout=LOCK_SECONDS),
+            _one_host_at_a_time(),
+        ):
             applied = _applied()
             if not _is_behind(applied):
                 return False
             copy = _copied(folder) if applied else None
             _brought_up_to_date(copy)
     except filelock.Timeout as error:
-        raise DatabaseUnavailable(
-            f"Another process has been bringing the database up to date for {LOCK_SECONDS} s. Look for it, then try again."
-        ) from error
+        raise DatabaseUnavailable(ANOTHER_UPDATES) from error
     _make_private()
     return True
 
@@ -87,12 +138,14 @@ def forget_copies() -> None:
 
 
 def _applied() -> set[tuple[str, str]]:
-    """App and name of each applied migration; empty where there is no database yet."""
+    """App and name of each applied migration; empty where there is no database yet. Raises DatabaseUnavailable."""
     try:
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute("SELECT app, name FROM django_migrations")
             return set(cursor.fetchall())
-    except (OperationalError, ProgrammingError):
+    except (OperationalError, ProgrammingError) as error:
+        if is_away(error):
+            raise DatabaseUnavailable(f"{why_away(error)} Start it, or correct DATABASE_URL.") from error
         return set()  # or an empty one; a real fault shows again when it is migrated
 
 

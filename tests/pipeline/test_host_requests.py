@@ -20,8 +20,10 @@ from dreams.models import AuditEntry, Card, DreamRun, Host, HostRequest, Hunk, M
 from dreams.services import host_requests, jobs, project_lock, review, rollback
 from dreams.services.apply import applying
 from dreams.services.host_requests import Deed, Wish
+from dreams.services.proposals.transcript_verdicts import TranscriptVerdicts
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
+from tests.world.rows import make_session
 from tests.world.two_hosts import TwoHosts
 
 if TYPE_CHECKING:
@@ -265,6 +267,20 @@ def test_no_task_is_made_for_the_queue_of_another_host(approved: Proposal, two: 
     )
     jobs.begin(jobs.start_now(job, actor="me"), scheduler.enqueue)
     assert not OrmQ.objects.exists()
+
+
+def test_sessions_of_another_host_are_not_read_here(approved: Proposal, tmp_path: Path) -> None:
+    """A file of that path on this disk would be somebody else's."""
+    transcript = tmp_path / "same-path.jsonl"
+    transcript.write_text(
+        '{"type":"user","message":{"role":"user","content":"The API runs on host alpha."}}\n'
+    )
+    dream = DreamRun.objects.create(project=approved.project)
+    session = make_session(approved.project, path=str(transcript))
+    dream.reviewed.create(session=session, from_byte=0, to_byte=9)
+    found = TranscriptVerdicts.of_dream(dream)
+    assert found.ask("The API runs on host alpha.") is None
+    assert found.left_out() is not None
 
 
 def test_approved_cards_are_written_there_unless_one_changed(approved: Proposal, two: TwoHosts) -> None:

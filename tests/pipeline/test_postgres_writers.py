@@ -27,8 +27,17 @@ class Site:
 
     def together(self, work: str, **given: object) -> list[object]:
         """Three processes do it at once; what went wrong in any of them."""
-        done = postgres.at_once(self.url, self.folder / "data", processes=WRITERS, work=work, **given)
-        return [error for one in done for error in one["errors"]]  # type: ignore[attr-defined]
+        done = self._done(work, **given)
+        return [error for one in done for error in one["errors"]]
+
+    def results(self, work: str, **given: object) -> list[Any]:
+        """What each of three processes returned that did it at once."""
+        done = self._done(work, **given)
+        assert [one["errors"] for one in done] == [[]] * WRITERS
+        return [one["result"] for one in done]
+
+    def _done(self, work: str, **given: object) -> list[Any]:
+        return list(postgres.at_once(self.url, self.folder / "data", processes=WRITERS, work=work, **given))
 
     def alone(self, work: str, **given: object) -> Any:
         [done] = postgres.at_once(self.url, self.folder / "data", processes=1, work=work, **given)
@@ -41,7 +50,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     if reason := postgres.missing():
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("postgres")
-    with postgres.server() as url:
+    with postgres.server() as server:
+        url = server.url()
         done = forked.run("migrate", "-v0", environment=forked.environment(folder / "data", DATABASE_URL=url))
         assert done.returncode == 0, done.stderr
         yield Site(url, folder)
@@ -93,3 +103,25 @@ def test_one_project_is_looked_at_by_three_at_once_and_each_version_is_kept_once
     assert site.alone("figures")["versions"] == before + 20
     assert site.together("request", times=1, project=project) == []
     assert site.alone("figures")["dreams"] == 1
+
+
+def test_what_is_asked_of_a_host_is_taken_once_and_done_once(site: Site, tmp_path: Path) -> None:
+    assert site.alone("asked", folder=str(tmp_path)) == 3
+    before = site.alone("figures")
+    assert sum(site.results("take")) == 3
+    assert sum(site.results("carry")) == 3
+    after = site.alone("figures")
+    assert after["applied"] - before["applied"] == 3
+    assert after["chain"] == []
+
+
+def test_a_job_that_is_due_is_started_once(site: Site) -> None:
+    site.alone("job")
+    started = site.results("jobs_due")
+    assert sum(len(one) for one in started) == 1
+    assert site.alone("figures")["job runs"] == 1
+
+
+def test_a_host_makes_itself_known_once(site: Site) -> None:
+    assert len(set(site.results("register"))) == 1
+    assert site.alone("figures")["hosts"] == 1

@@ -34,6 +34,7 @@ from dreams.models import DreamRun, Project, ScheduledJob
 from dreams.services import demo, discovery, hosts, notify, server_registry
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
+from dreams.services.search import postgresql
 from dreams.services.upkeep import verifying
 from memoryweb import env, version
 
@@ -255,8 +256,8 @@ def database() -> Check:
             f"{plural(len(behind), 'step')} behind",
             remedy="Start `serve` again, or run any command that needs it: both update it.",
         )
-    if connection.vendor != "sqlite":
-        return Check("Database", "ok", connection.display_name)
+    if connection.vendor == "postgresql":
+        return _postgresql()
     found = {name: _pragma(name) for name in PRAGMAS}
     said = f"SQLite, journal mode {found['journal_mode']}"
     detail = f"{settings.DATABASES['default']['NAME']}, " + ", ".join(f"{k} {v}" for k, v in found.items())
@@ -264,6 +265,23 @@ def database() -> Check:
         remedy = "Move the data directory to a local disk: network disks cannot do WAL, and pages will wait for dreams."
         return Check("Database", "warn", said, detail, remedy)
     return Check("Database", "ok", said, detail)
+
+
+def _postgresql() -> Check:
+    """The server, the driver, and whether search has its index."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_setting('server_version'), (SELECT extversion FROM pg_extension WHERE extname = 'pg_trgm'), "
+            "to_regclass(%s)::text",
+            [postgresql.INDEX],
+        )
+        server, trigrams, index = cursor.fetchone()
+    said = f"PostgreSQL {server}"
+    driver = f"psycopg {metadata.version('psycopg')}"
+    if not (trigrams and index):
+        remedy = f"As an administrator of the database: CREATE EXTENSION IF NOT EXISTS pg_trgm; {postgresql.CREATE_INDEX}"
+        return Check("Database", "warn", said, f"{driver}; search works without pg_trgm, only slower", remedy)
+    return Check("Database", "ok", said, f"{driver}, pg_trgm {trigrams}")
 
 
 def _pragma(name: str) -> str:

@@ -9,12 +9,13 @@ from dreams.services.search.query import Kind
 
 TABLE = "dreams_searchtext"
 INDEX = f"{TABLE}_grams"
+CREATE_INDEX = f"CREATE INDEX {INDEX} ON {TABLE} USING gin (text gin_trgm_ops);"
 # Not installed, or this account may not: then the texts are read one by one.
 CREATE = (
     f"""
 DO $$ BEGIN
   CREATE EXTENSION IF NOT EXISTS pg_trgm;
-  CREATE INDEX {INDEX} ON {TABLE} USING gin (text gin_trgm_ops);
+  {CREATE_INDEX}
 EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported OR undefined_object THEN
   RAISE NOTICE 'Search works without pg_trgm, only slower.';
 END $$

@@ -72,6 +72,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exc_info()[1]
     if database.is_busy(error):
         return busy(request)
+    if error is not None and database.is_away(error):
+        return away(request, error)
     if isinstance(error, conf.BadValue):
         said = f"{error}. Health shows where it is set."
         return _page(None, 500, "A setting does not fit", said, onward=reverse("health"), way_on="Health")
@@ -95,12 +97,27 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def busy(request: HttpRequest) -> HttpResponse:
     """Another process holds the database, longer than a page waits: mostly a dream, an import or a backup."""
+    why = "Another process was writing to it for longer than this page waits."
+    return _try_again(request, "The database is busy", f"{why} {what_became(request)} Try again in a moment.")
+
+
+def away(request: HttpRequest, error: BaseException) -> HttpResponse:
+    """The database server was stopped, or the network to it is down."""
+    why = database.why_away(error)
+    return _try_again(
+        request,
+        "The database is away",
+        f"{why} {what_became(request)} It goes on by itself once the server is back.",
+    )
+
+
+def _try_again(request: HttpRequest, title: str, said: str) -> HttpResponse:
     again = request.method in SAFE_METHODS
     answer = _page(
         None,
         503,
-        "The database is busy",
-        f"Another process was writing to it for longer than this page waits. {what_became(request)} Try again in a moment.",
+        title,
+        said,
         # `//host/…` would be another site's address.
         onward="/" + request.get_full_path().lstrip("/") if again else _page_of_the_form(request),
         way_on="Try again" if again else "",

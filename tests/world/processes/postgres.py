@@ -38,22 +38,58 @@ def programs() -> Path | None:
     return next((folder for folder in reversed(folders) if (folder / "postgres").exists()), None)
 
 
+class Server:
+    """A server on a socket in a folder of its own, which can be stopped and started again."""
+
+    def __init__(self, base: Path) -> None:
+        folder = programs()
+        assert folder is not None
+        self._programs, self._base, self._who = folder, base, _server_user()
+        if self._who is not None:
+            os.chown(base, self._who.pw_uid, self._who.pw_gid)
+        _as(
+            self._who,
+            folder / "initdb",
+            "-D",
+            base / "data",
+            "-U",
+            USER,
+            "-A",
+            "trust",
+            "--no-sync",
+            "-E",
+            "UTF8",
+        )
+        self.start()
+
+    def url(self, name: str = "postgres") -> str:
+        return f"postgres://{USER}@/{name}?host={self._base}"
+
+    def start(self) -> None:
+        options = f"-k {self._base} -c listen_addresses= -c fsync=off -c max_connections=100"
+        self._run("pg_ctl", "-w", "-l", f"{self._base}/log", "-o", options, "start")
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-m", "immediate", "stop")
+
+    def new_database(self, name: str) -> str:
+        """The URL of an empty database."""
+        _as(self._who, self._programs / "createdb", "-h", self._base, "-U", USER, name)
+        return self.url(name)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        _as(self._who, self._programs / program, "-D", self._base / "data", *arguments)
+
+
 @contextlib.contextmanager
-def server() -> Iterator[str]:
-    """A database URL. The server listens on a socket in a folder of its own, and is stopped at the end."""
-    folder = programs()
-    assert folder is not None
+def server() -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="mw-pg-") as base:
-        data, who = Path(base) / "data", _server_user()
-        if who is not None:
-            os.chown(base, who.pw_uid, who.pw_gid)
-        _as(who, folder / "initdb", "-D", data, "-U", USER, "-A", "trust", "--no-sync", "-E", "UTF8")
-        options = f"-k {base} -c listen_addresses= -c fsync=off -c max_connections=50"
-        _as(who, folder / "pg_ctl", "-D", data, "-w", "-l", f"{base}/log", "-o", options, "start")
+        made = Server(Path(base))
         try:
-            yield f"postgres://{USER}@/postgres?host={base}"
+            yield made
         finally:
-            _as(who, folder / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+            with contextlib.suppress(subprocess.CalledProcessError):  # a test may have stopped it
+                made.stop()
 
 
 def _server_user() -> pwd.struct_passwd | None:

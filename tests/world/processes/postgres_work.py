@@ -94,11 +94,81 @@ def project(number: int, folder: str) -> int:
     return world.make_project(Path(folder)).pk
 
 
+def take(number: int) -> int:
+    """What other hosts ask of this one, looked at by several schedulers at once: how many requests this one took."""
+    from dreams.services import host_requests
+
+    return len(host_requests.take())
+
+
+def carry(number: int) -> int:
+    """Every request that was taken, done by several workers at once: how many this one did."""
+    from dreams.models import HostRequest
+    from dreams.services import host_requests
+
+    return sum(host_requests.carry_out(row.pk) is not None for row in HostRequest.objects.order_by("pk"))
+
+
+def asked(number: int, folder: str) -> int:
+    """Three approved proposals of this host, each asked for as from elsewhere."""
+    from dreams.models import Host, HostRequest, Hunk
+    from dreams.services import host_requests, hosts, review
+    from tests.world import directory as world
+
+    host_requests.set_accepts(True, "me")
+    for name in ("a", "b", "c"):
+        made = world.three_changes(world.make_project(Path(folder) / name))
+        review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+        host_requests.ask(host_requests.to_apply(made), world.ME)
+    assert Host.objects.filter(key=hosts.host()).exists()
+    return HostRequest.objects.count()
+
+
+def jobs_due(number: int) -> list[str]:
+    """A job that is due, seen by several schedulers at once: the runs that this one started."""
+    from django.utils import timezone
+
+    from dreams.services import jobs
+    from dreams.services.scheduling import scheduler
+
+    return [run.label for run in jobs.tick(timezone.now(), scheduler.enqueue)]
+
+
+def job(number: int) -> str:
+    import datetime as dt
+
+    from django.utils import timezone
+
+    from dreams.models import ScheduledJob
+    from dreams.services import jobs
+
+    made = jobs.add(jobs.Wanted("verify", "0 3 * * *"), actor="me")
+    ScheduledJob.objects.update(next_at=timezone.now() - dt.timedelta(minutes=1))
+    return str(made)
+
+
+def register(number: int) -> str:
+    from dreams.services import hosts
+
+    hosts.register()
+    return hosts.name_of(hosts.host())
+
+
 def figures(number: int) -> dict[str, object]:
     """What is in the database after all that."""
     from django_q.models import Schedule
 
-    from dreams.models import AuditEntry, DreamRun, Override, Project, Session, Version
+    from dreams.models import (
+        AppliedBatch,
+        AuditEntry,
+        DreamRun,
+        Host,
+        JobRun,
+        Override,
+        Project,
+        Session,
+        Version,
+    )
     from dreams.services import auditlog
 
     return {
@@ -107,6 +177,9 @@ def figures(number: int) -> dict[str, object]:
         "dreams": DreamRun.objects.count(),
         "overrides": Override.objects.count(),
         "schedules": Schedule.objects.count(),
+        "hosts": Host.objects.count(),
+        "applied": AppliedBatch.objects.count(),
+        "job runs": JobRun.objects.count(),
         "projects": Project.objects.count(),
         "sessions": Session.objects.count(),
         "versions": Version.objects.count(),
@@ -115,7 +188,25 @@ def figures(number: int) -> dict[str, object]:
 
 WORK: dict[str, Callable[..., object]] = {
     work.__name__: work
-    for work in (audit, mutation, setting, schedule, sync, request, discover, root, story, project, figures)
+    for work in (
+        audit,
+        mutation,
+        setting,
+        schedule,
+        sync,
+        request,
+        discover,
+        root,
+        story,
+        project,
+        figures,
+        take,
+        carry,
+        asked,
+        jobs_due,
+        job,
+        register,
+    )
 }
 
 

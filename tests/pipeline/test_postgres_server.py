@@ -1,0 +1,116 @@
+"""A PostgreSQL that hosts start on at the same moment, that goes away and comes back: each says so, and goes on."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.world.processes import postgres
+from tests.world.processes.commands import PROJECT
+from tests.world.processes.servers import Home, link_of, until
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[postgres.Server]:
+    if reason := postgres.missing():
+        pytest.skip(reason)
+    with postgres.server() as made:
+        yield made
+
+
+def _home(folder: Path, url: str) -> Home:
+    home = Home(folder)
+    home.environment["DATABASE_URL"] = url
+    return home
+
+
+def test_three_hosts_start_for_the_first_time_at_once_and_none_fails(
+    server: postgres.Server, tmp_path: Path
+) -> None:
+    url = server.new_database("first_start")
+    homes = [_home(tmp_path / name, url) for name in ("one", "two", "three")]
+    running = [
+        subprocess.Popen(
+            [sys.executable, "manage.py", "hosts", "--json"],
+            cwd=PROJECT, env=home.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for home in homes
+    ]  # fmt: skip
+    done = [process.communicate(timeout=postgres.PATIENCE) for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0], done
+    assert len(json.loads(homes[0].run("hosts", "--json").stdout)["hosts"]) == 3
+
+
+def test_doctor_says_what_the_server_and_the_driver_are_and_whether_search_has_its_index(
+    server: postgres.Server, tmp_path: Path
+) -> None:
+    home = _home(tmp_path, server.new_database("doctor"))
+    checks = {check["name"]: check for check in home.json("doctor")["checks"]}
+    assert checks["Database"]["said"].startswith("PostgreSQL ")
+    assert "psycopg 3" in checks["Database"]["detail"] and "pg_trgm" in checks["Database"]["detail"]
+
+
+def _status(address: str) -> tuple[int, str]:
+    connection = HTTPConnection(urlsplit(address).netloc, timeout=20)
+    connection.request("GET", "/login/")
+    answer = connection.getresponse()
+    try:
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def away(server: postgres.Server, tmp_path: Path) -> Iterator[tuple[Home, str]]:
+    """A home that serves on a database of its own, and its address."""
+    home = _home(tmp_path, server.new_database(f"away_{tmp_path.name[-1]}_{os.getpid()}"))
+    try:
+        home.start("serve", "--no-browser")
+        yield home, link_of(home).partition("/login/")[0]
+    finally:
+        home.end()
+
+
+def test_while_the_server_is_away_pages_and_commands_say_so_and_afterwards_they_answer(
+    server: postgres.Server, away: tuple[Home, str]
+) -> None:
+    home, address = away
+    assert _status(address)[0] == 200
+    server.stop()
+    try:
+        status, page = _status(address)
+        command = home.run("projects")
+    finally:
+        server.start()
+    assert status == 503 and "The database server does not answer" in page
+    assert command.returncode == 1 and "does not answer" in command.stderr
+    assert "Traceback" not in command.stderr
+    until(lambda: _status(address)[0] == 200, "a page once the server is back")
+
+
+@pytest.mark.more
+def test_the_scheduler_goes_on_once_the_server_is_back(
+    server: postgres.Server, away: tuple[Home, str]
+) -> None:
+    home, _ = away
+    until(lambda: _last_tick(home), "a tick of the scheduler")
+    server.stop()
+    server.start()
+    back = dt.datetime.now(dt.UTC)
+    until(lambda: (_last_tick(home) or back) > back, "a tick after the server came back")
+
+
+def _last_tick(home: Home) -> dt.datetime | None:
+    seen = home.json("hosts")["hosts"][0]["last_seen"]
+    return dt.datetime.fromisoformat(seen) if seen else None
