@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby, pairwise
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise, takewhile
 
 from dreams.lib import diff, memdir
 from dreams.lib.diff import Hunk, Row
@@ -109,6 +109,10 @@ class Line:
         return any(tie.kind == "moved" for tie in self.ties)
 
     @property
+    def is_blank(self) -> bool:
+        return not any(bit.text.strip() for run in self.runs for bit in run.bits)
+
+    @property
     def mark(self) -> str:
         return MARK[self.kind]
 
@@ -193,6 +197,38 @@ def blocks(base: str, hunks: Sequence[Hunk], path: str) -> list[Block]:
         )
         for number, hunk in enumerate(ordered)
     ]
+
+
+FEW_MORE = 8
+
+
+@dataclass(slots=True)
+class Room:
+    """The lines that there is room for on one card, and those of them that are not folded; taken up block by block."""
+
+    lines: int
+    open_lines: int
+
+    def fitted(self, blocks: Sequence[Block]) -> tuple[tuple[Block, ...], int]:
+        """The rest of a long change is folded, of a very long one it is the number returned."""
+        lines = sum(len(block.lines) for block in blocks)
+        folds = lines > self.open_lines + FEW_MORE
+        out = []
+        for block in blocks:
+            kept = replace(block, lines=block.lines[: self.lines])
+            is_folded = folds and len(kept.lines) > self.open_lines
+            out.append(replace(kept, fold_at=self.open_lines) if is_folded else kept)
+            self.lines -= len(kept.lines)
+            self.open_lines = max(0, self.open_lines - len(kept.lines))
+        return tuple(out), lines - sum(len(block.lines) for block in out)
+
+
+def without_frontmatter(block: Block) -> Block:
+    """Of a new memory the text is read; its frontmatter, and the empty line below it, are folded away."""
+    front = sum(1 for _ in takewhile(lambda line: line.style == "front", block.lines))
+    if front and front < len(block.lines) and block.lines[front].is_blank:
+        front += 1
+    return replace(block, front=front) if front < len(block.lines) else block
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,22 +5,21 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from django.db.models import Count, Min, Q
 
-from dreams.findings.base import Found
-from dreams.lib import diff, memdir
+from dreams import conf
+from dreams.engines import drafts
+from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
-from dreams.models import FileChange, Hunk, Proposal
-from dreams.services import review
+from dreams.models import AppliedFile, FileChange, Proposal
+from dreams.services import blobs, review
 from dreams.services.proposals import decisions, summaries
-from dreams.web.hidden_secrets import Sight
-from dreams.web.pages import diffs, review_proof, review_proposal
-from dreams.web.pages.review_card import FileCard
-from dreams.web.pages.review_cards import cards
+from dreams.web.pages import review_proof, review_proposal
+from dreams.web.pages.review_cards import FileCard, cards
 from dreams.web.pages.review_proof import Remark
 from dreams.web.pages.review_proposal import WORST, Decision, Loaded, address, by_severity
 from dreams.web.pages.review_shown import (
@@ -28,16 +27,18 @@ from dreams.web.pages.review_shown import (
     LETTERS,
     Asked,
     Batch,
+    Filter,
     Passing,
     Window,
     batch,
+    choices,
     everything,
-    kinds,
-    passes,
+    filter_of,
+    kind_of,
     passing,
     window,
 )
-from dreams.web.pages.review_texts import Loads, file_texts, loads, masked, texts_of
+from dreams.web.pages.review_texts import file_texts, texts_of
 
 # What is decided is neither undecided nor to be viewed.
 ALWAYS: Final = frozenset({"", "findings"})
@@ -51,42 +52,32 @@ class Entry:
     """One file in the list. `dots` are verdicts in the order of its changes; `findings` are those that nobody confirmed,
     `worst` the gravest of them."""
 
-    pk: int
+    file: FileChange
     folder: str
     name: str
     was: str
     letter: str
-    kind: str
     added: int
     removed: int
     dots: tuple[str, ...]
     worst: str
     findings: int
     confirmed: int
-    is_viewed: bool
     note: str
 
     @property
     def key(self) -> str:
         """The file's number for addresses and ids; a template writes numbers for people, which takes longer."""
-        return str(self.pk)
+        return str(self.file.pk)
+
+    @property
+    def kind(self) -> str:
+        return kind_of(self.letter)
 
     @property
     def is_long(self) -> bool:
         """Folder and name do not fit on one line of the list."""
         return len(self.folder) + len(self.name) > LINE
-
-    @property
-    def folder_shown(self) -> str:
-        return diff.visible(self.folder)
-
-    @property
-    def name_shown(self) -> str:
-        return diff.visible(self.name)
-
-    @property
-    def was_shown(self) -> str:
-        return diff.visible(self.was)
 
     @property
     def dots_words(self) -> str:
@@ -104,31 +95,19 @@ def entry_of(loaded: Loaded, file: FileChange) -> Entry:
     folder, slash, name = file.path.rpartition("/")
     old = loaded.renames.get(file.pk)
     return Entry(
-        pk=file.pk,
+        file=file,
         folder=folder + slash,
         name=name,
         was=old.path if old else "",
         letter="R" if old else LETTERS[file.kind],
-        kind="Renamed" if old else file.get_kind_display(),
         added=sum(hunk.new_count for hunk in rows),
         removed=sum(hunk.base_count for hunk in rows),
         dots=tuple("undone" if hunk.undone_in_id else hunk.verdict for hunk in loaded.hunks[file.pk]),
         worst=min((f.severity for f in found), key=WORST.index, default=""),
         findings=len(found),
         confirmed=len(said) - len(found),
-        is_viewed=file.is_viewed,
         note="conflict" if file.conflict else "" if file.rebase_confirmed else "changed since",
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A part of the list that one link leads to; `count` is of decisions."""
-
-    label: str
-    count: int
-    href: str
-    is_current: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +147,7 @@ def listing(found: Passing, shown: Window) -> Listing:
         entries=[entry_of(loaded, file) for file in page],
         count=len(files),
         first=asked.start + 1,
-        filters=[_filter(loaded, asked, key) for key in FILTERS if loaded.is_open or key in ALWAYS],
+        filters=[filter_of(loaded, asked, key) for key in FILTERS if loaded.is_open or key in ALWAYS],
         kinds=own_kinds,
         folders=folders,
         viewed=sum(file.is_viewed for file in loaded.shown_files),
@@ -178,23 +157,6 @@ def listing(found: Passing, shown: Window) -> Listing:
         before=asked.to(loaded.proposal, start=max(0, asked.start - LISTED)) if asked.start else "",
         after=asked.to(loaded.proposal, start=after) if after < len(files) else "",
     )
-
-
-def _filter(loaded: Loaded, asked: Asked, key: str) -> Filter:
-    return Filter(
-        FILTERS[key],
-        sum(any(passes(loaded, hunk, key) for hunk in one.hunks) for one in loaded.decisions),
-        asked.to(loaded.proposal, show=key, start="", page="", hunk="", view=""),
-        key == asked.show,
-    )
-
-
-def choices(loaded: Loaded) -> tuple[list[tuple[str, str]], list[str]]:
-    """The kinds and the folders that this proposal has: what a narrowing can be made from."""
-    there: set[str] = {hunk.operation.kind for hunk in loaded.all_hunks if hunk.operation}
-    there |= {"R" if file.pk in loaded.renames else LETTERS[file.kind] for file in loaded.shown_files}
-    folders = {f"{file.path.rpartition('/')[0]}/" for file in loaded.shown_files if "/" in file.path}
-    return [(key, label) for key, label in kinds().items() if key in there], sorted(folders)
 
 
 def entries_of(loaded: Loaded, files: Collection[int]) -> list[Entry]:
@@ -258,17 +220,114 @@ class Bar:
         return ", ".join(said).capitalize() + "."
 
 
-@dataclass(frozen=True, slots=True)
-class LeftBefore:
-    """A change the dream would have proposed again, had a person not rejected it before."""
+INDEX = memdir.INDEX_NAME
 
-    path: str
-    why: str
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """The index with everything that is not rejected; `is_on_disk`: as it is now, with what it was before the proposal
+    was written. `off` and `back` are titles of rows that change sides."""
+
+    is_on_disk: bool
+    lines: int
+    max_lines: int
+    bytes: int
+    max_bytes: int
+    lines_before: int
+    bytes_before: int
+    off: tuple[str, ...]
+    back: tuple[str, ...]
+    still_off: int
+
+    @property
+    def kilobytes(self) -> str:
+        """ "20.4 of 25 KB", in thousands, as the limit is counted."""
+        return f"{_tenths(self.bytes)} of {self.max_bytes / 1000:g} KB"
+
+    @property
+    def kilobytes_before(self) -> str:
+        return _tenths(self.bytes_before)
+
+    @property
+    def moved_bytes(self) -> bool:
+        """Whether the difference shows at all in tenths of a kilobyte."""
+        return _tenths(self.bytes) != self.kilobytes_before
+
+    @property
+    def words(self) -> str:
+        return f"{self.lines:,} of {self.max_lines:,} lines, {self.bytes:,} of {self.max_bytes:,} bytes"
+
+
+def _tenths(count: int) -> str:
+    """Kilobytes. A few bytes are not none: "0.0" would say that nothing is loaded."""
+    return f"{max(count / 1000, 0.1 if count else 0):.1f}"
+
+
+def loads(loaded: Loaded, texts: Mapping[str, bytes]) -> Loads | None:
+    """None where the project has no index and gets none, and where nothing of a closed proposal was ever written."""
+    is_on_disk = any(hunk.applied_in_id for hunk in loaded.all_hunks)
+    waits = loaded.proposal.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)
+    if not (is_on_disk or waits):
+        return None
+    before, after = _written(loaded) if is_on_disk else _decided(loaded, texts)
+    if before is None and after is None:
+        return None
+    config = conf.current(loaded.proposal.project)
+    limits = {"max_lines": config.index_max_lines, "max_bytes": config.index_max_bytes}
+    old, new = memdir.loaded(before or b"", **limits), memdir.loaded(after or b"", **limits)
+    fell, falls = _titles(old), _titles(new)
+    rows = {row.title or row.target for row in memdir.parse_index(text.decode(after or b"")).rows}
+    return Loads(
+        is_on_disk=is_on_disk,
+        lines=new.lines,
+        max_lines=config.index_max_lines,
+        bytes=new.bytes,
+        max_bytes=config.index_max_bytes,
+        lines_before=old.lines,
+        bytes_before=old.bytes,
+        off=tuple(title for title in falls if title not in fell),
+        back=tuple(title for title in fell if title not in falls and title in rows),
+        still_off=len(falls),
+    )
+
+
+def _titles(found: memdir.Loaded) -> list[str]:
+    return [row.title or row.target for row in found.rows_dropped]
+
+
+def _written(loaded: Loaded) -> tuple[bytes | None, bytes | None]:
+    """The index as it was before anything of this was written, and as it is on disk."""
+    now = _sha_now(loaded)
+    written = AppliedFile.objects.filter(application__proposal=loaded.proposal.pk, path=INDEX)
+    before = written.order_by("pk").values_list("before_sha", flat=True).first()
+    before = now if before is None else before
+    kept = blobs.get_many(filter(None, {before, now}))
+    return kept.get(before), kept.get(now)
+
+
+def _decided(loaded: Loaded, texts: Mapping[str, bytes]) -> tuple[bytes | None, bytes | None]:
+    """The index as the proposal starts from it, and as the verdicts want it; what waits counts until the submit."""
+    file = next((file for file in loaded.files if file.path == INDEX), None)
+    if file is None:
+        now = _sha_now(loaded)
+        data = blobs.get_many([now]).get(now) if now else None
+        return data, data
+    lines = file_texts(file, loaded.hunks[file.pk], texts)
+    if loaded.is_open:
+        return lines.base, lines.decided()
+    taken = {row.hunk_id: lines.edited.get(row.hunk_id, row.is_taken) for row, _ in lines.hunks}
+    return lines.base, drafts.rebuild(lines.base, lines.new, [hunk for _, hunk in lines.hunks], taken)
+
+
+def _sha_now(loaded: Loaded) -> str:
+    rows = loaded.proposal.project.memories.filter(path=INDEX, gone_at__isnull=True)
+    return rows.values_list("sha256", flat=True).first() or ""
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The whole page. `window` is the page of decisions that the cards of `files` are."""
+    """The whole page. `window` is the page of decisions that the cards of `files` are; `left_out` {path, why} of changes that the
+    dream would have proposed again, had a person not rejected them before."""
 
     head: Head
     state: review_proposal.State
@@ -278,13 +337,13 @@ class Desk:
     bar: Bar
     loads: Loads | None
     general: Sequence[Remark]
-    left_out: list[LeftBefore]
+    left_out: Sequence[Mapping[str, str]]
 
     @property
     def first_open(self) -> int | None:
         """The first decision on this page that waits."""
         shown = (card for file in self.files for card in file.cards)
-        return next((card.pk for card in shown if card.state == "undecided"), None)
+        return next((card.pk for card in shown if card.decision.is_open), None)
 
 
 def desk(loaded: Loaded, asked: Asked) -> Desk:
@@ -300,7 +359,7 @@ def desk(loaded: Loaded, asked: Asked) -> Desk:
         bar=bar(found),
         loads=loads(loaded, texts_of(loaded, ())),
         general=_general(loaded.proposal, state),
-        left_out=_left_out(loaded.proposal),
+        left_out=loaded.proposal.dream.left_out if loaded.proposal.dream else (),
     )
 
 
@@ -362,57 +421,9 @@ def where(found: Passing, decision: Decision) -> str:
     return address(proposal, hunk=decision.pk, anchor=anchor)
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """An edit that is not kept yet: its lines against the current file, as it reads, and what the checks say."""
-
-    blocks: tuple[diffs.Block, ...]
-    text: str
-    source: str
-    findings: tuple[Found, ...]
-
-
-def typed(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> Typed:
-    texts = texts_of(loaded, {hunk.file_id, *(old.pk for old in [loaded.renames.get(hunk.file_id)] if old)})
-    mask = Sight.of([preview.text, *map(text.decode, texts.values())], is_bare=loaded.is_bare).mask
-    texts, shown = masked(texts, mask), mask(preview.text)
-    old = loaded.renames.get(hunk.file_id)
-    if old is not None:
-        base = text.decode(texts.get(old.base_sha, b""))
-        made = diff.hunks(base, shown, path=hunk.file.path)
-    else:
-        found = file_texts(hunk.file, [hunk], texts)
-        base = text.decode(found.base or b"")
-        made = [replace(lines, new_lines=tuple(diff.split_lines(shown))) for _, lines in found.hunks]
-    blocks = tuple(replace(b, above=None, below=None) for b in diffs.blocks(base, made, hunk.file.path))
-    plain = preview.text.replace("\r\n", "\n")
-    # A whole memory starts with its frontmatter, which is no text to read.
-    read = shown.replace("\r\n", "\n")
-    body = memdir.parse(read.encode()).body if not hunk.base_start else read
-    return Typed(blocks, plain, diff.visible(body), _said_of(loaded, hunk, preview))
-
-
-def _said_of(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> tuple[Found, ...]:
-    """What is said of the text itself, and what it makes new of the parts decided with it."""
-    known = set(loaded.proposal.findings.values_list("key", flat=True))
-    own = (hunk.file.path, hunk.hunk_id)
-    return tuple(
-        replace(found, message=found.message_parts.remark or found.message)
-        if (found.path, found.hunk_id) == own
-        else found
-        for found in preview.findings
-        if (found.path, found.hunk_id) == own or found.key not in known
-    )
-
-
 def _general(proposal: Proposal, state: review_proposal.State) -> Sequence[Remark]:
     found = by_severity(proposal.findings.filter(hunk__isnull=True, file__isnull=True))
     return review_proof.plain(found, review_proof.Beside(proposal.project_id, state.is_open or state.waits))
-
-
-def _left_out(proposal: Proposal) -> list[LeftBefore]:
-    kept = proposal.dream.left_out if proposal.dream is not None else []
-    return [LeftBefore(str(item.get("path", "")), str(item.get("why", ""))) for item in kept]
 
 
 def _head(loaded: Loaded) -> Head:

@@ -1,11 +1,12 @@
-"""The cards of the review page, made for the decisions of one page: each with its changes, evidence, findings, ledger."""
+"""The cards of the review page: one decision as its card shows it, with its changes, evidence, findings and ledger, and its
+file; made for the decisions of one page.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from urllib.parse import urlencode
 
 from django.db.models import Q
@@ -13,20 +14,160 @@ from django.urls import reverse
 
 from dreams.lib import diff
 from dreams.lib.files import text
-from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Proposal
+from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Memory, Proposal
 from dreams.web.pages import diffs
 from dreams.web.pages import review_proof as proof
 from dreams.web.pages.diffs import Block
-from dreams.web.pages.review_card import Card, Elsewhere, FileCard, Part, Ties, by_hunk
+from dreams.web.pages.review_proof import CardEvidence, Offer, Remark, Said
 from dreams.web.pages.review_proposal import Decision, Loaded, State, address, by_severity, is_index, line_of
-from dreams.web.pages.review_shown import LETTERS, OPEN_LINES, Passing, Window, file_batch
-from dreams.web.pages.review_texts import FileTexts, TextSight, file_texts, rendered, shas, sight, texts_of
+from dreams.web.pages.review_shown import (
+    LETTERS,
+    OPEN_LINES,
+    Batch,
+    Passing,
+    Window,
+    file_batch,
+    kind_of,
+)
+from dreams.web.pages.review_texts import (
+    FileTexts,
+    Rendered,
+    TextSight,
+    Ties,
+    by_hunk,
+    file_texts,
+    rendered,
+    shas,
+    sight,
+    texts_of,
+)
 
+LONG_PATH = 48
 # A change of many thousand lines would hold the page up; the rest is told as a number.
 MOST_LINES = 800
-FEW_MORE = 8
 # A quote that two changes of one decision rest on is shown once.
 _SAME_QUOTE = ("source", "role", "quote", "at", "session_id", "place", "line_no", "found", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One change of a decision. `yours` compares a person's own text with what was proposed; `goes_with`: the filter is
+    about another part of the decision."""
+
+    hunk: Hunk
+    letter: str
+    what: str
+    memory: Memory | None
+    blocks: tuple[Block, ...]
+    cut: int
+    said: Said
+    edit_text: str
+    edit_hides: int
+    can_edit: bool
+    yours: tuple[Block, ...]
+    mends: tuple[Offer, ...]
+    goes_with: bool
+
+    @property
+    def kind(self) -> str:
+        return kind_of(self.letter)
+
+    @property
+    def line(self) -> int | None:
+        """Its first line (1-based), in a file that is neither new nor gone."""
+        return line_of(self.hunk) if self.letter == "M" else None
+
+    @property
+    def edit_rows(self) -> int:
+        return min(18, max(2, self.edit_text.count("\n") + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One decision, its texts masked."""
+
+    decision: Decision
+    reason: str
+    parts: tuple[Part, ...]
+    evidence: CardEvidence
+    can_decide: bool
+    can_approve: bool
+
+    @property
+    def pk(self) -> int:
+        return self.decision.pk
+
+    @property
+    def main(self) -> Part:
+        return self.parts[0]
+
+    @property
+    def undo_href(self) -> str:
+        hunk = self.decision.main
+        return _undo(hunk.file.proposal, path=hunk.file.path, hunk=hunk.hunk_id)
+
+
+@dataclass(frozen=True, slots=True)
+class FileCard:
+    """One file with the decisions that are shown with it. `was` is its old name, where it only got another one.
+    `secrets` are in what changes or were; `is_bare` shows them. `decisions` counts also those on other pages."""
+
+    change: FileChange
+    was: str
+    memory: Memory | None
+    cards: tuple[Card, ...]
+    elsewhere: tuple[tuple[str, str], ...]
+    findings: tuple[Remark, ...]
+    is_stale: bool
+    is_rebased: bool
+    is_text: bool
+    standing: int
+    decisions: int
+    batch: Batch
+    rendered: Rendered | None
+    secrets: int
+    is_bare: bool
+
+    @property
+    def pk(self) -> int:
+        return self.change.pk
+
+    @property
+    def letter(self) -> str:
+        return "R" if self.was else LETTERS[self.change.kind]
+
+    @property
+    def kind(self) -> str:
+        return kind_of(self.letter)
+
+    @property
+    def view(self) -> str:
+        return "rendered" if self.rendered else ""
+
+    @property
+    def href(self) -> str:
+        return address(self.change.proposal, file=self.pk)
+
+    @property
+    def undo_href(self) -> str:
+        return _undo(self.change.proposal, path=self.change.path)
+
+    @property
+    def folder(self) -> str:
+        """Of a path too long for a head that stays in sight: shown above it. Else ""."""
+        folder, slash, _ = self.change.path.rpartition("/")
+        return folder + slash if len(self.change.path) > LONG_PATH else ""
+
+    @property
+    def name(self) -> str:
+        """The path, or the rest of a long one."""
+        return self.change.path.removeprefix(self.folder)
+
+    @property
+    def has_buttons(self) -> bool:
+        """For all of it at once: where that is more than one card's own buttons do."""
+        undecided = len(self.batch.undecided)
+        return undecided > 1 or (undecided > 0 and bool(self.view))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,47 +251,34 @@ def _said(loaded: Loaded, hunks: Sequence[int], seen: TextSight) -> Mapping[int 
 def _file_card(made_from: Material, file: FileChange, view: str) -> FileCard:
     loaded, state, texts = made_from.loaded, made_from.state, made_from.sight.texts
     old, found = loaded.renames.get(file.pk), made_from.texts[file.pk]
-    memory = loaded.memories.get(old.path if old else file.path)
     paths = {part.path for part in loaded.parts_of(file)}
     before = texts.get(old.base_sha) if old else found.base
     read = rendered(found, before) if view == "rendered" and found.is_text else None
     shown = [one for one in made_from.window.decisions if one.file_id == file.pk]
     return FileCard(
-        pk=file.pk,
-        path=file.path,
+        change=file,
         was=old.path if old else "",
-        letter="R" if old else LETTERS[file.kind],
-        kind="Renamed" if old else file.get_kind_display(),
-        memory_type=file.memory_type,
-        memory_pk=memory.pk if memory else None,
-        changed_at=memory.changed_at if memory else None,
-        base_sha=file.base_sha,
+        memory=loaded.memories.get(old.path if old else file.path),
         cards=() if read else tuple(_card(made_from, one) for one in shown),
         elsewhere=() if read else tuple(_elsewhere(made_from, file)),
         findings=proof.plain(
             made_from.findings_on(loaded.parts_of(file)),
             proof.Beside(loaded.proposal.project_id, state.is_open or state.waits),
         ),
-        is_viewed=file.is_viewed,
-        is_open=state.is_open,
         is_stale=bool(paths & state.stale),
         is_rebased=file.path in state.unconfirmed,
-        has_conflict=bool(file.conflict),
         is_text=found.is_text,
         standing=sum(h.applied_in_id is not None and h.undone_in_id is None for h in loaded.hunks[file.pk]),
         decisions=sum(one.file_id == file.pk for one in made_from.passing.decisions),
         batch=file_batch(loaded, shown, file, "rendered" if read else ""),
-        href=address(loaded.proposal, file=file.pk),
-        undo_href=_undo(loaded.proposal, path=file.path),
-        view="rendered" if read else "",
         rendered=read,
         secrets=made_from.sight.secrets_in(*shas(loaded, file)),
         is_bare=loaded.is_bare,
     )
 
 
-def _elsewhere(made_from: Material, file: FileChange) -> Iterable[Elsewhere]:
-    """The changes of a file that are shown with another one; each decision once."""
+def _elsewhere(made_from: Material, file: FileChange) -> Iterable[tuple[str, str]]:
+    """(path, address) of each decision that changes the file and is shown with another one, as the index row of a memory."""
     loaded = made_from.loaded
     found = {
         one.key: one
@@ -158,39 +286,25 @@ def _elsewhere(made_from: Material, file: FileChange) -> Iterable[Elsewhere]:
         if (one := loaded.decision_of[row.pk]).file_id != file.pk
     }
     for one in found.values():
-        yield Elsewhere(one.main.file.path, made_from.ties.href(one.main))
+        yield one.main.file.path, made_from.ties.href(one.main)
 
 
 def _card(made_from: Material, decision: Decision) -> Card:
-    loaded, state = made_from.loaded, made_from.state
-    main, operation = decision.main, decision.main.operation
-    refusing = _refusing(made_from, decision)
-    can_decide = state.is_open and not any(hunk.file.conflict for hunk in decision.hunks)
+    can_decide = made_from.state.is_open and not any(hunk.file.conflict for hunk in decision.hunks)
+    can_approve = can_decide and not _is_refused(made_from, decision)
     quotes = made_from.quotes(decision.hunks)
     heard = _heard(made_from, decision)
-    shown = _Shown(made_from, decision, can_decide and not refusing, quotes, heard)
+    shown = _Shown(made_from, decision, can_approve, quotes, heard)
     parts = tuple(shown.parts())
-    on_disk = [hunk for hunk in decision.hunks if hunk.applied_in_id is not None]
     return Card(
-        pk=main.pk,
-        file_pk=main.file_id,
-        base_sha=main.file.base_sha,
-        seen=decision.seen,
-        kind=operation.get_kind_display() if operation else "Changed",
-        reason=made_from.sight.mask(operation.reason) if operation else "",
-        state=decision.state,
-        decide_reason=main.decide_reason,
+        decision=decision,
+        reason=made_from.sight.mask(decision.reason),
         parts=parts,
-        told=_told(quotes) if parts[0].letter == "A" else None,
-        quotes=quotes,
-        statements=heard,
-        ledger=tuple(shown.ledger),
-        refused=refusing.message if refusing else "",
+        evidence=CardEvidence(
+            quotes, heard, tuple(shown.ledger), proof.told(quotes) if parts[0].letter == "A" else None
+        ),
         can_decide=can_decide,
-        can_approve=can_decide and not refusing,
-        is_applied=any(hunk.undone_in_id is None for hunk in on_disk),
-        is_undone=bool(on_disk) and all(hunk.undone_in_id is not None for hunk in on_disk),
-        undo_href=_undo(loaded.proposal, path=main.file.path, hunk=main.hunk_id),
+        can_approve=can_approve,
     )
 
 
@@ -204,16 +318,10 @@ def _heard(made_from: Material, decision: Decision) -> tuple[proof.Statement, ..
     return (*(one for one in repeated if one.answer == "contradicted" and one not in found), *found)
 
 
-def _told(quotes: Sequence[Evidence]) -> Evidence | None:
-    """What a person said comes before what somebody else did."""
-    said = [quote for quote in quotes if quote.is_transcript]
-    return next((quote for quote in said if quote.is_yours), said[0] if said else None)
-
-
-def _refusing(made_from: Material, decision: Decision) -> Finding | None:
-    """The finding that nobody can confirm, on one of its changes or on their files."""
+def _is_refused(made_from: Material, decision: Decision) -> bool:
+    """A finding that nobody can confirm is on one of its changes or on their files."""
     said = [*made_from.findings(decision.hunks), *made_from.findings_on(hunk.file for hunk in decision.hunks)]
-    return next((finding for finding in said if finding.severity == Finding.Severity.REFUSE), None)
+    return any(finding.severity == Finding.Severity.REFUSE for finding in said)
 
 
 class _Shown:
@@ -230,7 +338,7 @@ class _Shown:
         self.made_from, self.decision, self.can_edit = made_from, decision, can_edit
         self.quotes, self.heard = quotes, heard
         self.ledger: list[LedgerEntry] = []
-        self.room, self.open_room = MOST_LINES, OPEN_LINES
+        self.room = diffs.Room(MOST_LINES, OPEN_LINES)
 
     def parts(self) -> Iterable[Part]:
         loaded = self.made_from.loaded
@@ -247,7 +355,9 @@ class _Shown:
     def _block(self, hunk: Hunk) -> tuple[Block, ...]:
         found = self.made_from.texts[hunk.file_id]
         made = diffs.blocks(text.decode(found.base or b""), found.as_shown(), hunk.file.path)
-        return tuple(_without_frontmatter(b, hunk.file) for b in made if b.hunk.id == hunk.hunk_id)
+        is_new = hunk.file.kind == FileChange.Kind.ADD and not is_index(hunk.file)
+        own = (block for block in made if block.hunk.id == hunk.hunk_id)
+        return tuple(diffs.without_frontmatter(block) if is_new else block for block in own)
 
     def _renamed(self, hunk: Hunk, old: FileChange) -> tuple[Block, ...]:
         """One decision over two rows, shown as the difference between the two texts."""
@@ -266,30 +376,22 @@ class _Shown:
     def _part(self, hunk: Hunk, rows: Sequence[Hunk], blocks: tuple[Block, ...], typed: str) -> Part:
         made_from, file = self.made_from, hunk.file
         found, memory = made_from.texts[file.pk], made_from.loaded.memories.get(file.path)
-        is_edited = hunk.verdict == Hunk.Verdict.EDITED
         can_edit = self.can_edit and found.is_text and bool(file.new_sha)
         letter = "R" if len(rows) > 1 else LETTERS[file.kind]
-        shown, cut = self._fitted(self._tied(rows, blocks))
+        shown, cut = self.room.fitted(self._tied(rows, blocks))
         whats = {block.what for block in blocks}
         return Part(
-            pk=hunk.pk,
-            file_pk=file.pk,
-            base_sha=file.base_sha,
-            path=file.path,
+            hunk=hunk,
             letter=letter,
-            kind="Renamed" if letter == "R" else file.get_kind_display(),
-            line=line_of(hunk) if letter == "M" else None,
             what=whats.pop() if len(whats) == 1 else "",
-            memory_pk=memory.pk if memory else None,
+            memory=memory,
             blocks=shown,
             cut=cut,
             said=self._said(hunk, rows),
             edit_text=typed.replace("\r\n", "\n"),
             edit_hides=made_from.sight.mask.count(typed),
-            is_removal=not hunk.new_count,
-            is_edited=is_edited,
             can_edit=can_edit,
-            yours=self._yours(hunk, found) if is_edited else (),
+            yours=self._yours(hunk, found) if hunk.verdict == Hunk.Verdict.EDITED else (),
             mends=self._mends(rows) if can_edit else (),
             goes_with=made_from.passing.goes_with(hunk),
         )
@@ -337,34 +439,6 @@ class _Shown:
             left = [entry for entry in left if entry.text.strip() not in stays]
         self.ledger += left
         return tied
-
-    def _fitted(self, blocks: Sequence[Block]) -> tuple[tuple[Block, ...], int]:
-        """What there is room for on one card: the rest of a long change is folded, of a very long one a number."""
-        lines = sum(len(block.lines) for block in blocks)
-        folds = lines > self.open_room + FEW_MORE
-        out = []
-        for block in blocks:
-            kept = replace(block, lines=block.lines[: self.room])
-            out.append(
-                replace(kept, fold_at=self.open_room) if folds and len(kept.lines) > self.open_room else kept
-            )
-            self.room -= len(kept.lines)
-            self.open_room = max(0, self.open_room - len(kept.lines))
-        return tuple(out), lines - sum(len(block.lines) for block in out)
-
-
-def _without_frontmatter(block: Block, file: FileChange) -> Block:
-    """Of a new memory the text is read; its frontmatter, and the empty line below it, are folded away."""
-    if file.kind != FileChange.Kind.ADD or is_index(file):
-        return block
-    front = sum(1 for _ in takewhile(lambda line: line.style == "front", block.lines))
-    if front and front < len(block.lines) and _is_blank(block.lines[front]):
-        front += 1
-    return replace(block, front=front) if front < len(block.lines) else block
-
-
-def _is_blank(line: diffs.Line) -> bool:
-    return not any(bit.text.strip() for run in line.runs for bit in run.bits)
 
 
 def _undo(proposal: Proposal, **query: object) -> str:

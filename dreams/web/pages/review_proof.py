@@ -11,7 +11,9 @@ from itertools import groupby
 from django.urls import reverse
 
 from dreams.findings.base import Answer
+from dreams.findings.evidence import MOST_NEW
 from dreams.lib.files.text import plural
+from dreams.lib.prose.comparing import says_more
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Finding, Hunk, LedgerEntry
 from dreams.services.proposals import transcript_verdicts
@@ -113,12 +115,85 @@ class Proof:
         return Proof(**{name: tuple(one for kind, one in every if kind == name) for name in order})
 
 
-def beside(quotes: Sequence[Evidence], statements: Sequence[Statement]) -> tuple[tuple[Statement, bool], ...]:
-    """Each statement, and whether the quotes already show what supports it."""
-    quoted = {(quote.session_id, quote.line_no) for quote in quotes if quote.session_id and quote.found}
-    return tuple(
-        (one, one.answer == "supported" and (one.session_pk, one.line_no) in quoted) for one in statements
-    )
+# Places of evidence that a card shows at once, and that are folded behind them.
+OPEN_PLACES = 3
+FOLDED_PLACES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class CardEvidence:
+    """All that stands beside one decision. `told` is the quote that is shown above it: what a new memory will keep."""
+
+    quotes: tuple[Evidence, ...]
+    statements: tuple[Statement, ...]
+    ledger: tuple[LedgerEntry, ...]
+    told: Evidence | None
+
+    @property
+    def heard(self) -> tuple[tuple[Statement, bool], ...]:
+        """Each statement, and whether the quotes already show what supports it."""
+        found = {(one.session_id, one.line_no) for one in self.quotes if one.session_id and one.found}
+        return tuple(
+            (one, one.answer == "supported" and (one.session_pk, one.line_no) in found)
+            for one in self.statements
+        )
+
+    @property
+    def is_all_said(self) -> bool:
+        """The quotes shown have every statement that comes, word for word or nearly so."""
+        shown = [quote.quote for quote in self.quotes if quote.found]
+        return bool(self.statements) and all(
+            is_quoted and any(not says_more(one.text, quote, MOST_NEW) for quote in shown)
+            for one, is_quoted in self.heard
+        )
+
+    @property
+    def whole(self) -> Proof:
+        beside = tuple(quote for quote in self.quotes if quote != self.told)
+        return Proof(beside, () if self.is_all_said else self.heard, self.ledger)
+
+    @property
+    def at_once(self) -> Proof:
+        """What is read at once; what a session contradicts comes first."""
+        return self.whole.part(0, OPEN_PLACES, heard_first=self.contradicted > 0)
+
+    @property
+    def folded(self) -> Proof:
+        return self.whole.part(OPEN_PLACES, OPEN_PLACES + FOLDED_PLACES, heard_first=self.contradicted > 0)
+
+    @property
+    def rest(self) -> int:
+        """Places behind the open ones, folded or not on the page at all."""
+        return max(0, len(self.whole) - OPEN_PLACES)
+
+    @property
+    def words(self) -> str:
+        """What is folded, in words; what is contradicted is called out beside them."""
+        quotes = len(self.whole.quotes)
+        said = [plural(quotes, "quote")] if quotes else []
+        if self.is_all_said and quotes:
+            said[-1] += " that says all of this" if quotes == 1 else " that say all of this"
+        if self.ledger:
+            said.append("where it went" if len(self.ledger) == 1 else f"where {len(self.ledger)} lines went")
+        if self.statements and not self.is_all_said:
+            said.append(summary(one for one in self.statements if one.answer != "contradicted"))
+        return ", ".join(filter(None, said))
+
+    @property
+    def contradicted(self) -> int:
+        """Statements that a session says otherwise."""
+        return sum(one.answer == "contradicted" for one in self.statements)
+
+    @property
+    def missing(self) -> int:
+        """Quotes that were not found where they are said to be."""
+        return sum(not quote.found for quote in self.quotes)
+
+
+def told(quotes: Sequence[Evidence]) -> Evidence | None:
+    """What a person said comes before what somebody else did."""
+    said = [quote for quote in quotes if quote.is_transcript]
+    return next((quote for quote in said if quote.is_yours), said[0] if said else None)
 
 
 # From so many on, findings of one kind are one list: nobody presses the same button ten times with care.

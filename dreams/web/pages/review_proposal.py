@@ -59,6 +59,24 @@ class Decision:
         return self.state in ("approved", "edited")
 
     @property
+    def is_rejected(self) -> bool:
+        return self.state == "rejected"
+
+    @property
+    def is_applied(self) -> bool:
+        """Some of it is on disk."""
+        return any(hunk.applied_in_id is not None and hunk.undone_in_id is None for hunk in self.hunks)
+
+    @property
+    def is_undone(self) -> bool:
+        """Some of it was on disk, nothing is any more."""
+        return not self.is_applied and any(hunk.applied_in_id is not None for hunk in self.hunks)
+
+    @property
+    def kind(self) -> str:
+        return self.main.operation.get_kind_display() if self.main.operation else "Changed"
+
+    @property
     def reason(self) -> str:
         return self.main.operation.reason if self.main.operation else ""
 

@@ -93,6 +93,11 @@ class Asked:
         return ", ".join(said)
 
 
+def kind_of(letter: str) -> str:
+    """ "Added": what happens to a file, in a word."""
+    return LETTER_WORDS[letter]
+
+
 def kinds() -> dict[str, str]:
     """What the list can be narrowed to: what happens to a file, then why."""
     return {**LETTER_WORDS, **{kind.value: str(kind.label) for kind in Operation.Kind}}
@@ -208,6 +213,33 @@ def _has(words: Sequence[str], *texts: str) -> bool:
 
 def _reason(row: Hunk) -> str:
     return row.operation.reason if row.operation else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A part of the list that one link leads to; `count` is of decisions."""
+
+    label: str
+    count: int
+    href: str
+    is_current: bool
+
+
+def filter_of(loaded: Loaded, asked: Asked, key: str) -> Filter:
+    return Filter(
+        FILTERS[key],
+        sum(any(passes(loaded, hunk, key) for hunk in one.hunks) for one in loaded.decisions),
+        asked.to(loaded.proposal, show=key, start="", page="", hunk="", view=""),
+        key == asked.show,
+    )
+
+
+def choices(loaded: Loaded) -> tuple[list[tuple[str, str]], list[str]]:
+    """The kinds and the folders that this proposal has: what a narrowing can be made from."""
+    there: set[str] = {hunk.operation.kind for hunk in loaded.all_hunks if hunk.operation}
+    there |= {"R" if file.pk in loaded.renames else LETTERS[file.kind] for file in loaded.shown_files}
+    folders = {f"{file.path.rpartition('/')[0]}/" for file in loaded.shown_files if "/" in file.path}
+    return [(key, label) for key, label in kinds().items() if key in there], sorted(folders)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,32 @@
-"""The texts of a proposal: both states of each file with secrets masked, how a file will read, and what an agent loads of the index."""
+"""The texts of a proposal: both states of each file with secrets masked, how a file will read, also with an edit that is not
+kept yet, and beside each line where it went or came from.
+"""
 
 from __future__ import annotations
 
 import re
+import threading
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeVar
 
 from django.db.models import Model
+from django.urls import reverse
 
-from dreams import conf
 from dreams.engines import drafts
+from dreams.findings.base import Found
+from dreams.findings.ledger import derived
 from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
-from dreams.models import AppliedFile, FileChange, Hunk, Proposal
-from dreams.services import blobs, proposals
+from dreams.models import FileChange, Hunk, LedgerEntry
+from dreams.services import blobs, proposals, review
 from dreams.web.hidden_secrets import Sight
-from dreams.web.pages.review_proposal import Loaded
+from dreams.web.pages import diffs
+from dreams.web.pages.diffs import Block, Line, Tie
+from dreams.web.pages.review_proposal import Loaded, address
 
 Row = TypeVar("Row", bound=Model)
 
@@ -180,105 +189,249 @@ def _blocks(body: str) -> list[str]:
     return out
 
 
-INDEX = memdir.INDEX_NAME
-
-
 @dataclass(frozen=True, slots=True)
-class Loads:
-    """The index with everything that is not rejected; `is_on_disk`: as it is now, with what it was before the proposal
-    was written. `off` and `back` are titles of rows that change sides."""
+class Typed:
+    """An edit that is not kept yet: its lines against the current file, as it reads, and what the checks say."""
 
-    is_on_disk: bool
-    lines: int
-    max_lines: int
-    bytes: int
-    max_bytes: int
-    lines_before: int
-    bytes_before: int
-    off: tuple[str, ...]
-    back: tuple[str, ...]
-    still_off: int
-
-    @property
-    def kilobytes(self) -> str:
-        """ "20.4 of 25 KB", in thousands, as the limit is counted."""
-        return f"{_tenths(self.bytes)} of {self.max_bytes / 1000:g} KB"
-
-    @property
-    def kilobytes_before(self) -> str:
-        return _tenths(self.bytes_before)
-
-    @property
-    def moved_bytes(self) -> bool:
-        """Whether the difference shows at all in tenths of a kilobyte."""
-        return _tenths(self.bytes) != self.kilobytes_before
-
-    @property
-    def words(self) -> str:
-        return f"{self.lines:,} of {self.max_lines:,} lines, {self.bytes:,} of {self.max_bytes:,} bytes"
+    blocks: tuple[diffs.Block, ...]
+    text: str
+    source: str
+    findings: tuple[Found, ...]
 
 
-def _tenths(count: int) -> str:
-    """Kilobytes. A few bytes are not none: "0.0" would say that nothing is loaded."""
-    return f"{max(count / 1000, 0.1 if count else 0):.1f}"
+def typed(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> Typed:
+    texts = texts_of(loaded, {hunk.file_id, *(old.pk for old in [loaded.renames.get(hunk.file_id)] if old)})
+    mask = Sight.of([preview.text, *map(text.decode, texts.values())], is_bare=loaded.is_bare).mask
+    texts, shown = masked(texts, mask), mask(preview.text)
+    old = loaded.renames.get(hunk.file_id)
+    if old is not None:
+        base = text.decode(texts.get(old.base_sha, b""))
+        made = diff.hunks(base, shown, path=hunk.file.path)
+    else:
+        found = file_texts(hunk.file, [hunk], texts)
+        base = text.decode(found.base or b"")
+        made = [replace(lines, new_lines=tuple(diff.split_lines(shown))) for _, lines in found.hunks]
+    blocks = tuple(replace(b, above=None, below=None) for b in diffs.blocks(base, made, hunk.file.path))
+    plain = preview.text.replace("\r\n", "\n")
+    # A whole memory starts with its frontmatter, which is no text to read.
+    read = shown.replace("\r\n", "\n")
+    body = memdir.parse(read.encode()).body if not hunk.base_start else read
+    return Typed(blocks, plain, diff.visible(body), _said_of(loaded, hunk, preview))
 
 
-def loads(loaded: Loaded, texts: Mapping[str, bytes]) -> Loads | None:
-    """None where the project has no index and gets none, and where nothing of a closed proposal was ever written."""
-    is_on_disk = any(hunk.applied_in_id for hunk in loaded.all_hunks)
-    waits = loaded.proposal.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)
-    if not (is_on_disk or waits):
-        return None
-    before, after = _written(loaded) if is_on_disk else _decided(loaded, texts)
-    if before is None and after is None:
-        return None
-    config = conf.current(loaded.proposal.project)
-    limits = {"max_lines": config.index_max_lines, "max_bytes": config.index_max_bytes}
-    old, new = memdir.loaded(before or b"", **limits), memdir.loaded(after or b"", **limits)
-    fell, falls = _titles(old), _titles(new)
-    rows = {row.title or row.target for row in memdir.parse_index(text.decode(after or b"")).rows}
-    return Loads(
-        is_on_disk=is_on_disk,
-        lines=new.lines,
-        max_lines=config.index_max_lines,
-        bytes=new.bytes,
-        max_bytes=config.index_max_bytes,
-        lines_before=old.lines,
-        bytes_before=old.bytes,
-        off=tuple(title for title in falls if title not in fell),
-        back=tuple(title for title in fell if title not in falls and title in rows),
-        still_off=len(falls),
+def _said_of(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> tuple[Found, ...]:
+    """What is said of the text itself, and what it makes new of the parts decided with it."""
+    known = set(loaded.proposal.findings.values_list("key", flat=True))
+    own = (hunk.file.path, hunk.hunk_id)
+    return tuple(
+        replace(found, message=found.message_parts.remark or found.message)
+        if (found.path, found.hunk_id) == own
+        else found
+        for found in preview.findings
+        if (found.path, found.hunk_id) == own or found.key not in known
     )
 
 
-def _titles(found: memdir.Loaded) -> list[str]:
-    return [row.title or row.target for row in found.rows_dropped]
+# Reworded lines are looked for among so many pairs; the very same words are always found.
+NEARLY_THE_SAME = 40_000
+# The moves of the proposals looked at last: every file's fragment asks for them.
+MOST_KEPT = 16
+_kept: dict[str, list[diff.Move]] = {}
+_keeping = threading.Lock()
+KINDS = {
+    LedgerEntry.Fate.STATED: "stated",
+    LedgerEntry.Fate.UNEXPLAINED: "lost",
+}
+# What is kept says the same there; only what became something else is worth reading beside it.
+QUOTED = {LedgerEntry.Fate.MERGED, LedgerEntry.Fate.SUPERSEDED}
+MOST_SAID = 160
 
 
-def _written(loaded: Loaded) -> tuple[bytes | None, bytes | None]:
-    """The index as it was before anything of this was written, and as it is on disk."""
-    now = _sha_now(loaded)
-    written = AppliedFile.objects.filter(application__proposal=loaded.proposal.pk, path=INDEX)
-    before = written.order_by("pk").values_list("before_sha", flat=True).first()
-    before = now if before is None else before
-    kept = blobs.get_many(filter(None, {before, now}))
-    return kept.get(before), kept.get(now)
+@dataclass
+class Ties:
+    """Everything known of where lines went; `shown` are the decisions whose cards are on the page, `files` those
+    that have a place of their own there."""
+
+    loaded: Loaded
+    shown: Collection[int]
+    files: Collection[int] = ()
+    ledger: Mapping[int, Sequence[LedgerEntry]] = field(default_factory=dict)
+
+    @cached_property
+    def _files(self) -> Mapping[str, FileChange]:
+        """By path; a renamed file stands under its new name also where its old one is asked for."""
+        return {file.path: self.loaded.old_names.get(file.pk, file) for file in self.loaded.files}
+
+    @cached_property
+    def _elsewhere(self) -> Mapping[str, int]:
+        """Memories that this proposal does not touch and that lines are said to stand in."""
+        wanted = {entry.target_path for entries in self.ledger.values() for entry in entries} - set(
+            self._files
+        )
+        if not wanted:
+            return {}
+        rows = self.loaded.proposal.project.memories.filter(path__in=wanted, gone_at__isnull=True)
+        return dict(rows.values_list("path", "pk"))
+
+    @cached_property
+    def _moves(self) -> tuple[Mapping[diff.HunkLine, diff.Move], Mapping[diff.HunkLine, diff.Move]]:
+        found = moves(self.loaded)
+        return {move.source: move for move in found}, {move.target: move for move in found}
+
+    def entries(self, row: Hunk) -> defaultdict[str, list[LedgerEntry]]:
+        """What the ledger says of the lines that leave in this hunk, by line; `tied` takes out what it shows."""
+        found: defaultdict[str, list[LedgerEntry]] = defaultdict(list)
+        for entry in self.ledger.get(row.pk, ()):
+            found[entry.text.strip()].append(entry)
+        return found
+
+    def tied(self, row: Hunk, block: Block, entries: Mapping[str, list[LedgerEntry]]) -> Block:
+        """The block with each line's ties."""
+        hunk = block.hunk
+        within = dict(diff.moved_within(hunk))
+        came = {new: old for old, new in within.items()}
+        out: list[Line] = []
+        removed = added = 0
+        for line in block.lines:
+            ties: tuple[Tie, ...] = ()
+            if line.kind == "del":
+                said = text.storable(hunk.base_lines[removed]).strip()
+                ties = self._went(row, hunk, removed, within, entries.get(said, []))
+                removed += 1
+            elif line.kind == "ins":
+                ties = self._came(row, hunk, added, came)
+                added += 1
+            out.append(replace(line, ties=ties) if ties else line)
+        return replace(block, lines=tuple(out))
+
+    def _went(
+        self,
+        row: Hunk,
+        hunk: diff.Hunk,
+        number: int,
+        within: Mapping[int, int],
+        entries: list[LedgerEntry],
+    ) -> tuple[Tie, ...]:
+        """The move or the ledger's answer for one removed line; an answer is taken out of `entries`."""
+        entry = entries.pop(0) if entries else None
+        if number in within:
+            return (
+                Tie("moved", "Moved within this change to", f"line {hunk.new_start + within[number] + 1}"),
+            )
+        move = self._moves[0].get(diff.HunkLine(row.file.path, row.hunk_id, number))
+        if move is not None:
+            return (self._move("Moved to", "Moved, lightly reworded, to", move, move.target, row),)
+        return (self._entry(entry, row),) if entry is not None else ()
+
+    def _came(self, row: Hunk, hunk: diff.Hunk, number: int, came: Mapping[int, int]) -> tuple[Tie, ...]:
+        if number in came:
+            return (
+                Tie("moved", "Moved within this change from", f"line {hunk.base_start + came[number] + 1}"),
+            )
+        move = self._moves[1].get(diff.HunkLine(row.file.path, row.hunk_id, number))
+        if move is None or row.verdict == Hunk.Verdict.EDITED:
+            return ()
+        return (self._move("Moved from", "Moved, lightly reworded, from", move, move.source, row),)
+
+    def _move(self, word: str, reworded: str, move: diff.Move, there: diff.HunkLine, here: Hunk) -> Tie:
+        other = next((hunk for hunk in self._rows(there.path) if hunk.hunk_id == there.hunk), None)
+        start = 0 if other is None else other.new_start if there is move.target else other.base_start
+        place = _place(there.path, start + there.line + 1, here)
+        return Tie(
+            "moved", word if move.likeness == 1 else reworded, place, self.href(other) if other else ""
+        )
+
+    def _entry(self, entry: LedgerEntry, here: Hunk) -> Tie:
+        fate = LedgerEntry.Fate(entry.fate)
+        return Tie(
+            KINDS.get(fate, "kept"),
+            "Left out:" if fate == LedgerEntry.Fate.STATED else str(fate.label),
+            _place(entry.target_path, entry.target_line, here) if entry.target_path else "",
+            self._target(entry),
+            # What stands in the same change is read right there.
+            quote=_short(entry.target_text) if fate in QUOTED and not _is_in(entry, here) else "",
+            note=_short(_going_on(entry.note)),
+        )
+
+    def _target(self, entry: LedgerEntry) -> str:
+        """The change that brings the line's new place; else its file on this page; else its memory's page."""
+        if not entry.target_path:
+            return ""
+        file = self._files.get(entry.target_path)
+        if file is None:
+            pk = self._elsewhere.get(entry.target_path)
+            return reverse("memory", args=[pk]) if pk else ""
+        line = entry.target_line or 0
+        for hunk in self.loaded.hunks[file.pk]:
+            if hunk.new_start < line <= hunk.new_start + hunk.new_count:
+                return self.href(hunk)
+        if file.pk in self.files:
+            return f"#file-{file.pk}"
+        return address(self.loaded.proposal, file=file.pk, anchor=f"file-{file.pk}")
+
+    def _rows(self, path: str) -> Sequence[Hunk]:
+        file = self._files.get(path)
+        return self.loaded.hunks[file.pk] if file else ()
+
+    def href(self, hunk: Hunk) -> str:
+        """Where a change is shown: with its decision, and of a renamed file under the new name."""
+        new = self.loaded.old_names.get(hunk.file_id)
+        part = self.loaded.hunks[new.pk][0] if new else hunk
+        decision = self.loaded.decision_of[part.pk]
+        if decision.key in self.shown:
+            return f"#hunk-{part.pk}"
+        return address(
+            self.loaded.proposal, file=decision.file_id, hunk=decision.pk, anchor=f"hunk-{part.pk}"
+        )
 
 
-def _decided(loaded: Loaded, texts: Mapping[str, bytes]) -> tuple[bytes | None, bytes | None]:
-    """The index as the proposal starts from it, and as the verdicts want it; what waits counts until the submit."""
-    file = next((file for file in loaded.files if file.path == INDEX), None)
-    if file is None:
-        now = _sha_now(loaded)
-        data = blobs.get_many([now]).get(now) if now else None
-        return data, data
-    lines = file_texts(file, loaded.hunks[file.pk], texts)
-    if loaded.is_open:
-        return lines.base, lines.decided()
-    taken = {row.hunk_id: lines.edited.get(row.hunk_id, row.is_taken) for row, _ in lines.hunks}
-    return lines.base, drafts.rebuild(lines.base, lines.new, [hunk for _, hunk in lines.hunks], taken)
+def moves(loaded: Loaded) -> list[diff.Move]:
+    """Between all files of the proposal, worked out once for each of its states."""
+    key = f"{loaded.proposal.public_id} {loaded.digest}"
+    with _keeping:
+        found = _kept.get(key)
+    if found is None:
+        found = diff.moved(_all_hunks(loaded), comparisons=NEARLY_THE_SAME)
+        with _keeping:
+            _kept[key] = found
+            while len(_kept) > MOST_KEPT:
+                del _kept[next(iter(_kept))]
+    return found
 
 
-def _sha_now(loaded: Loaded) -> str:
-    rows = loaded.proposal.project.memories.filter(path=INDEX, gone_at__isnull=True)
-    return rows.values_list("sha256", flat=True).first() or ""
+def _all_hunks(loaded: Loaded) -> dict[str, list[diff.Hunk]]:
+    """Of all files but those that only got another name: their lines did not move."""
+    renamed = {pk for new, old in loaded.renames.items() for pk in (new, old.pk)}
+    files = [file for file in loaded.files if file.pk not in renamed]
+    texts = blobs.get_many(sha for file in files for sha in (file.base_sha, file.new_sha))
+    return {
+        file.path: [hunk for _, hunk in file_texts(file, loaded.hunks[file.pk], texts).hunks]
+        for file in files
+    }
+
+
+def by_hunk(entries: Iterable[LedgerEntry]) -> Mapping[int, list[LedgerEntry]]:
+    found: defaultdict[int, list[LedgerEntry]] = defaultdict(list)
+    for entry in entries:
+        found[entry.hunk_id].append(entry)
+    return found
+
+
+def _is_in(entry: LedgerEntry, hunk: Hunk) -> bool:
+    """Whether the line's new place is within this very change."""
+    line = entry.target_line or 0
+    return entry.target_path == hunk.file.path and hunk.new_start < line <= hunk.new_start + hunk.new_count
+
+
+def _place(path: str, line: int | None, here: Hunk) -> str:
+    where = "" if path == here.file.path else path
+    return ", ".join(filter(None, (where, f"line {line}" if line else ""))) or path
+
+
+def _going_on(note: str) -> str:
+    """A note of the ledger's own goes on after "Left out:" or a place; what somebody gave as a reason stays as it is."""
+    return f"{note[:1].lower()}{note[1:].rstrip('.')}" if note in derived.NOTES else note
+
+
+def _short(said: str) -> str:
+    return diff.visible(said if len(said) <= MOST_SAID else said[: MOST_SAID - 1] + "…")

@@ -20,7 +20,7 @@ from dreams.services.review import Mend, ReviewRefused
 from dreams.web import hidden_secrets, verdicts
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go, wants_fragment
-from dreams.web.pages import review as pages
+from dreams.web.pages import review_texts as texts
 from dreams.web.pages.review_proposal import Decision, Loaded, address
 from dreams.web.pages.review_shown import asked_of, batch_of, passing
 from dreams.web.views.review_answer import (
@@ -157,7 +157,7 @@ def preview(request: Request, public_id: str) -> HttpResponse:
     if isinstance(named, str):
         return refuse(request, loaded, named)
     hunk, typed = _whole(request, named), request.POST.get("text", "")[:MOST_TYPED]
-    found = pages.typed(loaded, hunk, review.preview_edit(loaded.proposal, hunk, typed))
+    found = texts.typed(loaded, hunk, review.preview_edit(loaded.proposal, hunk, typed))
     whole = "dreams/review_preview.html" if not wants_fragment(request) else "dreams/_review_preview.html"
     return fragment(request, whole, loaded, {"hunk": hunk, "typed": found, "seen": named[0].seen})
 

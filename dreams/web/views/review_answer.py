@@ -26,11 +26,11 @@ from dreams.web.pages import memory as memory_selector
 from dreams.web.pages import questions as question_pages
 from dreams.web.pages import review as pages
 from dreams.web.pages import written
-from dreams.web.pages.review import entries_of, listing
+from dreams.web.pages.review import entries_of, listing, loads
 from dreams.web.pages.review_proposal import Decision, Loaded, address, find
 from dreams.web.pages.review_proposal import load as load_rows
 from dreams.web.pages.review_shown import Asked, asked_of, passing, window
-from dreams.web.pages.review_texts import loads, texts_of
+from dreams.web.pages.review_texts import texts_of
 
 LAYOUTS = {"auto": "Auto", "unified": "Unified", "split": "Split"}
 CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Poorly worded")
