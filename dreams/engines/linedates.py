@@ -20,6 +20,7 @@ from dreams.lib.files import text
 
 AT_ONCE = dt.timedelta(minutes=1)
 JUST_BEFORE = dt.timedelta(days=1)
+_DAY_BELOW = re.compile(r"(?:.*/)?(\d{4})/(\d\d)/(\d\d)(?!\d)[^/]*$")
 _NAMED = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 
 
@@ -86,6 +87,15 @@ def day_in_name(path: str) -> dt.date | None:
     found = _NAMED.findall(PurePosixPath(path).name)
     try:
         return dt.date(*map(int, found[0])) if len(found) == 1 else None
+    except ValueError:
+        return None
+
+
+def day_of_log(path: str) -> dt.date | None:
+    """The day that a log is kept for: `logs/2026/03/2026-03-01.md`, `logs/2026/03/01.md`."""
+    found = _DAY_BELOW.match(path)
+    try:
+        return dt.date(*map(int, found.groups())) if found else day_in_name(path)
     except ValueError:
         return None
 

@@ -200,6 +200,16 @@ class Problem:
     operations: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class LogBrief:
+    """A log that the agent keeps by day, as it is now. `day` comes from its name; the lines `new` (1-based) no dream has read."""
+
+    path: str
+    day: dt.date | None
+    text: str
+    new: frozenset[int]
+
+
 def _no_checks(edits: Sequence[Edit]) -> Sequence[Problem]:
     return ()
 
@@ -215,6 +225,8 @@ class Job:
     asked about, and not changed unasked.
 
     `instructions` is what every session is told anyway: the texts of CLAUDE.md and its kin, by name, in loading order.
+
+    `logs` has the daily logs with new lines: what the agent wrote of its sessions, and so not the person's own words.
 
     `agent` names the agent whose own memory it is, with the `scope` in which it has it: user, project or local.
 
@@ -236,6 +248,7 @@ class Job:
     prices: PriceTable = field(default_factory=dict)
     known: tuple[str, ...] = ()
     instructions: Mapping[str, str] = field(default_factory=dict)
+    logs: Sequence[LogBrief] = ()
     agent: str = ""
     scope: str = ""
 

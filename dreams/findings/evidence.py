@@ -216,12 +216,18 @@ def _is_date_word(word: str) -> bool:
 
 
 def _only_tools(hunk: ChangedHunk) -> Iterator[Found]:
-    """What only a tool printed or a page said was not said by the person."""
+    """What only a tool printed, a page said or the agent noted was not said by the person."""
     spoken = [c for c in hunk.citations if c.found and c.source == "transcript" and c.role]
     if spoken and all(c.role in _NOBODYS for c in spoken):
         yield Found(
             CHECK, "only-tool-output", "warn", "Only tool output supports this change; no person said it.",
             "Make sure that it is true, and not just a claim of a page or a program.", hunk.path, hunk.hunk_id, None, "only-tool-output",
+        )  # fmt: skip
+    cited = [c.role for c in hunk.citations if c.found]
+    if cited and set(cited) == {"log"} and PurePath(hunk.path).name != memdir.INDEX_NAME:
+        yield Found(
+            CHECK, "only-log", "warn", "Only your agent’s log says this; no person typed it.",
+            "Make sure that it is what you said or decided.", hunk.path, hunk.hunk_id, None, "only-log",
         )  # fmt: skip
 
 

@@ -164,6 +164,7 @@ RULES = {
     "words-without-source": "Every word of a new statement must be in a memory or in a quote.",
     "says-otherwise": "A new statement must not deny what its sources say, or give another value of the same thing.",
     "only-tool-output": "Tool output and web pages are not a person’s statement.",
+    "only-log": "An agent’s log is not a person’s statement.",
     "sessions-left-out": "Sessions that could not be read in time are named.",
     # dates
     "date-changed": "A date must be the date in its source.",

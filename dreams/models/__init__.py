@@ -3,7 +3,7 @@
 from dreams.models.auditlog import AuditEntry
 from dreams.models.catching import Card
 from dreams.models.config import LoginLink, Override, Policy
-from dreams.models.dreams import DreamRun, DreamSession, Turn, WorkStep, WorkText
+from dreams.models.dreams import DreamLog, DreamRun, DreamSession, Turn, WorkStep, WorkText
 from dreams.models.hosts import Host, HostRequest
 from dreams.models.inbox import Channel, FeedToken, Snooze
 from dreams.models.jobs import JobRun, ScheduledJob
@@ -47,6 +47,7 @@ __all__ = [
     "Card",
     "Channel",
     "Decision",
+    "DreamLog",
     "DreamRun",
     "DreamSession",
     "DreamUsage",

@@ -7,6 +7,7 @@ from decimal import Decimal
 from django.db import models
 
 from dreams.models import public_ids
+from dreams.models.memories import Memory
 from dreams.models.projects import Project
 from dreams.models.sessions import Session
 
@@ -159,6 +160,23 @@ class DreamSession(models.Model):
 
     def __str__(self) -> str:
         return f"{self.dream}: {self.session}"
+
+
+class DreamLog(models.Model):
+    """A daily log of the agent that a dream read, and which text of it."""
+
+    dream = models.ForeignKey(DreamRun, on_delete=models.CASCADE, related_name="read_logs")
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="read_by")
+    sha256 = models.CharField(max_length=64, help_text="Digest of the log as the dream read it.")
+    used = models.BooleanField(
+        default=False, help_text="What came of it is decided: later dreams read only what was added since."
+    )
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["dream", "memory"], name="log_once_per_dream")]
+
+    def __str__(self) -> str:
+        return f"{self.dream}: {self.memory}"
 
 
 class Turn(models.Model):

@@ -265,6 +265,7 @@ class Evidence(models.Model):
         "tool": "A tool",
         "web": "A page of the web",
         "system": "The system",
+        "log": "Your agent’s log",
     }
     NOBODYS: ClassVar = {
         "tool": "Nobody’s word: a tool printed it.",
@@ -302,9 +303,14 @@ class Evidence(models.Model):
         return self.source == self.Source.TRANSCRIPT
 
     @property
+    def is_logged(self) -> bool:
+        """Whether it is a line of a daily log: of its moment only the day is known."""
+        return self.role == "log"
+
+    @property
     def who(self) -> str:
         """Who said it, or what it is taken from."""
-        if self.is_transcript:
+        if self.is_transcript or self.is_logged:
             return self.SPEAKERS.get(self.role, self.role.capitalize() or "A session")
         return self.ORIGINS.get(self.Source(self.source), self.get_source_display())
 

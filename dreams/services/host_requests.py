@@ -462,7 +462,11 @@ def _extract(request: HostRequest, actor: Actor) -> str:
 def _dream(request: HostRequest, actor: Actor) -> str:
     given = request.given
     run = scheduler.dream_now(
-        _project(request), engine=given["engine"], forced=given["forced"], actor=actor.name
+        _project(request),
+        engine=given["engine"],
+        forced=given["forced"],
+        logs=given.get("logs", False),
+        actor=actor.name,
     )
     return f"Dream {run.public_id} was started."
 

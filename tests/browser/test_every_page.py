@@ -401,6 +401,10 @@ def spoken(folder: Path) -> list[str]:
     make.make_open_end(session, status="in_progress", line_no=8)
     make.make_open_end(session, f"Read {LONG}", blocked_by=["Write the migration", LONG])
     make.make_open_end(gone, LONG)
+    log = f"# Monday\n\n- 14:02 Remember: {LONG}\n- Ran the tests\n"
+    make.make_memory(project, "logs/2026/03/2026-03-02.md", log, kind="log")
+    make.make_memory(project, "logs/2026/03/2026-03-02-evening.md", "- Late\n", kind="log")
+    make.make_memory(project, "logs/2026/03/2026-03-01.md", "- Began\n", kind="log")
     index.catch_up(5)
     at = f"/sessions/{session.pk}/"
     return [
@@ -408,6 +412,7 @@ def spoken(folder: Path) -> list[str]:
         f"/sessions/{gone.pk}/",
         f"/projects/{project.pk}/?show=sessions",
         f"/projects/{project.pk}/open-ends/",
+        f"/projects/{project.pk}/logs/",
         "/search/?q=turbine",
         "/search/?q=absent",
     ]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from dreams.conf import Config
 from dreams.engines.anthropic import briefing, prompt
-from dreams.engines.anthropic.evidence import attribute, bare, clean, fenced
-from dreams.engines.types import LineDate
+from dreams.engines.anthropic.evidence import Evidence, attribute, bare, clean, fenced
+from dreams.engines.types import LineDate, LogBrief
 from tests.world import model as kit
 
 RLO = "\u202e"
@@ -194,6 +194,31 @@ def test_the_briefing_has_what_every_session_is_told_line_by_line(tmp_path: Path
     assert "Instruction files, loaded by every session (CLAUDE.md, ~/.claude/CLAUDE.md):" in text
     assert "CLAUDE.md:3: Use tabs.\n~/.claude/CLAUDE.md:1: Be brief.\n" in text
     assert "not all of it here" in long and len(long) < len(text) + 13_000
+
+
+LOG = "logs/2026/03/2026-03-02.md"
+LOGGED = "# 2026-03-02\n- 14:02 Remember: invoices are sent by Paul\n- Ran the tests\n"
+
+
+def test_new_lines_of_daily_logs_are_given_with_their_place_and_bounded(tmp_path: Path) -> None:
+    log = LogBrief(LOG, dt.date(2026, 3, 2), LOGGED, frozenset({2}))
+    huge = LogBrief(LOG, log.day, "- Ran a job\n" * 9_000, frozenset(range(1, 9_001)))
+    with kit.job(tmp_path) as job:
+        text = briefing.briefing(dataclasses.replace(job, logs=[log]))
+        long = briefing.briefing(dataclasses.replace(job, logs=[log, huge]))
+        assert "daily logs" not in briefing.briefing(job)
+    assert f"{LOG}:2: - 14:02 Remember: invoices are sent by Paul\n</dream-logs>" in text
+    assert f"{LOG}:3" not in text and text.index("dream-logs") < text.index("dream-sessions")
+    assert "more are in /memory/logs" in long and len(long) < len(text) + 17_000
+
+
+def test_a_quote_of_a_log_has_the_role_log_and_the_day_of_its_name(tmp_path: Path) -> None:
+    with kit.job(tmp_path, {**kit.FILES, LOG: LOGGED}) as job:
+        look = Evidence(job, lambda: None).check
+        [cited] = look([{"session": LOG, "quote": "invoices are sent by Paul"}]).citations
+        [other] = look([{"session": "MEMORY.md", "quote": kit.FILES["MEMORY.md"].split("\n")[0]}]).citations
+    assert (cited.source, cited.role, cited.line_no, cited.found) == ("memory", "log", 2, True)
+    assert cited.at and cited.at.date() == dt.date(2026, 3, 2) and other.role == ""
 
 
 @pytest.mark.parametrize(

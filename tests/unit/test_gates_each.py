@@ -194,3 +194,36 @@ def test_a_lock_left_behind_is_free_and_said():
 
 def test_an_unusable_lock_is_closed_with_the_remedy():
     assert not results(Facts(lock=stays(LockFact(error="It is a link; move it away."))))["lock"].passed
+
+
+LOGS = Facts(mode=Mode.DAILY_LOG, clock=at(NOW), last_scan_at=NOW, log_lines=stays(12))
+
+
+def test_a_dream_that_is_asked_to_read_the_logs_passes_time_and_mode_and_counts_lines_instead_of_sessions():
+    found = results(LOGS, logs=True)
+    assert all(result.passed for result in found.values())
+    assert found["mode"].reason.startswith("You ask for it. Otherwise: Skipped: the agent keeps daily logs")
+    assert found["sessions"].reason == "12 lines of the daily logs are new."
+    assert [name for name, result in results(LOGS).items() if not result.passed] == [
+        "mode",
+        "time",
+        "throttle",
+        "sessions",
+    ]
+
+
+def test_without_a_new_line_there_is_nothing_to_read():
+    found = results(dataclasses.replace(LOGS, log_lines=stays(0)), logs=True)
+    assert not found["sessions"].passed and "No line was added" in found["sessions"].reason
+
+
+@pytest.mark.parametrize(
+    ("gate", "facts"),
+    [
+        *((name, facts) for name, facts in CLOSED.items() if name not in {"time", "throttle", "sessions"}),
+        ("throttle", Facts(retry_at=NOW + SECOND, failures=1)),
+    ],
+)
+def test_every_other_gate_holds_for_it(gate, facts):
+    facts = dataclasses.replace(facts, log_lines=stays(12))
+    assert not results(facts, GateConfig(day_cap=Decimal(10)), logs=True)[gate].passed

@@ -66,6 +66,14 @@ NEVER = {
     ),
     "an index change elsewhere": one("One.\n", "One.\nTwo.\n", "index"),
     "team memory": one(None, HEAD + "Builds run on ARM.\n", "learn", "team/a.md"),
+    "what the agent's log says": one(
+        None,
+        HEAD + "Builds run on ARM.\n",
+        "learn",
+        citations=(
+            Citation("memory", "- Decided: builds run on ARM", place="logs/2026/03/02.md", role="log"),
+        ),
+    ),
     "a secret": one(None, HEAD + SECRET, "learn"),
     "a secret removed": one(SECRET + "One.\n", "The token is gone.\nOne.\n", "edit"),
     "a merge": one(HEAD + "One.\n", HEAD + "One.\nTwo.\n", "merge"),

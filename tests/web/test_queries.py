@@ -87,6 +87,7 @@ PAGES: dict[str, Address] = {
     "project-recall": _project("project-recall", "?q=database+tests&then=1"),
     "project-instructions": _project("project-instructions"),
     "project-open-ends": _project("project-open-ends"),
+    "project-logs": _project("project-logs"),
     "project-prompts": _project("project-prompts"),
     "project-secrets": _project("project-secrets"),
     "project-at": _project("project-at"),
@@ -140,6 +141,8 @@ def _grow_project(project: Project, number: int, at: dt.datetime) -> None:
     memory = make.make_memory(
         project, f"note_{number}.md", f"{make.BEFORE}Number {number}, see [[Testing]].\n"
     )
+    log = f"logs/2026/03/2026-03-{number + 1:02}.md"
+    make.make_memory(project, log, f"- Remember: part {number}\n", kind="log")
     make.make_open_end(make.make_session(project, f"Session {number}", own=number % 3 == 0))
     TranscriptFolder.objects.create(project=project, path=f"/nowhere/{number}", slug=f"-nowhere-{number}")
     _ask(project, number)
@@ -331,7 +334,16 @@ def test_no_page_does_more_queries_as_rows_grow(browser: Client, world: World) -
 
 
 # Pages before one is logged in, pages of what the world above does not have, and an address of single files.
-_ELSEWHERE = {"next", "feed", "login", "conflict", "login-token", "session-notes", "session-notes-now"}
+_ELSEWHERE = {
+    "next",
+    "evidence",
+    "feed",
+    "login",
+    "conflict",
+    "login-token",
+    "session-notes",
+    "session-notes-now",
+}
 
 
 def test_every_address_that_shows_a_page_is_asked(browser: Client, world: World) -> None:

@@ -5,12 +5,23 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dreams import conf, engines
-from dreams.engines.types import Edit, Job, LineDate, Outcome, PromptBrief, SessionBrief, Usage, Work
+from dreams.engines.linedates import day_of_log
+from dreams.engines.types import (
+    Edit,
+    Job,
+    LineDate,
+    LogBrief,
+    Outcome,
+    PromptBrief,
+    SessionBrief,
+    Usage,
+    Work,
+)
 from dreams.lib.files import text, workspace
 
 NOON = dt.datetime(2026, 10, 10, 12, tzinfo=dt.UTC)  # a Saturday
@@ -79,8 +90,12 @@ def dream(
     repo: Path | None = None,
     now: dt.datetime = NOON,
     hand_edited: frozenset[str] = frozenset(),
+    logs: Iterable[str] | Mapping[str, frozenset[int]] = (),
 ) -> Dreamt:
-    """Dream over `files`; every line of them was written on `written`, or on what that says of its file or its lines."""
+    """Dream over `files`; every line of them was written on `written`, or on what that says of its file or its lines.
+
+    `logs` are those with new lines: all of them, or which.
+    """
     contents = {path: data if isinstance(data, bytes) else data.encode() for path, data in files.items()}
     snapshot = workspace.Snapshot(
         exists=True,
@@ -96,8 +111,14 @@ def dream(
     }
     with workspace.Workspace.create(folder / "scratch", snapshot) as scratch:
         job = Job("p", repo, scratch, sessions, dates, conf.Config(), now, dt.UTC, hand_edited=hand_edited)
+        job = replace(job, logs=[_log(path, contents[path], logs) for path in logs])
         outcome = engines.get("rules").run(job, told)
         return Dreamt(contents, scratch.contents(), outcome, told)
+
+
+def _log(path: str, data: bytes, logs: Iterable[str] | Mapping[str, frozenset[int]]) -> LogBrief:
+    every = frozenset(range(1, data.count(b"\n") + 2))
+    return LogBrief(path, day_of_log(path), data.decode(), logs[path] if isinstance(logs, Mapping) else every)
 
 
 def _of_lines(written: LineDate | Sequence[LineDate | None] | None, data: bytes) -> Sequence[LineDate | None]:

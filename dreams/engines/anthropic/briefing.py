@@ -22,6 +22,7 @@ PROMPTS_PER_SESSION = 6
 PROMPT_CHARS = 300
 PROMPTS_CHARS = 12_000
 INSTRUCTIONS_CHARS, LINE_CHARS = 12_000, 400
+LOGS_CHARS = 16_000
 _WISH = re.compile(
     r"\b(?:remember|from now on|always|never|next time|prefer|don'?t|do not|instead|deadline|decided|agreed)\b",
     re.IGNORECASE,
@@ -38,6 +39,7 @@ def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
         fenced("listing", _listing(job)),
         *_index(job),
         *_dates(job),
+        *_logs(job),
         _sessions_head(job.sessions),
         fenced("sessions", "\n".join(_session_lines(job, sessions)) or "none"),
         *_said(sessions),
@@ -114,6 +116,25 @@ def _dates(job: Job) -> list[str]:
         return []
     head = "Days that memories name from afar, counted from when the line was written, where that is sure:"
     return [head, fenced("dates", "\n".join(lines))]
+
+
+def _logs(job: Job) -> list[str]:
+    """The lines of daily logs that no dream has read, the newest day first, as many as there is room for."""
+    lines, room, left = list[str](), LOGS_CHARS, 0
+    for log in job.logs:
+        said = log.text.split("\n")
+        for number in sorted(log.new):
+            line = f"{log.path}:{number}: {said[number - 1].strip()[:LINE_CHARS]}"
+            room -= len(line)
+            lines, left = ([*lines, line], left) if room > 0 else (lines, left + 1)
+    if not lines:
+        return []
+    more = f" {left:,} more are in /memory/logs: read the newest." if left else ""
+    head = (
+        "New lines of the daily logs (file, line), which you read first. An agent wrote them, not the person: what they report as "
+        f"decided, asked for or to be remembered is worth keeping, and what a session contradicts is not.{more}"
+    )
+    return [head, fenced("logs", "\n".join(lines))]
 
 
 def _sessions_head(sessions: Sequence[SessionBrief]) -> str:

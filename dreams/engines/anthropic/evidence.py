@@ -6,13 +6,15 @@ person who reviews sees it too.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from dreams.engines.linedates import day_of_log
 from dreams.engines.types import Citation, EvidenceSource, Job, LineDate, SessionBrief
 from dreams.lib import memdir
 from dreams.lib.agents import transcripts
@@ -191,7 +193,12 @@ class Evidence:
         known = self._job.workspace.snapshot.files.get(path)
         if known is None:
             return _missing("memory", quote, path, line, "there was no such memory when the dream began")
-        return _in_text("memory", known.data.decode("utf-8", "replace"), path, quote, line)
+        found = _in_text("memory", known.data.decode("utf-8", "replace"), path, quote, line)
+        return replace(found, role="log", at=self._day_of(path)) if memdir.is_log(path) else found
+
+    def _day_of(self, path: str) -> dt.datetime | None:
+        day = day_of_log(path)
+        return dt.datetime.combine(day, dt.time(12), self._job.time_zone) if day else None
 
     def _in_repository(self, name: str, quote: str, line: int | None) -> Citation:
         if self._job.repo_dir is None:

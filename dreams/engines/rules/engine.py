@@ -22,6 +22,7 @@ from dreams.engines.rules.steps import (
     restating,
 )
 from dreams.engines.rules.user_statements import lessons
+from dreams.engines.rules.user_statements.logs import noted
 from dreams.engines.rules.user_statements.prompts import Heard, hear
 from dreams.engines.types import Job, Outcome, Phase, Reporter
 from dreams.lib import memdir
@@ -41,18 +42,18 @@ class RulesEngine:
         tree = Tree(job.workspace, report, job.hand_edited)
         rec = Recorder(tree, report)
         _orient(tree, report)
-        heard = hear(job, report)
-        gathered = _gather(job, rec, heard, report)
+        logged, heard = noted(job, report), hear(job, report)
+        gathered = _gather(job, rec, [*logged, *heard], report)
         repo = repository.read(job.repo_dir, report.checkpoint)
         if repo is not None:
             repo.instructions.update(job.instructions)
         _phase(rec, report, "consolidate", _consolidating(job, rec, heard, gathered, repo))
         _phase(rec, report, "prune", _pruning(job, rec))
-        _settle(job, rec, heard, repo, report)
+        _settle(job, rec, logged, heard, repo, report)
         _mend(job, rec, report)
         _note_lost_rows(rec)
         _note_budget(job, rec)
-        asked = questions.ask(job, rec, heard, gathered, repo)
+        asked = questions.ask(job, rec, [*logged, *heard], gathered, repo)
         return Outcome(edits=rec.edits, summary=summary(rec), questions=asked)
 
 
@@ -76,8 +77,10 @@ def _orient(tree: Tree, report: Reporter) -> None:
 
 def _gather(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -> lessons.Gathered:
     found = lessons.gather(job, rec, heard)
+    lines = sum(len(log.new) for log in job.logs)
+    logs = f"{plural(lines, 'new line')} of {plural(len(job.logs), 'log')}, " if lines else ""
     text = (
-        f"Read {plural(found.prompts, 'prompt')} of {plural(len(job.sessions), 'session')} and found "
+        f"Read {logs}{plural(found.prompts, 'prompt')} of {plural(len(job.sessions), 'session')} and found "
         f"{plural(len(found.lessons), 'thing')} to remember."
     )
     if found.known:
@@ -90,6 +93,7 @@ def _gather(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -
         "gather",
         " ".join([text, *rec.notes]),
         counts={
+            **({"log lines": lines} if lines else {}),
             "sessions": len(job.sessions),
             "prompts": found.prompts,
             "found": len(found.lessons),
@@ -134,7 +138,12 @@ def _pruning(job: Job, rec: Recorder) -> list[Step]:
 
 
 def _settle(
-    job: Job, rec: Recorder, heard: Sequence[Heard], repo: Repository | None, report: Reporter
+    job: Job,
+    rec: Recorder,
+    logged: Sequence[Heard],
+    heard: Sequence[Heard],
+    repo: Repository | None,
+    report: Reporter,
 ) -> None:
     """All steps again until none has anything to do: what one made possible for another is done in this dream.
 
@@ -143,7 +152,7 @@ def _settle(
     start, before = len(rec.edits), rec.counts.copy()
     for _ in range(ROUNDS if rec.edits else 0):
         made = len(rec.edits)
-        found = lessons.gather(job, rec, heard)
+        found = lessons.gather(job, rec, [*logged, *heard])
         for step in (*_consolidating(job, rec, heard, found, repo), *_pruning(job, rec)):
             report.checkpoint()
             step()
@@ -207,6 +216,7 @@ def _told(counts: dict[str, int]) -> str:
     """What was done, in one sentence."""
     parts = [
         (counts.get("learnt", 0), "learnt {} from your prompts", "thing", "things"),
+        (counts.get("logged", 0), "learnt {} from your agent’s logs", "thing", "things"),
         (counts.get("updated", 0), "updated {} from what you said", "statement", "statements"),
         (counts.get("superseded", 0), "removed {} that a newer one contradicts", "statement", "statements"),
         (counts.get("forgotten", 0), "removed {} that you asked to forget", "statement", "statements"),

@@ -34,13 +34,19 @@ class Command(BaseCommand):
             help="skip the gates for time, sessions, inputs and a waiting review",
         )
 
+        parser.add_argument(
+            "--logs",
+            action="store_true",
+            help="read the new lines of the agent's daily logs now: skip the gate for time and the daily-log mode",
+        )
+
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"])
         writing.recover()
         scheduler.repair()
         discovery.refresh(project)
         project.refresh_from_db()
-        self._refuse_closed(project, options["force"], options["engine"] or "")
+        self._refuse_closed(project, options)
         self._say_forecast(project, options["engine"])
         reviewer = named.me()
         try:
@@ -49,6 +55,7 @@ class Command(BaseCommand):
                 DreamRun.Trigger.COMMAND,
                 engine=options["engine"] or "",
                 forced=options["force"],
+                logs=options["logs"],
                 actor=reviewer.name,
             )
         except project_lock.ProjectBusy as error:
@@ -74,17 +81,20 @@ class Command(BaseCommand):
         if (engine or config.engine) != "rules":
             self.say(forecast.forecast(project, config).sentence)
 
-    def _refuse_closed(self, project: Project, force: bool, engine: str) -> None:
-        everywhere = Everywhere.load()
+    def _refuse_closed(self, project: Project, options: Mapping[str, Any]) -> None:
+        everywhere, force, now = Everywhere.load(), options["force"], timezone.now()
         results = gates.evaluate(
-            facts_of(project, everywhere, timezone.now(), engine=engine),
+            facts_of(project, everywhere, now, engine=options["engine"] or ""),
             everywhere.gate_config(project),
-            timezone.now(),
+            now,
             force=force,
+            logs=options["logs"],
         )
         closed = next((result for result in results if not result.passed), None)
         if closed is not None:
             more = "" if force or not gates.GATES[closed.name].forceable else " --force passes this."
+            if closed.cause == gates.Mode.DAILY_LOG:
+                more = " --logs has them read all the same."
             raise Refused(
                 f"{closed.reason}{more}", {"dream": None, "status": "refused", "error": closed.reason}
             )

@@ -34,7 +34,7 @@ from dreams.models import (
     Proposal,
     Session,
 )
-from dreams.services import discovery, policies, pricing, project_lock, proposals, review
+from dreams.services import daily_logs, discovery, policies, pricing, project_lock, proposals, review
 from dreams.services.apply import applying
 from dreams.services.catching import states as catching
 from dreams.services.dreaming import checking, reading, steps
@@ -105,7 +105,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
     if fingerprint == project.inputs_hash and not dream.forced:
         _complete(dream, held, fingerprint, "Nothing changed since the last dream.")
         return
-    sessions = review_sessions(dream)
+    logs, sessions = daily_logs.review(dream), review_sessions(dream)
     watch.checkpoint()
     folder = Path(settings.DATA_DIR) / "workspaces" / dream.public_id
     with workspace.Workspace.create(folder, snapshot) as scratch:
@@ -124,6 +124,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
             prices=pricing.table(),
             known=catching.known_to_a_dream(project),
             instructions=instructions.texts(project),
+            logs=logs,
             agent=project.agent_name,
             scope=project.scope,
         )
@@ -205,6 +206,7 @@ def _complete(dream: DreamRun, held: locks.Held, fingerprint: str, summary: str)
     Project.objects.filter(pk=dream.project_id).update(last_consolidated_at=now, inputs_hash=fingerprint)
     if not dream.proposals.exists():
         # Nothing to decide on: what was read is learnt.
+        daily_logs.use_up(dream)
         for reviewed in dream.reviewed.all():
             Session.objects.filter(pk=reviewed.session_id).update(
                 used_bytes=reviewed.to_byte, given_back_at=None

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.db.models import F
@@ -55,11 +55,18 @@ def note_told(public_ids: Collection[str]) -> None:
 
 
 def request(
-    project: Project, trigger: DreamRun.Trigger, *, engine: str = "", forced: bool = False, actor: str = ""
+    project: Project,
+    trigger: DreamRun.Trigger,
+    *,
+    engine: str = "",
+    forced: bool = False,
+    logs: bool = False,
+    actor: str = "",
 ) -> DreamRun:
-    """A pending dream. Raises holds.ProjectBusy when one is pending or running."""
+    """A pending dream; `logs` where it is asked for to read the daily logs. Raises ProjectBusy when one is pending or running."""
     config = conf.current(project)
     chosen = engine or config.engine
+    asked: dict[str, Any] = {"logs": True} if logs else {}
     # No queue knows of a command's dream: should the command die before it begins, this tells that nobody will.
     me = process.current() if trigger == DreamRun.Trigger.COMMAND else None
     with transaction.atomic():
@@ -86,6 +93,7 @@ def request(
             object_id=dream.public_id,
             engine=chosen,
             forced=forced,
+            **asked,
         )
     return dream
 

@@ -1,8 +1,8 @@
 """Which changes an earned policy may apply: those that take nothing away and rest on what the person said. PURE.
 
 What an engine calls a change is not believed: a model may call anything a date. Whether a word is lost is read off the
-lines themselves. Never routine: what removes a file, a line or a statement, secrets, the memory a team shares, and what
-a model adds without a turn of the person as evidence.
+lines themselves. Never routine: what removes a file, a line or a statement, secrets, the memory a team shares, what the
+agent's own log says, and what a model adds without a turn of the person as evidence.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def _is_routine(kind: OperationKind, parts: Sequence[Part], by_model: bool) -> b
         bool(parts)
         and all(map(_may_be_touched, files.values()))
         and all(_keeps_what_it_says(hunk) for _, hunk in parts)
+        and not any(cited.role == "log" for _, hunk in parts for cited in hunk.citations)
         and all(_LOSES_NOTHING[kind](file, *_sides(parts, file)) for file in files.values())
         and (not by_model or _is_said_by_the_person(kind, parts))
     )

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from dreams.lib.prose import comparing
 from dreams.models import Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
-from dreams.services import auditlog, proposals
+from dreams.services import auditlog, daily_logs, proposals
 from dreams.services.catching import states as caught
 from dreams.services.questions import states
 from dreams.services.review.deciding import (
@@ -126,7 +126,7 @@ def leave_out(proposal: Proposal, hunks: Iterable[Hunk], reason: str | None = No
 
 
 def use_up_sessions(proposal: Proposal) -> None:
-    """What the sessions taught is decided. Those that speak for a change left undecided are kept for a later dream.
+    """What the sessions and logs taught is decided. Those that speak for a change left undecided are kept for a later dream.
 
     Those of an unfinished dream are all kept: it did not read them to the end.
     """
@@ -140,6 +140,8 @@ def use_up_sessions(proposal: Proposal) -> None:
             used_bytes=reviewed.to_byte
         )
         Session.objects.filter(pk=reviewed.session_id).update(given_back_at=None)
+    logged = Evidence.objects.filter(hunk__in=undecided, role="log")
+    daily_logs.use_up(proposal.dream, set(logged.values_list("place", flat=True)))
     if undecided.exists():
         kept.update(given_back_at=timezone.now())
         # The same inputs are worth another dream: not everything that came of them was decided on.

@@ -17,7 +17,7 @@ from dreams.lib import locks
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.storage import journal
 from dreams.models import AppliedBatch, FileChange, Hunk, LeftOut, Proposal, Session, Version
-from dreams.services import policies, project_lock, proposals, review
+from dreams.services import daily_logs, policies, project_lock, proposals, review
 from dreams.services.apply import writing
 from dreams.services.apply.applying import ApplyReport, Waiting, Written
 from dreams.services.apply.writing import Order
@@ -204,6 +204,7 @@ def _give_back_sessions(proposal: Proposal) -> None:
         Session.objects.filter(pk=reviewed.session_id).update(
             used_bytes=reviewed.from_byte, given_back_at=timezone.now()
         )
+    daily_logs.give_back(proposal.dream)
 
 
 def _release(held: locks.Held, result: journal.Result) -> None:

@@ -16,7 +16,7 @@ from dreams.engines.anthropic import keys
 from dreams.lib import locks, process
 from dreams.lib.timestamps import to_ns
 from dreams.models import LockHold, Project, Proposal, Session
-from dreams.services import discovery, forecast, pricing
+from dreams.services import daily_logs, discovery, forecast, pricing
 from dreams.services.dreaming import reading
 from dreams.services.scheduling import gates
 
@@ -99,6 +99,7 @@ def facts_of(
         failures=project.failures,
         clock=partial(_clock, project),
         sessions=partial(_sessions, project, now, scan),
+        log_lines=partial(_log_lines, project, scan),
         inputs=partial(_inputs, project),
         engine=partial(_engine, config),
         spending=partial(_spending, project, config, now),
@@ -142,6 +143,12 @@ def _sessions(
             given_back=given_back is not None,
             corrected=corrections > 0,
         )
+
+
+def _log_lines(project: Project, scan: Callable[[Project], None] | None) -> int:
+    if scan is not None:
+        scan(project)
+    return daily_logs.new_lines(project)
 
 
 def _touched(project: Project, clock: int | None) -> QuerySet[Session]:

@@ -181,13 +181,12 @@ def remember(project: Project, results: Sequence[gates.GateResult], now: dt.date
 
 
 def evaluate_all(
-    project: Project, now: dt.datetime, everywhere: Everywhere | None = None
+    project: Project, now: dt.datetime, everywhere: Everywhere | None = None, *, logs: bool = False
 ) -> list[gates.GateResult]:
     """Every gate of a project, without starting or keeping anything: for the page and the command."""
     everywhere = everywhere or Everywhere.load()
-    return gates.evaluate(
-        facts_of(project, everywhere, now), everywhere.gate_config(project), now, stop_at_first=False
-    )
+    facts = facts_of(project, everywhere, now)
+    return gates.evaluate(facts, everywhere.gate_config(project), now, logs=logs, stop_at_first=False)
 
 
 # --- Starting -----------------------------------------------------------------------------------------------------
@@ -220,12 +219,18 @@ def enqueue(dream: DreamRun) -> None:
     )
 
 
-def dream_now(project: Project, *, engine: str = "", forced: bool = True, actor: str = "") -> DreamRun:
-    """A dream that a person asked for on a page. Raises GateClosed when a gate that force does not pass is closed, and
-    project_lock.ProjectElsewhere."""
+def dream_now(
+    project: Project, *, engine: str = "", forced: bool = True, logs: bool = False, actor: str = ""
+) -> DreamRun:
+    """A dream that a person asked for on a page, with `logs` to have the daily logs read.
+
+    Raises GateClosed when a gate is closed that this does not pass, and project_lock.ProjectElsewhere.
+    """
     project_lock.refuse_elsewhere(project)
-    refuse_closed(project, forced=forced, engine=engine)
-    dream = dreaming.request(project, DreamRun.Trigger.PAGE, engine=engine, forced=forced, actor=actor)
+    refuse_closed(project, forced=forced, engine=engine, logs=logs)
+    dream = dreaming.request(
+        project, DreamRun.Trigger.PAGE, engine=engine, forced=forced, logs=logs, actor=actor
+    )
     enqueue(dream)
     return dream
 
@@ -234,8 +239,8 @@ class GateClosed(Exception):
     """A gate is closed; the message says which, why, and when it opens."""
 
 
-def refuse_closed(project: Project, *, forced: bool, engine: str = "") -> None:
-    """Raises GateClosed unless every gate is open, or passed by force, for a dream with `engine` (or the chosen one)."""
+def refuse_closed(project: Project, *, forced: bool, engine: str = "", logs: bool = False) -> None:
+    """Raises GateClosed unless every gate is open, or passed, for a dream with `engine` (or the chosen one)."""
     now = timezone.now()
     everywhere = Everywhere.load()
     results = gates.evaluate(
@@ -243,6 +248,7 @@ def refuse_closed(project: Project, *, forced: bool, engine: str = "") -> None:
         everywhere.gate_config(project),
         now,
         force=forced,
+        logs=logs,
     )
     closed = next((result for result in results if not result.passed), None)
     if closed is not None:

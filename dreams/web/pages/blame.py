@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from dreams.lib import diff
@@ -34,6 +34,8 @@ class Quote:
     place: str
     session: int | None
     line: int | None
+    #: Its row, where it is a line of a log.
+    logged: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,11 +263,12 @@ def _by_session(cause: Cause, write: Write) -> Source:
 def _quote(row: Evidence) -> Quote:
     return Quote(
         text=shown(row.quote),
-        who="You" if row.role == "user" else row.role.capitalize() or row.get_source_display(),
-        at=row.at,
+        who=row.who,
+        at=None if row.is_logged else row.at,
         place=str(row.session) if row.session else row.place,
         session=row.session_id,
         line=row.line_no,
+        logged=row.pk if row.is_logged else None,
     )
 
 

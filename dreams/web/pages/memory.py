@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
@@ -367,6 +367,8 @@ class Proof:
     session_title: str
     line: int | None
     proposal: str
+    #: Its row, where it is a line of a log.
+    logged: int | None = field(default=None, compare=False)
 
 
 def evidence(memory: Memory) -> list[Proof]:
@@ -386,12 +388,13 @@ def evidence(memory: Memory) -> list[Proof]:
 def _proof(row: Evidence) -> Proof:
     return Proof(
         quote=shown(row.quote),
-        who="You" if row.role == "user" else row.role.capitalize() or row.get_source_display(),
-        at=row.at,
+        who=row.who,
+        at=None if row.is_logged else row.at,
         session=row.session_id,
         session_title=str(row.session) if row.session else row.place,
         line=row.line_no,
         proposal=row.hunk.file.proposal.public_id,
+        logged=row.pk if row.is_logged else None,
     )
 
 

@@ -26,7 +26,7 @@ from dreams.models import (
     Session,
     Version,
 )
-from dreams.services import blobs, hosts, open_ends
+from dreams.services import blobs, daily_logs, hosts, open_ends
 from dreams.services.memories import instructions
 from dreams.services.scheduling import gate_inputs, gates, next_dream, scheduler
 from dreams.services.scheduling.next_dream import NextDream, without_distance
@@ -113,6 +113,25 @@ def gates_of(project: Project, now: dt.datetime) -> Gates:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Distilling:
+    """The daily logs of an agent that works in its daily-log mode: what is new in them, and the gate in the way, or ""."""
+
+    logs: int
+    lines: int
+    closed: str
+
+
+def distilling(project: Project, now: dt.datetime) -> Distilling | None:
+    """None in every other mode, where dreams read the logs by themselves."""
+    if project.mode != gates.Mode.DAILY_LOG or project.gone_at:
+        return None
+    unread = daily_logs.unread(project)
+    results = scheduler.evaluate_all(project, now, logs=True)
+    closed = next((_gate(result).reason for result in results if not result.passed), "")
+    return Distilling(len(unread), sum(len(log.new) for log in unread), closed)
+
+
 def _gate(result: gates.GateResult) -> Gate:
     known = gates.GATES[result.name]
     return Gate(
@@ -197,6 +216,7 @@ class Head:
     memories: int
     gone: int
     files: int
+    logs: int
     sessions: int
     new_sessions: int
     questions: int
@@ -224,6 +244,7 @@ def head(project: Project) -> Head:
         memories=memories["memories"],
         gone=memories["gone"],
         files=memories["files"],
+        logs=memories["logs"],
         sessions=project.sessions.count(),
         new_sessions=tally.plain + tally.corrected,
         questions=_questions(project),
@@ -240,6 +261,7 @@ class Counts:
     """What the tabs of a project count."""
 
     memories: int
+    logs: int
     sessions: int
     questions: int
     caught: int
@@ -248,8 +270,10 @@ class Counts:
 
 def counts(project: Project) -> Counts:
     """For a page beside the project's own; five queries."""
+    memories = _memories_counted(project)
     return Counts(
-        memories=_memories_counted(project)["memories"],
+        memories=memories["memories"],
+        logs=memories["logs"],
         sessions=project.sessions.count(),
         questions=_questions(project),
         caught=_caught(project),
@@ -284,6 +308,7 @@ def _memories_counted(project: Project) -> dict[str, int]:
     return project.memories.aggregate(
         files=Count("pk", filter=present),
         memories=Count("pk", filter=COUNTED_MEMORIES),
+        logs=Count("pk", filter=present & Q(kind=Memory.Kind.LOG)),
         gone=Count("pk", filter=~present),
     )
 

@@ -61,6 +61,7 @@ def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
     budget, index_pk = pages.index_budget(found, head.config)
     return {
         "gates": pages.gates_of(found, timezone.now()),
+        "distilling": pages.distilling(found, timezone.now()),
         "forecast": forecast.forecast(found, head.config),
         "budget": budget,
         "index_pk": index_pk,
@@ -82,14 +83,13 @@ def dream(request: Request, pk: int) -> HttpResponse:
     engine = request.POST.get("engine", "")
     if engine and engine not in conf.engines():
         raise Http404(engine)
-    given = {"engine": engine, "forced": request.POST.get("forced") == "1"}
+    forced, logs = (request.POST.get(name) == "1" for name in ("forced", "logs"))
+    given = {"engine": engine, "forced": forced, "logs": logs}
     waits = asked(request, found, lambda: Wish(Deed.DREAM, found, given), go(request, "project", pk=pk))
     if waits:
         return waits
     try:
-        run = scheduler.dream_now(
-            found, engine=engine, forced=request.POST.get("forced") == "1", actor=actor(request)
-        )
+        run = scheduler.dream_now(found, engine=engine, forced=forced, logs=logs, actor=actor(request))
     except (scheduler.GateClosed, project_lock.ProjectBusy) as refused:
         messages.error(request, str(refused))
         return go(request, "project", pk=pk)

@@ -51,7 +51,8 @@ _ABOUT_NOTES = frozenset(
 
 def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
     """One question for each statement that a request may mean."""
-    for heard, wish in (*forgetting.requests(asking.heard), *_maybe_requests(asking.heard)):
+    typed = [each for each in asking.heard if not each.is_logged]
+    for heard, wish in (*forgetting.requests(typed), *_maybe_requests(typed)):
         candidates = [each for each in _candidates(index, wish) if not asking.is_touched(place_of(each))]
         if 0 < len(candidates) <= MOST_CANDIDATES:
             for each in candidates:
@@ -134,11 +135,13 @@ def _learn(context: Asking, lesson: Lesson, rec: Recorder) -> None:
 
 
 def _to_learn(lesson: Lesson, learn: Option) -> Question:
-    often = f" in {plural(lesson.sessions, 'session')}" if lesson.sessions > 1 else ""
+    what = "day" if lesson.is_logged else "session"
+    often = f" in {plural(lesson.sessions, what)}" if lesson.sessions > 1 else ""
+    wrote = "Your agent’s log says this" if lesson.is_logged else "You wrote this"
     return Question(
         kind="learn",
         subject=" ".join(sorted(keys_of(lesson.text))),
-        why=f"You wrote this{often}. It may be a rule for later, or it was for that task only.",
+        why=f"{wrote}{often}. It may be a rule for later, or it was for that task only.",
         places=tuple(_place(cited) for cited in lesson.citations[:1]),
         options=(learn, Option("keep", "Only for that task")),
         citations=tuple(lesson.citations),

@@ -56,19 +56,20 @@ def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Questi
 def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] | None:
     old, new, statements, quote = update.old, update.new, update.statements, update.typed.quote
     quotes = update.heard.citations(quote)
+    said, wrote = ("Your agent’s log says",) * 2 if update.heard.is_logged else ("You said", "You wrote")
 
     def work(rec: Recorder) -> object:
         return reword(
-            rec, update.wordings, update.heard.reason(quote), "You said that it has changed.", quotes
+            rec, update.wordings, update.heard.reason(quote), f"{said} that it has changed.", quotes
         )
 
     replacing = asking.draftsman.option("replace", "Replace it", work)
     if replacing is None:
         return None
     places = (*(place_of(each) for each in statements), update.place)
-    why = f"You wrote that this is {new.strip('`')} now; memory has {old.strip('`')}."
+    why = f"{wrote} that this is {new.strip('`')} now; memory has {old.strip('`')}."
     if not update.is_value:
-        why = f"You wrote {quoted(quote)}; memory has {quoted(old)}."
+        why = f"{wrote} {quoted(quote)}; memory has {quoted(old)}."
     at = update.heard.prompt.at
     day = at.astimezone(asking.job.time_zone).date() if at else None
     history = as_history(asking, statements, new, day, quotes) if update.is_value else ()

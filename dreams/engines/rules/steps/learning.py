@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes import places
@@ -46,8 +47,9 @@ def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
     for group in groups[:MOST_NEW_FILES]:
         _new_file(rec, group, row_aim)
     rest = [lesson for group in groups[MOST_NEW_FILES:] for lesson in group]
-    for kind in memdir.MEMORY_TYPES:
-        _common_file(rec, [lesson for lesson in rest if lesson.kind == kind], row_aim)
+    for kind, logged in product(memdir.MEMORY_TYPES, (False, True)):
+        of_kind = [each for each in rest if (each.kind, each.is_logged) == (kind, logged)]
+        _common_file(rec, of_kind, row_aim)
 
 
 def learn_each(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> list[str]:
@@ -80,11 +82,18 @@ def _changes(index: StatementIndex, text: str) -> bool:
 
 def _reason(lessons: Sequence[Lesson]) -> str:
     if len(lessons) > 1:
-        return f"From your prompts, {len(lessons)} things: “{clause(lessons[0].text, 120)}” and more."
+        source = "your agent’s logs" if lessons[0].is_logged else "your prompts"
+        return f"From {source}, {len(lessons)} things: “{clause(lessons[0].text, 120)}” and more."
     sessions = lessons[0].sessions
     often = f" in {sessions} sessions" if sessions > 1 else ""
+    if lessons[0].is_logged:
+        return f"Your agent’s log says so: {quoted(clause(lessons[0].text, 160) or lessons[0].text)}."
     how = "You wrote" if lessons[0].in_passing else "You asked for"
     return f"{how} this{often}: {quoted(clause(lessons[0].text, 160) or lessons[0].text)}."
+
+
+def _counted(lessons: Sequence[Lesson]) -> str:
+    return "logged" if lessons[0].is_logged else "learnt"
 
 
 def _cited(lessons: Iterable[Lesson]) -> tuple[Citation, ...]:
@@ -98,7 +107,7 @@ def _beside(rec: Recorder, lesson: Lesson, about: Mapping[str, frozenset[str]]) 
         if document is not None:
             change = Change(path, _text(document), _reason([lesson]), citations=_cited([lesson]))
             done = rec.operation("learn", [change], key=digest(lesson.kind, lesson.text))
-            rec.count("learnt", done)
+            rec.count(_counted([lesson]), done)
             return done
     return False
 
@@ -130,7 +139,7 @@ def content(text: str) -> frozenset[str]:
 
 
 def _by_topic(lessons: Sequence[Lesson]) -> list[list[Lesson]]:
-    """Lessons of one type that share words with the first of their group."""
+    """Lessons of one type that share words with the first of their group; a log's by themselves."""
     groups: list[list[Lesson]] = []
     for lesson in lessons:
         told = content(lesson.text)
@@ -138,7 +147,8 @@ def _by_topic(lessons: Sequence[Lesson]) -> list[list[Lesson]]:
             (
                 g
                 for g in groups
-                if g[0].kind == lesson.kind and len(content(g[0].text) & told) >= SHARED_WORDS
+                if (g[0].kind, g[0].is_logged) == (lesson.kind, lesson.is_logged)
+                and len(content(g[0].text) & told) >= SHARED_WORDS
             ),
             None,
         )
@@ -202,7 +212,7 @@ def _common_file(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None
         for lesson in lessons:
             document = with_bullet(document, lesson.text) or document
         change = Change(path, _text(document), _reason(lessons), citations=_cited(lessons))
-        rec.count("learnt", len(lessons) * rec.operation("learn", [change]))
+        rec.count(_counted(lessons), len(lessons) * rec.operation("learn", [change]))
 
 
 def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, row_aim: int) -> None:
@@ -216,7 +226,7 @@ def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, row_
         if index is not None:
             changes.append(Change(memdir.INDEX_NAME, index, reason, citations=cited))
     if rec.operation("learn", changes, key=digest(*(lesson.text for lesson in lessons))):
-        rec.count("learnt", len(lessons))
+        rec.count(_counted(lessons), len(lessons))
 
 
 @dataclass(frozen=True, slots=True)

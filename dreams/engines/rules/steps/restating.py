@@ -75,7 +75,7 @@ def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], to
 
 
 def _said(heard: Sequence[Heard], lessons: Sequence[Lesson]) -> Iterator[_Said]:
-    for lesson in lessons:
+    for lesson in (each for each in lessons if not each.is_logged):
         yield _Said(lesson.text, tuple(lesson.citations), Stated(lesson.text, lesson.text, noted=True))
     for place, each in enumerate(heard):
         for stated in each.stated:

@@ -29,7 +29,9 @@ MOST_COMPARED = 200
 MANY_SESSIONS = 3
 SEVERAL_SESSIONS = 2
 _MINE = re.compile(
-    r"(?:i|i['’](?:m|ve|d|ll)|my|me|mine)\b(?!\s+(?:want|need|would like) you\b)", re.IGNORECASE
+    r"(?:i|i['’](?:m|ve|d|ll)|my|me|mine)\b(?!\s+(?:want|need|would like) you\b)|"
+    r"(?:the )?user (?:always |never )?(?:prefers|likes|dislikes|hates)\b",
+    re.IGNORECASE,
 )
 _ORDER_OF_SURENESS: tuple[Sureness, ...] = ("certain", "likely", "weak")
 _SURENESS: dict[Verdict, Sureness] = {"ask": "likely", "hint": "weak"}
@@ -52,7 +54,13 @@ class Lesson:
 
     @property
     def sessions(self) -> int:
-        return len({cited.session_pk for cited in self.citations})
+        """Or days of a log."""
+        return len({cited.session_pk or cited.place for cited in self.citations})
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether only the agent's log says it."""
+        return all(cited.role == "log" for cited in self.citations)
 
 
 @dataclass
@@ -67,7 +75,7 @@ class Gathered:
 
 def gather(job: Job, rec: Recorder, heard: Sequence[Heard]) -> Gathered:
     """Everything asked for in these sessions that memory does not say yet."""
-    found = Gathered(prompts=len(heard))
+    found = Gathered(prompts=sum(not each.is_logged for each in heard))
     said: list[Lesson] = []
     for each in heard:
         rec.report.checkpoint()
@@ -159,6 +167,8 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
     undoes what was said leaves nothing of it."""
     for typed in heard.typed:
         for lesson in said[-MOST_COMPARED:]:
+            if not _may_change(heard, lesson):
+                continue
             found = compare(lesson.text, typed.text)
             if found.relation == "other value" and found.old and found.new:
                 old = lesson.text[found.old.start : found.old.end]
@@ -168,7 +178,17 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
                     lesson.citations += heard.citations(typed.quote)
     if REVERTED.search(heard.words):
         words = keys_of(heard.words)
-        said[:] = [lesson for lesson in said if not _is_undone(lesson, words)]
+        said[:] = [
+            lesson for lesson in said if not (_may_change(heard, lesson) and _is_undone(lesson, words))
+        ]
+
+
+def _may_change(heard: Heard, lesson: Lesson) -> bool:
+    """A log changes nothing that a person said, and nobody what was logged later."""
+    if not lesson.is_logged:
+        return not heard.is_logged
+    at, logged = heard.prompt.at, [cited.at for cited in lesson.citations if cited.at]
+    return not (at and logged and at < max(logged))
 
 
 def _is_undone(lesson: Lesson, words: frozenset[str]) -> bool:
@@ -178,10 +198,10 @@ def _is_undone(lesson: Lesson, words: frozenset[str]) -> bool:
 
 
 def _once(said: Sequence[Lesson]) -> list[Lesson]:
-    """The same wish in several sessions is one lesson, in its fullest wording, with all its evidence."""
+    """The same wish in several sessions is one lesson, in its fullest wording, a person's before a log's, with all its evidence."""
     known = Known()
     kept: dict[str, Lesson] = {}
-    for lesson in sorted(said, key=lambda each: -len(each.text)):
+    for lesson in sorted(said, key=lambda each: (each.is_logged, -len(each.text))):
         twin = known.find(lesson.text)
         if twin is None:
             known.add(lesson.text)

@@ -23,7 +23,7 @@ from dreams.engines.rules.user_statements.speech import (
     takes_back,
 )
 from dreams.engines.rules.user_statements.statements import Stated, Typed, typed_sentences, whole_statements
-from dreams.engines.types import Citation, Job, PromptBrief, Reporter, SessionBrief
+from dreams.engines.types import Citation, Job, LogBrief, PromptBrief, Reporter, SessionBrief
 from dreams.lib.agents import transcripts
 from dreams.lib.files.text import quoted
 from dreams.lib.memdir import mask_code
@@ -228,9 +228,9 @@ class Agreed:
 
 @dataclass(eq=False)
 class Heard:
-    """One prompt of one session."""
+    """One prompt of one session; or one line of a log, in which the agent says what was said."""
 
-    session: SessionBrief
+    source: SessionBrief | LogBrief
     prompt: PromptBrief
     wishes: list[Wish] = field(default_factory=list)
     typed: list[Typed] = field(default_factory=list)
@@ -256,16 +256,25 @@ class Heard:
         )
         return of_the_agent, self.citation(self.prompt.text)
 
+    @property
+    def is_logged(self) -> bool:
+        return isinstance(self.source, LogBrief)
+
     def reason(self, quote: str) -> str:
+        if self.is_logged:
+            return f"Your agent’s log says so: {quoted(quote)}."
         agreed = self.agreed is not None and quote in self.agreed.sentences
         return f"{'You agreed to this' if agreed else 'You said so'}: {quoted(quote)}."
 
     def citation(self, quote: str) -> Citation:
+        if isinstance(self.source, LogBrief):
+            place, line = self.source.path, self.prompt.line_no
+            return Citation("memory", quote[:1000], place, line_no=line, role="log", at=self.prompt.at)
         return Citation(
             "transcript",
             quote[:1000],
-            place=str(self.session.path),
-            session_pk=self.session.pk,
+            place=str(self.source.path),
+            session_pk=self.source.pk,
             line_no=self.prompt.line_no,
             offset=self.prompt.offset,
             role="user",

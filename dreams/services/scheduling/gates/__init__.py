@@ -7,6 +7,8 @@ one stat; the `gates` command evaluates all of them.
 (review). It never opens the lock, a budget cap, or a switch that a person turned off (paused, project,
 memory); nor the agent's daily-log and remote modes, where a dream would be in the agent's way; nor an engine
 that cannot be asked for want of a key, where every dream would fail.
+
+A person who wants the daily logs read (`logs`) has them for the sessions, and passes the time gate and the daily-log mode.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -129,19 +131,21 @@ def evaluate(
     *,
     force: bool = False,
     scheduled: bool = False,
+    logs: bool = False,
     stop_at_first: bool = True,
     names: Iterable[str] = GATES,
 ) -> list[GateResult]:
     """Results of the gates in `names`, all or up to the first closed one. Raises ValueError for a naive `now`.
 
-    `scheduled`: a job of the schedule says when, in place of the time gate.
+    `scheduled`: a job of the schedule says when, in place of the time gate. `logs`: a person asked for a dream that reads the
+    daily logs, and new lines count in place of sessions.
     """
     if now.utcoffset() is None:
         raise ValueError("now needs an offset, as in 2026-03-01T12:00:00+00:00.")
     case = rules.Case(facts, config, now)
     results: list[GateResult] = []
     for name in names:
-        results.append(_judge(name, case, force=force, scheduled=scheduled))
+        results.append(_judge(name, case, force=force, scheduled=scheduled, logs=logs))
         if stop_at_first and not results[-1].passed:
             break
     return results
@@ -165,9 +169,9 @@ def fingerprint(results: Iterable[GateResult]) -> str | None:
     return None if closed else "open"
 
 
-def _judge(name: str, case: rules.Case, *, force: bool, scheduled: bool) -> GateResult:
+def _judge(name: str, case: rules.Case, *, force: bool, scheduled: bool, logs: bool) -> GateResult:
     try:
-        verdict = GATES[name].rule(case)
+        verdict = rules.log_lines(case) if logs and name == "sessions" else GATES[name].rule(case)
     except OSError as error:
         verdict = _unreadable(error)
     if force and GATES[name].forceable and not verdict.passed:
@@ -175,7 +179,13 @@ def _judge(name: str, case: rules.Case, *, force: bool, scheduled: bool) -> Gate
         return GateResult(name, True, f"Forced. Without force: {verdict.reason}{also}")
     if scheduled and name == "time" and not verdict.passed:
         return GateResult(name, True, f"Scheduled. Without the schedule: {verdict.reason}")
+    if logs and not verdict.passed and (name == "time" or verdict.cause in _PASSED_FOR_LOGS):
+        return GateResult(name, True, f"You ask for it. Otherwise: {verdict.reason}")
     return GateResult(name, *verdict)
+
+
+#: Why a gate may be closed that does not matter where the logs are to be read: no session is counted for it.
+_PASSED_FOR_LOGS = frozenset({Mode.DAILY_LOG.value, rules.SCANNED})
 
 
 def _unreadable(error: OSError) -> rules.Verdict:

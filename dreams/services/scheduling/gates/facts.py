@@ -93,7 +93,7 @@ class Facts:
     """One project's facts. The defaults describe a project on which nothing but the evidence is missing.
 
     `clock`: the lock file's mtime in ns, None for never; one stat. `agent_dreams`: the agent's own
-    `autoDreamEnabled`, shown only. `retry_at`: earliest next try after `failures` failed dreams in a row.
+    `autoDreamEnabled`, shown only. `log_lines`: how many lines of daily logs no dream has read. `retry_at`: earliest next try after `failures` failed dreams in a row.
     """
 
     paused: bool = False
@@ -107,6 +107,7 @@ class Facts:
     failures: int = 0
     clock: Callable[[], int | None] = lambda: None
     sessions: Callable[[], Iterable[SessionFact]] = _no_sessions
+    log_lines: Callable[[], int] = lambda: 0
     inputs: Callable[[], InputsFact] = lambda: InputsFact("", None)
     engine: Callable[[], EngineFact] = EngineFact
     spending: Callable[[], SpendingFact] = SpendingFact

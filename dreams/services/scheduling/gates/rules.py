@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dreams.lib.ages import ago, exact, until
+from dreams.lib.files.text import plural
 from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import from_ns, later, next_day, next_month, to_ns
 from dreams.services.scheduling.gates.config import GateConfig
@@ -154,6 +155,16 @@ def sessions(case: Case) -> Verdict:
     return Verdict(
         passed, f"{reason}{tally.left_out()}.", None, f"{tally.score:g}/{needed}", missing, tally.heavy
     )
+
+
+def log_lines(case: Case) -> Verdict:
+    """In place of `sessions`, for a dream that is asked to read the logs."""
+    lines = case.facts.log_lines()
+    if not lines:
+        return Verdict(
+            False, "No line was added to the daily logs since the last dream.", None, "no log lines"
+        )
+    return Verdict(True, f"{plural(lines, 'line')} of the daily logs {'is' if lines == 1 else 'are'} new.")
 
 
 def inputs(case: Case) -> Verdict:

@@ -1,0 +1,139 @@
+"""A project's daily logs, one day at a time: each line with its number, whether a dream has read it, and what became of it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from dreams.engines.linedates import day_of_log
+from dreams.lib import diff
+from dreams.lib.secrets.masking import Mask
+from dreams.models import Evidence, Memory, Project, Proposal
+from dreams.services import daily_logs
+from dreams.web.paging import Listed, listed, page_of
+
+DAYS_PAGE = 60
+MOST_LINES = 2_000
+MOST_CITED = 500
+#: The key of the logs whose names have no day.
+UNDATED = "undated"
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    key: str
+    day: dt.date | None
+    logs: int
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Became:
+    """What a line speaks for: `said` in a few words."""
+
+    said: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    number: int
+    text: str
+    is_heading: bool
+    is_new: bool
+    became: Became | None
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """`more`: lines beyond those shown."""
+
+    pk: int
+    path: str
+    lines: list[Line]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`newer` and `older` are keys of the days beside the chosen one, "" where there is none."""
+
+    days: Listed[Day]
+    chosen: Day | None
+    logs: list[Log]
+    newer: str
+    older: str
+
+    @property
+    def new_lines(self) -> int:
+        return sum(line.is_new for log in self.logs for line in log.lines)
+
+
+def page(project: Project, wanted: str, number: str | None) -> Page:
+    """The day `wanted`, or the newest; a fixed number of queries."""
+    by_day: dict[str, list[Memory]] = {}
+    for row in daily_logs.of_project(project):
+        by_day.setdefault(key_of(row.path), []).append(row)
+    keys = list(by_day)
+    at = keys.index(wanted) if wanted in by_day else 0
+    days = [Day(key, day_of_log(rows[0].path), len(rows), key == keys[at]) for key, rows in by_day.items()]
+    shown = number or str(at // DAYS_PAGE + 1)
+    return Page(
+        days=listed(page_of(days, shown, DAYS_PAGE), lambda day: day),
+        chosen=days[at] if days else None,
+        # Of one day in the order in which they were written.
+        logs=_logs(project, sorted(by_day[keys[at]], key=lambda row: row.path)) if keys else [],
+        newer=keys[at - 1] if at else "",
+        older=keys[at + 1] if at + 1 < len(keys) else "",
+    )
+
+
+def key_of(path: str) -> str:
+    day = day_of_log(path)
+    return day.isoformat() if day else UNDATED
+
+
+def place(evidence: Evidence) -> str:
+    """The address of the line that a piece of evidence quotes."""
+    project = evidence.hunk.file.proposal.project_id
+    row = Memory.objects.filter(project=project, path=evidence.place).first()
+    anchor = f"#log-{row.pk}-{evidence.line_no}" if row else ""
+    return f"{reverse('project-logs', args=[project])}?day={key_of(evidence.place)}{anchor}"
+
+
+def _logs(project: Project, rows: Sequence[Memory]) -> list[Log]:
+    read = list(daily_logs.read(rows))
+    mask = Mask.of(brief.text for _, brief in read)
+    became = _became(project, [row.path for row in rows])
+    found = []
+    for row, brief in read:
+        lines = diff.visible(mask(brief.text)).rstrip("\n").split("\n")
+        made = [
+            Line(number, text, text.startswith("#"), number in brief.new, became.get((row.path, number)))
+            for number, text in enumerate(lines[:MOST_LINES], start=1)
+        ]
+        found.append(Log(row.pk, row.path, made, max(0, len(lines) - MOST_LINES)))
+    return found
+
+
+def _became(project: Project, paths: Iterable[str]) -> dict[tuple[str, int], Became]:
+    """By log and line: the memory that has it, or the proposal that would."""
+    cited = Evidence.objects.filter(
+        role="log", place__in=list(paths), line_no__isnull=False, hunk__file__proposal__project=project
+    )
+    rows = cited.select_related("hunk__file__proposal").order_by("pk")[:MOST_CITED]
+    known = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
+    found: dict[tuple[str, int], Became] = {}
+    for row in rows:
+        file, line = row.hunk.file, (row.place, row.line_no or 0)
+        if row.hunk.applied_in_id and not row.hunk.undone_in_id and file.path in known:
+            if line not in found or not file.path.endswith("MEMORY.md"):
+                found[line] = Became(
+                    f"in {diff.visible(file.path)}", reverse("memory", args=[known[file.path]])
+                )
+        elif file.proposal.state == Proposal.State.OPEN:
+            found.setdefault(line, Became("in review", reverse("review", args=[file.proposal.public_id])))
+    return found
