@@ -28,7 +28,7 @@ from dreams.models import (
     ScheduledJob,
     Session,
 )
-from dreams.services import jobs, trusted_settings
+from dreams.services import jobs, settings_changes
 
 
 @admin.register(Project)
@@ -44,7 +44,7 @@ class ProjectAdmin(ReadOnly):
     def save_model(self, request: HttpRequest, obj: Project, form: ModelForm, change: bool) -> None:
         wanted = obj.trusted
         obj.refresh_from_db()
-        trusted_settings.set_trusted(obj, wanted, actor=actor(request))
+        settings_changes.set_trusted(obj, wanted, actor=actor(request))
 
 
 @admin.register(Session)

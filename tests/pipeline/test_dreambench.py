@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dreams.dev.dreambench import course, folders, generator, strangers
-from dreams.dev.dreambench.baselines import BASELINES
+from dreams.dev.dreambench.folders import BASELINES
 from dreams.dev.dreambench.scoring import Score
 from dreams.engines.rules.engine import RulesEngine
 from dreams.engines.types import Edit, Job, Option, Outcome, Question, Reporter

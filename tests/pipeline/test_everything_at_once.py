@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import HistoryPrompt, Project, Session
-from dreams.services import trusted_settings
+from dreams.services import settings_changes
 from tests.world import everything
 from tests.world.everything import Everything
 
@@ -38,7 +38,7 @@ def made(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Ever
     defaults = ClaudeCode.__init__.__kwdefaults__
     monkeypatch.setitem(defaults, "managed_instructions", (str(made.managed),))
     made.root.discover()
-    trusted_settings.set_trusted(shop(made), True, actor="me")
+    settings_changes.set_trusted(shop(made), True, actor="me")
     made.root.discover()
     return made
 

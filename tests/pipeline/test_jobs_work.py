@@ -17,7 +17,7 @@ from django_q.models import OrmQ
 from dreams.lib.files.text import sha256
 from dreams.models import Blob, DreamRun, JobRun, Override, Project, ScheduledJob
 from dreams.services import discovery, dreaming, jobs
-from dreams.services.jobs import runs, work
+from dreams.services.jobs import runs
 from dreams.services.memories import checkup, exports
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
@@ -70,7 +70,7 @@ def test_of_all_projects_one_that_fails_stops_no_other(tmp_path: Path, monkeypat
     Project.objects.filter(pk=other.pk).update(name="other")
     real = checkup.look
     broken = lambda project: real(project) if project == other else 1 / 0  # noqa: E731
-    monkeypatch.setattr(work, "checkup", SimpleNamespace(look=broken))
+    monkeypatch.setattr(runs, "checkup", SimpleNamespace(look=broken))
     run = done("checkup")
     assert run.status == "failed" and run.text == "app: An unexpected fault (ZeroDivisionError)."
     assert {part["project"]: part["state"] for part in run.parts} == {first.pk: "failed", other.pk: "done"}
@@ -89,11 +89,11 @@ def test_of_exports_the_last_seven_are_kept_and_each_can_be_brought_back(tmp_pat
     export = job("export", project=project)
     start = timezone.now()
     for day in range(9):
-        monkeypatch.setattr(work.timezone, "now", lambda day=day: start + dt.timedelta(days=day))
+        monkeypatch.setattr(runs.timezone, "now", lambda day=day: start + dt.timedelta(days=day))
         run = jobs.run_here(runs.start_now(export, actor="owner"))
         assert run.status == "done", run.text
     monkeypatch.undo()
-    folder = work.export_folder(project)
+    folder = runs.export_folder(project)
     kept = sorted(folder.iterdir())
     assert len(kept) == 7 and str(kept[-1]) in run.text
     assert folder.is_relative_to(settings.DATA_DIR)
@@ -103,7 +103,7 @@ def test_of_exports_the_last_seven_are_kept_and_each_can_be_brought_back(tmp_pat
 
 def test_what_is_in_the_folder_of_exports_and_no_export_stays(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
-    mine = work.export_folder(project) / "notes.txt"
+    mine = runs.export_folder(project) / "notes.txt"
     world.put(mine, "mine")
     done("export", project=project)
     assert mine.read_text() == "mine"

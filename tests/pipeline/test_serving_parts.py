@@ -18,7 +18,7 @@ from pytest_django import Settings
 
 from dreams.lib import process
 from dreams.services import server_registry
-from dreams.services.serving import groups, pulse, single, supervisor, web_server
+from dreams.services.serving import cluster, story, web_server
 
 
 @pytest.fixture(autouse=True)
@@ -28,11 +28,11 @@ def own_data(tmp_path: Path, settings: Settings) -> Path:
 
 
 def test_a_lock_is_held_once_and_let_go_with_its_descriptor(tmp_path: Path) -> None:
-    held = single.take(tmp_path / "lock")
+    held = cluster.take_lock(tmp_path / "lock")
     assert held is not None
-    assert single.take(tmp_path / "lock") is None
+    assert cluster.take_lock(tmp_path / "lock") is None
     os.close(held)
-    again = single.take(tmp_path / "lock")
+    again = cluster.take_lock(tmp_path / "lock")
     assert again is not None
     os.close(again)
 
@@ -56,14 +56,14 @@ def test_a_damaged_record_is_no_server(text: str) -> None:
 class Worker:
     """A forked process that takes and ends tasks when told to."""
 
-    def __init__(self, beat: pulse.Pulse) -> None:
+    def __init__(self, beat: cluster.Pulse) -> None:
         self._out, ours = os.pipe()
         theirs, self._in = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             self._live(beat, theirs, ours)
 
-    def _live(self, beat: pulse.Pulse, read: int, write: int) -> None:
+    def _live(self, beat: cluster.Pulse, read: int, write: int) -> None:
         while order := os.read(read, 1):
             {b"b": beat._begins, b"e": beat._ends}[order]()
             os.write(write, b".")
@@ -79,18 +79,18 @@ class Worker:
 
 
 @pytest.fixture
-def beat() -> Iterator[pulse.Pulse]:
-    made = pulse.Pulse()
+def beat() -> Iterator[cluster.Pulse]:
+    made = cluster.Pulse()
     yield made
     made.close()
 
 
-def quiet(beat: pulse.Pulse) -> None:
+def quiet(beat: cluster.Pulse) -> None:
     """As if the last sign of life were long ago."""
-    beat._last.value -= pulse.QUIET_SECONDS + 1
+    beat._last.value -= cluster.QUIET_SECONDS + 1
 
 
-def test_a_queue_in_which_nothing_begins_hangs_unless_somebody_is_at_work(beat: pulse.Pulse) -> None:
+def test_a_queue_in_which_nothing_begins_hangs_unless_somebody_is_at_work(beat: cluster.Pulse) -> None:
     worker = Worker(beat)
     assert not beat.hangs(), "it has just begun"
     worker.tell(b"b")
@@ -103,7 +103,7 @@ def test_a_queue_in_which_nothing_begins_hangs_unless_somebody_is_at_work(beat: 
     worker.kill()
 
 
-def test_a_worker_that_was_killed_at_work_does_not_count_as_busy(beat: pulse.Pulse) -> None:
+def test_a_worker_that_was_killed_at_work_does_not_count_as_busy(beat: cluster.Pulse) -> None:
     worker = Worker(beat)
     worker.tell(b"b")
     worker.kill()
@@ -120,15 +120,15 @@ def test_a_group_is_ended_also_when_it_does_not_listen() -> None:
     )
     assert child.stdout is not None
     child.stdout.readline()
-    assert len(groups.members(child.pid)) == 2
-    groups.end(child.pid, 0.1)
+    assert len(cluster.group_members(child.pid)) == 2
+    cluster.end_group(child.pid, 0.1)
     child.wait(60)
     child.stdout.close()
     assert not process.is_alive(child.pid)
     deadline = time.monotonic() + 60
-    while groups.members(child.pid) and time.monotonic() < deadline:
+    while cluster.group_members(child.pid) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert groups.members(child.pid) == []
+    assert cluster.group_members(child.pid) == []
 
 
 def test_static_files_are_gathered_once_and_again_when_one_changed(
@@ -182,7 +182,7 @@ def test_no_browser_is_opened_where_nobody_sits(monkeypatch: pytest.MonkeyPatch,
 def test_a_queue_that_ends_is_started_again_each_time_a_little_later() -> None:
     said: list[str] = []
     failing = [sys.executable, "-c", "raise SystemExit(7)"]
-    watcher = supervisor.Supervisor(said.append, command=failing, first_wait=0.05)
+    watcher = story.Supervisor(said.append, command=failing, first_wait=0.05)
     watcher.start()
     deadline = time.monotonic() + 10
     while len(said) < 3 and time.monotonic() < deadline:

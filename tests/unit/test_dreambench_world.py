@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dreams.dev.dreambench import folders, generator
-from dreams.dev.dreambench.baselines import naive_merge, nothing
 from dreams.dev.dreambench.builder import KINDS, OWN_KINDS, World
+from dreams.dev.dreambench.folders import naive_merge, nothing
 from dreams.dev.dreambench.session_cases import Directory
 from dreams.dev.dreambench.wordings import ATTRIBUTES, FOUND, TYPED, Deal
 from dreams.lib.agents import transcripts

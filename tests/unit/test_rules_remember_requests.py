@@ -2,8 +2,8 @@
 
 import pytest
 
+from dreams.engines.rules.user_statements.phrases import looks_secret
 from dreams.engines.rules.user_statements.requests import wishes
-from dreams.engines.rules.user_statements.secrets import looks_secret
 
 
 def learnt(prompt: str) -> list[str]:

@@ -14,7 +14,7 @@ from django.test import Client
 from dreams.findings.base import Found
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Project, Question
-from dreams.services import dreaming, trusted_settings
+from dreams.services import dreaming, settings_changes
 from dreams.services.memories import checkup, instructions
 from tests.world import directory as world
 
@@ -77,7 +77,7 @@ def test_another_folder_shows_what_is_loaded_there(browser: Client, project: Pro
 
 
 def test_what_is_outside_is_loaded_once_the_project_is_trusted(browser: Client, project: Project) -> None:
-    trusted_settings.set_trusted(project, True, actor="owner")
+    settings_changes.set_trusted(project, True, actor="owner")
     assert "From far away." in _text(browser, project)
 
 

@@ -9,7 +9,7 @@ import django_htmx
 import pytest
 from django.conf import settings
 
-from dreams.web.icons import ICONS
+from dreams.web.tags.desk import ICONS
 
 STATIC = Path(settings.BASE_DIR) / "static"
 TEMPLATES = Path(settings.BASE_DIR) / "templates"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from dreams.dev.dreambench.shapes import Words, bare, opening
 from dreams.dev.dreambench.wordings import ATTRIBUTES, Attribute, Chosen, Deal
-from dreams.dev.dreambench.words import Words, bare, opening
 
 # What is true of a generated directory: claims that a memory can make, and cases that say what should become
 # of them. Pure.

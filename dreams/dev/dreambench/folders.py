@@ -1,8 +1,7 @@
 """Directories to disk and back: memory, transcripts as an agent writes them, and a small repository. No Django.
 
 With `export` and `score_folder` any system can be measured that works on folders: `DIR/NAME/memory`, `DIR/NAME/transcripts`,
-`DIR/NAME/repo`, and `DIR/truth.json`, which a system must not read.
-"""
+`DIR/NAME/repo`, and `DIR/truth.json`, which a system must not read."""
 
 from __future__ import annotations
 
@@ -10,13 +9,15 @@ import datetime as dt
 import hashlib
 import json
 import os
+import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from rapidfuzz import fuzz
+
 from dreams.dev.dreambench import generator, strangers
-from dreams.dev.dreambench.baselines import Baseline
 from dreams.dev.dreambench.builder import Directory, Message, Session, World, as_json, cases_from
 from dreams.dev.dreambench.scoring import Ran, Score, score
 
@@ -199,3 +200,60 @@ def baseline(world: World, run: Baseline, half: str = "") -> Score:
     chosen = [made for made in world.directories if made.name.startswith(half)]
     runs = [Ran(made.name, made.files, run(made), made.sources, "", made.secrets) for made in chosen]
     return score([case for made in chosen for case in world.cases_of(made.name)], runs)
+
+
+ALIKE = 80.0  # of 100
+_LINE = re.compile(r"^(?P<mark>\s*(?:[-*+]\s+)?)(?P<text>\S.*)$")
+Baseline = Callable[[Directory], Mapping[str, bytes]]
+
+
+def nothing(directory: Directory) -> Mapping[str, bytes]:
+    return directory.files
+
+
+def naive_merge(directory: Directory) -> Mapping[str, bytes]:
+    """Of lines that look alike the newer one wins; what a person typed is newer than all of them."""
+    lines = [
+        (directory.days[path], path, number, match["text"])
+        for path, data in directory.files.items()
+        if path != "MEMORY.md"
+        for number, line in enumerate(data.decode("utf-8", "surrogateescape").split("\n"))
+        if (match := _LINE.match(line))
+        and len(line) > 20
+        and not line.startswith(("#", "---", "name:", "desc"))
+    ]
+    gone, kept = set[tuple[str, int]](), list[tuple[str, int, str]]()
+    for _, path, number, text in sorted(lines, reverse=True):
+        if any(fuzz.ratio(text, other) >= ALIKE for _, _, other in kept):
+            gone.add((path, number))
+        else:
+            kept.append((path, number, text))
+    said = _told(directory, kept)
+    return {path: _written(path, data, gone, said) for path, data in directory.files.items()}
+
+
+def _told(directory: Directory, kept: list[tuple[str, int, str]]) -> dict[tuple[str, int], str]:
+    """Lines that something typed looks like, with what was typed last."""
+    found = {}
+    typed = [m.text for s in directory.sessions for m in s.messages if m.role == "user" and len(m.text) > 20]
+    for text in typed:
+        best = max(kept, key=lambda line: fuzz.ratio(text, line[2]), default=None)
+        if best and fuzz.ratio(text, best[2]) >= ALIKE:
+            found[best[0], best[1]] = text
+    return found
+
+
+def _written(
+    path: str, data: bytes, gone: set[tuple[str, int]], said: Mapping[tuple[str, int], str]
+) -> bytes:
+    lines = []
+    for number, line in enumerate(data.decode("utf-8", "surrogateescape").split("\n")):
+        match = _LINE.match(line)
+        if (path, number) in said and match:
+            lines.append(f"{match['mark']}{said[path, number]}")
+        elif (path, number) not in gone:
+            lines.append(line)
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+BASELINES: Mapping[str, Baseline] = {"nothing": nothing, "naive merge": naive_merge}

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 from dreams.dev.dreambench import memory_cases, session_cases, wordings
 from dreams.dev.dreambench.builder import Builder, Message, World
+from dreams.dev.dreambench.shapes import Words
 from dreams.dev.dreambench.wordings import FOUND, TYPED
-from dreams.dev.dreambench.words import Words
 
 MOST_IN_ONE = 150
 CROWDED_FROM = 30  # facts of a world from which one directory has an index over its budget

@@ -7,7 +7,7 @@ import json
 
 from dreams.dev.dreambench import wordings
 from dreams.dev.dreambench.builder import Builder, Claim, claim
-from dreams.dev.dreambench.words import PEOPLE, SURNAMES, bare, opening
+from dreams.dev.dreambench.shapes import PEOPLE, SURNAMES, bare, opening
 
 OLD_FROM, OLD_TO = dt.date(2025, 6, 1), dt.date(2025, 10, 1)
 NEW_FROM, NEW_TO = dt.date(2025, 10, 5), dt.date(2026, 2, 20)

@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 
 from dreams.dev.dreambench import wordings
 from dreams.dev.dreambench.builder import Builder, Claim, Message, claim
+from dreams.dev.dreambench.shapes import Words, bare, opening
 from dreams.dev.dreambench.wordings import Attribute
-from dreams.dev.dreambench.words import Words, bare, opening
 
 
 def _user(b: Builder, text: str, after: int = -1) -> int:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 from dreams.dev.dreambench.builder import Case, Claim, Directory, Message, Session
 from dreams.dev.dreambench.session_cases import plain
-from dreams.dev.dreambench.shapes import Half, Shape, Shapes
-from dreams.dev.dreambench.words import Words
+from dreams.dev.dreambench.shapes import Half, Shape, Shapes, Words
 
 LIST_LENGTH = 6
 FIRST_DAY = dt.date(2025, 9, 1)

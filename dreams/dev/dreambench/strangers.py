@@ -15,7 +15,7 @@ from pathlib import Path
 from dreams.dev.dreambench import session_cases, wordings
 from dreams.dev.dreambench.builder import Case, Claim, Directory, Message, World
 from dreams.dev.dreambench.session_cases import fake_secret, plain
-from dreams.dev.dreambench.shapes import HALVES, Shape, read
+from dreams.dev.dreambench.shapes import HALVES, Shape, Words, read
 from dreams.dev.dreambench.stranger_maker import (
     FIRST_DAY,
     Maker,
@@ -27,7 +27,6 @@ from dreams.dev.dreambench.stranger_maker import (
     filled,
     word_of,
 )
-from dreams.dev.dreambench.words import Words
 
 MOST_IN_ONE = 150
 MOST_FACTS = 20_000

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from dreams.conf import Config
 from dreams.engines.anthropic import briefing, keys, prompt, reading, schemas
@@ -15,7 +17,6 @@ from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.loop import Loop
 from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Toolbox
-from dreams.engines.anthropic.waiting import watched
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import Allowance, EngineError, Job, Outcome, Reporter
 from dreams.lib.files.text import plural
@@ -24,6 +25,44 @@ from dreams.lib.memdir import INDEX_NAME
 if TYPE_CHECKING:
     from dreams.engines.anthropic.client import Client
     from dreams.engines.anthropic.stream import Json
+
+
+LOOK_SECONDS = 0.1
+Result = TypeVar("Result")
+
+
+def watched(
+    work: Callable[[], Result],
+    watch: Callable[[], None],
+    *,
+    too_late: Callable[[Result], None] = lambda result: None,
+) -> Result:
+    """What `work` returns or raises; or, within a moment, what `watch` raises.
+
+    Then `work` is left to itself on its thread, and what it still brings is handed to `too_late`, to be put away.
+    """
+    future: concurrent.futures.Future[Result] = concurrent.futures.Future()
+    # A daemon: a pool's threads are waited for when the program ends.
+    threading.Thread(target=_run, args=(work, future), name="dream-wait", daemon=True).start()
+    try:
+        while not concurrent.futures.wait([future], timeout=LOOK_SECONDS).done:
+            watch()
+    except BaseException:
+        future.add_done_callback(lambda done: _put_away(done, too_late))
+        raise
+    return future.result()
+
+
+def _run(work: Callable[[], Result], future: concurrent.futures.Future[Result]) -> None:
+    try:
+        future.set_result(work())
+    except BaseException as error:
+        future.set_exception(error)
+
+
+def _put_away(done: concurrent.futures.Future[Result], too_late: Callable[[Result], None]) -> None:
+    with suppress(Exception):
+        too_late(done.result())
 
 
 class AnthropicEngine:

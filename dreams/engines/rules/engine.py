@@ -16,7 +16,6 @@ from dreams.engines.rules.steps import (
     forgetting,
     index,
     learning,
-    lines,
     orphans,
     removals,
     restating,
@@ -118,7 +117,7 @@ def _consolidating(
         lambda: removals.supersede(rec, today),
         lambda: removals.derive(rec, repo),
         lambda: files.merge(rec, config.row_max),
-        lambda: lines.merge(rec),
+        lambda: removals.merge_lines(rec),
         lambda: learning.learn(rec, found.lessons, config.row_aim),
     ]
 

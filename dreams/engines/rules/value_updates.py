@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams.engines.rules.notes.rewriting import Rewording, reword, with_text
+from dreams.engines.rules.notes.removing import Rewording, reword, with_text
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.user_statements.phrases import TASK
+from dreams.engines.rules.user_statements.phrases import TASK, looks_secret
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.rules.user_statements.secrets import looks_secret
 from dreams.engines.rules.user_statements.speech import REVERTED
 from dreams.engines.rules.user_statements.statements import Typed
 from dreams.engines.types import Place

@@ -11,8 +11,8 @@ from django.core.management.base import CommandParser
 
 from dreams import conf
 from dreams.dev.dreambench import course, folders, generator, scoring, shapes, strangers
-from dreams.dev.dreambench.baselines import BASELINES
 from dreams.dev.dreambench.builder import World
+from dreams.dev.dreambench.folders import BASELINES
 from dreams.dev.dreambench.scoring import Score
 from dreams.management import base
 from dreams.services import database

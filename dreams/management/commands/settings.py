@@ -12,7 +12,7 @@ from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
-from dreams.services import settings_files
+from dreams.services import settings_changes
 
 
 class Command(BaseCommand):
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         path: Path = options["file"]
         try:
             if options["verb"] == "export":
-                found = settings_files.write(path)
+                found = settings_changes.write(path)
                 count = len(found["everywhere"]) + sum(map(len, found["projects"].values()))
                 return {
                     "file": str(path),
@@ -34,8 +34,8 @@ class Command(BaseCommand):
                     "policies": len(found["policies"]),
                     "unknown": [],
                 }
-            done = settings_files.read(path, named.me().name)
-        except (settings_files.BadFile, OSError) as error:
+            done = settings_changes.read(path, named.me().name)
+        except (settings_changes.BadFile, OSError) as error:
             raise Refused(str(error)) from error
         return {
             "file": str(path),

@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from dreams.services import hosts
 from dreams.services.doctor import rows
-from dreams.services.doctor.connection import connection as ask_a_model
-from dreams.services.doctor.rows import Check, State, safely
+from dreams.services.doctor.rows import Check, State, ask_a_model, safely
 
 __all__ = ["Check", "State", "examine", "examine_other", "worst_first"]
 

@@ -26,6 +26,7 @@ from django.utils.text import capfirst
 
 from dreams import conf
 from dreams.engines.anthropic import keys
+from dreams.engines.anthropic.probe import probe
 from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.lib.sandbox.tool_worker import fences
@@ -396,3 +397,10 @@ def time_zone() -> Check:
         remedy = "Set MEMORYWEB_TIME_ZONE, such as Europe/Berlin."
         return Check("Time zone", "bad", f"{name} is not known here", remedy=remedy)
     return Check("Time zone", "ok", name, f"Now {timezone.localtime(timezone=zone):%Y-%m-%d %H:%M %Z}")
+
+
+def ask_a_model() -> Check:
+    """It goes over the network and uses some hundred tokens; nothing of a memory is sent."""
+    found = probe(conf.current().model)
+    facts = "; ".join(f"{name}: {said}" for name, said in found.facts)
+    return Check("Connection", "ok" if found.ok else "bad", found.said.rstrip("."), facts, found.remedy)

@@ -2,24 +2,25 @@
 show it.
 
 Each item says what kind of thing it is, in which project, since when, whose move it is and why, and the one thing to do.
-A further kind of thing is a further `Kind` and a function that finds it; no page of its own.
-"""
+A further kind of thing is a further `Kind` and a function that finds it; no page of its own."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from django.db.models import Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Subquery
+from django.db import transaction
+from django.db.models import Count, Exists, F, IntegerField, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from dreams.lib.files.text import plural
 from dreams.models import (
     AuditEntry,
+    DreamRun,
     FileChange,
     Finding,
     HostRequest,
@@ -30,11 +31,50 @@ from dreams.models import (
     ScheduledJob,
     Snooze,
 )
-from dreams.services import hosts
-from dreams.services.inbox import snoozing
+from dreams.services import auditlog, hosts
 from dreams.services.proposals import summaries
 from dreams.services.proposals.decisions import Counts
 from dreams.services.proposals.summaries import Summary
+
+
+def in_force(now: dt.datetime) -> QuerySet[Snooze]:
+    """What is put off now, what comes back first at the top."""
+    ended = DreamRun.objects.filter(status__in=DreamRun.TERMINAL, ended_at__gt=OuterRef("made_at"))
+    rows = Snooze.objects.filter(Q(until__gt=now) | (Q(until__isnull=True) & ~Exists(ended)))
+    return rows.order_by(F("until").asc(nulls_last=True), "made_at")
+
+
+def put_off(items: Iterable[tuple[str, str]], until: dt.datetime | None, actor: str, now: dt.datetime) -> int:
+    """Put off `items` (id, why each waits); `until` None is until the next dream has ended. Returns how many."""
+    rows = [Snooze(item=item, kind=kind, until=until, made_at=now, made_by=actor) for item, kind in items]
+    with transaction.atomic():
+        _forget_old(now)
+        Snooze.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["item"],
+            update_fields=["kind", "until", "made_at", "made_by"],
+        )
+        for row in rows:
+            auditlog.record(
+                "inbox.snoozed", actor=actor, object_id=row.item, until=until.isoformat() if until else ""
+            )
+    return len(rows)
+
+
+def bring_back(item: str, actor: str) -> bool:
+    """Show it again now. False where it was not put off."""
+    with transaction.atomic():
+        deleted, _ = Snooze.objects.filter(item=item).delete()
+        if deleted:
+            auditlog.record("inbox.brought_back", actor=actor, object_id=item)
+    return bool(deleted)
+
+
+def _forget_old(now: dt.datetime) -> None:
+    """Take away what is no longer put off: rows of proposals that are long decided would stay for ever."""
+    Snooze.objects.exclude(pk__in=in_force(now).values("pk")).delete()
+
 
 #: More than these are not listed; the title still counts them.
 MOST = 200
@@ -125,7 +165,7 @@ def waiting(now: dt.datetime) -> list[Item]:
 
     What a person put off has its `snooze`.
     """
-    snoozes = {(row.item, row.kind): row for row in snoozing.in_force(now)}
+    snoozes = {(row.item, row.kind): row for row in in_force(now)}
     found = [replace(item, snooze=snoozes.get((item.key, item.kind.value))) for item in _items()]
     return sorted(found, key=lambda item: (_need(item), item.since))
 
@@ -145,7 +185,7 @@ def _need(item: Item) -> tuple[int, int]:
 def open_decisions(now: dt.datetime) -> QuerySet[Proposal]:
     """The proposals with a decision open that are not put off: what the title of every page counts."""
     pending = Hunk.objects.filter(file__proposal=OuterRef("pk"), verdict=Hunk.Verdict.PENDING)
-    put_off = snoozing.in_force(now).filter(kind=Kind.REVIEW.value).order_by().values("item")
+    put_off = in_force(now).filter(kind=Kind.REVIEW.value).order_by().values("item")
     return Proposal.objects.filter(Exists(pending), state=State.OPEN).exclude(public_id__in=put_off)
 
 

@@ -1,15 +1,27 @@
 """Whether a digest goes out when its job is due, and what became of it.
 
 Something new is always told. The same things again are a reminder, after twice, four times … the time between two
-digests, at most a week. What fails is tried again after 15 min, doubling up to a day.
-"""
+digests, at most a week. What fails is tried again after 15 min, doubling up to a day."""
 
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
+import hmac
+import http.client
+import json
 import logging
+import smtplib
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
 from collections.abc import Iterable
+from email.message import Message
+from typing import IO
 
+from django.conf import settings
+from django.core.mail import EmailMessage
 from django.db.models import Q
 from django.utils import timezone
 
@@ -17,9 +29,125 @@ from dreams import conf
 from dreams.lib.files import text
 from dreams.models import Channel
 from dreams.services import auditlog
-from dreams.services.notify import mail, webhook
 from dreams.services.notify.digest import Digest, collect
-from dreams.services.notify.mail import NotSent
+from memoryweb import datadir
+
+# Why a digest did not go out.
+
+
+class NotSent(Exception):
+    """A digest did not go out; the message names the place and the remedy, never a password."""
+
+
+def addresses(setting: str) -> list[str]:
+    """The addresses of the setting, which separates them by commas."""
+    return [part.strip() for part in setting.split(",") if part.strip()]
+
+
+def send_mail(digest: Digest, to: str) -> None:
+    """One mail to all addresses in `to`. Raises NotSent with the remedy."""
+    if not settings.EMAIL_HOST:
+        raise NotSent("No mail server is set. Set MEMORYWEB_EMAIL_HOST and start again.")
+    message = EmailMessage(
+        subject=digest.subject,
+        body=digest.as_text(),
+        to=addresses(to),
+        # Out-of-office answers to a robot help nobody.
+        headers={"Auto-Submitted": "auto-generated"},
+    )
+    try:
+        message.send()
+    except smtplib.SMTPAuthenticationError as error:
+        raise NotSent(
+            f"{settings.EMAIL_HOST} refused the login. Look at MEMORYWEB_EMAIL_USER and its password."
+        ) from error
+    except smtplib.SMTPRecipientsRefused as error:
+        refused = ", ".join(str(address) for address in error.recipients)
+        raise NotSent(f"{settings.EMAIL_HOST} does not take mail for {refused}.") from error
+    except smtplib.SMTPNotSupportedError as error:
+        said = str(error).rstrip(".")
+        raise NotSent(f"{settings.EMAIL_HOST}: {said}. Look at MEMORYWEB_EMAIL_SECURITY.") from error
+    except smtplib.SMTPException as error:
+        raise NotSent(f"{settings.EMAIL_HOST} did not take the mail ({type(error).__name__}).") from error
+    except OSError as error:
+        where = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
+        remedy = "Look at MEMORYWEB_EMAIL_HOST and MEMORYWEB_EMAIL_PORT."
+        raise NotSent(f"{where} cannot be reached: {error.strerror or error}. {remedy}") from error
+
+
+TIMEOUT_SECONDS = 10.0
+
+
+def post(digest: Digest, url: str) -> None:
+    """POST `digest` to `url`. Raises NotSent with the remedy. A redirect is not followed."""
+    if trouble := conf.bad_receiver(url):
+        raise NotSent(trouble)
+    body = json.dumps(digest.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
+    headers = _headers(body, int(digest.at.timestamp()))
+    request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310 - http and https only, checked above
+    place = urllib.parse.urlsplit(url).netloc.rpartition("@")[2]
+    try:
+        with _opener().open(request, timeout=TIMEOUT_SECONDS):
+            return
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise NotSent(f"{place} answered {error.code}. {_remedy(error.code)}") from error
+    except urllib.error.URLError as error:
+        raise NotSent(f"{place} cannot be reached: {_reason(error)}.") from error
+    except TimeoutError as error:
+        raise NotSent(f"{place} did not answer within {TIMEOUT_SECONDS:g} s.") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise NotSent(f"{place} did not answer as a web server does ({type(error).__name__}).") from error
+
+
+def signature(body: bytes, seconds: int, secret: str) -> str:
+    """The value of the signature header."""
+    signed = hmac.new(secret.encode(), f"{seconds}.".encode() + body, hashlib.sha256).hexdigest()
+    return f"t={seconds},v1={signed}"
+
+
+def _headers(body: bytes, seconds: int) -> dict[str, str]:
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": "memoryweb",
+        "X-Memoryweb-Delivery": hashlib.sha256(body).hexdigest()[:32],
+        "X-Memoryweb-Signature": signature(body, seconds, _secret()),
+    }
+
+
+def _secret() -> str:
+    return str(settings.WEBHOOK_SECRET) or datadir.webhook_secret(settings.DATA_DIR)
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """A redirect would carry the post to a place that nobody wrote into the settings."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
+    ) -> None:
+        return None
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(_Stay)
+
+
+def _reason(error: urllib.error.URLError) -> str:
+    reason = error.reason
+    if isinstance(reason, TimeoutError):
+        return f"no answer within {TIMEOUT_SECONDS:g} s"
+    if isinstance(reason, ssl.SSLError):
+        return f"its certificate is not accepted ({reason.reason})"
+    return getattr(reason, "strerror", None) or str(reason)
+
+
+def _remedy(code: int) -> str:
+    if code in (301, 302, 303, 307, 308):
+        return "Redirects are not followed; give the address it leads to."
+    if code in (401, 403):
+        return "Its owner must let this address in."
+    return "Look at the address, or at the receiver's log."
+
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +237,7 @@ def _is_too_soon(row: Channel, digest: Digest, now: dt.datetime, period: dt.time
 def _deliver(row: Channel, digest: Digest, to: str, now: dt.datetime, actor: str) -> str:
     """Send and keep what became of it; "" or why not."""
     try:
-        (mail if row.name == Channel.Name.EMAIL else webhook).send(digest, to)
+        (send_mail if row.name == Channel.Name.EMAIL else post)(digest, to)
     except NotSent as error:
         return _failed(row, str(error), now)
     is_new = bool(set(digest.ids) - set(row.told))

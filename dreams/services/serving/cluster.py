@@ -2,30 +2,124 @@
 
 It starts only while nobody else holds the lock of this data directory, hands out again what an earlier cluster had
 taken and never finished, ticks at once, and ends its whole process group when it is told to, when its parent is
-gone, or when its workers hang. Whoever started it starts it again.
-"""
+gone, or when its workers hang. Whoever started it starts it again."""
 
 from __future__ import annotations
 
 import datetime as dt
+import fcntl
+import multiprocessing
 import os
 import select
 import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
+import psutil
 from django.conf import settings
 from django.core.cache import cache
 from django.db import connections
 from django.utils import timezone
+from django_q.signals import post_execute_in_worker, post_spawn, pre_execute
 
+from dreams.lib import process
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
-from dreams.services.serving import groups, single
-from dreams.services.serving.pulse import Pulse
+
+LOOK_FOR_END_SECONDS = 0.05
+_DEAD = frozenset({psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
+
+
+def end_group(group: int, seconds: float) -> None:
+    """Ask every process of `group` to end, wait up to `seconds`, and kill what is left. The caller is spared."""
+    _signal_all(group, signal.SIGTERM)
+    until = time.monotonic() + seconds
+    while group_members(group) and time.monotonic() < until:
+        time.sleep(LOOK_FOR_END_SECONDS)
+    _signal_all(group, signal.SIGKILL)
+
+
+def group_members(group: int) -> list[int]:
+    """PIDs of a group that still run, without the caller. A zombie has ended."""
+    found = []
+    for pid in psutil.pids():
+        with suppress(OSError, psutil.Error):
+            if pid != os.getpid() and os.getpgid(pid) == group and psutil.Process(pid).status() not in _DEAD:
+                found.append(pid)
+    return found
+
+
+def _signal_all(group: int, number: signal.Signals) -> None:
+    for pid in group_members(group):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+QUIET_SECONDS = 120.0
+_SLOTS = 1024
+
+
+class Pulse:
+    """Made before the queue's processes are forked, which share it. Times are monotonic seconds."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("fork")
+        self._last = context.RawValue("d", time.monotonic())
+        # Neighbouring PIDs never share a slot; each worker writes only its own.
+        self._busy = context.RawArray("q", _SLOTS)
+        self._handlers = (
+            (post_spawn, self._seen),
+            (pre_execute, self._begins),
+            (post_execute_in_worker, self._ends),
+        )
+        for event, handler in self._handlers:
+            event.connect(handler, weak=False)
+
+    def close(self) -> None:
+        """Listen no more."""
+        for event, handler in self._handlers:
+            event.disconnect(handler)
+
+    def _seen(self, **_: object) -> None:
+        self._last.value = time.monotonic()
+
+    def _begins(self, **_: object) -> None:
+        self._seen()
+        self._busy[os.getpid() % _SLOTS] = os.getpid()
+
+    def _ends(self, **_: object) -> None:
+        self._seen()
+        self._busy[os.getpid() % _SLOTS] = 0
+
+    def busy(self) -> list[int]:
+        """PIDs of living workers with a task."""
+        return [pid for pid in self._busy if pid and process.is_alive(pid)]
+
+    def hangs(self) -> bool:
+        """True when nothing began for QUIET_SECONDS and nobody is at work.
+
+        While somebody is, one waits: ending a dream costs more than a late tick, and a task's time is bounded.
+        """
+        return time.monotonic() - self._last.value > QUIET_SECONDS and not self.busy()
+
+
+def take_lock(path: Path) -> int | None:
+    """The descriptor of `path`, locked until it is closed; None when another process holds it.
+
+    Processes forked off hold it too: what is left of a killed queue keeps a second one from starting beside it.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
 
 LOOK_SECONDS = 0.2
 GRACE_SECONDS = 2.0
@@ -49,7 +143,7 @@ def run(*, parent: int | None = None) -> int:
 
     Must be called in the main thread, as the leader of a process group. Raises AlreadyRuns.
     """
-    lock = single.take(lock_path())
+    lock = take_lock(lock_path())
     if lock is None:
         raise AlreadyRuns(
             f"A queue already runs on {settings.DATA_DIR}. Stop the other `serve` first, "
@@ -91,7 +185,7 @@ class _Run:
                 sys.stderr.write("The queue's workers no longer take tasks; it is being restarted.\n")
                 code = HANGS
                 break
-        groups.end(os.getpgid(0), GRACE_SECONDS)
+        end_group(os.getpgid(0), GRACE_SECONDS)
         return code
 
     def _tell(self, number: int, frame: FrameType | None) -> None:

@@ -1,8 +1,7 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
 `{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots`, `words`, `section` (filters);
-`hidden`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size` (tags).
-"""
+`hidden`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size` (tags)."""
 
 from __future__ import annotations
 
@@ -24,8 +23,59 @@ from dreams.lib import ages, diff
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Project
 from dreams.services import host_requests, hosts
-from dreams.web import amounts, icons, render
+from dreams.web import amounts, render
 from dreams.web.pages.diffs import Bit, DiffLine, Line
+
+# Name → the inside of an SVG. Meaning never hangs on an icon alone: a word stands beside each.
+ICONS: dict[str, str] = {
+    "moon": '<path d="M12.6 10.3A5.6 5.6 0 0 1 5.7 3.4a5.6 5.6 0 1 0 6.9 6.9Z" fill="currentColor"/>',
+    "inbox": '<path d="M2.5 9.5 4.4 3.8h7.2l1.9 5.7v3H2.5v-3Zm0 0h3.2l.8 1.5h3l.8-1.5h3.2"/>',
+    "ok": '<circle cx="8" cy="8" r="5.8"/><path d="m5.4 8.2 1.8 1.8 3.4-3.8"/>',
+    "check": '<path d="m3.5 8.5 3 3 6-7"/>',
+    "cross": '<path d="m4 4 8 8m0-8-8 8"/>',
+    "warn": '<path d="M8 2.6 14 13H2L8 2.6Z"/><path d="M8 6.6v3m0 1.6v.1"/>',
+    "block": '<path d="M5.6 2.2h4.8l3.4 3.4v4.8l-3.4 3.4H5.6l-3.4-3.4V5.6l3.4-3.4Z"/><path d="M8 5v3.6m0 2v.1"/>',
+    "info": '<circle cx="8" cy="8" r="5.8"/><path d="M8 7.4v3.4M8 5v.1"/>',
+    "clock": '<circle cx="8" cy="8" r="5.8"/><path d="M8 4.6V8l2.3 1.5"/>',
+    "gate-open": '<path d="M3 13.5V3.2l5 1.6v8.7M3 13.5h10.5V3.2H8"/><path d="M6.2 8.7v.8"/>',
+    "gate-closed": '<rect x="3.3" y="7" width="9.4" height="6.3" rx="1"/><path d="M5.3 7V5a2.7 2.7 0 0 1 5.4 0v2"/>',
+    "running": '<path d="M13.4 6.2A5.8 5.8 0 1 0 13.8 8"/><path d="M13.8 2.8v3.6h-3.6"/>',
+    "pause": '<path d="M5.5 3.5v9m5-9v9"/>',
+    "play": '<path d="M4.8 3.2 12.6 8l-7.8 4.8V3.2Z"/>',
+    "stop": '<rect x="4" y="4" width="8" height="8" rx="1"/>',
+    "undo": '<path d="M5.8 3 2.9 6l2.9 3"/><path d="M3 6h6.2a3.6 3.6 0 0 1 0 7.2H6.5"/>',
+    "redo": '<path d="m10.2 3 2.9 3-2.9 3"/><path d="M13 6H6.8a3.6 3.6 0 0 0 0 7.2h2.7"/>',
+    "edit": '<path d="m3 13 .6-2.9 6.9-6.9 2.3 2.3-6.9 6.9L3 13Z"/><path d="m9 4.7 2.3 2.3"/>',
+    "file": '<path d="M4 2.5h5l3 3v8H4v-11Z"/><path d="M9 2.5v3h3"/>',
+    "folder": '<path d="M2.3 4h4l1.3 1.7h6.1v7H2.3V4Z"/>',
+    "memory": '<path d="M3.5 3h6.8l2.2 2.2V13h-9V3Z"/><path d="M5.8 7h4.4M5.8 9.5h4.4"/>',
+    "index": '<path d="M5.8 4.3h7.2M5.8 8h7.2m-7.2 3.7h7.2M3 4.3h.1M3 8h.1M3 11.7h.1"/>',
+    "session": '<path d="M2.5 3.5h11v7.6H8L5 13.4v-2.3H2.5V3.5Z"/>',
+    "user": '<circle cx="8" cy="5.6" r="2.6"/><path d="M3 13.4c.5-2.7 2.4-4 5-4s4.5 1.3 5 4"/>',
+    "agent": '<rect x="3" y="5.2" width="10" height="7.6" rx="1.5"/><path d="M8 5.2V2.8M6.2 8.5v1m3.6-1v1"/>',
+    "pin": '<path d="M5.6 2.6h4.8M6.3 2.6v4.3L4.2 9h7.6L9.7 6.9V2.6M8 9v4.5"/>',
+    "link": '<path d="M6.7 9.3a2.7 2.7 0 0 0 3.9 0l1.9-1.9a2.7 2.7 0 0 0-3.9-3.9l-.8.8"/><path d="M9.3 6.7a2.7 2.7 0 0 0-3.9 0L3.5 8.6a2.7 2.7 0 0 0 3.9 3.9l.8-.8"/>',
+    "key": '<circle cx="5.3" cy="10.5" r="2.6"/><path d="m7.2 8.6 5.5-5.5m-2.4 2.4 1.9 1.9"/>',
+    "disk": '<path d="M2.5 9.5 4.3 4h7.4l1.8 5.5v3h-11v-3Zm0 0h11"/><path d="M10.8 11.1h.1"/>',
+    "shield": '<path d="M8 2.3 13 4v4c0 3-2.1 4.9-5 5.9C5.1 12.9 3 11 3 8V4l5-1.7Z"/>',
+    "pulse": '<path d="M1.8 8.5h2.9l1.7-4.8 3 8.6 1.7-3.8h3.1"/>',
+    "coins": '<ellipse cx="8" cy="4.5" rx="4.7" ry="2"/><path d="M3.3 4.5v7c0 1.1 2.1 2 4.7 2s4.7-.9 4.7-2v-7M3.3 8c0 1.1 2.1 2 4.7 2s4.7-.9 4.7-2"/>',
+    "log": '<path d="M3 3.2h10M3 6.4h10M3 9.6h6.5M3 12.8h4"/>',
+    "gear": '<circle cx="8" cy="8" r="2.1"/><path d="M8 2.2v1.7m0 8.2v1.7M2.2 8h1.7m8.2 0h1.7M3.9 3.9l1.2 1.2m5.8 5.8 1.2 1.2m0-8.2-1.2 1.2m-5.8 5.8-1.2 1.2"/>',
+    "trash": '<path d="M2.8 4.3h10.4M6 4.3V2.7h4v1.6m-6 0 .6 9.2h6.8l.6-9.2"/>',
+    "plus": '<path d="M8 3.2v9.6M3.2 8h9.6"/>',
+    "minus": '<path d="M3.2 8h9.6"/>',
+    "left": '<path d="M9.8 3.5 5.3 8l4.5 4.5"/>',
+    "right": '<path d="M6.2 3.5 10.7 8l-4.5 4.5"/>',
+    "down": '<path d="M3.5 6.2 8 10.7l4.5-4.5"/>',
+    "download": '<path d="M8 2.8v7.4m-3-3 3 3 3-3M3 13.2h10"/>',
+    "search": '<circle cx="7" cy="7" r="4.3"/><path d="m10.2 10.2 3.3 3.3"/>',
+    "eye": '<path d="M1.8 8S4 4 8 4s6.2 4 6.2 4S12 12 8 12 1.8 8 1.8 8Z"/><circle cx="8" cy="8" r="1.8"/>',
+    "menu": '<path d="M2.8 4.5h10.4M2.8 8h10.4M2.8 11.5h10.4"/>',
+    "conflict": '<path d="M4.5 2.5v4.6L8 9.8m3.5-7.3v4.6L8 9.8m0 0v3.7"/>',
+    "dot": '<circle cx="8" cy="8" r="3" fill="currentColor" stroke="none"/>',
+}
+
 
 register = template.Library()
 # Entry of the navigation → how the names of its pages begin.
@@ -201,7 +251,7 @@ def _code(text: str) -> SafeString:
 @register.simple_tag
 def icon(name: str, extra: str = "") -> SafeString:
     """An inline picture for the eye only; the word beside it carries the meaning."""
-    inside = mark_safe(icons.ICONS[name])  # noqa: S308 - our own constants
+    inside = mark_safe(ICONS[name])  # noqa: S308 - our own constants
     return format_html(
         '<svg class="icon {}" width="16" height="16" viewBox="0 0 16 16" fill="none" stroke="currentColor"'
         ' stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">{}</svg>',

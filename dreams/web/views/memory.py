@@ -18,7 +18,7 @@ from dreams.lib.files import safefs, text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.storage import history
-from dreams.models import Memory, Proposal
+from dreams.models import Memory, Project, Proposal, Version
 from dreams.services import blobs, host_requests, project_lock
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits
@@ -27,8 +27,11 @@ from dreams.web import hidden_secrets
 from dreams.web.access import actor, is_path_here, owner
 from dreams.web.hidden_secrets import Sight
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
-from dreams.web.pages import diffs, projects, statements
+from dreams.web.pages import blame as blame_page
+from dreams.web.pages import diffs, projects
 from dreams.web.pages import memory as pages
+from dreams.web.pages import project as project_selector
+from dreams.web.pages import statements as statements_page
 from dreams.web.paging import Filter, chosen, number_or_none, search_text
 from dreams.web.views.host_requests import asked
 
@@ -65,7 +68,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
         "versions": pages.versions(found, request.GET.get("page"), wanted),
         "last_kept": pages.last_kept(found) if found.gone_at else None,
         # None: asked for once the page is there.
-        "related": statements.related(found) if statements.is_quick(found.project) else None,
+        "related": statements_page.related(found) if statements_page.is_quick(found.project) else None,
         "wanted": wanted,
         "choices": pages.filters(found),
     }
@@ -316,3 +319,49 @@ def _reason(request: Request) -> str:
     """A quick chip and what was typed beside it, as one sentence."""
     parts = [request.POST.get("chip", ""), request.POST.get("reason", "")]
     return ". ".join(part.strip() for part in parts if part.strip())[:MAX_REASON]
+
+
+@owner
+@require_safe
+def blame(request: Request, pk: int) -> HttpResponse:
+    """`?version=` is one of its versions; without it, the newest that was not a removal."""
+    memory = get_object_or_404(Memory.objects.select_related("project"), pk=pk)
+    version = _version(memory, request.GET.get("version"))
+    found = blame_page.blame(memory, version, is_bare=hidden_secrets.is_bare(request, memory))
+    context = {
+        "memory": memory,
+        "project": memory.project,
+        "blame": found,
+        "summary": blame_page.summary(found),
+    }
+    return page(request, "dreams/memory_blame.html", "dreams/_memory_blame.html", context)
+
+
+def _version(memory: Memory, raw: str | None) -> Version:
+    rows = memory.versions.exclude(sha256="").select_related("proposal__dream").order_by("-at", "-pk")
+    number = number_or_none(raw)
+    found = rows.first() if number is None else rows.filter(pk=number).first()
+    if found is None:
+        raise Http404("This memory has no such version.")
+    return found
+
+
+@owner
+@require_safe
+def statements(request: Request, pk: int) -> HttpResponse:
+    """A page of its own, and a part of the checkup."""
+    project = get_object_or_404(Project, pk=pk)
+    context = {
+        "project": project,
+        "head": project_selector.counts(project),
+        "statements": statements_page.page(project, search_text(request.GET.get("value"))),
+    }
+    return page(request, "dreams/project_statements.html", "dreams/_statements.html", context)
+
+
+@owner
+@require_safe
+def related(request: Request, pk: int) -> HttpResponse:
+    memory = get_object_or_404(Memory.objects.select_related("project"), pk=pk)
+    context = {"memory": memory, "project": memory.project, "related": statements_page.related(memory)}
+    return page(request, "dreams/memory_related.html", "dreams/_memory_related.html", context)

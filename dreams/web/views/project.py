@@ -1,4 +1,5 @@
-"""One project: gates, memories, sessions, instruction files and its timeline; dreaming now, and trust."""
+"""The projects, and one of them: gates, memories, sessions and its timeline; dreaming now, and trust; its checkup and the
+instruction files that its agent loads."""
 
 from __future__ import annotations
 
@@ -6,21 +7,36 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams import conf
 from dreams.models import Project
-from dreams.services import forecast, project_lock, trusted_settings
+from dreams.services import forecast, project_lock, settings_changes
 from dreams.services.host_requests import Deed, Wish
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor, owner
-from dreams.web.htmx import Request, go, page
+from dreams.web.htmx import Request, go, page, wants_fragment
+from dreams.web.pages import checkup as checkup_page
+from dreams.web.pages import instructions as instructions_page
 from dreams.web.pages import project as pages
-from dreams.web.pages import timeline
-from dreams.web.paging import Filter, chosen, search_text
+from dreams.web.pages import project as project_selector
+from dreams.web.pages import projects as projects_page
+from dreams.web.pages import questions, statements, timeline
+from dreams.web.paging import Filter, chosen, host_asked, search_text
 from dreams.web.views.host_requests import asked
+
+
+@owner
+@require_safe
+def projects(request: Request) -> HttpResponse:
+    text = search_text(request.GET.get("q"))
+    state = chosen(request.GET.get("state"), list(projects_page.FILTERS))
+    found = projects_page.projects(text, state, request.GET.get("page"), host_asked(request))
+    context = {"found": found, "q": text, "state": state}
+    return page(request, "dreams/projects.html", "dreams/_projects.html", context)
+
 
 SHOWS = ("memories", "sessions", "timeline")
 LATELY = 8
@@ -102,7 +118,7 @@ def dream(request: Request, pk: int) -> HttpResponse:
 def set_trust(request: Request, pk: int) -> HttpResponse:
     found = get_object_or_404(Project, pk=pk)
     wanted = request.POST.get("trusted") == "1"
-    if trusted_settings.set_trusted(found, wanted, actor=actor(request)):
+    if settings_changes.set_trusted(found, wanted, actor=actor(request)):
         messages.success(
             request,
             "Trusted. Its own settings count from the next look on."
@@ -110,3 +126,32 @@ def set_trust(request: Request, pk: int) -> HttpResponse:
             else "No longer trusted. Its own settings are left aside from the next look on.",
         )
     return go(request, "project", pk=pk)
+
+
+@owner
+@require_safe
+def checkup(request: Request, pk: int) -> HttpResponse:
+    project = get_object_or_404(Project, pk=pk)
+    context: dict[str, object] = {"project": project, "checkup": checkup_page.page(project)}
+    if wants_fragment(request):
+        return render(request, "dreams/_checkup_brief.html", context)
+    context["muted"] = questions.muted(project)
+    # None: compared once the page is there.
+    context["statements"] = statements.page(project) if statements.is_quick(project) else None
+    return render(request, "dreams/checkup.html", context)
+
+
+MOST_TYPED = 1_000
+
+
+@owner
+@require_safe
+def instructions(request: Request, pk: int) -> HttpResponse:
+    project = get_object_or_404(Project, pk=pk)
+    folder = request.GET.get("folder", "").strip()[:MOST_TYPED]
+    context = {
+        "project": project,
+        "head": project_selector.counts(project),
+        "found": instructions_page.page(project, folder),
+    }
+    return page(request, "dreams/instructions.html", "dreams/_instructions.html", context)

@@ -1,4 +1,4 @@
-"""What a page that stays open asks for now and then: how many wait, and whether any is new."""
+"""How memoryweb is: what a page that stays open asks for now and then, and everything that could keep dreams from happening."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django_htmx.http import trigger_client_event
 
+from dreams.services import doctor, hosts
 from dreams.services.inbox.waiting import open_decisions
 from dreams.web.access import owner
 from dreams.web.context import favicon, proposals_now
-from dreams.web.htmx import Request
+from dreams.web.htmx import Request, page
+from dreams.web.paging import host_asked
 
 
 @owner
@@ -36,3 +38,15 @@ def pulse(request: Request) -> HttpResponse:
 
 def _number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 18 else 0
+
+
+@owner
+@require_safe
+def health(request: Request) -> HttpResponse:
+    now, key = timezone.now(), host_asked(request)
+    other = next((one for one in hosts.known() if one.key == key and not one.is_here), None) if key else None
+    found = (
+        doctor.examine_other(other, now) if other else doctor.examine(now, thorough="thorough" in request.GET)
+    )
+    checks = doctor.worst_first(found)
+    return page(request, "dreams/health.html", "dreams/_health.html", {"checks": checks})

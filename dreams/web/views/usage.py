@@ -1,24 +1,56 @@
-"""Tokens and cost, by day, model and project."""
+"""Models: who dreams where, at what price, whether there is one to ask, and what they used by day, model and project."""
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from dreams import conf
+from dreams.engines.anthropic.probe import probe
+from dreams.models import Project
 from dreams.web.access import owner
-from dreams.web.htmx import Request, page
-from dreams.web.pages import usage as selector
-from dreams.web.paging import chosen
+from dreams.web.htmx import Request, go, page
+from dreams.web.pages import engines as engines_page
+from dreams.web.pages import usage as usage_page
+from dreams.web.paging import chosen, number_or_none
 
 
 @owner
 @require_safe
 def usage(request: Request) -> HttpResponse:
-    period = chosen(request.GET.get("days"), list(selector.PERIODS), selector.DEFAULT_PERIOD)
+    period = chosen(request.GET.get("days"), list(usage_page.PERIODS), usage_page.DEFAULT_PERIOD)
     context = {
-        "usage": selector.usage(timezone.now(), period),
-        "periods": selector.PERIODS,
+        "usage": usage_page.usage(timezone.now(), period),
+        "periods": usage_page.PERIODS,
         "period": period,
     }
     return page(request, "dreams/usage.html", "dreams/_usage.html", context)
+
+
+@owner
+@require_safe
+def engines(request: Request) -> HttpResponse:
+    found = engines_page.engines(request.GET.get("page"))
+    context = {"found": found, "checks": engines_page.way(found.uses_model), "test": engines_page.last_test()}
+    return render(request, "dreams/engines.html", context)
+
+
+@owner
+@require_POST
+def test_engine(request: Request) -> HttpResponse:
+    """Ask the server one short question: with a project's model if one is named, else with everywhere's."""
+    pk = number_or_none(request.POST.get("project"))
+    project = None if pk is None else get_object_or_404(Project, pk=pk)
+    model = conf.current(project).model
+    finding = probe(model)
+    engines_page.keep_test(model, finding)
+    if finding.ok:
+        messages.success(request, f"The connection works with {model}.")
+    else:
+        messages.error(
+            request, f"The connection was tested with {model}: {finding.what}. The remedy is below."
+        )
+    return go(request, "engines")

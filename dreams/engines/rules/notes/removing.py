@@ -1,10 +1,11 @@
-"""Taking a statement out of its file: whether that can be, and what the file is without it. Pure but for the recorder."""
+"""A statement taken out of its file or put anew where it is: whether that can be, and what the file is then. Pure but for the recorder."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.bodies import Part, Unit, parts, units
@@ -15,6 +16,8 @@ from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.files.text import one_line
 from dreams.lib.prose.comparing import says_more
+from dreams.lib.prose.statement_index import Statement
+from dreams.lib.prose.values import Value
 
 LONGEST_SUMMARY = 160  # characters of a sentence that is put in the place of a summary
 
@@ -243,3 +246,82 @@ def _rows_without(tree: Tree, index_path: str, unit: Unit) -> str | None:
         if row.hook and says_more(row.hook, " . ".join((unit.text, stem, *labels, row.title))):
             return None
     return index.without(rows).text if rows else tree.texts[index_path]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """A statement and what is to be in its place."""
+
+    statement: Statement
+    text: str
+
+
+def with_text(statement: Statement, old: str, new: str) -> Rewording | None:
+    """The statement with another value in the place of one; None where it has that not exactly once."""
+    bare = re.escape(old.strip("`"))
+    found = list(re.finditer(rf"`{bare}`|(?<![\w-])(?<![\w`]\.){bare}(?![\w-]|\.\w)", statement.text))
+    if len(found) != 1 or old.strip("`") == new.strip("`"):
+        return None
+    coded = found[0][0].startswith("`")
+    made = f"`{new.strip('`')}`" if coded else new.strip("`")
+    return Rewording(
+        statement, f"{statement.text[: found[0].start()]}{made}{statement.text[found[0].end() :]}"
+    )
+
+
+def surface(text: str, value: Value) -> str:
+    """A value as its text has it."""
+    return text[value.start : value.end]
+
+
+def reword(
+    rec: Recorder, wordings: Iterable[Rewording], reason: str, note: str, cited: tuple[Citation, ...]
+) -> bool:
+    """Put all of them in their places as one operation; False, and nothing done, where one has no place any more."""
+    changed: dict[str, str] = {}
+    key: list[str] = []
+    for each in wordings:
+        path = each.statement.path
+        after = _with(rec.tree, path, changed.get(path, rec.tree.texts.get(path, "")), each)
+        if after is None:
+            return False
+        changed[path] = after
+        key += [each.statement.text, each.text]
+    changes = [
+        Change(path, after, reason, tuple(_fates(rec.tree.texts[path], after, path, note)), cited)
+        for path, after in changed.items()
+    ]
+    return bool(changes) and rec.operation("update", changes, key=digest(*key))
+
+
+def _with(tree: Tree, path: str, text: str, wording: Rewording) -> str | None:
+    statement = wording.statement
+    if not text or not tree.writable(path):
+        return None
+    if statement.source == "description":
+        try:
+            made = memdir.with_field(memdir.parse(texts.encode(text)), "description", wording.text)
+        except memdir.MemoryEditError:
+            return None
+        return texts.decode(made.to_bytes())
+    lines = memdir.split_lines(text)
+    first, last = statement.first_line - 1, statement.last_line
+    held = "".join(lines[first:last])
+    words = r"\s+".join(map(re.escape, statement.text.split()))
+    found = list(re.finditer(words, held))
+    if len(found) != 1:
+        return None
+    start, end = found[0].span()
+    return f"{''.join(lines[:first])}{held[:start]}{wording.text}{held[end:]}{''.join(lines[last:])}"
+
+
+def _fates(before: str, after: str, path: str, note: str) -> Iterator[Fate]:
+    """Lines are put anew one for one, or several become one."""
+    old, new = before.split("\n"), after.split("\n")
+    gone = [line for line in old if line.strip() and line not in new]
+    come = [line for line in new if line.strip() and line not in old]
+    for at, line in enumerate(gone):
+        now = come[min(at, len(come) - 1)].strip() if come else ""
+        rows = memdir.parse_index(now).rows if is_index(path) else ()
+        now = rows[0].hook if rows else now
+        yield Fate(line.rstrip("\r"), "superseded-by", path, now, note)

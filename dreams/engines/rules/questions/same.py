@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from dreams.engines.rules.notes.bodies import Unit, units, with_bullet, with_paragraph
-from dreams.engines.rules.notes.removing import fates, remove
-from dreams.engines.rules.notes.rewriting import Rewording, reword
+from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.steps import files

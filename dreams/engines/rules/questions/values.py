@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
-from dreams.engines.rules.notes.rewriting import Rewording, reword, surface, with_text
+from dreams.engines.rules.notes.removing import Rewording, reword, surface, with_text
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from dreams.engines.rules.notes import places
+from dreams.engines.rules.notes import bodies
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_log
 from dreams.engines.rules.notes.wording import says_something
 from dreams.engines.rules.steps.index import base_of, has_children, undoubled
@@ -168,7 +168,7 @@ def _is_of_another_thing(tree: Tree, keep: str, drop: str) -> bool:
     """Two files about two things that the body does not name are two facts."""
     body = read(tree.document(drop).body[:MOST_READ])
     names = [
-        places.words_of(
+        bodies.words_of(
             f"{_names(path, tree.document(path).frontmatter)}. {_title(tree.document(path).body)}"
         )
         for path in (keep, drop)
@@ -181,7 +181,7 @@ def _is_of_another_thing(tree: Tree, keep: str, drop: str) -> bool:
     measured = {value.key for value in body.values if value.is_measured}
     words = sum(weight for word, weight in body.terms.items() if word not in measured)
     told_enough = own or words >= LEAST_TOLD
-    return not (places.says(mine - theirs, told) and places.says(theirs - mine, told)) and not told_enough
+    return not (bodies.says(mine - theirs, told) and bodies.says(theirs - mine, told)) and not told_enough
 
 
 def tells_more(tree: Tree, keep: str, drop: str) -> str:
@@ -268,13 +268,13 @@ def _names_agree(tree: Tree, one: str, two: str) -> bool:
     words = [statement(tree.document(path).body[:MOST_READ]).weights for path in (one, two)]
     told = words[0].keys() & words[1].keys()
     mine, theirs = (
-        places.words_of(f"{PurePosixPath(path).stem}. {_names(path, tree.document(path).frontmatter)}")
+        bodies.words_of(f"{PurePosixPath(path).stem}. {_names(path, tree.document(path).frontmatter)}")
         for path in (one, two)
     )
     if any(map(str.isdigit, "".join(mine ^ theirs))):
         return False
     one_sided = bool(mine & theirs) and (mine <= theirs or theirs <= mine)
-    return one_sided or (places.says(mine - theirs, told) and places.says(theirs - mine, told))
+    return one_sided or (bodies.says(mine - theirs, told) and bodies.says(theirs - mine, told))
 
 
 def _contains(long: list[str], short: list[str], long_body: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import PurePosixPath
 
-from dreams.engines.rules.notes import places
+from dreams.engines.rules.notes import bodies
 from dreams.engines.rules.notes.bodies import with_bullet
 from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import clause, headline, is_slug
@@ -120,7 +120,7 @@ def _fitting(lesson: Lesson, about: Mapping[str, frozenset[str]]) -> list[str]:
     scores = {}
     for path, words in about.items():
         shared = {word for word in words & told if counts[word] <= rare}
-        name = places.words_of(PurePosixPath(path).stem) if shared else frozenset()
+        name = bodies.words_of(PurePosixPath(path).stem) if shared else frozenset()
         if len(shared) >= SHARED_WORDS or (name and name <= told):
             scores[path] = len(shared)
     return sorted(scores, key=lambda path: (-scores[path], path))
@@ -129,7 +129,7 @@ def _fitting(lesson: Lesson, about: Mapping[str, frozenset[str]]) -> list[str]:
 def _about(tree: Tree, path: str) -> frozenset[str]:
     front = tree.document(path).frontmatter
     texts = [PurePosixPath(path).stem, *((front.name or "", front.description or "") if front else ())]
-    return places.words_of(". ".join(texts))
+    return bodies.words_of(". ".join(texts))
 
 
 def content(text: str) -> frozenset[str]:

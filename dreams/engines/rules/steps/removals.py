@@ -9,13 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from dreams.engines.rules.notes import days, places
-from dreams.engines.rules.notes.bodies import Part, Unit
+from dreams.engines.rules.notes import bodies, days
+from dreams.engines.rules.notes.bodies import Part, Unit, units
 from dreams.engines.rules.notes.removing import fates, free_units, remove, remove_parts
-from dreams.engines.rules.notes.tree import Change, Recorder, from_memory, is_log
+from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index, is_log, is_team
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.repository import CodeFact, Repository, facts
 from dreams.engines.types import Citation
+from dreams.lib import memdir
 from dreams.lib.files.text import plural, quoted
 from dreams.lib.prose import comparing, lexicon
 from dreams.lib.prose.dates.roles import is_past
@@ -95,7 +96,7 @@ def _pairs(every: Sequence[Dated]) -> Iterator[tuple[Dated, Dated]]:
 
 def _supersedes(rec: Recorder, old: Dated, new: Dated) -> bool:
     one, two = (replace(each.unit, text=each.text) for each in (old, new))
-    if one.frame != two.frame or not places.agree(rec.tree, one, two):
+    if one.frame != two.frame or not bodies.places_agree(rec.tree, one, two):
         return False
     if read(old.text).environments != read(new.text).environments:
         return False
@@ -289,3 +290,77 @@ def redact(rec: Recorder) -> None:
         if rec.operation("edit", [Change(path, after, reason, citations=cited)]):
             rec.count("redacted", len(found))
             rec.note(f"Proposed to remove {plural(len(found), 'secret')} from {path}.")
+
+
+LEAST_TO_MERGE = 3
+SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look
+CHECK_EVERY = 200
+
+
+def merge_lines(rec: Recorder) -> None:
+    """One pass over all statements; each may be removed once. What is kept for another may go in the next round."""
+    every = [
+        unit for path in _paths(rec.tree) for unit in units(path, rec.tree.document(path)) if _tells(unit)
+    ]
+    gone: set[Unit] = set()
+    kept: set[Unit] = set()
+    pairs: list[tuple[Unit, Unit]] = []  # (stays, goes)
+    words = [frozenset(statement(unit.text).weights) for unit in every]
+    for count, (one, two) in enumerate(comparing.candidates([unit.text for unit in every])):
+        if count % CHECK_EVERY == 0:
+            rec.report.checkpoint()
+        if len(words[one] & words[two]) < SHARED_WORDS:
+            continue
+        pair = _decide(rec.tree, every[one], every[two])
+        if pair and pair[0] not in gone and pair[1] not in gone and pair[1] not in kept:
+            kept.add(pair[0])
+            gone.add(pair[1])
+            pairs.append(pair)
+    _remove_all(rec, pairs)
+
+
+def _paths(tree: Tree) -> list[str]:
+    return [*tree.topics(), *(path for path in tree.indexes() if not is_team(path))]
+
+
+def _tells(unit: Unit) -> bool:
+    """Long enough to be sure about; rows of an index are its own step's work."""
+    words = [word for word in statement(unit.text).weights if word not in lexicon.GENERIC]
+    is_row = is_index(unit.path) and bool(memdir.parse_index(unit.raw).rows)
+    return len(words) >= LEAST_TO_MERGE and not is_row
+
+
+def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
+    """Which stays and which goes, or neither."""
+    if is_index(one.path) != is_index(two.path):
+        return None
+    if one.path == two.path and one.headings != two.headings:
+        return None  # each says it of what its own heading names
+    exact = comparing.normalised(one.text) == comparing.normalised(two.text)
+    if one.frame != two.frame or (not exact and not _types_agree(tree, one, two)):
+        return None
+    found = comparing.same(one.text, two.text)
+    if not found.same or not bodies.places_agree(tree, one, two):
+        return None
+    as_long = exact and len(one.text) == len(two.text)
+    return (one, two) if as_long or found.fuller == "a" else (two, one)
+
+
+def _types_agree(tree: Tree, one: Unit, two: Unit) -> bool:
+    kinds = {tree.kind(one.path), tree.kind(two.path)}
+    return len(kinds) == 1 or not kinds & {"user", "feedback"}
+
+
+def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
+    """From the last line of a file to the first, so that the numbers of the others hold."""
+    for keep, drop in sorted(pairs, key=lambda pair: (pair[1].path, -pair[1].first_line)):
+        if drop.path not in rec.tree.texts or keep.path not in rec.tree.texts:
+            continue
+        place = "further up" if keep.path == drop.path else f"in {keep.path}"
+        reason = f"The same is {place}: {quoted(keep.text)}."
+        cited = (
+            from_memory(keep.path, keep.first_line, keep.text, "what stays"),
+            from_memory(drop.path, drop.first_line, drop.text),
+        )
+        told = fates(drop, "merged-into", keep.path, keep.text)
+        rec.count("lines", remove(rec, drop, "merge", reason, told, cited))

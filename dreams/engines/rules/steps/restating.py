@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from dreams.engines.rules.notes.bodies import standing_lines
-from dreams.engines.rules.notes.rewriting import Rewording, reword
+from dreams.engines.rules.notes.removing import Rewording, reword
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log, is_team
 from dreams.engines.rules.notes.wording import below_label, label_of
 from dreams.engines.rules.user_statements.lessons import Lesson

@@ -12,8 +12,7 @@ from typing import Literal
 
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences, whole
 from dreams.engines.rules.user_statements.in_passing import AT_HAND, REASON, TAIL, Sureness, remarks
-from dreams.engines.rules.user_statements.phrases import OTHERS, SUPPOSED
-from dreams.engines.rules.user_statements.secrets import looks_secret
+from dreams.engines.rules.user_statements.phrases import OTHERS, SUPPOSED, looks_secret
 from dreams.engines.rules.user_statements.speech import ASK, LIST_ITEM, LIST_LEAD, SOFT, asks, typed_lines
 from dreams.lib.prose.statements import statement
 

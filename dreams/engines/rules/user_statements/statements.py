@@ -19,8 +19,8 @@ from dreams.engines.rules.user_statements.phrases import (
     TROUBLE,
     UNSURE,
     is_own_word,
+    looks_secret,
 )
-from dreams.engines.rules.user_statements.secrets import looks_secret
 from dreams.engines.rules.user_statements.speech import SOFT, asks, opened, typed_lines
 
 MOST_PROMPT = 2_000  # characters of a prompt that are read for changes: who pastes more tells none
