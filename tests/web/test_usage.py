@@ -134,7 +134,7 @@ def test_with_no_tokens_the_page_says_so_and_offers_more_time(browser: Client) -
 def test_dreams_by_rules_cost_nothing_and_others_cost_what_was_known(browser: Client) -> None:
     project = world.make_project()
     world.make_dream(project)
-    assert "which use no tokens and cost nothing" in browser.get(reverse("usage")).content.decode()
+    assert "it uses no tokens and costs nothing" in browser.get(reverse("usage")).content.decode()
     run = world.make_dream(project, engine="anthropic", model="m-1")
     _used(run, cost_usd=Decimal("0.42"), output_usd=Decimal("0.42"))
     text = browser.get(reverse("usage")).content.decode()

@@ -222,9 +222,21 @@ def _odd_session(made: Everything, at: float) -> None:
     """Glued and unknown lines, a summary, a hook's words, text without an envelope, a half-written last line."""
     plain = talk(made.shop, "odd", at, ("the turnstone odd session", "Yes."))
     path = made.root.session(made.shop, "odd", plain)
-    summary = {"isCompactSummary": True, "sessionId": "odd", "cwd": str(made.shop)}
+    summary = {"isCompactSummary": True, "sessionId": "odd", "cwd": str(made.shop), "timestamp": _stamp(at)}
     append(path, lines([typed("Remember that summaries are whimbrels.", **summary)]))
-    append(path, lines([typed("Remember that reminders are whinchats.", isMeta=True, sessionId="odd")]))
+    append(
+        path,
+        lines(
+            [
+                typed(
+                    "Remember that reminders are whinchats.",
+                    isMeta=True,
+                    sessionId="odd",
+                    timestamp=_stamp(at),
+                )
+            ]
+        ),
+    )
     append(path, lines([{"type": "a-type-of-tomorrow", "payload": [1]}]))
     append(
         path,
