@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from dreams.models import Blob, Decision, Evidence, FileChange, Finding, Hunk, Operation, Proposal
 from dreams.services import review
 from dreams.services.review import triage
-from dreams.web.pages import by_kind as pages
+from dreams.web.pages import bulk as pages
 from tests.world import directory as real
 from tests.world import rows as make
 
@@ -144,7 +144,7 @@ def test_what_has_a_finding_or_a_secret_or_is_too_long_is_decided_in_its_review(
     proposal = propose("api", 1)
     found_out(Hunk.objects.get())
     add(proposal, "The token is gh" + "p_" + "q8Rt2" * 7 + "x.\n", "The token is gone.\n")
-    add(proposal, "line\n" * (pages.MOST_LINES + 1), "")
+    add(proposal, "line\n" * (pages.MOST_LINES_OF_ONE + 1), "")
     cards = browser.get("/by-kind/?kind=date").context["found"]
     assert [bool(card.why_not) for card in cards.cards.items] == [True] * 3 and not cards.able
     assert "q8Rt2" not in browser.get("/by-kind/?kind=date").content.decode()

@@ -26,8 +26,8 @@ from dreams.web.htmx import Request, SeeOther, page, wants_fragment
 from dreams.web.pages import project as project_page
 from dreams.web.pages import questions as pages
 from dreams.web.pages.question_card import card as card_of
-from dreams.web.views import review_answer
-from dreams.web.views.review_answer import reviewer
+from dreams.web.views import review as desk
+from dreams.web.views.review import reviewer
 
 CARD = "dreams/_question.html"
 
@@ -172,11 +172,9 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
         response = rendered(request, "dreams/_question_answer.html", context)
         patch_vary_headers(response, ["HX-Request"])
         return response
-    loaded = review_answer.load(request, proposal)
-    context |= review_answer.around(request, loaded, set())
-    return review_answer.fragment(
-        request, "dreams/_question_answer.html", loaded, context | {"in_review": True}
-    )
+    loaded = desk.load(request, proposal)
+    context |= desk.around(request, loaded, set())
+    return desk.fragment(request, "dreams/_question_answer.html", loaded, context | {"in_review": True})
 
 
 def _count(request: Request, found: Question) -> int:
@@ -197,7 +195,7 @@ def _review_of(request: Request) -> Proposal | None:
     if match.url_name != "review":
         return None
     try:
-        return review_answer.proposal_of(match.kwargs["public_id"])
+        return desk.proposal_of(match.kwargs["public_id"])
     except Http404:
         return None
 

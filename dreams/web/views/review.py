@@ -1,4 +1,4 @@
-"""The review desk: look at a proposal, decide on its parts, submit.
+"""The review desk: look at a proposal and decide on its parts; how every verb of a review answers.
 
 Every verb is a POST that leads back to the decision it was about. With htmx the same address answers with the parts of
 the page that changed. A verdict carries the state it was made on: on another one it is refused, and what is there now
@@ -7,40 +7,39 @@ is shown. One verdict on many carries the digest of what was counted, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import cast, get_args
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
 
+from django.conf import settings
+from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render as rendered
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
+from dreams.lib import memdir
 from dreams.lib.files.text import plural
-from dreams.models import Hunk
+from dreams.models import FileChange, Hunk, Proposal
 from dreams.services import review
-from dreams.services.review import Mend, ReviewRefused
-from dreams.web import hidden_secrets, verdicts
-from dreams.web.access import owner
-from dreams.web.htmx import Request, SeeOther, go, wants_fragment
-from dreams.web.pages import review_texts as texts
-from dreams.web.pages.review_proposal import Decision, Loaded, address
-from dreams.web.pages.review_shown import asked_of, batch_of, passing
-from dreams.web.views.review_answer import (
-    LAYOUTS,
-    answer,
-    back_to,
-    changed_file,
-    file_of,
-    fragment,
-    layout_cookie,
-    load,
-    one_file,
-    page,
-    proposal_of,
-    refuse,
-    reviewer,
-)
+from dreams.services.inbox.waiting import open_decisions
+from dreams.services.proposals import summaries
+from dreams.services.review import Actor, ReviewRefused
+from dreams.web import hidden_secrets, render, verdicts
+from dreams.web.access import actor, owner
+from dreams.web.htmx import Request, SeeOther, wants_fragment
+from dreams.web.pages import memory as memory_selector
+from dreams.web.pages import questions as question_pages
+from dreams.web.pages import review as pages
+from dreams.web.pages import written
+from dreams.web.pages.review import entries_of, listing, loads
+from dreams.web.pages.review_proposal import Decision, Loaded, address, find
+from dreams.web.pages.review_proposal import load as load_rows
+from dreams.web.pages.review_shown import Asked, asked_of, batch_of, passing, window
+from dreams.web.pages.review_texts import texts_of
 
-# Of a text that somebody types, so much is looked at before it is kept.
-MOST_TYPED = 200_000
 A_YEAR = 60 * 60 * 24 * 365
 CHANGED = "This changed since you opened the page, so your verdict was not taken. Look at it again."
 
@@ -71,7 +70,7 @@ def decide(request: Request, public_id: str) -> HttpResponse:
     if verdict not in (Hunk.Verdict.APPROVED, Hunk.Verdict.REJECTED, Hunk.Verdict.PENDING):
         raise Http404("no such verdict")
     scope = request.POST.get("scope", "")
-    asked_for = _batch(request, loaded, scope, verdict) if scope else _named(request, loaded)
+    asked_for = _batch(request, loaded, scope, verdict) if scope else named(request, loaded)
     if isinstance(asked_for, str):
         return refuse(request, loaded, asked_for)
     if not asked_for:
@@ -115,100 +114,7 @@ def take_back(request: Request, public_id: str) -> HttpResponse:
     return answer(request, loaded, list(found.values()), goes_there=True)
 
 
-@owner
-@require_POST
-def edit(request: Request, public_id: str) -> HttpResponse:
-    loaded = load(request, proposal_of(public_id))
-    typed = request.POST.get("text", "")
-    return _edited(request, loaded, lambda hunk: review.edit(loaded.proposal, hunk, typed, reviewer(request)))
-
-
-def _edited(request: Request, loaded: Loaded, change: Callable[[Hunk], list[Hunk]]) -> HttpResponse:
-    named = _named(request, loaded)
-    if isinstance(named, str):
-        return refuse(request, loaded, named)
-    before = verdicts.remember(named)
-    try:
-        change(_whole(request, named))
-    except ReviewRefused as refused:
-        return refuse(request, loaded, str(refused))
-    verdicts.push(request, loaded.proposal, before, verdicts.sentence(Hunk.Verdict.EDITED, named))
-    loaded = load(request, loaded.proposal)
-    return answer(request, loaded, [one for one in loaded.decisions if one.key == named[0].key])
-
-
-@owner
-@require_POST
-def mend(request: Request, public_id: str) -> HttpResponse:
-    """What a finding advises, done: the change edited and approved."""
-    loaded = load(request, proposal_of(public_id))
-    how = cast(Mend, request.POST.get("how", ""))
-    if how not in get_args(Mend):
-        raise Http404("no such remedy")
-    return _edited(request, loaded, lambda hunk: review.mend(loaded.proposal, hunk, how, reviewer(request)))
-
-
-@owner
-@require_POST
-def preview(request: Request, public_id: str) -> HttpResponse:
-    """What is being typed, as it would be and read, with what the checks say of it. Nothing is kept."""
-    loaded = load(request, proposal_of(public_id))
-    named = _named(request, loaded)
-    if isinstance(named, str):
-        return refuse(request, loaded, named)
-    hunk, typed = _whole(request, named), request.POST.get("text", "")[:MOST_TYPED]
-    found = texts.typed(loaded, hunk, review.preview_edit(loaded.proposal, hunk, typed))
-    whole = "dreams/review_preview.html" if not wants_fragment(request) else "dreams/_review_preview.html"
-    return fragment(request, whole, loaded, {"hunk": hunk, "typed": found, "seen": named[0].seen})
-
-
-@owner
-@require_POST
-def confirm(request: Request, public_id: str) -> HttpResponse:
-    """A person saw findings that block, each by its own tick or button, and wants the change all the same."""
-    proposal = proposal_of(public_id)
-    wanted = set(request.POST.getlist("finding"))
-    if not wanted:
-        return refuse(request, load(request, proposal), "Nothing was ticked, so nothing is confirmed.")
-    found = list(proposal.findings.filter(key__in=wanted).select_related("hunk"))
-    if {finding.key for finding in found} != wanted:
-        return refuse(request, load(request, proposal), "That finding is gone; look at the change again.")
-    try:
-        review.confirm(proposal, found, reviewer(request))
-    except ReviewRefused as refused:
-        return refuse(request, load(request, proposal), str(refused))
-    loaded = load(request, proposal)
-    about = {one.key: one for f in found if f.hunk_id and (one := loaded.decision_of.get(f.hunk_id))}
-    file = next((finding.file_id for finding in found if finding.hunk_id is None), None)
-    return answer(request, loaded, list(about.values()), file=file)
-
-
-@owner
-@require_POST
-def viewed(request: Request, public_id: str) -> HttpResponse:
-    loaded = load(request, proposal_of(public_id))
-    file = file_of(request, loaded)
-    for part in loaded.parts_of(file):
-        review.mark_viewed(part, viewed=request.POST.get("viewed") == "1")
-    if wants_fragment(request):
-        return changed_file(request, loaded, file)
-    return SeeOther(back_to(request, loaded.proposal, f"file-{file.pk}"))
-
-
-@owner
-@require_POST
-def secrets(request: Request, public_id: str) -> HttpResponse:
-    """Show this visit the secrets of a proposal, or mask them again; back to its review, or a conflict."""
-    proposal = proposal_of(public_id)
-    hidden_secrets.turn(request, proposal)
-    file = request.POST.get("file", "")
-    number = file if file.isdecimal() else ""
-    if number and "conflict" in request.POST:
-        return go(request, "conflict", public_id=proposal.public_id, file_pk=int(number))
-    return SeeOther(back_to(request, proposal, number and f"file-{number}"))
-
-
-def _named(request: Request, loaded: Loaded) -> list[Decision] | str:
+def named(request: Request, loaded: Loaded) -> list[Decision] | str:
     """The decision that the form names by one of its changes; or why it is not the one that was seen."""
     wanted = request.POST.get("hunk", "")
     hunk = next((hunk for hunk in loaded.all_hunks if str(hunk.pk) == wanted), None)
@@ -222,7 +128,7 @@ def _named(request: Request, loaded: Loaded) -> list[Decision] | str:
 def _batch(request: Request, loaded: Loaded, scope: str, verdict: str) -> list[Decision] | str:
     """The decisions that the form's button counted; or why they are others now, with how many they are."""
     file = file_of(request, loaded) if scope == "file" else None
-    batch = batch_of(passing(loaded, asked_of(_back(request))), scope, file)
+    batch = batch_of(passing(loaded, asked_of(_view_of(request))), scope, file)
     found = list(batch.of(verdict))
     same = request.POST.get("digest") == batch.digest(verdict) and request.POST.get("count") == str(
         len(found)
@@ -232,7 +138,7 @@ def _batch(request: Request, loaded: Loaded, scope: str, verdict: str) -> list[D
     return f"This list changed since you opened the page: it has {plural(len(found), 'decision')} now. Nothing was decided."
 
 
-def _back(request: Request) -> QueryDict:
+def _view_of(request: Request) -> QueryDict:
     """Which of the page's views the form is on."""
     query = QueryDict(request.POST.get("back", ""), mutable=True)
     if view := request.POST.get("view"):
@@ -240,7 +146,7 @@ def _back(request: Request) -> QueryDict:
     return query
 
 
-def _whole(request: Request, named: Sequence[Decision]) -> Hunk:
+def whole(request: Request, named: Sequence[Decision]) -> Hunk:
     [decision] = named
     hunk = next(hunk for hunk in decision.hunks if str(hunk.pk) == request.POST.get("hunk"))
     return Hunk.objects.select_related("file__proposal__project").get(pk=hunk.pk)
@@ -253,3 +159,252 @@ def _remember_layout(request: Request) -> HttpResponse:
     response = HttpResponseRedirect(f"{request.path}?{query.urlencode()}" if query else request.path)
     response.set_cookie(layout_cookie(), layout, max_age=A_YEAR, samesite="Strict", httponly=True)
     return response
+
+
+# How the desk answers: the page, one of its parts, or what changed in it, and what every verb needs.
+
+LAYOUTS = {"auto": "Auto", "unified": "Unified", "split": "Split"}
+CHIPS = ("Wrong", "Outdated", "Already said elsewhere", "Not worth keeping", "Poorly worded")
+
+
+def _to_file(proposal: Proposal, asked: Asked) -> str:
+    """What a file's number is put behind: two hundred entries need no two hundred addresses."""
+    here = address(proposal, **asked.query)
+    return f"{here}{'&' if '?' in here else '?'}file="
+
+
+@dataclass(slots=True)
+class Resolver:
+    """`[[names]]` → a memory's page, or this page where the memory is only proposed. Asks nothing before it is used."""
+
+    loaded: Loaded
+    known: render.Resolver | None = None
+    do_not_call_in_templates: bool = True
+
+    def __call__(self, name: str) -> str | None:
+        known = self.known or memory_selector.resolver(self.loaded.proposal.project)
+        self.known = known
+        found = known(name)
+        if found is not None:
+            return found
+        wanted = memdir.name_key(name.partition("#")[0].removesuffix(".md"))
+        for file in self.loaded.shown_files:
+            if wanted in _names_of(file.path):
+                return address(self.loaded.proposal, file=file.pk, anchor=f"file-{file.pk}")
+        return None
+
+
+def _names_of(path: str) -> tuple[str, str]:
+    """As a link may write it: with its folder, and without."""
+    bare = path.removesuffix(".md")
+    return memdir.name_key(bare), memdir.name_key(bare.rpartition("/")[2])
+
+
+def page(request: Request, loaded: Loaded, asked: Asked, status: int = 200) -> HttpResponse:
+    desk = pages.desk(loaded, asked)
+    context = {
+        "desk": desk,
+        "listing": desk.listing,
+        "questions": question_pages.of_proposal(loaded.proposal),
+        "written": written.of(loaded.proposal),
+        "next": asked.to(loaded.proposal, file=asked.file),
+        **_common(request, loaded, asked),
+    }
+    response = rendered(request, "dreams/review.html", context, status=status)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def fragment(
+    request: Request, template: str, loaded: Loaded, context: dict[str, object], status: int = 200
+) -> HttpResponse:
+    asked = asked_of(QueryDict(_query_to_come_back_to(request)))
+    response = rendered(request, template, {**_common(request, loaded, asked), **context}, status=status)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _common(request: Request, loaded: Loaded, asked: Asked) -> dict[str, object]:
+    layout = request.COOKIES.get(layout_cookie(), "auto")
+    return {
+        "proposal": loaded.proposal,
+        "is_open": loaded.is_open,
+        "asked": asked,
+        "page_url": address(loaded.proposal),
+        "all_files": asked.to(loaded.proposal, view="", page="", hunk=""),
+        "to_file": _to_file(loaded.proposal, asked),
+        "layout": layout if layout in LAYOUTS else "auto",
+        "layouts": [
+            (name, label, asked.to(loaded.proposal, file=asked.file, layout=name))
+            for name, label in LAYOUTS.items()
+        ],
+        "chips": CHIPS,
+        "back": _query_to_come_back_to(request),
+        "last": verdicts.last(request, loaded.proposal),
+        "undone": verdicts.undone(request, loaded.proposal),
+        "resolve": Resolver(loaded),
+        "others": loaded.is_open and _others(loaded.proposal),
+    }
+
+
+def _others(proposal: Proposal) -> bool:
+    """Whether another proposal has a decision open: then a submit may lead on to it."""
+    return open_decisions(timezone.now()).exclude(pk=proposal.pk).exists()
+
+
+def _query_to_come_back_to(request: Request) -> str:
+    """Which of the page's views a person is at: the address of one file's fragment is not it."""
+    if request.method == "POST":
+        return request.POST.get("back", "")
+    if wants_fragment(request) and "file" in request.GET:
+        return urlsplit(request.htmx.current_url or "").query
+    return request.GET.urlencode()
+
+
+def one_file(request: Request, loaded: Loaded, asked: Asked) -> HttpResponse:
+    """A file's section alone: with what the page that asks for it shows of it, else with all of it."""
+    here = passing(loaded, asked_of(QueryDict(_query_to_come_back_to(request))))
+    shown = {one.pk for one in window(here).decisions if one.file_id == asked.file}
+    part = here if shown else passing(loaded, asked)
+    pks = shown or {one.pk for one in window(part).decisions}
+    [card] = [
+        card
+        for card in pages.some_cards(part, pks, {asked.file or 0}, asked.view)
+        if asked.file in {row.pk for row in _rows_of(loaded, card.pk)}
+    ]
+    return fragment(request, "dreams/_review_file.html", loaded, {"file": card})
+
+
+def _rows_of(loaded: Loaded, pk: int) -> list[FileChange]:
+    return next(loaded.parts_of(file) for file in loaded.shown_files if file.pk == pk)
+
+
+def changed_file(request: Request, loaded: Loaded, file: FileChange) -> HttpResponse:
+    """One file's section as it is now, and what is around it."""
+    found = passing(loaded, _asked(request))
+    cards = pages.some_cards(found, _shown(request), {file.pk})
+    return _answer(request, loaded, {"whole": [card for card in cards if card.pk == file.pk]}, {file.pk})
+
+
+def answer(
+    request: Request,
+    loaded: Loaded,
+    touched: Sequence[Decision],
+    *,
+    file: int | None = None,
+    goes_there: bool = False,
+) -> HttpResponse:
+    """Back to the decision; with htmx, every card on the page that changed and what is around. `goes_there`: the page
+    moves to it, wherever it is."""
+    found = passing(loaded, _asked(request))
+    main = _main(request, touched)
+    anchor = f"hunk-{main.pk}" if main else f"file-{file}" if file else ""
+    if not wants_fragment(request):
+        to = pages.where(found, main) if main and goes_there else back_to(request, loaded.proposal, anchor)
+        return SeeOther(to)
+    # A file read as it will be shows no cards: what was decided on changes how it reads.
+    read = {file_of(request, loaded).pk} if request.POST.get("view") == "rendered" else set()
+    changed = {one.pk for one in touched} & _shown(request)
+    cards = pages.some_cards(found, changed, {file} if file else ())
+    context = {
+        "cards": [card for card in cards if card.pk not in read],
+        "changed": changed,
+        "whole": pages.some_cards(found, (), read, "rendered") if read else [],
+    }
+    response = _answer(request, loaded, context, {h.file_id for one in touched for h in one.hunks} | {file})
+    if goes_there and main:
+        go_to = {"review:go": {"to": anchor, "address": pages.where(found, main)}}
+        response["HX-Trigger-After-Settle"] = json.dumps(go_to)
+    return response
+
+
+def _answer(
+    request: Request,
+    loaded: Loaded,
+    context: Mapping[str, object],
+    files: Collection[int | None],
+    status: int = 200,
+) -> HttpResponse:
+    everything = {**context, **around(request, loaded, files)}
+    return fragment(request, "dreams/_review_answer.html", loaded, everything, status)
+
+
+def around(request: Request, loaded: Loaded, files: Collection[int | None]) -> dict[str, object]:
+    """The parts beside the cards that a verdict on `files` changes."""
+    found = passing(loaded, _asked(request))
+    shown = {pk for pk in files if pk} | {new for new, old in loaded.renames.items() if old.pk in files}
+    return {
+        "listing": listing(found, window(found)),
+        # Under a filter files come and go, so the list is sent whole.
+        "changed_entries": [] if found.asked.is_narrowed else entries_of(loaded, shown),
+        "bar": pages.bar(found),
+        "loads": loads(loaded, texts_of(loaded, ())),
+        "told": summaries.of_proposal(loaded.proposal).text,
+    }
+
+
+def refuse(request: Request, loaded: Loaded, why: str) -> HttpResponse:
+    """409 with the page as it is now; with htmx the file as it is now, and why, above it."""
+    messages.error(request, why)
+    loaded = load(request, proposal_of(loaded.proposal.public_id))
+    asked = _asked(request)
+    if not wants_fragment(request):
+        return page(request, loaded, asked, status=409)
+    pk = request.POST.get("hunk", "")
+    about = next((one for one in loaded.decisions for h in one.hunks if str(h.pk) == pk), None)
+    found, files = passing(loaded, asked), {about.file_id} if about else set()
+    cards = pages.some_cards(found, _shown(request), files) if about else []
+    context = {"whole": [card for card in cards if card.pk in files], "with_messages": True}
+    return _answer(request, loaded, context, files, 409)
+
+
+def _asked(request: Request) -> Asked:
+    return asked_of(QueryDict(request.POST.get("back", "")))
+
+
+def _shown(request: Request) -> set[int]:
+    """The decisions whose cards are on the page that posted."""
+    return {int(pk) for pk in request.POST.get("shown", "").split(",") if pk.isdecimal()}
+
+
+def load(request: Request, proposal: Proposal) -> Loaded:
+    """With its secrets unmasked, where this visit asked for that."""
+    loaded = load_rows(proposal)
+    loaded.is_bare = hidden_secrets.is_bare(request, proposal)
+    return loaded
+
+
+def file_of(request: Request, loaded: Loaded) -> FileChange:
+    wanted = request.POST.get("file", "")
+    found = next((file for file in loaded.files if str(file.pk) == wanted), None)
+    if found is None:
+        raise Http404("no such file in this proposal")
+    return found
+
+
+def _main(request: Request, touched: Sequence[Decision]) -> Decision | None:
+    """The decision a person acted on, among those that were decided with it."""
+    wanted = request.POST.get("hunk", "")
+    own = (one for one in touched if wanted in {str(hunk.pk) for hunk in one.hunks})
+    return next(own, touched[0] if touched else None)
+
+
+def back_to(request: Request, proposal: Proposal, anchor: str) -> str:
+    asked = _asked(request)
+    return asked.to(proposal, anchor, file=asked.file)
+
+
+def layout_cookie() -> str:
+    # By port: other servers on this machine share the host's cookies.
+    return f"layout_{settings.PORT}"
+
+
+def reviewer(request: Request) -> Actor:
+    return Actor(actor(request))
+
+
+def proposal_of(public_id: str) -> Proposal:
+    found = find(public_id)
+    if found is None:
+        raise Http404("no such proposal")
+    return found

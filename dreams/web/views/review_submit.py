@@ -25,7 +25,7 @@ from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages.inbox import next_after
 from dreams.web.pages.review_proposal import Loaded, address
 from dreams.web.views.host_requests import asked
-from dreams.web.views.review_answer import back_to, file_of, load, proposal_of, refuse, reviewer
+from dreams.web.views.review import back_to, file_of, load, proposal_of, refuse, reviewer
 
 
 @owner
