@@ -57,12 +57,14 @@ def no_wait_for_the_disk() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def emptied_tables() -> Iterator[None]:
     """After a test that commits, the tables hold what migrations put there: prices, and what Django says of tables."""
+    from dreams.services.auditlog import head_file
 
     def empty(case: TransactionTestCase) -> None:
         tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
         ops = connection.ops
         ops.execute_sql_flush(ops.sql_flush(no_style(), sorted({*tables} - MIGRATED), reset_sequences=False))
         seed_whole(apps, None)
+        head_file().unlink(missing_ok=True)  # what it tells of was emptied too
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty)

@@ -318,7 +318,16 @@ def _asked_elsewhere(s: Sentences, entry: AuditEntry) -> str:
 
 
 #: Actions whose reason a person typed.
-_WITH_REASON = frozenset({"review.decided", "apply.done", "rollback.done", "history.purged"})
+_WITH_REASON = frozenset(
+    {"review.decided", "apply.done", "rollback.done", "history.purged", "audit.cut_known"}
+)
+
+
+def _cut(page: Sentences, entry: AuditEntry) -> str:
+    first, last = int(entry.data.get("left", 0)) + 1, entry.data.get("last_number", "the newest")
+    return f"memoryweb found the audit log cut off: entries {first} to {last} were missing"
+
+
 _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "login.link": _plain("{who} made a login link"),
     "login": _logged_in,
@@ -369,4 +378,6 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "request.withdrawn": _asked_elsewhere,
     "history.imported": _imported,
     "history.purged": _purged,
+    "audit.cut": _cut,
+    "audit.cut_known": _plain("{who} explained why the newest audit entries are missing"),
 }

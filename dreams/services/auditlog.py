@@ -1,6 +1,9 @@
 """The one way to write the audit log, and to check that nobody has changed it.
 
 Each entry's hash covers its own fields and the hash of the entry before. Contents never stand in it: sha256s do.
+
+A chain says nothing of entries that were taken off its end, so the newest one's number and hash are kept in a file of the
+data directory too. Where the database no longer has that entry, the next one that is written says so first.
 """
 
 from __future__ import annotations
@@ -8,9 +11,13 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.conf import settings
+from django.db import connection, transaction
 from django.utils import timezone
 
 from dreams.lib.secrets.redact import redact
@@ -68,6 +75,8 @@ ACTIONS = {
     "request.withdrawn": "Request withdrawn",
     "history.imported": "History imported",
     "history.purged": "History purged",
+    "audit.cut": "Newest entries missing",
+    "audit.cut_known": "Missing entries explained",
 }
 
 
@@ -90,26 +99,111 @@ def record(
     """
     if action not in ACTIONS:
         raise UnknownAction(action)
+    bare = {key: redact(data[key]) for key in ("reason", "error") if isinstance(data.get(key), str)}
+    entry = AuditEntry(
+        action=action,
+        actor=actor,
+        project_id_was=project.pk if project else None,
+        project_label=str(project) if project else "",
+        object_id=object_id,
+        batch=batch,
+        data=data | bare,
+    )
     with transaction.atomic():
         # The next number is the last one's and one more: nobody else may read the last until this one is there.
         database.one_at_a_time("audit log")
         last = AuditEntry.objects.select_for_update().order_by("-number").first()
-        entry = AuditEntry(
-            number=last.number + 1 if last else 1,
-            at=timezone.now(),
-            action=action,
-            actor=actor,
-            project_id_was=project.pk if project else None,
-            project_label=str(project) if project else "",
-            object_id=object_id,
-            batch=batch,
-            data=data
-            | {key: redact(data[key]) for key in ("reason", "error") if isinstance(data.get(key), str)},
-            prev_hash=last.hash if last else "",
-        )
-        entry.hash = _digest(entry)
-        entry.save(force_insert=True)
+        if (head := _head()) and _is_cut(head, last):
+            gone = {"last_number": head.number, "last_hash": head.hash, "left": last.number if last else 0}
+            last = _append(AuditEntry(action="audit.cut", data=gone), last)
+        _append(entry, last)
+        # Once for all entries of a transaction.
+        if not any(waiting is _keep_head for _, waiting, _ in connection.run_on_commit):
+            transaction.on_commit(_keep_head, robust=True)
     return entry
+
+
+def _append(entry: AuditEntry, last: AuditEntry | None) -> AuditEntry:
+    entry.number, entry.prev_hash = (last.number + 1, last.hash) if last else (1, "")
+    entry.at = timezone.now()
+    entry.hash = _digest(entry)
+    entry.save(force_insert=True)
+    return entry
+
+
+# --- The newest entry, kept elsewhere too ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest entry that this data directory knows of."""
+
+    number: int
+    hash: str
+
+
+def head_file() -> Path:
+    return Path(settings.DATA_DIR) / "audit-head"
+
+
+def _head() -> Head | None:
+    try:
+        number, digest = head_file().read_text(encoding="ascii").split()
+        return Head(int(number), digest)
+    except (OSError, ValueError):
+        return None
+
+
+def _is_cut(head: Head, last: AuditEntry | None) -> bool:
+    """The database no longer has this entry, and no entry says so yet."""
+    if last is not None and (last.number, last.hash) == (head.number, head.hash):
+        return False
+    is_told = AuditEntry.objects.filter(action="audit.cut", data__last_hash=head.hash)
+    return not _has(head) and not is_told.exists()
+
+
+def _keep_head() -> None:
+    """After the commit. Of two processes the later may be faster: a lower number replaces none that is still there."""
+    last = AuditEntry.objects.order_by("-number").values_list("number", "hash").first()
+    head = _head()
+    if last is None or (head and last[0] <= head.number and _has(head)):
+        return
+    draft = head_file().with_name(f".audit-head.{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "w") as file:
+        file.write(f"{last[0]} {last[1]}\n")
+    draft.replace(head_file())
+
+
+def _has(head: Head) -> bool:
+    return AuditEntry.objects.filter(number=head.number, hash=head.hash).exists()
+
+
+def cut_off() -> list[str]:
+    """Newest entries that were removed from the database and that nobody explained since, a line each."""
+    cuts = AuditEntry.objects.filter(action="audit.cut").order_by("number")
+    known = AuditEntry.objects.filter(action="audit.cut_known").order_by("-number").first()
+    cuts = cuts.filter(number__gt=known.number) if known else cuts
+    found = [_cut_line(cut.data["left"], cut.data["last_number"]) for cut in cuts]
+    last = AuditEntry.objects.order_by("-number").first()
+    if (head := _head()) and _is_cut(head, last):
+        found.append(_cut_line(last.number if last else 0, head.number))
+    return found
+
+
+def _cut_line(left: int, last: int) -> str:
+    if left >= last:
+        return f"Audit entry {last} was replaced by another one."
+    what = (
+        f"entry {last}, the newest, was"
+        if last == left + 1
+        else f"entries {left + 1} to {last}, the newest, were"
+    )
+    return f"Audit {what} removed."
+
+
+def explain_cut(actor: str, reason: str) -> AuditEntry:
+    """A person knows why newest entries are missing (a database from a backup, say): they are reported no longer."""
+    return record("audit.cut_known", actor=actor, reason=reason)
 
 
 def verify_chain() -> list[str]:
@@ -125,7 +219,7 @@ def verify_chain() -> list[str]:
         if entry.hash != _digest(entry):
             problems.append(f"Audit entry {entry.number} was changed after it was written.")
         previous, expected = entry.hash, entry.number + 1
-    return problems
+    return problems + cut_off()
 
 
 def _missing(first: int, last: int) -> str:

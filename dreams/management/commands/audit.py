@@ -24,8 +24,15 @@ class Command(BaseCommand):
         named.add_project(parser, optional=True)
         parser.add_argument("--action", choices=sorted(auditlog.ACTIONS), metavar="ACTION")
         parser.add_argument("--limit", type=int, default=50)
+        parser.add_argument(
+            "--explain",
+            metavar="REASON",
+            help="say why newest entries are missing, so that `verify` is content",
+        )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        if options["explain"]:
+            auditlog.explain_cut(named.me().name, options["explain"])
         rows = AuditEntry.objects.order_by("-number")
         if options["project"]:
             rows = rows.filter(project_id_was=named.project(options["project"]).pk)

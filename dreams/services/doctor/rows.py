@@ -32,7 +32,7 @@ from dreams.lib.files.text import plural
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.storage.history import HistoryError
 from dreams.models import DreamRun, Project, ScheduledJob
-from dreams.services import demo, discovery, hosts, notify, server_registry
+from dreams.services import auditlog, demo, discovery, hosts, notify, server_registry
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
 from dreams.services.search import postgresql
@@ -293,6 +293,8 @@ def _pragma(name: str) -> str:
 
 def kept(*, thorough: bool) -> Check:
     """Histories, texts, journals and the audit log, each as it was written?"""
+    if not thorough and (cut := auditlog.cut_off()):
+        return Check("Kept data", "bad", cut[0], "In the audit log", verifying.AUDIT_REMEDY)
     if not thorough:
         remedy = "`doctor --thorough`, or “Check everything” on the health page, reads all of it back."
         return Check("Kept data", "info", "Not read back now", remedy=remedy)

@@ -52,6 +52,12 @@ class Report:
                 return
 
 
+AUDIT_REMEDY = (
+    "Someone changed the database. Compare it with a copy from before. Where you brought it back from one yourself: "
+    "`audit --explain REASON`."
+)
+
+
 def verify(project: Project | None = None) -> Report:
     """Read back what is kept of `project`, or of everything; journals and the audit log are of all projects."""
     report = Report()
@@ -116,6 +122,4 @@ def _journals(folder: Path) -> Iterator[Damage]:
 
 def _audit_log() -> Iterator[Damage]:
     for line in auditlog.verify_chain():
-        yield Damage(
-            line, "the audit log", "Someone changed the database. Compare it with a copy from before."
-        )
+        yield Damage(line, "the audit log", AUDIT_REMEDY)
