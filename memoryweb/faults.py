@@ -9,6 +9,7 @@ from pathlib import Path
 
 # Two of them are kept, so that a fault that comes back every minute fills no disk.
 MAX_BYTES = 1_000_000
+TRACEBACK = "Traceback (most recent call last):"
 
 
 def file_in(data_dir: Path) -> Path:
@@ -39,9 +40,18 @@ class OneLine(logging.Formatter):
         self._file = file_in(data_dir)
 
     def format(self, record: logging.LogRecord) -> str:
-        caught = record.exc_info
-        if not caught or caught[1] is None:
-            return super().format(record)
         plain = logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None})
-        where = keep(self._file, f"{super().format(plain)}\n{self.formatException(caught)}")
-        return f"{super().format(plain)}: {type(caught[1]).__name__}: {caught[1]}. {where}"
+        said, caught = super().format(plain), record.exc_info
+        if caught and caught[1] is not None:
+            where = keep(self._file, f"{said}\n{self.formatException(caught)}")
+            return f"{_one_line(said)}: {type(caught[1]).__name__}: {_one_line(str(caught[1]))}. {where}"
+        # The queue tells of a failed task with the whole traceback in its message.
+        before, mark, _ = said.partition(TRACEBACK)
+        if not mark:
+            return _one_line(said)
+        return f"{_one_line(before).rstrip(' :')}. {keep(self._file, said)}"
+
+
+def _one_line(text: str) -> str:
+    """Without line breaks, and without what would move a terminal's cursor."""
+    return "".join(char if char.isprintable() else "�" for char in " ".join(text.split()))

@@ -118,7 +118,7 @@ def record(
             last = _append(AuditEntry(action="audit.cut", data=gone), last)
         _append(entry, last)
         # Once for all entries of a transaction.
-        if not any(waiting is _keep_head for _, waiting, _ in connection.run_on_commit):
+        if not any(_keep_head in waiting for waiting in connection.run_on_commit):
             transaction.on_commit(_keep_head, robust=True)
     return entry
 

@@ -47,3 +47,27 @@ def test_the_file_never_grows_beyond_two_of_its_size(tmp_path: Path, monkeypatch
 def test_where_nothing_can_be_written_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "logs").write_text("a file where the folder should be")
     assert "cannot be written" in faults.keep(faults.file_in(tmp_path), "Traceback")
+
+
+def test_a_traceback_inside_a_message_is_kept_too(tmp_path: Path) -> None:
+    """The queue has the traceback of a failed task in its message."""
+    said = "Failed tick - boom : Traceback (most recent call last):\n  File x, line 1\nValueError: boom\n"
+    record = logging.LogRecord("django-q", logging.ERROR, __file__, 1, "%s", (said,), None)
+    log = faults.file_in(tmp_path)
+    line = faults.OneLine(tmp_path, "%(message)s").format(record)
+    assert line == f"Failed tick - boom. Its traceback is in {log}."
+    assert "File x, line 1\nValueError: boom" in log.read_text()
+
+
+def test_a_message_of_several_lines_is_one_line_too(tmp_path: Path) -> None:
+    record = logging.LogRecord("other", logging.WARNING, __file__, 1, "late:\n  one\n  two", (), None)
+    assert faults.OneLine(tmp_path, "%(message)s").format(record) == "late: one two"
+
+
+def test_the_message_of_an_error_is_one_line_too(tmp_path: Path) -> None:
+    try:
+        raise ValueError("no such\nmemory\x1b[2J")
+    except ValueError:
+        record = logging.LogRecord("dreams", logging.ERROR, __file__, 1, "failed", (), sys.exc_info())
+    line = faults.OneLine(tmp_path, "%(message)s").format(record)
+    assert line.startswith("failed: ValueError: no such memory") and "\x1b" not in line

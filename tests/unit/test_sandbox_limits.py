@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
+import resource
 from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -95,6 +98,53 @@ def test_a_line_without_end_is_bounded(tree: Tree, memory: Path) -> None:
     (memory / "one.txt").write_bytes(b"x" * 2_000_000)
     answer = Shell(tree, "/memory", Limits(line_bytes=1_000_000)).run("cat one.txt | cut -c1-3")
     assert "a line of more than" in answer.output
+
+
+#: What holds most of a line: millions of its fields, its bytes twice, what each becomes.
+HUNGRY = (
+    "cut -d' ' -f1,3- words",
+    "cut -d' ' -f2- --output-delimiter=------------ words",
+    "cut -d' ' -f1-9999999 words",
+    "sed 's/ /--/g' words",
+    "sed 'p;p;p;p' words",
+    "cat words words words | sort",
+    "grep -o . words",
+    "diff words plain",
+    "nl words",
+    "cat words | tr ' ' '\\n' | sort",
+    "cat words | tr ' ' '\\n' | tail -n 999999",
+)
+
+
+def _peak(base: Path, line: str, sent: Connection) -> None:
+    was = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with open_tree(base) as tree:
+        Shell(tree, "/memory").run(line)
+    sent.send((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - was) // 1024)
+
+
+@pytest.mark.parametrize(
+    ("line", "size", "most"),
+    [
+        *((line, 9, 150) for line in HUNGRY[:3]),
+        *(pytest.param(line, 30, 450, marks=pytest.mark.more) for line in HUNGRY),
+        pytest.param("jq -Rs 'split(\" \")|length' words", 30, 900, marks=pytest.mark.more),
+    ],
+)
+def test_a_line_of_many_megabytes_is_not_many_times_as_much_in_memory(
+    base: Path, memory: Path, line: str, size: int, most: int
+) -> None:
+    """Sizes in MB. Measured in a process of its own, whose peak is its own."""
+    (memory / "words").write_bytes(b"ab " * (size * 333_333))
+    (memory / "plain").write_text("short\n")
+    context = multiprocessing.get_context("fork")
+    there, here = context.Pipe(duplex=False)
+    child = context.Process(target=_peak, args=(base, line, here))
+    child.start()
+    with there, here:
+        assert there.recv() < most
+    child.join()
+    child.close()
 
 
 def test_head_stops_what_it_reads_from(tree: Tree, memory: Path) -> None:
