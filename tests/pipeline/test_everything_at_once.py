@@ -109,6 +109,7 @@ def test_each_thing_is_seen_on_its_page(made: Everything, browser: Client) -> No
         "sub-agents": lacking(page(browser, "session", sessions["agents"]), "reviewer"),
         "gone": lacking(page(browser, "session", sessions["gone"]), "wigeon calendar"),
         "daily logs": lacking(json.dumps(answered("gates")), "keeps daily logs here"),
+        "logs": lacking(page(browser, "project-logs", pk), "lapwing job"),
         "web searches": lacking(page(browser, "usage"), "web searches"),
         "projects": lacking(
             page(browser, "projects"), "reviewer (all projects)", "reviewer (shop, project)", "reviewer (shop, local)",
@@ -140,6 +141,7 @@ def test_a_dream_uses_it(made: Everything, browser: Client) -> None:
     assert lacking(texts, "heron-2", "quail", "redshank") == [], "what was asked for"
     assert lacking(texts, "signing_again.md", eve(made)) == [], "memories themselves"
     assert "whimbrels" not in texts and "whinchats" not in texts, "nobody typed it"
+    assert lacking(texts, "lapwing job", '"role": "log"') == [], "daily logs"
     questions = json.dumps(answered("questions", shop(made).memory_dir))
     assert lacking(questions, "8081", "8080") == [], "a correction"
     assert "Remember that the staging database is heron-2." in read
@@ -148,7 +150,8 @@ def test_a_dream_uses_it(made: Everything, browser: Client) -> None:
 
 def locked(made: Everything) -> None:
     """As if somebody had dreamt everywhere, long ago."""
-    for folder in (made.root.folder(made.shop) / "memory", *made.agents().values()):
+    memories = [made.root.folder(cwd) / "memory" for cwd in (made.shop, made.journal)]
+    for folder in (*memories, *made.agents().values()):
         (folder / LOCK).touch()
         os.utime(folder / LOCK, (0, 0))
 
@@ -161,6 +164,8 @@ def test_what_is_said_now_is_caught_and_an_agents_memory_dreams(made: Everything
     before = tree(made)
     caught = answered("extract", shop(made).memory_dir)
     assert "the mail relay is ruff-7" in json.dumps(caught["caught"])
+    distilled = answered("dream", Project.objects.get(name="journal").memory_dir, "--logs")
+    assert "lapwing job" in json.dumps(answered("proposal", distilled["proposal"], "--diff"))
     for scope in made.agents():
         agent = Project.objects.get(kind="agent", scope=scope)
         assert answered("dream", agent.memory_dir, "--force")["status"] == "completed"
@@ -178,6 +183,8 @@ def test_what_is_asked_over_it_changes_nothing(made: Everything, browser: Client
     assert lacking(json.dumps(ends), "sanderling", "siskin") == []
     notes = answered("notes", "corrects")
     assert lacking(json.dumps(notes), "8081") == []
+    seen = page(browser, "session", Session.objects.get(session_id="corrects").pk)
+    assert lacking(seen, "Hand-over notes") == []
     answered("jobs", "add", "0 8 * * *", "checkup", "--project", project.memory_dir)
     assert lacking(page(browser, "schedules"), "shop") == []
     assert answered("checkup", project.memory_dir)

@@ -99,7 +99,10 @@ def make(base: Path, now: dt.datetime | None = None) -> Everything:
 def _memories(made: Everything, at: float) -> None:
     for number, (name, text) in enumerate(MEMORIES.items()):
         _aged(made.root.memory(made.shop, name, text), at - (60 + number) * HOUR)
-    for days, said in ((1, "Decided: the lapwing queue replaces cron."), (3, "Looked at the merlin logs.")):
+    for days, said in (
+        (1, "Remember: invoices are sent by the lapwing job"),
+        (3, "Looked at the merlin logs."),
+    ):
         day = dt.datetime.fromtimestamp(at, dt.UTC) - dt.timedelta(days=days)
         for cwd in (made.shop, made.journal):
             log = made.root.memory(
