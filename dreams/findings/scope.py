@@ -14,7 +14,6 @@ from dreams.lib import diff, memdir
 
 CHECK = "scope"
 CONTROL_FILES = frozenset({".consolidate-lock"})
-NAME_BYTES = 255  # of one name, on every common file system
 
 
 def check(subject: Subject) -> Iterator[Found]:
@@ -117,16 +116,11 @@ def _not_a_memory(path: str) -> tuple[str, str, str] | None:
 
 
 def _unfit(path: str, subject: Subject) -> tuple[str, str, str] | None:
-    """A new name that hides characters reads as another. What a person brings back has the name that it had."""
+    """A new name must travel, and read as what it is. What a person brings back has the name that it had."""
     if path in subject.before or any(hunk.by_hand for hunk in subject.hunks if hunk.path == path):
         return None
-    hidden = not diff.is_plain(path)
-    if not hidden and all(
-        len(part.encode("utf-8", "surrogatepass")) <= NAME_BYTES for part in path.split("/")
-    ):
-        return None
-    why = "hides characters in its name" if hidden else f"has a name of more than {NAME_BYTES} bytes"
-    return "name-unfit", f"{_spelt(path)} {why}.", "Reject it, or choose a plain name."
+    why = memdir.unfit(path)
+    return ("name-unfit", f"{_spelt(path)} {why}.", "Reject it, or choose a plain name.") if why else None
 
 
 def _spelt(path: str) -> str:
@@ -138,12 +132,8 @@ def _collides(path: str, subject: Subject) -> tuple[str, str, str] | None:
     """On some file systems two such names are one file, and the second write replaces the first."""
     if path in subject.before or path not in subject.after:
         return None
-    key = memdir.name_key(path)
-    other = next(
-        (p for p in sorted({*subject.before, *subject.after}) if p != path and memdir.name_key(p) == key),
-        None,
-    )
-    if other is None:
+    other = memdir.twin(path, sorted({*subject.before, *subject.after}))
+    if not other:
         return None
     message = f"{path} differs from {other} by case or Unicode form only."
     return "name-collides", message, f"Change {other}, or choose another name."

@@ -35,6 +35,15 @@ from tests.world.findings import FILES, changed, codes, one, report
         ("de\nploy.md", "name-unfit"),
         ("de\x1b[2Jploy.md", "name-unfit"),
         ("d" * 260 + ".md", "name-unfit"),
+        ("\u0390" * 90 + ".md", "name-unfit"),  # 270 units where names are stored decomposed
+        *((f"note{char}b.md", "name-unfit") for char in '<>:"|?*'),
+        ("<img src=x onerror=alert(1)>.md", "name-unfit"),
+        ("C:x.md", "path-outside"),
+        *((name, "name-unfit") for name in ("CON.md", "nul.md", "com1.notes.md", "LPT¹.md", "aux/a.md")),
+        (" a.md", "name-unfit"),
+        ("team./a.md", "name-unfit"),
+        ("team /a.md", "name-unfit"),
+        ("gh" + "p_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO.md", "name-unfit"),
     ],
 )
 def test_a_path_out_of_scope_is_refused(path, code):
@@ -44,7 +53,7 @@ def test_a_path_out_of_scope_is_refused(path, code):
 
 def test_an_odd_name_that_shows_itself_is_in_scope_and_one_that_stood_there_comes_back():
     odd = "dep\u200bloy.md"
-    assert "name-unfit" not in codes(report({**FILES, "what now? größe 日本.md": b"- two\n"}))
+    assert "name-unfit" not in codes(report({**FILES, "what now, größe 日本.md": b"- two\n"}))
     assert "name-unfit" not in codes(report({**FILES, odd: b"- two\n"}, {**FILES, odd: b"- one\n"}))
     back = between(FILES, {**FILES, odd: b"- two\n"})
     by_hand = replace(back, hunks=tuple(replace(hunk, by_hand=True) for hunk in back.hunks))
@@ -54,6 +63,12 @@ def test_an_odd_name_that_shows_itself_is_in_scope_and_one_that_stood_there_come
 def test_another_unicode_form_of_a_name_is_refused():
     before = {**FILES, "caf\u00e9.md": b"- one\n"}
     assert "name-collides" in codes(report({**before, "cafe\u0301.md": b"- two\n"}, before))
+
+
+def test_a_folder_that_differs_by_case_alone_is_refused():
+    before = {**FILES, "team/a.md": b"- one\n"}
+    assert "name-collides" in codes(report({**before, "Team/b.md": b"- two\n"}, before))
+    assert "name-collides" not in codes(report({**before, "team/b.md": b"- two\n"}, before))
 
 
 def test_a_rename_by_case_alone_is_refused():

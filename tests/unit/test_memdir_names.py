@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.lib.memdir import memory_type, name_key, parse, safe_file_name, slug_for
+from dreams.lib.memdir import memory_type, name_key, parse, safe_file_name, slug_for, unfit
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,8 @@ def test_a_fresh_name_collides_with_none_by_case_or_unicode_form():
     )
     assert safe_file_name("feedback_tests.md", "feedback", []) == "feedback_tests.md"
     assert safe_file_name("Memory", None, []) == "memory_2.md"
+    assert safe_file_name("Con", None, []) == "con_memory.md"
+    assert safe_file_name("NUL", "project", []) == "project_nul.md"
 
 
 @given(
@@ -53,3 +55,4 @@ def test_every_name_is_safe_on_every_file_system(name: str, kind: str | None, wo
     assert len(second.encode()) < 255
     assert not set(second) & set('/\\:*?"<>|\0\n\r ')
     assert not second.startswith(".")
+    assert not unfit(first) and not unfit(second)

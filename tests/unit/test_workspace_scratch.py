@@ -88,3 +88,23 @@ def test_what_must_not_change_is_refused_with_the_reason(
 def test_bytes_that_are_not_utf8_survive_the_copy(tmp_path: Path, memory: Path) -> None:
     with open_one(tmp_path, memory) as scratch:
         assert scratch.contents()["odd.md"] == b"caf\xe9\n"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["CON.md", "<img src=x>.md", "what?.md", "dep\u200bloy.md", "a.md ", "team./b.md", "\u0390" * 90 + ".md"],
+)
+def test_a_new_file_gets_a_name_that_travels_and_is_told_so_at_once(tmp_path: Path, path: str) -> None:
+    with workspace.Workspace.create(tmp_path / "scratch", workspace.Snapshot(exists=True)) as made:
+        with pytest.raises(workspace.WorkspaceRefused):
+            made.write(path, "text\n")
+        assert made.paths() == []
+
+
+def test_a_file_that_has_such_a_name_already_can_be_changed(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "what?.md").write_text("one\n")
+    with workspace.Workspace.create(tmp_path / "scratch", workspace.take(tmp_path / "memory")) as made:
+        made.write("what?.md", "two\n")
+        with pytest.raises(workspace.WorkspaceRefused, match="Choose another name"):
+            made.write("What?.md", "three\n")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shutil
 import stat as st
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -17,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from dreams.lib.files import safefs, text
+from dreams.lib.memdir import names
 
 MAX_FILES = 5_000
 MAX_FILE_BYTES = 4 * 1024 * 1024
@@ -180,7 +180,10 @@ class Workspace:
         # What stands there unread (a link, a folder, a file too large) would be lost, or refuse the apply later.
         if unread := self.snapshot.unread(path):
             return f"could not be read ({unread})"
-        return self._looks_like_another(path)
+        present = set(self._walk())
+        if other := names.twin(path, sorted(present)):
+            return f"differs from {other} only by case or Unicode form"
+        return "" if path in present else names.unfit(path)
 
     def read(self, path: str) -> str | None:
         """The text now in the scratch copy, or None when there is no such file."""
@@ -209,13 +212,8 @@ class Workspace:
         safefs.split(path)
         reason = self.read_only_because(path)
         if reason:
-            raise WorkspaceRefused(f"{path} {reason}. Leave it as it is.")
-
-    def _looks_like_another(self, path: str) -> str:
-        """Two names that differ only by case or Unicode form are one file on other systems."""
-        folded = _folded(path)
-        twin = next((other for other in self._walk() if other != path and _folded(other) == folded), None)
-        return f"differs from {twin} only by case or Unicode form" if twin else ""
+            remedy = "Leave it as it is." if self._root.exists(path) else "Choose another name."
+            raise WorkspaceRefused(f"{path} {reason}. {remedy}")
 
     def _put(self, path: str, data: bytes) -> None:
         parent = str(PurePosixPath(path).parent)
@@ -227,7 +225,3 @@ class Workspace:
         for entry in self._root.walk(limit=MAX_FILES * 2):
             if isinstance(entry, safefs.Found):
                 yield entry.rel
-
-
-def _folded(path: str) -> str:
-    return unicodedata.normalize("NFC", path).casefold()

@@ -5,11 +5,9 @@ from dreams.lib.memdir.document import (
     is_log,
     is_team,
     memory_type,
-    name_key,
-    safe_file_name,
-    slug_for,
 )
 from dreams.lib.memdir.index import IndexRow, render_row
+from dreams.lib.memdir.names import name_key, safe_file_name, slug_for, twin, unfit
 
 from .document import Document, parse, with_body, with_lines
 from .fields import render_value, with_field
@@ -67,6 +65,8 @@ __all__ = [
     "sections",
     "slug_for",
     "split_lines",
+    "twin",
+    "unfit",
     "wikilinks",
     "with_body",
     "with_children",

@@ -1,7 +1,5 @@
 """One memory file: BOM, frontmatter and body, written back byte for byte; its type and its file name. PURE."""
 
-import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -91,10 +89,9 @@ def with_lines(document: Document, start: int, stop: int, lines: list[str]) -> D
     return from_text(replace_lines(document.text, start, stop, lines, document.newline), document.bom)
 
 
-# --- Type and file name ----------------------------------------------------------------------------------------------
+# --- Type and kind of a file ----------------------------------------------------------------------------------------------
 
 INDEX_NAME = "MEMORY.md"
-SLUG_MAX_BYTES = 120  # leaves room for prefix, number and ending below the 255 bytes a file system allows
 
 
 def memory_type(document: Document, path: str) -> str | None:
@@ -117,33 +114,3 @@ def is_team(path: str) -> bool:
 def is_log(path: str) -> bool:
     """Whether it is a log that the agent keeps by day or by session: read, and never changed."""
     return path.startswith("logs/")
-
-
-def name_key(file_name: str) -> str:
-    """Equal for two names that some file system takes for one: case and Unicode form put aside."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", file_name).casefold())
-
-
-def slug_for(name: str) -> str:
-    """Letters and digits of any language in lower case, everything else as single underscores."""
-    text = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", name).lower())
-    kept = "".join(char if _belongs_in_name(char) else " " for char in text[:400])
-    slug = "_".join(kept.split()).encode("utf-8")[:SLUG_MAX_BYTES].decode("utf-8", "ignore")
-    return slug.strip("_") or "memory"
-
-
-def _belongs_in_name(char: str) -> bool:
-    # Marks are parts of letters in many scripts; without them words would break apart.
-    return char.isalnum() or unicodedata.category(char) in {"Mn", "Mc"}
-
-
-def safe_file_name(name: str, kind: str | None, existing: Iterable[str]) -> str:
-    """A fresh file name such as `feedback_run_tests.md`, numbered when an existing one would collide."""
-    slug = slug_for(name.removesuffix(".md"))
-    prefix = f"{slug_for(kind)}_" if kind else ""
-    stem = slug if slug.startswith(prefix) else prefix + slug
-    taken = {name_key(other) for other in existing} | {name_key(INDEX_NAME)}
-    candidate, number = f"{stem}.md", 2
-    while name_key(candidate) in taken:  # ends after at most one try per existing name
-        candidate, number = f"{stem}_{number}.md", number + 1
-    return candidate

@@ -1,0 +1,96 @@
+"""Names of memory files: fresh ones, those that two file systems take for one, those that do not travel. PURE.
+
+Memory directories are copied between machines, so a new name must be good on all of them. The rules are those of Windows
+(Microsoft, “Naming Files, Paths, and Namespaces”), of macOS, which stores names decomposed, and of the file systems' 255.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from dreams.lib.diff.invisible import is_plain
+from dreams.lib.memdir.document import INDEX_NAME
+from dreams.lib.secrets import redact
+
+SLUG_MAX_BYTES = 120  # leaves room for prefix, number and ending below the 255 bytes a file system allows
+NAME_BYTES = 255  # of one name, on every common file system
+FORBIDDEN = frozenset('<>:"|?*\\')
+#: Devices, whatever ending is behind them.
+RESERVED = frozenset(
+    {"con", "prn", "aux", "nul", "conin$", "conout$"}
+    | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"}
+)
+
+
+def unfit(path: str) -> str:
+    """Why a new file cannot have this name, as the end of a sentence; empty where it travels to every system."""
+    if not is_plain(path):
+        return "hides characters in its name"
+    if redact.values(path):
+        return "has a secret in its name"
+    return next((why for part in path.split("/") if (why := _unfit_part(part))), "")
+
+
+def _unfit_part(part: str) -> str:
+    if found := next((char for char in part if char in FORBIDDEN), ""):
+        return f"has “{found}” in its name, which other systems do not allow"
+    if part.partition(".")[0].rstrip().casefold() in RESERVED:
+        return f"has the name of a device on other systems ({part})"
+    if part != part.strip() or part.endswith("."):
+        return "has a name that begins or ends with a space, or ends with a dot"
+    return f"has a name of more than {NAME_BYTES} bytes" if _size(part) > NAME_BYTES else ""
+
+
+def _size(part: str) -> int:
+    """In bytes, or in UTF-16 units as macOS counts them, decomposed: whichever is more."""
+    decomposed = unicodedata.normalize("NFD", part).encode("utf-16-le", "surrogatepass")
+    return max(len(part.encode("utf-8", "surrogatepass")), len(decomposed) // 2)
+
+
+def twin(path: str, others: Iterable[str]) -> str:
+    """Another of `others` that some file system takes for `path`, or whose folder for one of its folders; else empty."""
+    mine = {name_key(part): part for part in _upwards(path)}
+    for other in others:
+        if other != path and any(mine.get(name_key(part), part) != part for part in _upwards(other)):
+            return other
+    return ""
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """The path and its folders."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def name_key(file_name: str) -> str:
+    """Equal for two names that some file system takes for one: case and Unicode form put aside."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", file_name).casefold())
+
+
+def slug_for(name: str) -> str:
+    """Letters and digits of any language in lower case, everything else as single underscores."""
+    text = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", name).lower())
+    kept = "".join(char if _belongs_in_name(char) else " " for char in text[:400])
+    slug = "_".join(kept.split()).encode("utf-8")[:SLUG_MAX_BYTES].decode("utf-8", "ignore")
+    return slug.strip("_") or "memory"
+
+
+def _belongs_in_name(char: str) -> bool:
+    # Marks are parts of letters in many scripts; without them words would break apart.
+    return char.isalnum() or unicodedata.category(char) in {"Mn", "Mc"}
+
+
+def safe_file_name(name: str, kind: str | None, existing: Iterable[str]) -> str:
+    """A fresh file name such as `feedback_run_tests.md`, numbered when an existing one would collide."""
+    slug = slug_for(name.removesuffix(".md"))
+    prefix = f"{slug_for(kind)}_" if kind else ""
+    stem = slug if slug.startswith(prefix) else prefix + slug
+    if stem in RESERVED:
+        stem += "_memory"
+    taken = {name_key(other) for other in existing} | {name_key(INDEX_NAME)}
+    candidate, number = f"{stem}.md", 2
+    while name_key(candidate) in taken:  # ends after at most one try per existing name
+        candidate, number = f"{stem}_{number}.md", number + 1
+    return candidate
