@@ -143,7 +143,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class SessionBrief:
-    """A session to learn from: bytes `from_byte` to `to_byte` of its transcript are new."""
+    """A session to learn from: bytes `from_byte` to `to_byte` of its transcript are new.
+
+    `no_answer`: the transcript is gone, and only what was typed is known; lines and bytes are those of the prompt history.
+    """
 
     pk: int
     session_id: str
@@ -155,6 +158,7 @@ class SessionBrief:
     to_byte: int
     corrections: int
     prompts: tuple[PromptBrief, ...] = ()
+    no_answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from django.db import models
 
+from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import text
 from dreams.models import public_ids
 from dreams.models.dreams import DreamRun
@@ -306,6 +307,11 @@ class Evidence(models.Model):
     def is_logged(self) -> bool:
         """Whether it is a line of a daily log: of its moment only the day is known."""
         return self.role == "log"
+
+    @property
+    def is_prompt_only(self) -> bool:
+        """It is of a prompt whose transcript is gone."""
+        return self.is_transcript and self.note == NO_ANSWER
 
     @property
     def who(self) -> str:

@@ -96,6 +96,7 @@ urlpatterns = [
     path("memories/<int:pk>/edit/", memory.edit, name="memory-edit"),
     path("memories/<int:pk>/forget/", memory.forget, name="memory-forget"),
     path("sessions/<int:pk>/", session.session, name="session"),
+    path("sessions/<int:pk>/prompt/<int:line>/", prompts.of_session, name="session-prompt"),
     path("sessions/<int:pk>/notes/", session_notes.write, name="session-write-notes"),
     path("sessions/<int:pk>/notes/ask/", session_notes.ask, name="session-ask-notes"),
     path("sessions/<int:pk>/notes/cancel/", session_notes.cancel, name="session-cancel-notes"),

@@ -154,6 +154,8 @@ def _session_line(job: Job, session: SessionBrief) -> str:
     ended = (
         f"{session.last_at.astimezone(job.time_zone):%Y-%m-%d %H:%M}" if session.last_at else "time unknown"
     )
+    if session.no_answer:
+        return f"- {session.session_id} “{title}”, last {ended}, no transcript: all that is known was typed, see below"
     new = session.to_byte - session.from_byte
     since = f" from byte {session.from_byte:,}" if session.from_byte else ""
     corrected = f", {plural(session.corrections, 'correction')}" if session.corrections else ""
@@ -165,7 +167,9 @@ def _said(sessions: Sequence[SessionBrief]) -> list[str]:
     """What the person typed that looks like a correction or a wish: where the search is most worth beginning."""
     lines: list[str] = []
     for session in sessions[:MOST_SESSIONS]:
-        telling = sorted(filter(_is_telling, session.prompts), key=_weight)
+        # Of one without a transcript nothing else can be read.
+        wanted = session.prompts if session.no_answer else filter(_is_telling, session.prompts)
+        telling = sorted(wanted, key=_weight)
         lines += [_prompt_line(session, prompt) for prompt in telling[:PROMPTS_PER_SESSION]]
     kept: list[str] = []
     for line in lines:

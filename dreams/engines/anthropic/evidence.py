@@ -18,6 +18,7 @@ from dreams.engines.linedates import day_of_log
 from dreams.engines.types import Citation, EvidenceSource, Job, LineDate, SessionBrief
 from dreams.lib import memdir
 from dreams.lib.agents import transcripts
+from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.diff import visible
 from dreams.lib.files import safefs
 from dreams.lib.prose import dates
@@ -144,6 +145,8 @@ class Evidence:
         path, brief = self._transcript(name)
         if path is None:
             return _missing("transcript", quote, name, line, "there is no such session")
+        if brief is not None and brief.no_answer:
+            return _in_prompts(brief, quote, line)
         try:
             matches = transcripts.find_quote(path, quote, limit=MOST_MATCHES, progress=self._progress)
         except OSError as error:
@@ -239,6 +242,27 @@ def _in_text(source: EvidenceSource, text: str, place: str, quote: str, line: in
         return _missing(source, quote, place, line, "no line holds these words")
     number = min(hits, key=lambda hit: abs(hit - (line or hit)), default=None)
     return Citation(source, quote, place=place, line_no=number)
+
+
+def _in_prompts(brief: SessionBrief, quote: str, line: int | None) -> Citation:
+    """In what was typed, where the transcript is gone."""
+    wanted = _squeezed(quote)
+    found = [prompt for prompt in brief.prompts if wanted in _squeezed(prompt.text)]
+    if not found:
+        return _missing("transcript", quote, str(brief.path), line, "no prompt holds these words", brief)
+    prompt = min(found, key=lambda one: abs(one.line_no - (line or one.line_no)))
+    return Citation(
+        "transcript",
+        quote,
+        place=str(brief.path),
+        session_pk=brief.pk,
+        line_no=prompt.line_no,
+        offset=prompt.offset,
+        role="user",
+        at=prompt.at,
+        context=redact.redact(prompt.text)[:QUOTE_CHARS],
+        note=NO_ANSWER,
+    )
 
 
 def _missing(

@@ -29,7 +29,7 @@ class ReadTools(Protocol):
 def mounts_of(job: Job) -> Mounts:
     """The scratch copy as /memory, also when it is named below a transcript folder; the folders of the sessions as
     /transcripts/<name>; the repository as /repo."""
-    folders = list(dict.fromkeys(brief.path.parent for brief in job.sessions))
+    folders = list(dict.fromkeys(brief.path.parent for brief in job.sessions if not brief.no_answer))
     rows = [("memory", str(job.workspace.folder), tuple(f"{folder}/memory" for folder in folders))]
     rows += [(f"transcripts/{mounted(folder)}", str(folder), (str(folder),)) for folder in folders]
     if job.repo_dir is not None and job.repo_dir.is_dir():

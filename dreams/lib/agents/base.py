@@ -16,6 +16,9 @@ ProjectKind = Literal["auto", "agent"]
 Scope = Literal["user", "project", "local"]
 TranscriptKind = Literal["main", "subagent"]
 T = TypeVar("T")
+
+#: The note of a quote whose prompt only the agent's prompt history has: the transcript is gone, and the answer with it.
+NO_ANSWER = "prompt history, no answer kept"
 InstructionScope = Literal["managed", "user", "project", "local", "rule"]
 MemoryKind = Literal["index", "topic", "team", "log"]
 

@@ -17,7 +17,7 @@ from dreams import conf
 from dreams.engines.types import PromptBrief, SessionBrief
 from dreams.models import MemoryWrite, Project, Prompt, Session
 from dreams.services.catching.pasted import without_pasted
-from dreams.services.dreaming.reading import brief
+from dreams.services.dreaming.reading import brief, end_of, with_prompts_only, without_hidden
 
 MOST_SESSIONS = 50  # in one reading; the others come with the next
 MOST_PROMPTS = 2_000
@@ -64,8 +64,17 @@ def unread(project: Project) -> QuerySet[Session]:
     return rows.exclude(size=Coalesce(F("caught_bytes"), 0)).order_by("touched_at", "pk")
 
 
+def unread_prompts(
+    project: Project, until: dt.datetime, since: dt.datetime | None = None
+) -> QuerySet[Session]:
+    """Sessions without a transcript, of which the prompt history has something that nobody has read; the last word of each
+    was typed between `since` and `until`."""
+    rows = with_prompts_only(project).filter(end__gt=Coalesce(F("caught_bytes"), 0), last_at__lte=until)
+    return (rows.filter(last_at__gte=since) if since else rows).order_by("last_at", "pk")
+
+
 def quiet(project: Project, now: dt.datetime) -> QuerySet[Session]:
-    """Those of them in which nothing was written for a while, or that the agent's hook said to have ended."""
+    """Those of `unread` in which nothing was written for a while, or that the agent's hook said to have ended."""
     pause = wait(project)
     # Touched long after now: a clock ran ahead.
     is_quiet = Q(touched_at__lte=now - pause) | Q(touched_at__gt=now + pause)
@@ -93,14 +102,15 @@ def parts(sessions: Iterable[Session], since: dt.datetime | None, *, again: bool
 
 def _part(session: Session, since: dt.datetime | None, again: bool) -> Part:
     cursor = session.caught_bytes
-    start = 0 if again or cursor is None or cursor > session.size else cursor
-    rows = session.prompts.filter(offset__gte=start, offset__lt=session.size)
+    end = end_of(session)
+    start = 0 if again or cursor is None or cursor > end else cursor
+    rows = without_hidden(session.prompts.filter(offset__gte=start, offset__lt=end))
     rows = rows if again else rows.filter(caught_at__isnull=True)
     rows = rows if since is None else rows.exclude(at__lt=since)
     prompts = list(rows.order_by("offset")[:MOST_PROMPTS])
-    written = MemoryWrite.objects.filter(session=session, offset__gte=start, offset__lt=session.size)
+    written = MemoryWrite.objects.filter(session=session, offset__gte=start, offset__lt=end)
     by_agent = not again and bool(prompts) and written.exists()
-    return Part(session, cursor, start, session.size, prompts, by_agent)
+    return Part(session, cursor, start, end, prompts, by_agent)
 
 
 def move(parts: Iterable[Part], now: dt.datetime) -> list[Part]:

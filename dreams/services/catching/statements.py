@@ -16,6 +16,7 @@ from dreams.engines.anthropic import catching as model
 from dreams.engines.rules import catching
 from dreams.engines.types import Citation, Job, SessionBrief, Silent
 from dreams.lib.agents import transcripts
+from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import workspace
 from dreams.models import LeftOut, ModelRequest, Project, Proposal
 from dreams.services import pricing, proposals
@@ -95,6 +96,7 @@ def _statement(one: model.Named, brief: SessionBrief) -> Statement:
         line_no=one.prompt.line_no,
         offset=one.prompt.offset,
         role="user",
+        note=NO_ANSWER if brief.no_answer else "",
         at=one.prompt.at,
     )
     return Statement(one.quote, one.text, one.memory_type, (cited,), "anthropic")
@@ -102,6 +104,9 @@ def _statement(one: model.Named, brief: SessionBrief) -> Statement:
 
 def _messages(part: Part, brief: SessionBrief) -> Iterator[model.Message]:
     """What was typed and answered in the new part, in order; what the person pasted is left out."""
+    if brief.no_answer:
+        yield from (model.Message(one.text[: model.CHARACTERS], one.offset, one) for one in brief.prompts)
+        return
     typed = {prompt.offset: prompt for prompt in brief.prompts}
     offset: int | None = part.from_byte
     while offset is not None and offset < part.to_byte:

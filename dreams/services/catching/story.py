@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from django.core.cache import cache
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from dreams.engines.types import EngineError
@@ -60,8 +61,10 @@ def due(now: dt.datetime, everywhere: Everywhere) -> Iterator[Project]:
 
 
 def _has_new(project: Project, now: dt.datetime) -> bool:
-    return reading.quiet(project, now).exists() or any(
-        at > known for at, known in _touched(project) if at <= now - reading.wait(project)
+    return (
+        reading.quiet(project, now).exists()
+        or _quiet_prompts(project, now).exists()
+        or any(at > known for at, known in _touched(project) if at <= now - reading.wait(project))
     )
 
 
@@ -137,5 +140,11 @@ def _parts(
         session.refresh_from_db()
         return reading.parts([session], None, again=True)
     if asked:
-        return reading.parts(reading.unread(project), None)
-    return reading.parts(reading.quiet(project, now), reading.began(project))
+        return reading.parts([*reading.unread(project), *reading.unread_prompts(project, now)], None)
+    quiet = [*reading.quiet(project, now), *_quiet_prompts(project, now)]
+    return reading.parts(quiet, reading.began(project))
+
+
+def _quiet_prompts(project: Project, now: dt.datetime) -> QuerySet[Session]:
+    """Of sessions that no transcript is known of, and that ended a while ago; what was typed before is old."""
+    return reading.unread_prompts(project, now - reading.wait(project), reading.began(project))

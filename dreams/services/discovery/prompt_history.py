@@ -237,6 +237,8 @@ def _leave_to_transcripts(host: str) -> None:
     for some in _some({pk for pk, _ in left}):
         Prompt.objects.filter(pk__in=some).delete()
     for sessions in _some({session for _, session in left}):
+        # How far it was read was told in bytes of the history.
+        Session.objects.filter(pk__in=sessions, files__kind=_MAIN).update(used_bytes=0, caught_bytes=None)
         Session.objects.filter(
             pk__in=sessions, gone_at__isnull=False, files__isnull=True, prompts__isnull=True
         ).delete()

@@ -7,8 +7,9 @@ import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from dreams import conf
@@ -22,6 +23,8 @@ from dreams.models import (
     AppliedFile,
     DreamRun,
     DreamSession,
+    HiddenPrompt,
+    HistoryPrompt,
     LeftOut,
     MemoryWrite,
     Project,
@@ -46,8 +49,22 @@ def new_sessions(project: Project) -> QuerySet[Session]:
     )
 
 
+def with_prompts_only(project: Project) -> QuerySet[Any]:
+    """Sessions whose transcript nobody has: `end` is behind the last prompt that the prompt history has of each, in bytes
+    of the history. No gate counts them."""
+    last = HistoryPrompt.objects.filter(prompt__session=OuterRef("pk")).order_by().values("prompt__session")
+    end = Subquery(last.annotate(end=Max("prompt__offset") + 1).values("end"))
+    return (
+        project.sessions.filter(gone_at__isnull=False, own=False).annotate(end=end).filter(end__isnull=False)
+    )
+
+
+def _new_prompts_only(project: Project) -> QuerySet[Any]:
+    return with_prompts_only(project).filter(end__gt=F("used_bytes")).order_by("-last_at", "-pk")
+
+
 def fingerprint(project: Project) -> str:
-    """A digest of memories, new sessions, what stays out and the engine. Two queries and no disk."""
+    """A digest of memories, new sessions, what stays out and the engine. A few queries and no disk."""
     digest = hashlib.sha256()
     for row in _rows(project):
         digest.update("\0".join(map(str, row)).encode("utf-8", "surrogatepass") + b"\n")
@@ -62,6 +79,8 @@ def _rows(project: Project) -> Iterable[tuple[object, ...]]:
         .order_by("session_id")
         .values_list("session_id", "used_bytes", "size")[:MAX_SESSIONS]
     )
+    rows = _new_prompts_only(project).order_by("session_id")
+    yield from rows.values_list("session_id", "used_bytes", "end")[:MAX_SESSIONS]
     yield from (
         LeftOut.objects.filter(project=project).order_by("pk").values_list("path", "hunk_id", "inputs_key")
     )
@@ -79,7 +98,10 @@ _OF_OTHERS = {Version.Origin.FOUND, Version.Origin.OUTSIDE, Version.Origin.EDIT}
 
 
 def review_sessions(dream: DreamRun) -> list[SessionBrief]:
-    """The sessions with something new, recorded as reviewed by this dream, with what was typed in the new part."""
+    """The sessions with something new, recorded as reviewed by this dream, with what was typed in the new part.
+
+    Those whose transcript nobody has come with the prompts that the history has of them, but for hidden ones.
+    """
     now = timezone.now()
     grace = dt.timedelta(minutes=conf.current(dream.project).live_minutes)
     live = discovery.live_session_ids(dream.project)
@@ -88,20 +110,30 @@ def review_sessions(dream: DreamRun) -> list[SessionBrief]:
         for session in new_sessions(dream.project)[:MAX_SESSIONS]
         if dream.forced or (session.session_id not in live and abs(now - session.touched_at) >= grace)
     ]
+    chosen += _new_prompts_only(dream.project)[: MAX_SESSIONS - len(chosen)]
     DreamSession.objects.bulk_create(
-        DreamSession(dream=dream, session=session, from_byte=session.used_bytes, to_byte=session.size)
+        DreamSession(dream=dream, session=session, from_byte=session.used_bytes, to_byte=end_of(session))
         for session in chosen
     )
     prompts: dict[int, list[PromptBrief]] = {}
-    rows = Prompt.objects.filter(session__in=chosen, offset__gte=F("session__used_bytes")).order_by(
-        "at", "session", "offset"
-    )
-    for row in rows[:MAX_PROMPTS]:
+    rows = Prompt.objects.filter(session__in=chosen, offset__gte=F("session__used_bytes"))
+    for row in without_hidden(rows).order_by("at", "session", "offset")[:MAX_PROMPTS]:
         prompts.setdefault(row.session_id, []).append(PromptBrief(row.text, row.line_no, row.offset, row.at))
     return [
-        brief(session, session.used_bytes, session.size, prompts.get(session.pk, ()))
-        for session in reversed(chosen)
+        brief(session, session.used_bytes, end_of(session), prompts.get(session.pk, ()))
+        for session in sorted(chosen, key=lambda session: session.last_at or session.touched_at)
     ]
+
+
+def without_hidden(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:
+    """Without those of the prompt history that the person hid: what is cited is shown."""
+    is_hidden = Exists(HiddenPrompt.objects.filter(key=OuterRef("pk")))
+    return rows.exclude(is_hidden, history__isnull=False)
+
+
+def end_of(session: Session) -> int:
+    """Where what there is to read of a session ends; of one `with_prompts_only` in the prompt history."""
+    return int(getattr(session, "end", session.size))
 
 
 def brief(session: Session, from_byte: int, to_byte: int, prompts: Iterable[PromptBrief]) -> SessionBrief:
@@ -117,6 +149,7 @@ def brief(session: Session, from_byte: int, to_byte: int, prompts: Iterable[Prom
         to_byte=to_byte,
         corrections=session.corrections,
         prompts=tuple(prompts),
+        no_answer=hasattr(session, "end"),
     )
 
 

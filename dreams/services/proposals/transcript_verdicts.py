@@ -11,8 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from django.db.models import Q
+
 from dreams.engines.types import Citation
 from dreams.findings.base import Found, Heard
+from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import text
 from dreams.lib.prose import claims
 from dreams.lib.secrets import redact
@@ -49,7 +52,8 @@ class TranscriptVerdicts:
         """
         if dream is None:
             return cls(())
-        rows = dream.reviewed.filter(session__own=False, session__gone_at__isnull=True)
+        on_disk, in_history = Q(session__gone_at__isnull=True), Q(session__prompts__history__isnull=False)
+        rows = dream.reviewed.filter(on_disk | in_history, session__own=False).distinct()
         sessions = [row.session for row in rows.select_related("session").order_by("-session__touched_at")]
         return cls(sessions, is_here=dream.project.host == hosts.host())
 
@@ -132,13 +136,23 @@ class TranscriptVerdicts:
                 self.unread += 1
                 continue
             try:
-                evidence = claims.read(session.path)
+                evidence = _evidence(session)
             except (OSError, ValueError) as error:
                 log.info("session %s not read: %s", session.session_id, type(error).__name__)
                 self.unread += 1
                 continue
             units += len(evidence.units)
             yield session, evidence
+
+
+def _evidence(session: Session) -> claims.Evidence:
+    """What was said; where the transcript is gone, what the prompt history has of it. Raises OSError."""
+    if session.gone_at is None:
+        return claims.read(session.path)
+    typed = claims.Evidence()
+    for prompt in session.prompts.filter(history__isnull=False).order_by("offset"):
+        typed.add(prompt.text, prompt.line_no, "user", prose=True)
+    return typed
 
 
 def _size(session: Session) -> int:
@@ -162,6 +176,7 @@ def _citation(session: Session, verdict: claims.ClaimCheck) -> Citation | None:
         session_pk=session.pk,
         line_no=best.line,
         role=best.role,
+        note=NO_ANSWER if session.gone_at else "",
     )
 
 
@@ -178,6 +193,7 @@ def stored(line_no: int, said: str, heard: Heard) -> dict[str, object]:
         "line_no": place.line_no if place else None,
         "role": place.role if place else "",
         "quote": text.storable(place.quote, QUOTE_LIMIT) if place else "",
+        "note": place.note if place else "",
     }
 
 
@@ -202,4 +218,5 @@ def _place(row: dict[str, object]) -> Citation:
         session_pk=session if isinstance(session, int) else None,
         line_no=line if isinstance(line, int) else None,
         role=str(row.get("role") or ""),
+        note=str(row.get("note") or ""),
     )

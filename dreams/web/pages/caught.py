@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import F, Prefetch, Q
-from django.urls import reverse
 from django.utils import timezone
 
+from dreams.lib.agents.base import NO_ANSWER
 from dreams.models import Card, Finding, Project
 from dreams.services.catching import gates, states
 from dreams.services.scheduling.gate_inputs import Everywhere
+from dreams.web.pages.session import said_at
 
 #: A rejected card can be taken back from the page for so long.
 LATELY = dt.timedelta(days=1)
@@ -30,6 +31,7 @@ class Shown:
     at: dt.datetime | None
     session: str
     session_url: str
+    no_answer: str
     text: str
     memory_type: str
     path: str
@@ -102,8 +104,7 @@ def _shown(row: Card, is_now: bool) -> Shown:
     # A line, its file's description and its index row have the same said of them.
     findings = list({found.code: found for hunk in reversed(hunks) for found in hunk.findings.all()}.values())
     cited = row.citations[0] if row.citations else {}
-    line = cited.get("line_no")
-    at_line = f"?line={line}#line-{line}" if line else ""
+    line, note = cited.get("line_no"), str(cited.get("note") or "")
     return Shown(
         public_id=row.public_id,
         state=row.state,
@@ -111,7 +112,8 @@ def _shown(row: Card, is_now: bool) -> Shown:
         said_by_agent=cited.get("role") == "assistant",
         at=row.said_at,
         session=str(row.session) if row.session else "",
-        session_url=reverse("session", args=[row.session.pk]) + at_line if row.session else "",
+        no_answer=note if note == NO_ANSWER else "",
+        session_url=said_at(row.session.pk, line, note) if row.session else "",
         text=row.text,
         memory_type=row.memory_type,
         path=file.path if file else "",

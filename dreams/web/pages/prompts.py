@@ -8,10 +8,10 @@ from functools import partial
 
 from django.db.models import BooleanField, Exists, ExpressionWrapper, F, OuterRef, Q
 
+from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.agents.claude_code.history import pasted_text
 from dreams.models import HiddenPrompt, Project, Prompt, Session
 from dreams.web.hidden_secrets import shown
-from dreams.web.pages.session import NO_ANSWER
 from dreams.web.paging import Listed, listed, page_of
 
 PAGE = 100

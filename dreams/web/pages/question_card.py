@@ -21,6 +21,7 @@ from dreams.services import blobs
 from dreams.services.questions import options
 from dreams.web.pages import diffs
 from dreams.web.pages.diffs import Block
+from dreams.web.pages.session import said_at
 
 State = Question.State
 MOST_PLACES: Final = 6
@@ -278,8 +279,7 @@ def _made(
     memory: int | None,
 ) -> PlaceCard:
     if session is not None:
-        at_line = f"?line={line}#line-{line}" if line else ""
-        href, name = reverse("session", args=[session.pk]) + at_line, str(session)
+        href, name = said_at(session.pk, line, note), str(session)
     elif memory is not None:
         # The page that numbers its lines.
         href = reverse("memory-blame", args=[memory]) + (f"#line-{line}" if line else "")

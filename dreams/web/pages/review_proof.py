@@ -58,6 +58,7 @@ class Statement:
     quote: str
     session_pk: int | None
     line_no: int | None
+    note: str = ""
 
     @property
     def who(self) -> str:
@@ -87,6 +88,7 @@ def _statement(kept: dict[str, object], mask: Mask) -> Statement:
         mask(place.quote) if place else "",
         place.session_pk if place else None,
         place.line_no if place else None,
+        place.note if place else "",
     )
 
 

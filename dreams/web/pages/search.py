@@ -14,6 +14,7 @@ from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.urls import reverse
 
+from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files.text import plural
 from dreams.models import Memory, Prompt, Session
 from dreams.services.search import finding, index
@@ -21,7 +22,6 @@ from dreams.services.search.finding import Excerpt, Filters, MemoryHit, Part, Se
 from dreams.services.search.index import impatient, is_common
 from dreams.services.search.query import Kind, Query
 from dreams.web.pages.memory import ORIGINS
-from dreams.web.pages.session import NO_ANSWER
 from dreams.web.paging import Listed, page_of
 
 PAGE = 20

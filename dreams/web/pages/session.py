@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.db.models import F, Sum
+from django.urls import reverse
 from django.utils import timezone
 
 from dreams.lib.agents import transcripts
+from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.agents.transcripts.search import MAX_HITS, Hit, Within, find_within
 from dreams.models import DreamRun, Project, Prompt, Session, TranscriptFile
@@ -30,7 +32,6 @@ MOST_MODELS = 8
 TASK_CHARS = 120
 COUNT_BYTES = 1 << 30
 _CHUNK = 1 << 18
-NO_ANSWER = "prompt history, no answer kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,14 @@ def place_of_line(path: str, line: int, known: Iterable[tuple[int, int]] = ()) -
                 position = data.index(b"\n", position + 1)
             return offset + position + 1, line
     return offset, at_line
+
+
+def said_at(session: int, line: int | None, note: str = "") -> str:
+    """The session, at a line of its transcript where one is known; a prompt that `note` says only the prompt history has,
+    among the prompts of its project."""
+    if line and note == NO_ANSWER:
+        return reverse("session-prompt", args=[session, line])
+    return reverse("session", args=[session]) + (f"?line={line}#line-{line}" if line else "")
 
 
 # --- Rows ---------------------------------------------------------------------------------------------------------

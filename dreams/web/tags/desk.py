@@ -25,6 +25,7 @@ from dreams.models import Project
 from dreams.services import host_requests, hosts
 from dreams.web import amounts, render
 from dreams.web.pages.diffs import Bit, DiffLine, Line
+from dreams.web.pages.session import said_at
 
 # Name → the inside of an SVG. Meaning never hangs on an icon alone: a word stands beside each.
 ICONS: dict[str, str] = {
@@ -276,9 +277,9 @@ def _bit(bit: Bit) -> str:
 
 
 @register.simple_tag
-def transcript(session: int, line: int | None) -> str:
-    """The address of a session, at a line of its transcript where one is known."""
-    return reverse("session", args=[session]) + (f"?line={line}#line-{line}" if line else "")
+def transcript(session: int, line: int | None, note: str = "") -> str:
+    """Where what was said is: see `pages.session.said_at`."""
+    return said_at(session, line, note)
 
 
 @register.filter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -37,6 +37,18 @@ def of_project(request: Request, pk: int) -> HttpResponse:
         ),
     }
     return page(request, "dreams/prompts.html", "dreams/_prompts.html", context)
+
+
+@owner
+@require_safe
+def of_session(request: Request, pk: int, line: int) -> HttpResponse:
+    """One prompt among those of its project; in the transcript, where that came back since it was cited."""
+    rows = Prompt.objects.filter(session=pk, line_no=line).select_related("session", "history")
+    prompt = get_object_or_404(rows.order_by("history", "pk"))
+    if not hasattr(prompt, "history"):
+        return redirect(f"{reverse('session', args=[pk])}?line={line}#line-{line}")
+    address = reverse("project-prompts", args=[prompt.session.project_id])
+    return redirect(f"{address}?session={pk}#prompt-{prompt.pk}")
 
 
 @owner

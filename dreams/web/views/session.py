@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.agents.transcripts.search import Within
 from dreams.models import Session, TranscriptFile
 from dreams.services import host_requests
@@ -44,7 +45,7 @@ def session(request: Request, pk: int) -> HttpResponse:
     notes = notes_pages.notes(found)
     context = {
         "session": found,
-        "no_answer": pages.NO_ANSWER if found.gone_at and pages.is_history(found) else "",
+        "no_answer": NO_ANSWER if found.gone_at and pages.is_history(found) else "",
         "project": found.project,
         "file": file,
         "files": files,

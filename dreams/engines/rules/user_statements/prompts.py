@@ -25,6 +25,7 @@ from dreams.engines.rules.user_statements.speech import (
 from dreams.engines.rules.user_statements.statements import Stated, Typed, typed_sentences, whole_statements
 from dreams.engines.types import Citation, Job, LogBrief, PromptBrief, Reporter, SessionBrief
 from dreams.lib.agents import transcripts
+from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files.text import quoted
 from dreams.lib.memdir import mask_code
 from dreams.lib.prose.exchanges import is_told_past
@@ -279,6 +280,7 @@ class Heard:
             offset=self.prompt.offset,
             role="user",
             at=self.prompt.at,
+            note=NO_ANSWER if self.source.no_answer else "",
         )
 
 
