@@ -69,7 +69,7 @@ def test_what_became_of_a_dream_is_told_in_a_sentence(status: str, state: str | 
     dream = make.make_dream(project, status, error="the lock is held" if status == "failed" else "")
     if state:
         make.make_written(make.make_proposal(project, dream, state=state, by_policy=True))
-    assert [item.text for item in _inbox().news] == [text]
+    assert [item.told.line for item in _inbox().news] == [text]
 
 
 def test_what_became_of_a_dream_stays_until_the_person_has_seen_it(browser: Client) -> None:
@@ -94,7 +94,7 @@ def test_projects_that_open_by_themselves_are_listed_by_when() -> None:
     for name, hours in (("later", 20), ("soon", 2), ("past", -1)):
         make.make_waiting_project(name, dt.timedelta(hours=hours))
     make.make_proposal(make.make_waiting_project("person", dt.timedelta(hours=3)), origin="dream")
-    assert [(item.project, item.reason) for item in _inbox().next] == [
+    assert [(str(item.project), item.reason) for item in _inbox().next] == [
         ("soon", "24 h must pass since the last dream."),
         ("later", "24 h must pass since the last dream."),
     ]
@@ -171,7 +171,7 @@ def test_what_was_written_lately_names_the_memory_and_what_was_done_with_it(brow
         )
         for path in ("feedback_testing.md", "MEMORY.md"):
             AppliedFile.objects.create(application=row, path=path)
-    assert [(item.what, item.is_undone) for item in _inbox().lately] == [
+    assert [(item.deed.text, item.deed.is_undone) for item in _inbox().lately] == [
         ("Updated 1: “Commit style”", False),
         ("Undone: forgot “Commit style”", True),
         ("Edited “Commit style”", False),
@@ -179,6 +179,6 @@ def test_what_was_written_lately_names_the_memory_and_what_was_done_with_it(brow
     text = browser.get("/").content.decode()
     assert text.count("/undo/") == 2
     Hunk.objects.filter(applied_in=dream).update(undone_in=dream)
-    assert _inbox().lately[0].what == "Undone: updated 1: “Commit style”"
+    assert _inbox().lately[0].deed.text == "Undone: updated 1: “Commit style”"
     AppliedBatch.objects.update(at=timezone.now() - dt.timedelta(days=8))
     assert _inbox().lately == []

@@ -60,7 +60,7 @@ def test_memories_are_counted_alike_by_the_list_the_page_the_command_and_the_inb
 def test_a_first_dream_is_offered_while_nothing_waits_and_none_ran(browser: Client, project: Project) -> None:
     make.make_memory(make.make_project("small"))
     found = inbox_page.inbox(timezone.now(), Asked()).untidied
-    assert [(item.project, item.memories) for item in found] == [(str(project), TOPICS + 1)]
+    assert [(str(item.project), item.memories) for item in found] == [(str(project), TOPICS + 1)]
     make.make_dream(project, DreamRun.Status.FAILED)
     assert inbox_page.inbox(timezone.now(), Asked()).untidied == []
 

@@ -44,10 +44,7 @@ class Part:
 class Card:
     """One decision. `why_not` says why it cannot be approved here; empty when it can."""
 
-    pk: int
-    project: str
-    project_pk: int
-    proposal: str
+    operation: Operation
     anchor: str
     reason: str
     parts: list[Part]
@@ -73,7 +70,7 @@ class ByKind:
 
     @property
     def projects(self) -> int:
-        return len({card.project_pk for card in self.able})
+        return len({card.operation.proposal.project_id for card in self.able})
 
 
 def by_kind(kind: str, page: str | None, at: int | None = None) -> ByKind:
@@ -94,7 +91,7 @@ def by_kind(kind: str, page: str | None, at: int | None = None) -> ByKind:
         present=next((count for count in counts if count.kind == chosen), None),
         cards=Listed(cards, shown),
         able=able,
-        digest=triage.digest([parts[card.pk] for card in able], ()),
+        digest=triage.digest([parts[card.operation.pk] for card in able], ()),
         ready=triage.ready(),
         at=None if at is None else min(at, len(cards) - 1),
     )
@@ -111,10 +108,7 @@ def _card(row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: 
         missing = True
     total = sum(len(part.lines) for part in parts)
     return Card(
-        pk=row.pk,
-        project=str(row.proposal.project),
-        project_pk=row.proposal.project_id,
-        proposal=row.proposal.public_id,
+        operation=row,
         anchor=f"hunk-{hunks[0].pk}",
         reason=mask(row.reason),
         parts=_cut(parts),
@@ -293,8 +287,7 @@ class Choice:
     `why_not` says why it is left as it is, empty when the verdict can be given; `yours` are the answers of the person
     that are written with it."""
 
-    public_id: str
-    project: str
+    proposal: Proposal
     paths: list[str]
     more_paths: int
     counts: Counts
@@ -354,8 +347,7 @@ def _choice(
 ) -> Choice:
     reasons = _reasons(loaded, operations)
     return Choice(
-        public_id=loaded.proposal.public_id,
-        project=str(loaded.proposal.project),
+        proposal=loaded.proposal,
         paths=[file.path for file in loaded.shown_files[:MOST_PATHS]],
         more_paths=max(0, len(loaded.shown_files) - MOST_PATHS),
         counts=counts,

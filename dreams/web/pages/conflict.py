@@ -68,10 +68,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    public_id: str
-    project: str
-    file_pk: int
-    path: str
+    file: FileChange
     theirs: str
     segments: tuple[Segment, ...]
     count: int
@@ -114,10 +111,7 @@ def conflict(
         )
         number += 1
     return Conflict(
-        public_id=file.proposal.public_id,
-        project=str(file.proposal.project),
-        file_pk=file.pk,
-        path=file.path,
+        file=file,
         theirs=labels["theirs"],
         segments=tuple(segments),
         count=number,

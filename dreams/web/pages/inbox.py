@@ -17,7 +17,7 @@ from dreams.services import hosts
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import Item, Kind
 from dreams.services.proposals import summaries
-from dreams.services.proposals.summaries import Deed
+from dreams.services.proposals.summaries import Deed, Summary
 from dreams.services.scheduling import next_dream
 from dreams.web.paging import chosen, number_or_none
 
@@ -232,66 +232,48 @@ LATELY = dt.timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    public_id: str
-    project: str
-    status: str
-    phase: str
-    engine: str
-    since: dt.datetime
-    is_waiting: bool
-
-
-@dataclass(frozen=True, slots=True)
 class News:
     """What became of a dream that left nothing to review; told until the person has seen it."""
 
-    public_id: str
-    project: str
-    text: str
-    state: str
-    ended_at: dt.datetime | None
+    run: DreamRun
+    told: Summary
 
 
 @dataclass(frozen=True, slots=True)
 class Next:
     """A project that dreams without a person, and what it waits for. `opens_at` is None where it needs sessions."""
 
-    project: str
-    project_pk: int
+    project: Project
     reason: str
     opens_at: dt.datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came into memory, or was taken back, in the last days."""
+    """What came into memory, or was taken back, in the last days. `undo` withdraws it: its own undo, or, where it was
+    undone, the undo of that; the public id of a proposal."""
 
-    proposal: str
-    project: str
-    project_pk: int
-    what: str
-    reason: str
-    who: str
-    at: dt.datetime
-    is_undone: bool
+    batch: AppliedBatch
+    deed: Deed
     undo: str
-    is_redo: bool
+
+    @property
+    def is_redo(self) -> bool:
+        return self.deed.is_undone or self.batch.proposal.origin == Proposal.Origin.ROLLBACK
 
 
 @dataclass(frozen=True, slots=True)
 class Untidied:
     """A directory with many memories and no dream so far."""
 
-    project: str
-    project_pk: int
+    project: Project
     memories: int
 
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
     waiting: Listing
-    running: list[Running]
+    running: list[DreamRun]
     news: list[News]
     next: list[Next]
     untidied: list[Untidied]
@@ -314,22 +296,9 @@ def inbox(now: dt.datetime, asked: Asked) -> Inbox:
     )
 
 
-def _running(host: str) -> list[Running]:
-    rows = DreamRun.objects.filter(
-        status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING], **_of(host)
-    ).select_related("project")
-    return [
-        Running(
-            public_id=row.public_id,
-            project=str(row.project),
-            status=row.get_status_display(),
-            phase=row.get_phase_display() if row.phase else "",
-            engine=row.engine,
-            since=row.started_at or row.created_at,
-            is_waiting=row.started_at is None,
-        )
-        for row in rows[:MOST]
-    ]
+def _running(host: str) -> list[DreamRun]:
+    states = [DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
+    return list(DreamRun.objects.filter(status__in=states, **_of(host)).select_related("project")[:MOST])
 
 
 def _of(host: str) -> dict[str, str]:
@@ -345,10 +314,7 @@ def _news(host: str) -> list[News]:
     )
     runs = list(rows.select_related("project").order_by("-ended_at")[:MOST_NEWS])
     told = summaries.of_dreams(runs)
-    return [
-        News(run.public_id, str(run.project), told[run.pk].line, told[run.pk].tone, run.ended_at)
-        for run in runs
-    ]
+    return [News(run, told[run.pk]) for run in runs]
 
 
 def _lately(now: dt.datetime, host: str) -> list[Written]:
@@ -362,25 +328,13 @@ def _lately(now: dt.datetime, host: str) -> list[Written]:
 
 
 def _written(row: AppliedBatch, deed: Deed, undos: Sequence[Proposal]) -> Written:
-    """With what withdraws it: its own undo, or, where it was undone, the undo of that."""
     undo = undos[-1].public_id if undos else ""
-    return Written(
-        proposal=row.proposal.public_id,
-        project=str(row.proposal.project),
-        project_pk=row.proposal.project_id,
-        what=deed.text,
-        reason=deed.reason,
-        who=row.actor or "a policy",
-        at=row.at,
-        is_undone=deed.is_undone,
-        undo=undo if deed.is_undone else row.proposal.public_id,
-        is_redo=deed.is_undone or row.proposal.origin == Proposal.Origin.ROLLBACK,
-    )
+    return Written(row, deed, undo if deed.is_undone else row.proposal.public_id)
 
 
 def _next(now: dt.datetime, host: str) -> list[Next]:
     return [
-        Next(str(project), project.pk, one.sentence(now), one.opens_at)
+        Next(project, one.sentence(now), one.opens_at)
         for project, one in next_dream.upcoming(now, MOST_NEXT, host)
     ]
 
@@ -396,4 +350,4 @@ def _untidied() -> list[Untidied]:
     many = alone.values("project").annotate(n=Count("pk")).filter(n__gte=MANY_WITHOUT_A_DREAM)
     found = dict(many.order_by("-n", "project").values_list("project", "n")[:MOST_UNTIDIED])
     projects = Project.objects.in_bulk(found)
-    return [Untidied(str(projects[pk]), pk, n) for pk, n in found.items()]
+    return [Untidied(projects[pk], n) for pk, n in found.items()]

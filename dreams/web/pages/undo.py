@@ -54,18 +54,19 @@ class Choice:
 class Undo:
     """`digest` changes when a file does: what is undone is what was seen."""
 
-    public_id: str
-    project: str
+    proposal: Proposal
     what: str
     size: str
     decisions: int
     files: tuple[File, ...]
     conflicts: int
     digest: str
-    is_dream: bool
     selection: Selection
     choices: tuple[Choice, ...]
-    is_redo: bool = False
+
+    @property
+    def is_redo(self) -> bool:
+        return self.proposal.undoes_id is not None
 
     @property
     def verb(self) -> str:
@@ -99,8 +100,7 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
     """Reads the files as they stand now. Raises rollback.NothingToUndo, review.ReviewRefused."""
     planned = rollback.preview(proposal, selection)
     return Undo(
-        public_id=proposal.public_id,
-        project=str(proposal.project),
+        proposal=proposal,
         what=_what(proposal, selection),
         size=_size(planned.hunks),
         decisions=decisions.count(planned.hunks),
@@ -110,10 +110,8 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
         ),
         conflicts=len(planned.conflicts),
         digest=_digest(planned),
-        is_dream=proposal.dream is not None,
         selection=selection,
         choices=_choices(proposal, planned, selection),
-        is_redo=proposal.undoes_id is not None,
     )
 
 
