@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from dreams import conf
@@ -37,7 +38,8 @@ class Sentences:
         wanted = {entry.object_id for entry in entries if entry.object_id}
         paths: dict[str, list[str]] = {}
         files = FileChange.objects.filter(proposal__public_id__in=wanted)
-        for name, path in files.order_by("path").values_list("proposal__public_id", "path"):
+        # Sorted here: databases order names in different ways.
+        for name, path in sorted(files.values_list("proposal__public_id", "path"), key=itemgetter(1)):
             paths.setdefault(name, []).append(path)
         for name, places in Question.objects.filter(public_id__in=wanted).values_list("public_id", "places"):
             paths[name] = list(dict.fromkeys(p["path"] for p in places if not p.get("session")))
@@ -98,7 +100,7 @@ def _paths_in(entry: AuditEntry) -> list[str]:
     if entry.action == "memory.secrets_shown":
         return [entry.object_id]
     files = data.get("files", [])
-    listed = list(files) if isinstance(files, dict) else [each[0] for each in _lists(files)]
+    listed = sorted(files) if isinstance(files, dict) else [each[0] for each in _lists(files)]
     return listed + [each[0] for each in _lists(data.get("hunks"))] + [p for p in [data.get("path")] if p]
 
 
@@ -312,9 +314,10 @@ def _purged(s: Sentences, entry: AuditEntry) -> str:
 
 
 def _asked_elsewhere(s: Sentences, entry: AuditEntry) -> str:
-    deed = HostRequest.Deed(str(entry.data.get("deed"))).label.lower()
+    labels = {deed.value: deed.label.lower() for deed in HostRequest.Deed}
+    deed = labels.get(str(entry.data.get("deed")), "do something")
     verb = "asked" if entry.action == "request.asked" else "no longer asks"
-    return f"{s.who(entry)} {verb} {entry.data.get('host')} to {deed}{_in(entry)}"
+    return f"{s.who(entry)} {verb} {entry.data.get('host') or 'another host'} to {deed}{_in(entry)}"
 
 
 #: Actions whose reason a person typed.

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count
+from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -100,6 +100,12 @@ def _known(row: Host, projects: int) -> Known:
         projects=projects,
         accepts=row.accepts_requests,
     )
+
+
+def away() -> QuerySet[Host]:
+    """The other hosts whose scheduler was silent for too long, by the database's clock."""
+    silent = Q(last_seen_at__isnull=True) | Q(last_seen_at__lt=Now() - AWAY)
+    return Host.objects.filter(silent).exclude(key=host())
 
 
 def note_seen() -> None:

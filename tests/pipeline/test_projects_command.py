@@ -141,7 +141,8 @@ def test_doctor_as_the_first_command_finds_a_database_and_a_reader_that_has_enou
 def test_two_first_commands_at_once_make_one_database(root: Root, tmp_path: Path) -> None:
     data = tmp_path / "data"
     env = dict(os.environ, MEMORYWEB_DATA_DIR=str(data), MEMORYWEB_ROOTS=str(root.path))
-    env.pop("DJANGO_SETTINGS_MODULE", None)
+    for name in ("DATABASE_URL", "DJANGO_SETTINGS_MODULE"):
+        env.pop(name, None)
     running = [
         subprocess.Popen(
             [sys.executable, "manage.py", "discover", "--json"], cwd=PROJECT, env=env, stdout=subprocess.PIPE

@@ -16,7 +16,7 @@ from dreams.services import discovery
 from dreams.services.hosts import host
 from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
-from dreams.services.search import index, sqlite
+from dreams.services.search import index, postgresql, sqlite
 from dreams.services.search.query import Kind, parse
 from tests.world import rows as world
 
@@ -171,6 +171,7 @@ def test_the_command_answers_with_places() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite lets one process write at a time")
 def test_who_searches_does_not_wait_for_another_writer() -> None:
     session = world.make_session(world.make_project(), title_indexed_at=timezone.now())
     Prompt.objects.create(key=1, session=session, offset=0, line_no=1, text="needle")
@@ -190,7 +191,10 @@ def test_a_damaged_index_is_made_anew_from_the_texts() -> None:
     world.make_memory(world.make_project(), text="A lantern.\n")
     index.catch_up(5)
     with connection.cursor() as cursor:
-        cursor.execute(f"DROP TABLE {sqlite.FTS}")
+        is_sqlite = connection.vendor == "sqlite"
+        cursor.execute(
+            f"DROP TABLE {sqlite.FTS}" if is_sqlite else f"DROP INDEX IF EXISTS {postgresql.INDEX}"
+        )
     words = StringIO()
     call_command("search", "--rebuild", stdout=words)
     assert words.getvalue() == "The index is being rebuilt.\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -65,13 +66,26 @@ def _id(project: Project) -> str:
 
 
 def _everywhere(project: Project) -> bytes:
-    """Every byte of the database, its copies, the journal and the project's history; git objects unpacked too."""
-    found = [Path(path).read_bytes() for path in [*_database_files(), *database.copies()]]
+    """Every byte of the database, its copies, the journal and the project's history; git objects unpacked too.
+
+    Of a database on a server every value of every row: its files are not ours to read.
+    """
+    files = [*_database_files(), *database.copies()] if connection.vendor == "sqlite" else []
+    found = [Path(path).read_bytes() for path in files] or list(_values())
     for folder in (syncing.history_path(project), Path(settings.DATA_DIR) / "journal"):
         found += [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
     with syncing.open_history(project) as store:
         found += [store.read(sha) for commit in store.log(1000) for sha in store.tree_at(commit.id).values()]
     return b"".join(found)
+
+
+def _values() -> Iterator[bytes]:
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")  # noqa: S608 - our own tables
+            for row in cursor.fetchall():
+                for value in row:
+                    yield bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode()
 
 
 def _database_files() -> list[str]:

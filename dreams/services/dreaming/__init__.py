@@ -14,10 +14,12 @@ from dreams.services.dreaming.watch import (
     LEASE,
     back_off,
     cancel,
+    forsaken,
     lost_its_command,
     lost_its_worker,
     note_told,
     request,
+    under_way,
 )
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "PartialRefused",
     "back_off",
     "cancel",
+    "forsaken",
     "lost_its_command",
     "lost_its_worker",
     "note_told",
@@ -32,6 +35,7 @@ __all__ = [
     "request",
     "run_dream",
     "sweep_unfinished",
+    "under_way",
     "unfinished_files",
     "used_by_model",
     "work_of",

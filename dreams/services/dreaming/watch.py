@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from django.db import DatabaseError, close_old_connections, connection, transaction
-from django.db.models import F
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from dreams import conf
@@ -34,7 +34,7 @@ from dreams.models import (
     Project,
     Turn,
 )
-from dreams.services import auditlog, database, pricing, project_lock
+from dreams.services import auditlog, database, hosts, pricing, project_lock
 from dreams.services.dreaming import steps
 from dreams.services.dreaming.partial import book
 
@@ -98,8 +98,26 @@ def request(
     return dream
 
 
+#: So long after its lease ended a dream is nobody's: any host may end it. Longer than any dream takes, and than clocks of
+#: hosts differ.
+FORSAKEN = dt.timedelta(hours=2)
+
+
+def under_way(host: str, now: dt.datetime) -> int:
+    """How many dreams keep this host busy; one whose lease ended is nobody's load."""
+    ended = Q(status=DreamRun.Status.RUNNING, lease_until__lt=now)
+    states = [DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
+    return DreamRun.objects.filter(project__host=host, status__in=states).exclude(ended).count()
+
+
+def forsaken(now: dt.datetime) -> QuerySet[DreamRun]:
+    """Running dreams whose lease ended long ago, on hosts that do not run: nobody else will end them."""
+    running = DreamRun.objects.filter(status=DreamRun.Status.RUNNING, lease_until__lt=now - FORSAKEN)
+    return running.filter(project__host__in=hosts.away().values("key"))
+
+
 def cancel(dream: DreamRun, actor: str) -> bool:
-    """Kill a dream: a pending one at once, a running one at its next checkpoint. False when it was over already."""
+    """Kill a dream: a pending or forsaken one at once, a running one at its next checkpoint. False when it was over already."""
     now = timezone.now()
     killed = DreamRun.objects.filter(pk=dream.pk, status=DreamRun.Status.PENDING).update(
         status=DreamRun.Status.KILLED, ended_at=now, error="Cancelled before it began."
@@ -109,6 +127,9 @@ def cancel(dream: DreamRun, actor: str) -> bool:
     )
     if killed or asked:
         auditlog.record("dream.cancelled", actor=actor, project=dream.project, object_id=dream.public_id)
+    if asked and forsaken(now).filter(pk=dream.pk).exists():
+        dream.refresh_from_db()
+        lost_its_worker(dream)
     return bool(killed or asked)
 
 

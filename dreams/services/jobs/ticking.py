@@ -87,7 +87,7 @@ def _try_to_start(
     run: JobRun, part: dict[str, Any], everywhere: Everywhere, now: dt.datetime, enqueue: Enqueue
 ) -> None:
     waited = now - run.made_at
-    if _all_places_taken(everywhere):
+    if _all_places_taken(everywhere, now):
         if waited > LONGEST:
             part.update(state=Status.FAILED, text="Other dreams ran all the time.")
         return
@@ -115,8 +115,8 @@ def _under_way(project: Project) -> _Answer | None:
     return _Answer(f"It already dreams ({dream.public_id}).", opens_soon=True) if dream else None
 
 
-def _all_places_taken(everywhere: Everywhere) -> bool:
-    busy = DreamRun.objects.filter(status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]).count()
+def _all_places_taken(everywhere: Everywhere, now: dt.datetime) -> bool:
+    busy = dreaming.under_way(host(), now)
     return busy >= everywhere.overrides.config(None).max_dreams_at_once
 
 

@@ -16,7 +16,7 @@ from dreams.engines.anthropic import keys
 from dreams.lib import locks, process
 from dreams.lib.timestamps import to_ns
 from dreams.models import LockHold, Project, Proposal, Session
-from dreams.services import daily_logs, discovery, forecast, pricing
+from dreams.services import daily_logs, discovery, forecast, hosts, pricing
 from dreams.services.dreaming import reading
 from dreams.services.scheduling import gates
 
@@ -87,6 +87,7 @@ def facts_of(
     """
     config = everywhere.config(project)
     config = replace(config, engine=engine) if engine else config
+    is_here = project.host == hosts.host()
     return gates.Facts(
         paused=config.paused,
         project_on=config.dreaming,
@@ -97,7 +98,7 @@ def facts_of(
         last_scan_at=project.sessions_scanned_at,
         retry_at=project.not_before,
         failures=project.failures,
-        clock=partial(_clock, project),
+        clock=partial(_clock if is_here else _clock_seen, project),
         sessions=partial(_sessions, project, now, scan),
         log_lines=partial(_log_lines, project, scan),
         inputs=partial(_inputs, project),
@@ -118,9 +119,12 @@ def _clock(project: Project) -> int | None:
     """The lock file's mtime; for a directory that does not exist yet, what our last dream left in the database."""
     folder = Path(project.memory_dir)
     found = locks.last_consolidated_ns(folder)
-    if found is None and project.last_consolidated_at and not folder.exists():
-        return int(project.last_consolidated_at.timestamp() * 1e9)
-    return found
+    return _clock_seen(project) if found is None and not folder.exists() else found
+
+
+def _clock_seen(project: Project) -> int | None:
+    """As the database has it."""
+    return int(project.last_consolidated_at.timestamp() * 1e9) if project.last_consolidated_at else None
 
 
 def _sessions(
@@ -129,8 +133,10 @@ def _sessions(
     """The newest first, and only as many as are taken: a project that never dreamt may have a hundred thousand."""
     if scan is not None:
         scan(project)
-    live = discovery.live_session_ids(project)
-    rows = _touched(project, gates.past(_clock(project), to_ns(now))).values_list(
+    is_here = project.host == hosts.host()
+    live = discovery.live_session_ids(project) if is_here else set()
+    last = _clock(project) if is_here else _clock_seen(project)
+    rows = _touched(project, gates.past(last, to_ns(now))).values_list(
         "session_id", "root_key", "touched_at", "own", "given_back_at", "corrections"
     )
     for session_id, root, touched, own, given_back, corrections in rows.iterator(AT_ONCE):
@@ -194,6 +200,8 @@ def paid(
 
 
 def _lock(project: Project, config: conf.Config, now: dt.datetime) -> locks.LockFact:
+    if project.host != hosts.host():
+        return locks.LockFact()  # the folder of that path on this disk is another one
     row = LockHold.objects.filter(project=project).first()
     known = process.ProcessIdentity(row.pid, row.process_started) if row else None
     stale = dt.timedelta(minutes=config.lock_stale_minutes)

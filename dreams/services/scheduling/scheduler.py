@@ -64,7 +64,7 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     _run_jobs(report)
     everywhere = Everywhere.load()
     _catch(report, everywhere)
-    free = everywhere.overrides.config(None).max_dreams_at_once - _busy_dreams()
+    free = everywhere.overrides.config(None).max_dreams_at_once - dreaming.under_way(host(), report.at)
     for project in _projects():
         try:
             opened = judge(project, everywhere, report, scan=free > 0)
@@ -83,10 +83,6 @@ def _projects() -> Sequence[Project]:
     busy = DreamRun.objects.filter(status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING])
     found = Project.objects.filter(host=host(), gone_at__isnull=True).exclude(pk__in=busy.values("project"))
     return list(found.order_by("-last_session_at", "pk"))
-
-
-def _busy_dreams() -> int:
-    return DreamRun.objects.filter(status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]).count()
 
 
 def _discover_now_and_then(now: dt.datetime) -> None:
@@ -269,6 +265,8 @@ def repair(report: TickReport | None = None) -> TickReport:
         if _worker_is_dead(dream, report.at):
             said = dreaming.lost_its_worker(dream)
             report.lost += [dream.public_id] if said else []
+    for dream in dreaming.forsaken(report.at).select_related("project"):
+        report.lost += [dream.public_id] if dreaming.lost_its_worker(dream) else []
     for hold in LockHold.objects.filter(project__host=host()).select_related("project"):
         if not process.is_alive(hold.pid, hold.process_started):
             said = project_lock.heal(hold.project)

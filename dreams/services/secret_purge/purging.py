@@ -23,7 +23,7 @@ from dreams.lib.secrets.redact import values, without
 from dreams.lib.secrets.spotting import spans
 from dreams.lib.storage import history, journal
 from dreams.models import FileChange, Hunk, Project, Proposal, Purge
-from dreams.services import auditlog, blobs, database, host_key
+from dreams.services import auditlog, blobs, database, host_key, hosts
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import Actor
@@ -133,7 +133,10 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
 def resume() -> list[str]:
     """Finish purges that a crash or a busy history interrupted; what was done, a line each."""
     said = []
+    elsewhere = set(Project.objects.exclude(host=hosts.host()).values_list("history_key", flat=True))
     for made in Purge.objects.filter(done_at__isnull=True):
+        if elsewhere.intersection(made.histories):
+            continue  # its history is on the disk of another host, which finishes it
         waits = _finish(made)
         what = plural(len(made.replaced), "text")
         said.append(

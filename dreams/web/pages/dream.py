@@ -14,7 +14,7 @@ from dreams.engines.anthropic import evidence
 from dreams.engines.tokens import KINDS, Dollars, ModelUsage
 from dreams.lib import ages
 from dreams.models import DreamRun, Turn
-from dreams.services import dreaming, pricing
+from dreams.services import dreaming, hosts, pricing
 from dreams.web import amounts
 from dreams.web.hidden_secrets import shown
 from dreams.web.pages.dreams import PHASES, TONES, Result, engine_words, is_stopping, result, status_words
@@ -233,6 +233,7 @@ class DreamView:
     tone: str
     is_over: bool
     cancelling: bool
+    waits_for: str
     engine: str
     steps: list[Step]
     turns: list[TurnView]
@@ -258,6 +259,7 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
         tone=TONES[run.status],
         is_over=run.is_over,
         cancelling=is_stopping(run),
+        waits_for=_waits_for(run, now),
         engine=engine_words(run),
         steps=_steps(run, totals.per_phase),
         turns=[_turn(row) for row in rows],
@@ -297,6 +299,20 @@ def _totals(run: DreamRun) -> _Totals:
 
 def _whole(value: object) -> int:
     return value if isinstance(value, int) else 0
+
+
+def _waits_for(run: DreamRun, now: dt.datetime) -> str:
+    """What a dream that has not begun, or does not go on, waits for; "" for one that is at work or over."""
+    is_quiet = run.lease_until is not None and run.lease_until < now
+    if run.is_over or (run.status == DreamRun.Status.RUNNING and not is_quiet):
+        return ""
+    host = next((one for one in hosts.known() if one.key == run.project.host), None)
+    if host is not None and not host.is_here and host.is_away:
+        seen = f"last seen {ages.ago(host.last_seen, now)}" if host.last_seen else "not seen yet"
+        return f"It waits for {host.name}, which is away ({seen})."
+    if is_quiet:
+        return "Its worker has not been heard of; the scheduler ends it if it does not come back."
+    return "It waits for a free worker."
 
 
 def _steps(run: DreamRun, per_phase: Mapping[str, int]) -> list[Step]:
