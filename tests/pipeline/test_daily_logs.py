@@ -158,6 +158,17 @@ def test_odd_logs_stop_nothing(project: Project) -> None:
     assert FIRST.strip() in quotes and not any("text files" in quote for quote in quotes)
 
 
+def test_a_question_from_a_log_stays_open_when_the_next_dream_does_not_read_it_again(
+    project: Project,
+) -> None:
+    write(project, "- We decided to keep Postgres 14 until the new host is there\n")
+    dream(project)
+    assert [row.state for row in project.questions.all()] == ["open"]
+    write(project, "- We decided to keep Postgres 14 until the new host is there\n- Ran the tests\n")
+    dream(project)
+    assert [row.state for row in project.questions.all()] == ["open"]
+
+
 # --- On demand --------------------------------------------------------------------------------------------------------
 
 

@@ -199,3 +199,21 @@ def test_a_huge_log_is_read_in_bounded_time(tmp_path: Path) -> None:
     lines = "".join(f"- 14:02 Ran job {n} of the user and remembered its port\n" for n in range(20_000))
     done = dreamt(tmp_path, lines + "- Remember: invoices are sent by Paul\n" + "x" * 500_000)
     assert "invoices are sent by Paul" in learnt(done)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Decided: the staging database is wiped on Saturdays now, not on Sundays",
+        "- Remember: the staging database is no longer wiped on Sundays",
+    ],
+)
+def test_a_change_that_a_log_reports_is_asked_once_and_never_put_beside_what_it_changes(
+    tmp_path: Path, line: str
+) -> None:
+    files = {
+        "MEMORY.md": "- [Staging](project_staging.md) — its database\n",
+        "project_staging.md": memory("The staging database is wiped on Sundays.\n", name="Staging"),
+    }
+    done = dreamt(tmp_path, line, files=files)
+    assert not done.edits and len(done.outcome.questions) == 1

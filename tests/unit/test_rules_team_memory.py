@@ -34,3 +34,17 @@ def test_a_rewording_changes_no_team_memory(tmp_path: Path) -> None:
     said = "Note: The staging database listens on port 5433 and on a socket."
     done = dream(tmp_path, FILES, [session(1, said)])
     assert done.text("team/staging.md") == FILES["team/staging.md"]
+
+
+def test_what_team_memory_says_is_not_taken_for_something_else(tmp_path: Path) -> None:
+    own = {"notes.md": memory("The staging database is wiped on Sundays.\n", name="Notes")}
+    said = "The staging database listens on port 5434 now, not 5433."
+    assert not dream(tmp_path, {**FILES, **own}, [session(1, said)]).outcome.questions
+
+
+def test_a_likely_change_of_team_memory_is_asked(tmp_path: Path) -> None:
+    team = {"team/staging.md": memory("Ana owns the importer.\n", name="Owners")}
+    done = dream(tmp_path, {**FILES, **team}, [session(1, "Tom owns the importer now.")])
+    [question] = done.outcome.questions
+    assert question.kind == "changed" and question.places[0].path == "team/staging.md"
+    assert not [edit for edit in done.edits if edit.path.startswith("team/")]

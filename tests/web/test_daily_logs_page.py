@@ -65,9 +65,11 @@ def test_a_day_has_its_lines_with_numbers_and_marks_and_no_markup_of_its_own(
 ) -> None:
     page = logs(browser, project, day="2026-03-02")
     pk = Memory.objects.get(path=SECOND).pk
-    assert f'<li id="log-{pk}-3">' in page and f'<li id="log-{pk}-1" class="heading">' in page
+    assert f'<li id="log-{pk}-3" class="new">' in page and f'<li id="log-{pk}-1" class="heading">' in page
     assert "Ran &lt;b&gt;the&lt;/b&gt; tests" in page
-    assert page.count('class="log-end tag accent">new') == 2
+    assert (
+        page.count('<span class="sr-only">new</span>') == 2 and "2 lines, marked at the edge, are new" in page
+    )
     assert 'href="?day=2026-03-01" rel="prev"' in page and 'href="?day=2026-03-03" rel="next"' in page
 
 
@@ -80,7 +82,7 @@ def test_a_line_says_what_became_of_it(browser: Client, project: Project) -> Non
     applying.apply(proposal, world.ME)
     page = logs(browser, project, day="2026-03-02")
     made = Memory.objects.get(path__startswith="project_", gone_at=None)
-    assert f'href="{reverse("memory", args=[made.pk])}">in ' in page and 'accent">new' not in page
+    assert f'href="{reverse("memory", args=[made.pk])}">in ' in page and "are new" not in page
 
 
 def test_evidence_leads_to_the_line(browser: Client, project: Project) -> None:
@@ -143,6 +145,17 @@ def test_a_project_without_logs_says_so_and_has_no_tab(browser: Client, tmp_path
 
 def test_a_day_that_is_not_there_shows_the_newest(browser: Client, project: Project) -> None:
     assert "3 March 2026" in logs(browser, project, day="2026-13-99")
+
+
+def test_a_question_from_a_log_names_the_log_and_leads_to_the_line(browser: Client, project: Project) -> None:
+    world.put(
+        world.folder(project) / SECOND, "- We decided to keep Postgres 14 until the new host is there\n"
+    )
+    dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.PAGE).pk)
+    page = text(browser, f"/projects/{project.pk}/questions/")
+    pk = Memory.objects.get(path=SECOND).pk
+    assert f'href="/projects/{project.pk}/logs/?day=2026-03-02#log-{pk}-1"' in page
+    assert "Your agent’s log" in page and "12:00" not in page
 
 
 # --- Distil logs ------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
     """Save the questions of a dream, and show the most useful ones: as many as the setting says.
 
     What was answered, waits or was put off is not asked again. Open questions of the project that this dream does not
-    ask any more are outdated, but for those from a session: that was read once, and by the dream before. What the dream's
+    ask any more are outdated, but for those from a session or a log: that was read once, and by the dream before. What the dream's
     own changes touch is held back until they are decided. A question that cannot be kept is left out; the others are.
     """
     project = dream.project
@@ -59,9 +59,13 @@ def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
             kept.append(_save(row or Question(project=project, subject=subject), one, dream, proposal))
             _note_files(kept[-1], shas, texts)
         left = project.questions.filter(states.UNANSWERED).exclude(pk__in=[row.pk for row in kept])
-        old = [row.pk for row in left if not any(place["session"] for place in row.places)]
+        old = [row.pk for row in left if not any(map(_is_read_once, row.places))]
         Question.objects.filter(pk__in=old).update(state=State.OUTDATED)
         _show_first(project, [*kept, *(row for row in left if row.pk not in old)], proposal)
+
+
+def _is_read_once(place: Mapping[str, Any]) -> bool:
+    return bool(place["session"]) or place["role"] == "log"
 
 
 def hold(project: Project) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from django.urls import reverse
 
@@ -42,8 +43,7 @@ class Became:
 class Line:
     number: int
     text: str
-    is_heading: bool
-    is_new: bool
+    mark: Literal["", "heading", "new"]
     became: Became | None
 
 
@@ -69,7 +69,7 @@ class Page:
 
     @property
     def new_lines(self) -> int:
-        return sum(line.is_new for log in self.logs for line in log.lines)
+        return sum(line.mark == "new" for log in self.logs for line in log.lines)
 
 
 def page(project: Project, wanted: str, number: str | None) -> Page:
@@ -100,8 +100,13 @@ def place(evidence: Evidence) -> str:
     """The address of the line that a piece of evidence quotes."""
     project = evidence.hunk.file.proposal.project_id
     row = Memory.objects.filter(project=project, path=evidence.place).first()
-    anchor = f"#log-{row.pk}-{evidence.line_no}" if row else ""
-    return f"{reverse('project-logs', args=[project])}?day={key_of(evidence.place)}{anchor}"
+    return address(project, evidence.place, row.pk if row else None, evidence.line_no)
+
+
+def address(project: int, path: str, memory: int | None, line: int | None) -> str:
+    """Of a line of a log, or of its day where the log is gone."""
+    anchor = f"#log-{memory}-{line}" if memory and line else ""
+    return f"{reverse('project-logs', args=[project])}?day={key_of(path)}{anchor}"
 
 
 def _logs(project: Project, rows: Sequence[Memory]) -> list[Log]:
@@ -112,11 +117,17 @@ def _logs(project: Project, rows: Sequence[Memory]) -> list[Log]:
     for row, brief in read:
         lines = diff.visible(mask(brief.text)).rstrip("\n").split("\n")
         made = [
-            Line(number, text, text.startswith("#"), number in brief.new, became.get((row.path, number)))
-            for number, text in enumerate(lines[:MOST_LINES], start=1)
+            Line(number, said, _mark(said, is_new=number in brief.new), became.get((row.path, number)))
+            for number, said in enumerate(lines[:MOST_LINES], start=1)
         ]
         found.append(Log(row.pk, row.path, made, max(0, len(lines) - MOST_LINES)))
     return found
+
+
+def _mark(line: str, *, is_new: bool) -> Literal["", "heading", "new"]:
+    if line.startswith("#"):
+        return "heading"
+    return "new" if is_new else ""
 
 
 def _became(project: Project, paths: Iterable[str]) -> dict[tuple[str, int], Became]:

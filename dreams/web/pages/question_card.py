@@ -19,7 +19,7 @@ from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Hunk, Memory, Proposal, Question, QuestionOption, Session
 from dreams.services import blobs
 from dreams.services.questions import options
-from dreams.web.pages import diffs
+from dreams.web.pages import daily_logs, diffs
 from dreams.web.pages.diffs import Block
 from dreams.web.pages.session import said_at
 
@@ -244,8 +244,8 @@ def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
 
 def _place(place: Mapping[str, object], project: int, known: _Known) -> PlaceCard:
     path, line, said = str(place.get("path", "")), _int(place.get("line")), str(place.get("text", ""))
-    at = place.get("at")
-    return _made(
+    at, memory = place.get("at"), known.memories.get((project, path))
+    made = _made(
         path,
         line,
         diff.visible(known.mask(said)),
@@ -253,7 +253,12 @@ def _place(place: Mapping[str, object], project: int, known: _Known) -> PlaceCar
         known.sessions.get(_int(place.get("session")) or 0),
         str(place.get("role", "")),
         parse_datetime(at) if isinstance(at, str) else None,
-        known.memories.get((project, path)),
+        memory,
+    )
+    if place.get("role") != "log":
+        return made
+    return replace(
+        made, href=daily_logs.address(project, path, memory, line), who=Evidence.SPEAKERS["log"], at=None
     )
 
 

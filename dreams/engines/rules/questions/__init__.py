@@ -26,17 +26,17 @@ MOST_QUESTIONS = 200  # of one dream, the most useful first
 
 def about_statements(asking: Asking) -> Iterator[Question]:
     """All families that look at one index of the memories as the dream found them."""
-    texts = asking.tree_before.texts
-    index = StatementIndex(
-        {path: text for path, text in texts.items() if not is_log(path) and not is_team(path)}
-    )
+    texts = {path: text for path, text in asking.tree_before.texts.items() if not is_log(path)}
+    own = {path: text for path, text in texts.items() if not is_team(path)}
+    index = StatementIndex(own)
+    # What a person said to have changed is corrected in team memory too; nothing else in it is asked about.
+    corrected = index if len(own) == len(texts) else StatementIndex(texts)
     asking.report.checkpoint()
     yield from requests.forget(asking, index)
     exchanges: list[Changed] = []
-    for found in (told_changes, two_values):
-        for question, exchange in found(asking, index):
-            yield question
-            exchanges += [exchange] if exchange else []
+    for question, exchange in (*told_changes(asking, corrected), *two_values(asking, index)):
+        yield question
+        exchanges += [exchange] if exchange else []
     yield from leaning(asking, index, exchanges)
     yield from same(asking, index, {each for exchange in exchanges for each in exchange.about})
 
@@ -90,9 +90,9 @@ def _is_asked_better(question: Question, found: Sequence[Question]) -> bool:
     """Whether it only asks to learn what another one would put in the place of an older statement."""
     if question.kind != "learn":
         return False
-    others = [place for each in found if each.kind != "learn" for place in each.places if place.session_pk]
+    others = [place for each in found if each.kind != "learn" for place in each.places]
     return any(
-        (place.session_pk, place.line_no) == (own.session_pk, own.line_no)
+        (place.path, place.line_no) == (own.path, own.line_no)
         and (place.text in own.text or own.text in place.text)
         for own in question.places
         for place in others

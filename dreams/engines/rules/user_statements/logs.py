@@ -44,6 +44,7 @@ _DECIDED = re.compile(
     r"(?:(?P<person>(?:the )?(?:user|person)(?: and (?:i|me))?)|(?:we|they|the team|i|[A-Z][\w.-]+))?\s*(?:have |has )?(?:decided|agreed) (?:to|that|on|against|not)\b",
     re.IGNORECASE,
 )
+_ANEW = re.compile(r"\b(?:now|no longer|any ?more|these days)\b", re.IGNORECASE)
 _REPORTS = re.compile(r"\b(?:remember|deci|agree|ask|user|person|correct|preferen)", re.IGNORECASE)
 
 
@@ -107,8 +108,16 @@ def _bare(entry: _Entry) -> str:
 
 
 def _reported(entry: _Entry) -> list[Wish]:
-    """What the line would have kept, each with the whole line as its quote."""
-    return [replace(wish, quote=entry.quote, in_passing=True) for wish in _wishes(entry)]
+    """What the line would have kept, each with the whole line as its quote. What tells a change is asked: it may change memory."""
+    return [
+        replace(
+            wish,
+            quote=entry.quote,
+            in_passing=True,
+            verdict="ask" if wish.verdict == "learn" and _ANEW.search(wish.text) else wish.verdict,
+        )
+        for wish in _wishes(entry)
+    ]
 
 
 def _wishes(entry: _Entry) -> Iterator[Wish]:
