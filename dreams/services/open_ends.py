@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from dreams.models import OpenEnd, Project, Session
@@ -20,3 +22,11 @@ def of_project(project: Project) -> QuerySet[OpenEnd]:
     )
     rows = OpenEnd.objects.filter(~Exists(resumed), session__project=project)
     return rows.order_by("-session__touched_at", "-session_id", "number")
+
+
+def of_sessions(sessions: Iterable[int]) -> dict[int, list[OpenEnd]]:
+    """The tasks of each, for search: a session is found by what it left unfinished. One query."""
+    found: dict[int, list[OpenEnd]] = {}
+    for row in OpenEnd.objects.filter(session__in=list(sessions)).order_by("session", "number"):
+        found.setdefault(row.session_id, []).append(row)
+    return found

@@ -121,7 +121,7 @@ def test_each_thing_is_seen_on_its_page(made: Everything, browser: Client) -> No
 FOUND = {
     "memories": "avocet bunting curlew dunlin egret bittern fulmar lapwing nightjar-user nightjar-project nightjar-local",
     "typed": "heron-2 OSPREY 8081 plover quail redshank stint snipe turnstone wigeon",
-    "sessions": "kestrel",
+    "sessions": "kestrel sanderling siskin",
 }
 
 

@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.core.management import call_command
+from django.test import Client
 from django.utils import timezone
 
 from dreams.models import OpenEnd, Prompt, Session, TranscriptFile
 from dreams.services import open_ends
+from dreams.services.search import finding, index
+from dreams.services.search.query import parse
 from tests.world.agent_folder import Record, Root, append, project, session, typed, write
 
 pytestmark = pytest.mark.django_db
@@ -171,3 +174,25 @@ def test_the_update_reads_transcripts_of_the_last_days_once_more(root: Root, app
     assert [one.session.session_id for one in OpenEnd.objects.all()] == ["new"]
     assert list(Prompt.objects.order_by("key").values()) == before
     assert session("new").used_bytes == 50
+
+
+def test_a_session_is_found_by_what_it_left_unfinished_until_it_is_finished(
+    root: Root, app: Path, browser: Client
+) -> None:
+    def hits(word: str) -> list[finding.SessionHit]:
+        index.catch_up(5)
+        wanted = parse(word)
+        return finding.session_hits(finding.sessions(wanted, finding.Filters()), wanted)
+
+    path = root.session(app, "s1", [typed("Go"), todos(Mend="in_progress", Zeppelin="pending")])
+    root.discover()
+    (hit,) = hits("zeppelin")
+    assert (hit.session, hit.is_task, hit.excerpts[0].line) == (session("s1"), True, 2)
+    text = browser.get("/search/", {"q": "zeppelin"}).content.decode()
+    assert f"/sessions/{hit.session.pk}/?line=2#line-2" in text
+    append(path, [todos(Mend="in_progress", Zeppelin="completed", Balloon="pending")])
+    root.discover()
+    assert hits("zeppelin") == [] and hits("balloon")
+    append(path, [todos(Mend="completed", Balloon="completed")])
+    root.discover()
+    assert hits("balloon") == [] and hits("mend") == []

@@ -249,9 +249,13 @@ def put_writes(rows: Sequence[Row]) -> None:
 
 
 def put_open_ends(sessions: Sequence[int], rows: Sequence[Row]) -> None:
-    """All that these sessions have now: what was finished since, or left off the list, goes."""
+    """All that these sessions have now: what was finished since, or left off the list, goes. Search takes them in anew."""
+    owner = f'SELECT 1 FROM "{OpenEnd._meta.db_table}" AS e WHERE e."session_id" = s."id"'  # noqa: S608 - our own tables' names
+    again = f'UPDATE "{Session._meta.db_table}" AS s SET "title_indexed_at" = NULL WHERE s."id" = %s AND EXISTS ({owner})'  # noqa: S608 - as above
+    _write(again, [(pk,) for pk in sessions])
     _write(f'DELETE FROM "{OpenEnd._meta.db_table}" WHERE "session_id" = %s', [(pk,) for pk in sessions])  # noqa: S608 - as above
     _write(_insert(OpenEnd, OPEN_END), rows)
+    _write(again, [(pk,) for pk in {row[0] for row in rows}])
 
 
 def note_last_sessions(projects: Sequence[Row]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
@@ -16,8 +16,8 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subqu
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
-from dreams.models import HiddenPrompt, Memory, Project, Prompt, Session, Version
-from dreams.services import blobs, session_notes
+from dreams.models import HiddenPrompt, Memory, OpenEnd, Project, Prompt, Session, Version
+from dreams.services import blobs, open_ends, session_notes
 from dreams.services.search.index import earlier, is_common, matching, surely
 from dreams.services.search.query import CANDIDATES, FEW, Kind, Query, normal, spans
 
@@ -162,11 +162,13 @@ class TypedHit:
 
 @dataclass(frozen=True, slots=True)
 class SessionHit:
-    """A session whose title or notes have the words; `excerpts` are of the notes."""
+    """A session whose title, notes or open ends have the words; `excerpts` are of the notes, or else of the open ends,
+    by the line of the transcript that last spoke of each: then `is_task`."""
 
     session: Session
     title: tuple[Part, ...]
     excerpts: list[Excerpt]
+    is_task: bool = False
 
 
 # --- Memories as they are -----------------------------------------------------------------------------------------
@@ -243,14 +245,19 @@ def sessions(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet
 def session_hits(rows: Iterable[Session], query: Query) -> list[SessionHit]:
     found = list(rows)
     notes = session_notes.texts(row.pk for row in found)
-    return [
-        SessionHit(
-            row,
-            _marked(redact.redact(row.title), query),
-            excerpts("\n".join(notes.get(row.pk, ())), query.terms),
-        )
-        for row in found
+    tasks = open_ends.of_sessions(row.pk for row in found)
+    return [_session_hit(row, notes.get(row.pk, ()), tasks.get(row.pk, ()), query) for row in found]
+
+
+def _session_hit(row: Session, notes: Sequence[str], tasks: Iterable[OpenEnd], query: Query) -> SessionHit:
+    title = _marked(redact.redact(row.title), query)
+    lines = excerpts("\n".join(notes), query.terms)
+    left = [
+        replace(line, line=task.line_no)
+        for task in tasks
+        for line in excerpts(redact.redact(task.subject), query.terms)
     ]
+    return SessionHit(row, title, lines or left[:MOST_LINES], is_task=bool(left and not lines))
 
 
 # --- What people typed --------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from django.utils import timezone
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.models import Prompt, SearchText, Session, Version
-from dreams.services import blobs, session_notes
+from dreams.services import blobs, open_ends, session_notes
 from dreams.services.search import postgresql, sqlite
 from dreams.services.search.query import CANDIDATES, Kind, fold
 
@@ -248,11 +248,16 @@ def _keep_prompts(rows: Sequence[SearchText]) -> None:
 
 
 def _take_titles() -> bool:
-    """As `_take_prompts`: titles, each with its session's notes. A title may be what was typed, so it is redacted too."""
+    """As `_take_prompts`: titles, each with its session's notes and open ends. A title may be what was typed, so it is redacted too."""
     rows = list(_waiting_titles().order_by("touched_at").values_list("pk", "title")[:PROMPTS_AT_ONCE])
-    notes = session_notes.texts(pk for pk, _ in rows)
+    notes, tasks = session_notes.texts(pk for pk, _ in rows), open_ends.of_sessions(pk for pk, _ in rows)
     found = [
-        SearchText(session_id=pk, text=_without_secrets("\n".join((title, *notes.get(pk, ())))))
+        SearchText(
+            session_id=pk,
+            text=_without_secrets(
+                "\n".join((title, *notes.get(pk, ()), *(task.subject for task in tasks.get(pk, ()))))
+            ),
+        )
         for pk, title in rows
     ]
     if found:

@@ -195,9 +195,13 @@ def _sessions(keys: Rows, query: Query) -> list[Row]:
 
 def _session(hit: SessionHit) -> Row:
     row = hit.session
+    place = "#notes" if hit.excerpts else ""
+    if hit.is_task:
+        line = hit.excerpts[0].line
+        place = f"?line={line}#line-{line}"
     return Row(
         icon="session",
-        href=reverse("session", args=[row.pk]) + ("#notes" if hit.excerpts else ""),
+        href=reverse("session", args=[row.pk]) + place,
         title=hit.title or (Part(str(row)),),
         project=str(row.project),
         at=row.at,
@@ -263,7 +267,11 @@ KINDS: Mapping[str, _Kind] = {
         "Memories", "as they are now", Kind.MEMORY, _keys_of(finding.memories, Kind.MEMORY), _memories
     ),
     "sessions": _Kind(
-        "Sessions", "by title and notes", Kind.SESSION, _keys_of(finding.sessions, Kind.SESSION), _sessions
+        "Sessions",
+        "by title, notes and open ends",
+        Kind.SESSION,
+        _keys_of(finding.sessions, Kind.SESSION),
+        _sessions,
     ),
     "versions": _Kind(
         "Earlier versions",
