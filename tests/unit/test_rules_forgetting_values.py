@@ -162,3 +162,15 @@ def test_a_numbered_item_or_a_line_of_a_paragraph_is_asked_about(
     made = dream(tmp_path, files, [session(1, REQUEST)])
     ((edit, *_),) = (each.options[0].edits for each in asked(made))
     assert made.edits == [] and edit.after == memory(left)
+
+
+def test_what_is_of_the_thing_named_is_about_it_and_what_only_names_it_is_asked_about(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "# Memory\n\n- [A](a.md)\n",
+        "a.md": memory(
+            "- The admin port of coral-proxy is 8080.\n- The nightly import depends on coral-proxy.\n- Docs are in Sphinx.\n"
+        ),
+    }
+    made = dream(tmp_path, files, [session(1, "Please forget everything about coral-proxy.")])
+    assert "8080" not in made.text("a.md")
+    assert "The nightly import depends on coral-proxy." in made.text("a.md")

@@ -46,9 +46,7 @@ class RulesEngine:
         repo = repository.read(job.repo_dir, report.checkpoint)
         if repo is not None:
             repo.instructions.update(job.instructions)
-        _phase(rec, report, "consolidate", _consolidating(job, rec, heard, gathered, repo))
-        _phase(rec, report, "prune", _pruning(job, rec))
-        _settle(job, rec, logged, heard, repo, report)
+        _tidy(job, rec, heard, gathered, repo, report)
         _mend(job, rec, report)
         _note_lost_rows(rec)
         _note_budget(job, rec)
@@ -136,25 +134,29 @@ def _pruning(job: Job, rec: Recorder) -> list[Step]:
     ]
 
 
-def _settle(
+def _tidy(
     job: Job,
     rec: Recorder,
-    logged: Sequence[Heard],
     heard: Sequence[Heard],
+    found: lessons.Gathered,
     repo: Repository | None,
     report: Reporter,
 ) -> None:
-    """All steps again until none has anything to do: what one made possible for another is done in this dream.
+    """All steps, again until none has anything to do: what one made possible for another is done in this dream.
 
     A dream is the same function of memories and sessions each time; so one that ends here finds nothing on its result.
+    The first round is told by its phases, what the others did as one more.
     """
-    start, before = len(rec.edits), rec.counts.copy()
-    for _ in range(ROUNDS if rec.edits else 0):
+    start, before = 0, rec.counts.copy()
+    for number in range(1 + ROUNDS):
         made = len(rec.edits)
-        found = lessons.gather(job, rec, [*logged, *heard])
-        for step in (*_consolidating(job, rec, heard, found, repo), *_pruning(job, rec)):
-            report.checkpoint()
-            step()
+        if number == 0:
+            _phase(rec, report, "consolidate", _consolidating(job, rec, heard, found, repo))
+            _phase(rec, report, "prune", _pruning(job, rec))
+            start, before = len(rec.edits), rec.counts.copy()
+        else:
+            again = lessons.gather(job, rec, heard)
+            _run([*_consolidating(job, rec, heard, again, repo), *_pruning(job, rec)], report)
         if len(rec.edits) == made:
             break
     if len(rec.edits) > start:
@@ -197,10 +199,14 @@ def _note_budget(job: Job, rec: Recorder) -> None:
 
 def _phase(rec: Recorder, report: Reporter, phase: Phase, steps: Sequence[Step]) -> None:
     start, before = len(rec.edits), rec.counts.copy()
+    _run(steps, report)
+    _tell_phase(rec, report, phase, start, before)
+
+
+def _run(steps: Sequence[Step], report: Reporter) -> None:
     for step in steps:
         report.checkpoint()
         step()
-    _tell_phase(rec, report, phase, start, before)
 
 
 def _tell_phase(rec: Recorder, report: Reporter, phase: Phase, start: int, before: Counter[str]) -> None:

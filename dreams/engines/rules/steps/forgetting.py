@@ -18,7 +18,7 @@ from dreams.engines.rules.user_statements.speech import ASK, SOFT
 from dreams.engines.types import Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
-from dreams.lib.prose import comparing, lexicon, properties
+from dreams.lib.prose import comparing, lexicon
 from dreams.lib.prose.pieces import ROLES, WEAK, keys_of, pieces
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import read
@@ -280,8 +280,6 @@ def _meant(request: Request, text: str) -> bool:
         for piece in pieces(text)
         if piece.shape == "code" and not piece.text.startswith(("`", "#")) and piece.key not in request.keys
     }
-    if any(request.keys <= stated.of for stated in properties.read(text)):
-        return True
     return len(others) <= 1 and _comes_first(request, text) and not _is_object(request, text)
 
 
@@ -290,6 +288,8 @@ def _comes_first(request: Request, text: str) -> bool:
     found = pieces(text)
     first = next(place for place, piece in enumerate(found) if piece.key in request.keys)
     before = [piece for piece in found[:first] if piece.key and piece.key not in lexicon.GENERIC]
+    if text[: found[first].start].lower().removesuffix("the ").endswith(" of "):
+        return True  # "The port of the relay …"
     return not before or any(piece.key in ROLES for piece in found)
 
 

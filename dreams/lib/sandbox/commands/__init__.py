@@ -59,7 +59,7 @@ _INSTEAD = {
     "tac": "sort -r, or tail",
     "tree": "find . -maxdepth 2, or ls -R",
     "which": "the list in this message",
-    "xargs": "a wildcard, grep -r, or find … -name",
+    "xargs": "a wildcard, or grep -rl TEXT DIR --include='*.md' for find … | xargs grep",
 }
 
 
