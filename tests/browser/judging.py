@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from axe_playwright_python.sync_playwright import Axe
@@ -11,19 +11,54 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 Form = tuple[str, int, Sequence[str]]
-COLOURS = ("color-contrast", "link-in-text-block")
+CONTRAST = "color-contrast"
+COLOURS = (CONTRAST, "link-in-text-block")
 # What depends on the width.
 LAYOUT = ("target-size", "scrollable-region-focusable")
 # In the light by all rules; in the dark only colours differ, and in a narrow window the layout and what it uncovers.
 FORMS: Sequence[Form] = (
     ("light", 1280, ()),
     ("dark", 1280, COLOURS),
-    ("dark", 390, (*LAYOUT, "color-contrast")),
+    ("dark", 390, (*LAYOUT, CONTRAST)),
 )
 
 _AXE = Axe().axe_script
-_RUN = """options => axe.run(document, options).then(found => found.violations.map(
-    one => one.id + ": " + one.nodes.map(node => node.html.slice(0, 200)).join(" | ")))"""
+# Nothing is fetched beforehand: that is for sound and for styles of other hosts, and there are none.
+_OPTIONS: Mapping[str, object] = {"resultTypes": ["violations"], "preload": False}
+# Texts are marked by how they look: the window's width, their colours and all that lies behind them.
+_KINDS = """() => {
+    const seen = style => [style.backgroundColor, style.backgroundImage, style.opacity].join(" ");
+    const behind = new Map([[document, String(innerWidth)]]);
+    const below = node => {
+        if (!behind.has(node)) {
+            const own = seen(getComputedStyle(node)), more = below(node.parentNode);
+            behind.set(node, own === "rgba(0, 0, 0, 0) none 1" ? more : more + "/" + own);
+        }
+        return behind.get(node);
+    };
+    const says = element => element.matches("input, select, textarea")
+        || [...element.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim());
+    const found = window.textsByLook = new Map();
+    for (const element of document.body.querySelectorAll("*")) {
+        if (says(element) && element.checkVisibility({opacityProperty: true, visibilityProperty: true})) {
+            const style = getComputedStyle(element);
+            const look = [below(element), style.color, style.fontSize, style.fontWeight].join(" ");
+            found.set(look, [...(found.get(look) || []), element]);
+        }
+    }
+    return [...found.keys()];
+}"""
+_RUN = """([options, looks]) => {
+    const texts = looks.flatMap(look => textsByLook.get(look));
+    texts.forEach(text => text.setAttribute("data-new-look", ""));
+    axe.configure({rules: [{id: "color-contrast", selector: "[data-new-look]"}]});
+    return axe.run(document, options).then(found => {
+        texts.forEach(text => text.removeAttribute("data-new-look"));
+        return found.violations.map(
+            one => one.id + ": " + one.nodes.map(node => node.html.slice(0, 200)).join(" | "));
+    });
+}"""
+_judged: set[str] = set()
 
 
 def bring_rules(page: Page) -> None:
@@ -32,12 +67,19 @@ def bring_rules(page: Page) -> None:
 
 
 def broken_rules(page: Page, rules: Sequence[str] = ()) -> list[str]:
-    """What breaks one of `rules`, or any rule at all, with the elements that do."""
-    # Nothing is fetched beforehand: that is for sound and for styles of other hosts, and there are none.
-    options: dict[str, object] = {"resultTypes": ["violations"], "preload": False}
-    if rules:
-        options["runOnly"] = {"type": "rule", "values": list(rules)}
-    found: list[str] = page.evaluate(_RUN, options)
+    """What breaks one of `rules`, or any rule at all, with the elements that do.
+
+    Whether a text stands out enough is asked of each look of texts on the first page that has it: it is the slowest rule,
+    and all pages have the same frame.
+    """
+    looks = (
+        []
+        if rules and CONTRAST not in rules
+        else [one for one in page.evaluate(_KINDS) if one not in _judged]
+    )
+    _judged.update(looks)
+    options = {**_OPTIONS, "runOnly": {"type": "rule", "values": list(rules)}} if rules else _OPTIONS
+    found: list[str] = page.evaluate(_RUN, [options, looks])
     return found
 
 

@@ -224,11 +224,20 @@ class Directory:
             p for path in sorted(files) if path.endswith(".md") for p in _read(path, files[path])
         ]
         self.known = {(p.plain, p.place) for p in self.passages}
+        # Each claim is asked for several times of each state.
+        self._holding: dict[tuple[str, ...], list[Passage]] = {}
 
     def holding(self, claim: Claim) -> list[Passage]:
-        *before, last = (_pattern(word) for word in claim.words)
+        if claim.words not in self._holding:
+            self._holding[claim.words] = self._look_for(claim.words)
+        return self._holding[claim.words]
+
+    def _look_for(self, words: tuple[str, ...]) -> list[Passage]:
+        letters, (*before, last) = plain(words[-1]), map(_pattern, words)
         return [
-            p for p in self.passages if last.search(p.plain) and all(w.search(p.with_place) for w in before)
+            p
+            for p in self.passages
+            if letters in p.plain and last.search(p.plain) and all(w.search(p.with_place) for w in before)
         ]
 
     def says(self, claim: Claim) -> bool:
