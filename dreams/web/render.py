@@ -10,6 +10,7 @@ import html
 
 import nh3
 
+from dreams.lib.files.text import storable
 from dreams.lib.markdown import Resolver, to_html
 
 __all__ = ["MAX_CHARS", "Resolver", "markdown"]
@@ -38,6 +39,7 @@ def markdown(text: str, resolve: Resolver | None = None) -> str:
     `resolve` makes `[[name]]` a link. A text beyond MAX_CHARS, nested beyond what can be read, or slower to read than a
     page may wait comes back as plain preformatted text.
     """
+    text = storable(text)  # a byte that is no UTF-8 has no place in a page
     converted = to_html(text, resolve) if len(text) <= MAX_CHARS else None
     if converted is None:
         return f"<pre>{html.escape(text)}</pre>"

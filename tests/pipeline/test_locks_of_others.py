@@ -68,8 +68,9 @@ def test_a_folder_of_other_things_keeps_its_mode(tmp_path: Path) -> None:
 def test_lock_files_are_private(tmp_path: Path, settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.DATA_DIR, settings.ROOTS = tmp_path, []
     answers = iter([True, True, False])
-    monkeypatch.setattr(database, "_is_behind", lambda: next(answers))
-    monkeypatch.setattr(database, "_migrate", lambda: None)
+    monkeypatch.setattr(database, "_is_behind", lambda *_: next(answers))
+    monkeypatch.setattr(database, "_applied", dict)
+    monkeypatch.setattr(database, "_brought_up_to_date", lambda copy: None)
     for name in ("discovery.lock", "migrate.lock"):
         (tmp_path / name).touch(0o644)
     discovery.discover()

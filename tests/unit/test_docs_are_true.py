@@ -41,6 +41,11 @@ def test_every_command_is_documented_and_every_documented_command_exists() -> No
     assert listed <= own, f"documented, but not there: {sorted(listed - own)}"
 
 
+def test_every_test_that_the_docs_name_for_a_promise_exists() -> None:
+    named = re.findall(r"`(tests/[^`]+)`", doc("docs/security.md"))
+    assert len(named) > 10 and not [name for name in named if not (ROOT / name).is_file()]
+
+
 def test_every_library_that_runs_is_explained() -> None:
     explained = doc("docs/dependencies.md").lower()
     text = doc("pyproject.toml")
