@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from dreams.models import HiddenPrompt, Project, Prompt, Session
+from dreams.services import doctor
 from dreams.services.search import index
 from tests.world.agent_folder import Root, typed
 
@@ -50,6 +51,19 @@ def look(browser: Client, **query: object) -> str:
     response = browser.get(f"/projects/{Project.objects.get().pk}/prompts/", query)
     assert response.status_code == 200
     return response.content.decode()
+
+
+def test_what_could_not_be_read_or_placed_is_counted(root: Root, browser: Client) -> None:
+    assert "could not be" not in look(browser)
+    stray = {"display": "Hi", "timestamp": 1, "project": "/nowhere/else", "sessionId": "x"}
+    with (root.path / "history.jsonl").open("a") as file:
+        file.write("{broken\n" + json.dumps(stray) + "\n")
+    root.discover()
+    text = " ".join(look(browser).split())
+    assert "<b>1 line</b> could not be read, and <b>1 prompt</b> is from folders of no known project." in text
+    check = doctor.rows.prompt_history()
+    assert check.state == "ok"
+    assert check.said == "4 lines; 1 line could not be read; 1 prompt from folders of no known project"
 
 
 def hide(browser: Client, text: str, **more: str) -> None:

@@ -343,6 +343,7 @@ _ELSEWHERE = {
     "login-token",
     "session-notes",
     "session-notes-now",
+    "session-prompt",
 }
 
 

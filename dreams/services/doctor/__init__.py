@@ -33,6 +33,7 @@ def examine(
         ("Disk", rows.disk),
         ("Database", rows.database),
         ("Config folders", rows.roots),
+        ("Prompt history", rows.prompt_history),
         ("Host", rows.host_here),
         ("Server", rows.server),
         ("Scheduler", lambda: rows.ticks(at)),

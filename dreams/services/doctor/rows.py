@@ -31,7 +31,7 @@ from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.storage.history import HistoryError
-from dreams.models import DreamRun, Project, ScheduledJob
+from dreams.models import DreamRun, HistoryFile, Project, ScheduledJob
 from dreams.services import auditlog, demo, discovery, hosts, notify, server_registry
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
@@ -90,6 +90,19 @@ def roots() -> Check:
         remedy = "Correct them in Settings, Places, or in MEMORYWEB_ROOTS."
         return Check("Config folders", "warn", f"Not found: {missing}", f"{number} in {names}", remedy)
     return Check("Config folders", "ok", number + (" (the demo)" if demo.is_shown() else ""), names)
+
+
+def prompt_history() -> Check:
+    """How much of the agents' prompt history could be read and placed."""
+    files = list(HistoryFile.objects.filter(host=host()).order_by("root"))
+    if not files:
+        return Check("Prompt history", "ok", "None found")
+    unread, unplaced = sum(one.malformed_lines for one in files), sum(one.unplaced for one in files)
+    told = [f"{plural(unread, 'line')} could not be read"] if unread else []
+    told += [f"{plural(unplaced, 'prompt')} from folders of no known project"] if unplaced else []
+    lines = plural(sum(one.line_no for one in files), "line")
+    # Nothing is to be done: the file is the agent's, and what has no project yet is placed when there is one.
+    return Check("Prompt history", "ok", "; ".join((lines, *told)), ", ".join(map(str, files)))
 
 
 def dreams(now: dt.datetime, of: str) -> Check:

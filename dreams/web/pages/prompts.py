@@ -10,7 +10,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, F, OuterRe
 
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.agents.claude_code.history import pasted_text
-from dreams.models import HiddenPrompt, Project, Prompt, Session
+from dreams.models import HiddenPrompt, HistoryFile, Project, Prompt, Session
 from dreams.web.hidden_secrets import shown
 from dreams.web.paging import Listed, listed, page_of
 
@@ -43,12 +43,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """`session` is the one that comes first; `hidden` counts those that are left out or, if `is_hidden`, listed."""
+    """`session` is the one that comes first; `hidden` counts those that are left out or, if `is_hidden`, listed.
+
+    `history` is the agent's file that they come from, where one was found.
+    """
 
     rows: Listed[Row]
     session: Session | None
     hidden: int
     is_hidden: bool
+    history: HistoryFile | None
 
 
 def prompts(
@@ -63,7 +67,8 @@ def prompts(
     page = page_of(chosen.order_by("-here", F("at").desc(nulls_last=True), "-pk"), number, PAGE)
     make = partial(_row, project.root, first.pk if first else 0, paste, hidden)
     count = page.paginator.count if hidden else rows.filter(is_hidden=True).count()
-    return Prompts(listed(page, make), first, count, hidden)
+    history = HistoryFile.objects.filter(host=project.host, root=project.root).first()
+    return Prompts(listed(page, make), first, count, hidden, history)
 
 
 def _row(root: str, first: int, paste: int | None, hidden: bool, row: Prompt) -> Row:
