@@ -19,6 +19,7 @@ FIELDS = 5
 #: Digits, ranges, lists, steps and the short names of months and weekdays. croniter takes more than cron does.
 _FIELD = re.compile(r"[0-9*/,-]*(?:[a-z]{3}[0-9*/,-]*)*")
 _HOURS = 1
+# The agent's own constants, of what spreads jobs apart.
 MOST_DELAY = dt.timedelta(minutes=15)
 MOST_EARLY_SECONDS = 90
 _DAY = dt.timedelta(days=1)

@@ -22,12 +22,12 @@ from dreams.models import DreamRun, DreamUsage, Project, Prompt, Session
 from dreams.services import pricing
 from dreams.services.dreaming import reading
 
-LAST_DREAMS = 8
+LAST_DREAMS = 8  # are averaged; chosen
 # Fewer than this say little about the next one.
 ENOUGH_DREAMS = 3
 # The next dream may well be a little cheaper or dearer than every one before.
 BELOW, ABOVE = Decimal("0.7"), Decimal("1.4")
-PROMPTS = 2_000
+PROMPTS = 2_000  # a bound of time; chosen
 # Characters of rules and tools, and of each line of a listing, in a first prompt.
 RULES_CHARS = 16_000
 LINE_CHARS = 60

@@ -288,6 +288,7 @@ def sse(name: str, data: Json) -> bytes:
 # Prompt-cache accounting by prefix, as the API documents it.
 
 
+# From the documentation of the Messages API: blocks looked back over, tokens of a prefix, marks of one request.
 LOOK_BACK = 20
 MINIMUM_TOKENS = 1024
 LIFETIME = {"5m": 300.0, "1h": 3600.0}

@@ -239,6 +239,7 @@ class Budget:
 # What a dream will about use, told before it starts.
 
 
+# Chosen.
 CHARS_PER_TOKEN = 3.5
 FEWEST_TURNS = 3
 EXPECTED_TURNS = 12

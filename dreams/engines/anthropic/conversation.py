@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from dreams.engines.anthropic.stream import Json, Reply
 
-KEPT_MESSAGES = 5
+KEPT_MESSAGES = 5  # the agent's own constant: so many last messages stay when a conversation is made shorter
 KEPT_RESULT_CHARS = 2_000
 NOTE_CHARS = 6_000
 CACHED = {"type": "ephemeral"}

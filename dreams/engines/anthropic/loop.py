@@ -16,6 +16,8 @@ from dreams.engines.anthropic.tools import Result, Toolbox
 from dreams.engines.types import EngineError, LimitReached
 from dreams.lib.files.text import plural
 
+# The agent's own constants: tokens of an answer at first and once it was cut off, how often it is told to go on, and the
+# tokens below which going on three times in a row brings nothing.
 FIRST_CAP = 8_000
 RAISED_CAP = 64_000
 MOST_CONTINUATIONS = 3

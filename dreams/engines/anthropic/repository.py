@@ -16,6 +16,7 @@ from typing import Any
 
 SECONDS = 3.0
 LOOK_SECONDS = 0.1
+# The agent's own constants.
 STATUS_CHARS = 2_000
 COMMITS = 5
 TOO_LARGE = "Status: not looked at, the repository is large"

@@ -17,7 +17,7 @@ from dreams.engines.anthropic.stream import Json
 from dreams.engines.anthropic.writing import Refusal, Writer
 from dreams.engines.types import Job, Phase, Problem
 
-SIDE_BY_SIDE = 10
+SIDE_BY_SIDE = 10  # calls that only read: the agent's own constant
 LOOK_SECONDS = 0.1
 MOST_CALLS = 100
 SHOWN_INPUT = 1_000

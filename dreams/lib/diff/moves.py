@@ -18,6 +18,7 @@ from dreams.lib.diff.words import tokens
 MIN_LENGTH: Final = 16
 # Reworded beyond this it is another statement; its numbers must be the same in any case.
 NEAR: Final = 0.9
+# Bounds of time, chosen: about 500 lines against 500, and so many characters of each.
 MAX_COMPARISONS: Final = 250_000
 COMPARED_LENGTH: Final = 1_000
 

@@ -119,7 +119,7 @@ def _begins_anew(line: str, before: str) -> bool:
 SAME_UNIT: Final = 0.45
 # A row that points elsewhere is another row, unless almost nothing else changed (its file was renamed).
 SAME_ROW_ELSEWHERE: Final = 0.75
-ALMOST_THE_SAME: Final = 0.85
+ALMOST_THE_SAME: Final = 0.85  # chosen
 # Above this many comparisons (about 250 × 250 units) only units at the same place are compared.
 MAX_COMPARISONS: Final = 60_000
 # Comparing is quadratic in length, and a unit is told by its first characters: one line of 500 KB took 6 s.

@@ -29,6 +29,7 @@ from dreams.lib.locks.lockfile import (
 from dreams.lib.process import ProcessIdentity, is_alive
 from dreams.lib.timestamps import from_ns, later, to_ns
 
+# The agent's own constant: from then on a lock is anybody's, whether its holder lives or not.
 STALE_AFTER = timedelta(minutes=60)
 
 
@@ -114,7 +115,7 @@ def _start_time(pid: int, known: ProcessIdentity | None) -> float | None:
 
 # --- Taking it -------------------------------------------------------------------------------------------------------
 
-LIFETIME = timedelta(hours=2)
+LIFETIME = timedelta(hours=2)  # of a dream that holds it; chosen
 _WAIT_SECONDS = 0.5
 _TRIES = 3
 

@@ -7,6 +7,7 @@ from dreams.lib.memdir.index import IndexRow, counted_from, rows_of
 
 from .text import BOM, comment_spans, decode, split_lines
 
+# The agent's own constants: what it loads of an index, how long it wants a row, and from where its dream shortens one.
 INDEX_MAX_LINES = 200
 INDEX_MAX_BYTES = 25_000
 ROW_AIM = 150

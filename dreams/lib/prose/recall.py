@@ -20,6 +20,7 @@ from dreams.lib.files.text import decode
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import statement
 
+# The agent's own constants: so many memories, newest first, are known by so many first lines, and so few are opened.
 MOST_LOOKED_AT = 200
 MOST_CHOSEN = 5
 HEAD_LINES = 30

@@ -38,6 +38,7 @@ ONE_VALUE, SHORT_WORDS = (
     0.4,
     16,
 )  # the score, for two statements of so few words that name a thing and its value
+# Scores that do for two values of one named thing, and for two names of one thing; chosen.
 HALF, EXACT = 0.5, 0.95
 WITHIN, MUCH = 0.75, 7.0  # of the shorter one, and the weight in common: it is said within the longer one
 NEAR_COPY = 0.85  # of the words beside two values

@@ -62,7 +62,7 @@ _MONTHS = frozenset(  # "mar" and "march", and not what only begins so: "MariaDB
 )
 _PARTS_WEIGH = 0.5  # of a plain word: the words inside a path or an identifier
 MOST_NAME = 4  # words of a name
-_NAME, _VALUE = 1.6, 2.0
+_NAME, _VALUE = 1.6, 2.0  # the weights of a name and a value, where a plain word weighs 1; chosen
 
 
 _CODE = re2.compile(r"`[^`\n]*`|\S*[_/.:@-]\S*\w")

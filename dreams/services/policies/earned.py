@@ -22,6 +22,7 @@ from dreams.models import Decision, DreamRun, DreamUsage, Finding, Hunk, Operati
 from dreams.services import auditlog, blobs, database, proposals
 from dreams.services.policies.routine import KINDS, routine
 
+# Chosen: so many like decisions, on so many days and proposals, are no single sitting.
 LEAST_DECISIONS = 20
 LEAST_DAYS = 3
 LEAST_PROPOSALS = 3

@@ -355,8 +355,8 @@ def _without(context: Asking, unit: Unit, told: str, note: str) -> Option | None
 
 # --- Line days ------------------------------------------------------------------------------------------------------
 
-MOST = 20
-OF_A_LINE = 0.25
+MOST = 20  # questions of one dream; chosen
+OF_A_LINE = 0.25  # how useful an answer is, chosen: one phrase of one line
 
 
 def unsure_days(context: Asking) -> Iterator[Question]:

@@ -208,8 +208,8 @@ def _shorten(rec: Recorder, offer: _Offer) -> bool:
 # --- Index sections -------------------------------------------------------------------------------------------------
 
 FULL = 0.98  # of the lines or bytes that an agent loads
-LEAST_LINES, MOST_SECTIONS = 5, 6
-OF_SECTIONS = 0.7
+LEAST_LINES, MOST_SECTIONS = 5, 6  # of a section that is worth a file; offered at once. Chosen
+OF_SECTIONS = 0.7  # how useful an answer is; chosen
 _OF_EVERY_SESSION = re.compile(
     r"\b(?:preferences?|rules?|conventions?|safety|critical|important|workflow|see also|index|user)\b", re.I
 )

@@ -30,7 +30,7 @@ from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import Value, encodable
 
 MOST_LINKS = 12  # of one question
-OUT_OF_DATE, DEAD_LINKS = 0.65, 0.15
+OUT_OF_DATE, DEAD_LINKS = 0.65, 0.15  # how useful an answer is, chosen: a dead link misleads nobody
 _MARK = "\0"  # stands for the name of the other memory
 # "supersedes X", "corrects X": X is the older one. "superseded by X" is said by the older one itself, which is no news.
 _ACTIVE = re.compile(
@@ -161,7 +161,7 @@ OPENING = (
     3  # statements at the start of a file, its description among them: what it says of itself as a whole
 )
 LEAST = 3  # "two rules" is often said of two of them
-OTHER_NUMBER, OTHER_STATE = 0.6, 0.6
+OTHER_NUMBER, OTHER_STATE = 0.6, 0.6  # how useful an answer is; chosen
 _DATED = re.compile(r"\b(?:19|20)\d\d-\d\d")
 _UNITS = frozenset(lexicon.UNITS.values()) | frozenset(lexicon.UNITS)
 # Plain states of a piece of work. A row that has one of each tells a story, and is left.

@@ -24,7 +24,7 @@ from dreams.lib.prose.values import read
 
 MOST_CANDIDATES = 3  # of more, nobody could say which was meant
 LEAST_WORD = 0.5  # the weight of a word that may name a thing
-TO_FORGET = 0.9
+TO_FORGET = 0.9  # how useful an answer is, chosen: the person asked for it
 MOST_PROMPT = 600  # characters
 _ABOUT_NOTES = frozenset(
     map(
@@ -118,7 +118,7 @@ def _to_forget(asking: Asking, heard: Heard, wish: Wish, statement: Statement) -
 MOST_QUESTIONS = 6  # of one dream: whoever types a lot in passing is not asked about all of it
 TO_LEARN = 0.4  # such an answer adds a line; it sets nothing right
 PER_SESSION = 0.1  # more for each further session, it was typed in
-MOST_WEIGHT = 0.7
+MOST_WEIGHT = 0.7  # chosen: below what a person asked for
 
 
 def typed_in_passing(context: Asking) -> Iterator[Question]:

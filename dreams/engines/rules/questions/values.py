@@ -30,7 +30,7 @@ from dreams.lib.prose.exchanges import (
 from dreams.lib.prose.statement_index import Statement, StatementIndex
 from dreams.lib.prose.values import Value, capitalises_nouns, is_noun, read
 
-TOLD = 0.85
+TOLD = 0.85  # how useful an answer is, chosen: a person said the new value
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +281,7 @@ def _undated(text: str) -> str:
 
 # --- Leaning --------------------------------------------------------------------------------------------------------
 
-LEANING = 0.55
+LEANING = 0.55  # how useful an answer is, chosen: nobody spoke of this statement
 SHORT_NUMBER = 2  # digits: "5" is named everywhere
 MOST_LINES = 200  # of an edit that are compared
 

@@ -25,7 +25,8 @@ from dreams.lib.prose.statements import statement
 from dreams.lib.prose.words import tokens
 
 MOST_NEW_FILES = 5  # the rest goes into one file per type: a flood of files would hide them all
-SHARED_WORDS = 2
+SHARED_WORDS = 2  # rare ones in common with a file, from which it is about the same; chosen
+# Of a new file: words of its name and title, and characters of a title that is a whole statement. Chosen.
 NAME_WORDS = 3
 TITLE_WORDS = 4
 SHORT_TITLE = 50

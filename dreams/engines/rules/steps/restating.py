@@ -28,7 +28,7 @@ from dreams.lib.prose.pieces import WEAK, Piece, keys_of, pieces
 from dreams.lib.prose.statement_index import Statement, statements_of
 from dreams.lib.prose.statements import statement
 
-MOST_COMPARED = 200
+MOST_COMPARED = 200  # statements, a bound of time; chosen
 ANEW = "You reworded it."
 
 

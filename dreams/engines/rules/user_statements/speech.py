@@ -209,6 +209,7 @@ def is_embedded(text: str) -> bool:
 
 MAX_PROMPT = 12_000
 MOST_DOUBTED = 12  # words
+# Words, too; all chosen: a sentence with more of them says something else.
 MOST_REMARK = 8
 MOST_DENIED = 6
 MOST_UNSAID = 16

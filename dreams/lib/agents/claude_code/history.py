@@ -19,7 +19,7 @@ from dreams.lib.agents.transcripts.records import instant
 
 FILE = "history.jsonl"
 PASTES = "paste-cache"
-INLINE_CHARS = 1_024
+INLINE_CHARS = 1_024  # the agent's own constant: longer pasted text is kept by its hash
 TEXT_CHARS = 16_000
 MOST_PASTES = 50
 MAX_LINE_BYTES = 4 << 20

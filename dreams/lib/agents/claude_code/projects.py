@@ -16,7 +16,7 @@ from dreams.lib.agents.claude_code.memories import holds_memories
 from dreams.lib.agents.claude_code.sessions import cwd_of, transcripts_in
 from dreams.lib.agents.claude_code.settings import Settings
 
-MAX_SLUG = 200
+MAX_SLUG = 200  # the agent's own constant: of a longer path it keeps so many characters and a hash
 _OTHER = re.compile(r"[^A-Za-z0-9]")
 
 

@@ -22,7 +22,7 @@ from .listing import printable, read_small, why
 DISABLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
 REMOTE = "CLAUDE_CODE_REMOTE"
 OVERRIDE = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"
-CLEANUP_DAYS = 30
+CLEANUP_DAYS = 30  # the agent's own default for `cleanupPeriodDays`
 LOCAL = "settings.local.json"
 _TOO_WIDE = "a memory directory cannot be “/”, your home folder or one above it; it is not used"
 MANAGED_FILES = (

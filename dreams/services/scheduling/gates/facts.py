@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from dreams.lib.locks import LockFact
 
-LIVE_GRACE = timedelta(minutes=10)
+LIVE_GRACE = timedelta(minutes=10)  # chosen: a session of which no process is known counts as live so long
 # The lock file is dated by the file system's clock, which may run a moment ahead of ours.
 CLOCK_SKEW_NS = 2_000_000_000
 #: No failed dream waits longer for its next try.
