@@ -307,3 +307,11 @@ def test_a_frontmatter_line_that_all_memories_have_needs_no_place_where_it_is_ke
     kept = report({**left, "project_shop.md": FILES["deploy.md"]})
     assert not [row.text for row in kept.ledger if "type:" in row.text]
     assert any("PostgreSQL 15" in row.text for row in kept.ledger)
+
+
+def test_a_log_keeps_no_fact() -> None:
+    """Agents load no logs, and what stands only there is as good as lost."""
+    log = {"logs/2026/03/2026-03-02.md": b"- 10:00 The shop runs on PostgreSQL 15.\n"}
+    before = {**FILES, **log}
+    after = changed("deploy.md", "The shop runs on PostgreSQL 15. ", "", before)
+    assert "unexplained-loss" in codes(report(after, before))

@@ -28,6 +28,7 @@ from dreams.findings.ledger.units import (
     units_of,
 )
 from dreams.findings.ledger.wordings import made
+from dreams.lib import memdir
 from dreams.lib.prose import claims
 from dreams.lib.prose.statements import Statement
 from dreams.lib.secrets.redact import redact
@@ -212,7 +213,9 @@ class Both:
 
 
 def both(subject: Subject) -> Both:
-    return Both(subject, State(subject.after), added(subject), Exchange(subject.before, subject.after))
+    # Agents load no logs: what stands only there is kept nowhere.
+    kept = {path: data for path, data in subject.after.items() if not memdir.is_log(path)}
+    return Both(subject, State(kept), added(subject), Exchange(subject.before, subject.after))
 
 
 class Trace:
