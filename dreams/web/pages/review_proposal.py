@@ -131,8 +131,8 @@ class Loaded:
     @cached_property
     def renames(self) -> Mapping[int, FileChange]:
         """A file that came → the file that went, where they are one under another name and decided together."""
-        alone = [(file, rows[0]) for file in self.files if len(rows := self.hunks[file.pk]) == 1]
-        return find_renames((file, row.operation_id) for file, row in alone if row.operation_id is not None)
+        alone = [(file, rows[0].operation_id) for file in self.files if len(rows := self.hunks[file.pk]) == 1]
+        return find_renames([(file, operation) for file, operation in alone if operation is not None])
 
     @cached_property
     def old_names(self) -> Mapping[int, FileChange]:

@@ -268,7 +268,7 @@ class Batch:
         return self.free if verdict == Hunk.Verdict.APPROVED else self.undecided
 
     def digest(self, verdict: str) -> str:
-        return decisions.digest(hunk for one in self.of(verdict) for hunk in one.hunks)
+        return decisions.digest([hunk for one in self.of(verdict) for hunk in one.hunks])
 
     @property
     def approve(self) -> Button | None:

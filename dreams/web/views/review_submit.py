@@ -23,16 +23,16 @@ from dreams.services.review import FindingInTheWay, ReviewRefused
 from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages.inbox import next_after
-from dreams.web.pages.review_proposal import Loaded, address
+from dreams.web.pages.review_proposal import Loaded, address, load
 from dreams.web.views.host_requests import asked
-from dreams.web.views.review import back_to, file_of, load, proposal_of, refuse, reviewer
+from dreams.web.views.review import back_to, file_of, proposal_of, refuse, reviewer
 
 
 @owner
 @require_POST
 def bring_up(request: Request, public_id: str) -> HttpResponse:
     """Bring files that changed on disk onto their new state, or confirm one whose new result was looked at."""
-    loaded = load(request, proposal_of(public_id))
+    loaded = load(proposal_of(public_id))
     project_lock.refuse_elsewhere(loaded.proposal.project)
     if "confirm" in request.POST:
         file = file_of(request, loaded)
@@ -66,7 +66,7 @@ def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, 
 @require_POST
 def submit(request: Request, public_id: str) -> HttpResponse:
     """Close the review and write what is approved, with the answers that wait in the same project."""
-    loaded = load(request, proposal_of(public_id))
+    loaded = load(proposal_of(public_id))
     host_requests.refuse_unless_accepted(loaded.proposal.project)
     moved = loaded.moved_since(request.POST.get("bases"), request.POST.get("answers"))
     if moved:
@@ -83,7 +83,7 @@ def submit(request: Request, public_id: str) -> HttpResponse:
 @require_POST
 def apply(request: Request, public_id: str) -> HttpResponse:
     """Write what a submitted review still has to write; `rebased` confirms the results shown."""
-    loaded = load(request, proposal_of(public_id))
+    loaded = load(proposal_of(public_id))
     host_requests.refuse_unless_accepted(loaded.proposal.project)
     # The verdicts of a submitted review stay as they are; its files need not.
     moved = loaded.moved_since(request.POST.get("bases"), loaded.answers)
