@@ -196,3 +196,15 @@ def test_a_session_is_found_by_what_it_left_unfinished_until_it_is_finished(
     append(path, [todos(Mend="completed", Balloon="completed")])
     root.discover()
     assert hits("balloon") == [] and hits("mend") == []
+
+
+def test_tasks_of_an_earlier_database_are_found_after_it_was_brought_up_to_date(
+    root: Root, app: Path
+) -> None:
+    root.session(app, "s1", [typed("Go"), todos(Mend="pending")])
+    root.discover()
+    index.catch_up(5)
+    assert session("s1").title_indexed_at is not None
+    migration = import_module("dreams.migrations.0043_open_ends_in_search")
+    migration.search_again(apps, None)
+    assert session("s1").title_indexed_at is None
