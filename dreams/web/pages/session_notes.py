@@ -31,7 +31,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Notes in Markdown. `resolve` leads to the lines that they name; `is_open`: the newest hand-over is read first."""
+    """Notes in Markdown. `resolve` leads to the lines that they name; `is_open`: it was just written."""
 
     row: SessionNotes
     text: str
@@ -59,8 +59,8 @@ class Handover:
         return self.asked is not None and self.asked.status in NotesRequest.UNFINISHED
 
 
-def notes(session: Session) -> list[Notes]:
-    """The newest hand-over first, the agent's own notes last. Two queries."""
+def notes(session: Session, *, is_open: bool) -> list[Notes]:
+    """The newest hand-over first, and unfolded where it `is_open`; the agent's own notes last. Two queries."""
     rows = list(session.notes.order_by("origin"))
     kept = session_notes.texts([session.pk]).get(session.pk, [])
     found = sorted(
@@ -68,13 +68,15 @@ def notes(session: Session) -> list[Notes]:
         key=lambda pair: (pair[0].is_handover, pair[0].written_at),
         reverse=True,
     )
-    return [_notes(row, shown(text), is_first=number == 0) for number, (row, text) in enumerate(found)]
+    return [
+        _notes(row, shown(text), is_open=is_open and number == 0) for number, (row, text) in enumerate(found)
+    ]
 
 
-def _notes(row: SessionNotes, text: str, *, is_first: bool) -> Notes:
+def _notes(row: SessionNotes, text: str, *, is_open: bool) -> Notes:
     if not row.is_handover:
         return Notes(row, text, None, is_open=False)
-    return Notes(row, with_lines(text, r"([[line \1]])"), Lines(), is_open=is_first)
+    return Notes(row, with_lines(text, r"([[line \1]])"), Lines(), is_open=is_open)
 
 
 def handover(session: Session, notes: list[Notes]) -> Handover:

@@ -42,7 +42,7 @@ def session(request: Request, pk: int) -> HttpResponse:
     known = pages.known_lines(found, place.mark) if place.mark and not file else []
     files = pages.files(found)
     reached = 0 if file else pages.reached(found, place)
-    notes = notes_pages.notes(found)
+    notes = notes_pages.notes(found, is_open=request.GET.get("notes") == "open")
     context = {
         "session": found,
         "no_answer": NO_ANSWER if found.gone_at and pages.is_history(found) else "",

@@ -25,7 +25,8 @@ def write(request: Request, pk: int) -> HttpResponse:
         session_notes.by_rules(_session(pk))
     except (session_notes.NotReadable, project_lock.ProjectElsewhere) as refused:
         messages.error(request, str(refused))
-    return go(request, "session", pk=pk)
+        return go(request, "session", pk=pk)
+    return SeeOther(f"{reverse('session', args=[pk])}?notes=open")
 
 
 @owner
@@ -60,7 +61,7 @@ def now(request: Request, pk: int) -> HttpResponse:
     if not wants_fragment(request):
         return redirect("session", pk=pk)
     found = _session(pk)
-    notes = pages.notes(found)
+    notes = pages.notes(found, is_open=True)
     context = {"session": found, "notes": notes, "handover": pages.handover(found, notes)}
     return render(request, "dreams/_session_notes.html", context)
 
