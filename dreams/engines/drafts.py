@@ -2,20 +2,82 @@
 
 The engine's edits are steps; a person decides on hunks. A hunk belongs to every edit that took one of its
 removed lines away or put one of its added lines there, also through later edits of the same line. Hunks that
-share an edit's operation form one operation and are decided together.
-"""
+share an edit's operation form one operation and are decided together."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
-from dreams.engines import lineage
-from dreams.engines.types import Citation, Edit, Fate, OperationKind
+from dreams.engines.types import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.lib import diff, memdir
 from dreams.lib.files import text
+
+#: Of two steps in a row the one that keeps less is what happened: a line that was dated and then forgotten is forgotten.
+_WEIGHT: tuple[FateKind, ...] = ("kept-in", "merged-into", "superseded-by", "stated")
+_Line = tuple[str, str]  # path, text
+
+
+class Lineage:
+    """What the steps say of each line, in their order."""
+
+    def __init__(self, edits: Sequence[Edit]) -> None:
+        self._told: dict[_Line, list[tuple[int, Fate]]] = defaultdict(list)
+        self._was: dict[_Line, list[str]] = defaultdict(list)
+        for place, edit in enumerate(edits):
+            for fate in edit.fates:
+                self._told[edit.path, fate.text.strip()].append((place, fate))
+                if fate.target_path == edit.path and fate.target_text:
+                    self._was[edit.path, fate.target_text.strip()].append(fate.text.strip())
+
+    def between(self, path: str, removed: Iterable[str], added: Iterable[str]) -> set[str]:
+        """What the removed lines became within the file, and what the added ones were, before and after these aside."""
+        ends = {*removed, *added}
+        return (self._spread(path, removed, self._became) | self._spread(path, added, self._were)) - ends
+
+    def fates(self, path: str, removed: Iterable[str]) -> list[Fate]:
+        """What became of each removed line in the end."""
+        return [
+            self._followed(place, fate)
+            for line in dict.fromkeys(text.strip() for text in removed)
+            for place, fate in self._told.get((path, line), ())
+        ]
+
+    @staticmethod
+    def _spread(path: str, lines: Iterable[str], step: Callable[[_Line], Sequence[str]]) -> set[str]:
+        found, todo = set[str](), [*lines]
+        while todo:
+            new = [other for other in step((path, todo.pop())) if other not in found]
+            found.update(new)
+            todo += new
+        return found
+
+    def _were(self, line: _Line) -> Sequence[str]:
+        return self._was.get(line, ())
+
+    def _became(self, line: _Line) -> list[str]:
+        path = line[0]
+        return [
+            f.target_text.strip()
+            for _, f in self._told.get(line, ())
+            if f.target_path == path and f.target_text
+        ]
+
+    def _followed(self, place: int, fate: Fate) -> Fate:
+        seen: set[_Line] = set()
+        while (line := (fate.target_path, fate.target_text.strip())) not in seen and line[1]:
+            seen.add(line)
+            later = next(((at, f) for at, f in self._told.get(line, ()) if at > place), None)
+            if later is None:
+                break
+            place, other = later
+            kind = max(fate.kind, other.kind, key=_WEIGHT.index)
+            fate = replace(other, text=fate.text, kind=kind, note=other.note or fate.note)
+        return fate
+
 
 Item = TypeVar("Item")
 MOST_EVIDENCE = 5  # quotes of one hunk
@@ -159,7 +221,7 @@ def rebuild(
 
 def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Sequence[Edit]) -> Draft:
     steps = [_Step.of(edit) for edit in edits]
-    told = lineage.Lineage(edits)
+    told = Lineage(edits)
     groups, index_rows = _Groups(), _IndexRows(before, after, edits)
     _link_chains(steps, groups)
     loose: list[tuple[str, bytes | None, bytes | None, list[tuple[diff.Hunk, list[_Step]]]]] = []
@@ -191,7 +253,7 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
 
 
 def _draft_hunk(
-    path: str, hunk: diff.Hunk, own: Sequence[_Step], groups: _Groups, told: lineage.Lineage
+    path: str, hunk: diff.Hunk, own: Sequence[_Step], groups: _Groups, told: Lineage
 ) -> DraftHunk:
     citations = _own_evidence(hunk, _unique(citation for step in own for citation in step.edit.citations))
     fates = _unique(told.fates(path, hunk.removed.split("\n")))
@@ -263,7 +325,7 @@ def _telling(lines: Iterable[str]) -> Iterable[str]:
     return (line for line in bare if any(map(str.isalnum, line)))
 
 
-def _steps_of(path: str, hunk: diff.Hunk, steps: Sequence[_Step], told: lineage.Lineage) -> list[_Step]:
+def _steps_of(path: str, hunk: diff.Hunk, steps: Sequence[_Step], told: Lineage) -> list[_Step]:
     removed, added = set(_telling(hunk.base_lines)), set(_telling(hunk.new_lines))
     between = set(_telling(told.between(path, removed, added)))
     own = [

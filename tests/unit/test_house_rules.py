@@ -19,7 +19,6 @@ FLOORS = {
     "dreams.engines.types": 2,
     "dreams.engines.tokens": 2,
     "dreams.engines.drafts": 2,
-    "dreams.engines.lineage": 2,
     "dreams.engines.linedates": 2,
     "dreams.findings": 3,
     "dreams.engines": 4,

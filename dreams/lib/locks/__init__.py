@@ -10,8 +10,17 @@
 go · `healing` repairs what a crash left. No Django; POSIX only.
 """
 
-from dreams.lib.locks.acquiring import LIFETIME, STALE_AFTER, Busy, LockFact, acquire, status
-from dreams.lib.locks.healing import Healed, Healing, heal
+from dreams.lib.locks.acquiring import (
+    LIFETIME,
+    STALE_AFTER,
+    Busy,
+    Healed,
+    Healing,
+    LockFact,
+    acquire,
+    heal,
+    status,
+)
 from dreams.lib.locks.held import EVERY, Heartbeat, Held, LockLost, LockRecord, Released
 from dreams.lib.locks.lockfile import LOCK_NAME, LockFileError, LockState, last_consolidated_ns, read
 

@@ -17,11 +17,11 @@ from datetime import datetime
 
 from dreams.lib.timestamps import day_start, month_start
 from dreams.services.scheduling.gates import rules
-from dreams.services.scheduling.gates.config import GateConfig
 from dreams.services.scheduling.gates.facts import (
     LIVE_GRACE,
     EngineFact,
     Facts,
+    GateConfig,
     InputsFact,
     Mode,
     SessionFact,
