@@ -19,7 +19,7 @@ from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from tests.world import directory as world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 NAMES = ["MEMORY.md", "user_role.md", "feedback_tests.md", "team/shared.md", "odd name.md"]
 lines = st.sampled_from(

@@ -15,7 +15,7 @@ from dreams.services.dreaming.reading import hand_edited
 from dreams.services.memories import hand_edits
 from tests.world import directory as world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def memory(path: str) -> Memory:

@@ -18,7 +18,7 @@ from tests.world import directory as world
 from tests.world import engines
 from tests.world import model as kit
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 FACT = "Snapshots are reviewed by hand.\n"
 UNSOURCED = "\nThe export runs at 04:00 UTC.\n"
 

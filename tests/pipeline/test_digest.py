@@ -24,7 +24,7 @@ from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 from tests.world.processes.receivers import MailServer, PostServer, serving
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 HOUR = dt.timedelta(hours=1)
 DAY = dt.timedelta(days=1)
 

@@ -16,7 +16,7 @@ from dreams.services.upkeep import recovery, verifying
 from tests.world import directory as world
 from tests.world.directory import ME
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 TOKEN = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 
 

@@ -22,7 +22,7 @@ from dreams.services.memories import checkup, exports
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 HOUR = dt.timedelta(hours=1)
 
 

@@ -19,7 +19,7 @@ from tests.world import asking, engines
 from tests.world import directory as world
 from tests.world.asking import ALPHA, RESET
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 BETA = "The API runs on host beta."
 ASK = asking.asks("project_deploy.md", ALPHA, BETA)

@@ -20,7 +20,7 @@ from tests.world import asking
 from tests.world import directory as world
 from tests.world.asking import ALPHA, RESET
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ASK = asking.asks("project_deploy.md", ALPHA, "The API runs on host beta.")
 ASK_RESET = asking.asks("feedback_testing.md", RESET, "Use make fresh before a run.", weight=0.9)

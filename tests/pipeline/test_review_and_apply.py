@@ -15,7 +15,7 @@ from dreams.services import blobs, proposals, review, rollback
 from dreams.services.apply import applying
 from tests.world import directory as world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def hunk_with(proposal: Proposal, words: str) -> Hunk:

@@ -15,7 +15,7 @@ from dreams.services.apply import applying
 from dreams.services.rollback import Selection
 from tests.world import directory as world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def applied(project) -> Proposal:

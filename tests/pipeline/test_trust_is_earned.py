@@ -29,7 +29,7 @@ from tests.world import directory as world
 from tests.world import trusting
 from tests.world.trusting import accepted, decided, offered
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

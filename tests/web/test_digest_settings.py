@@ -12,7 +12,7 @@ from dreams.services import settings_changes
 from tests.world import directory as world
 from tests.world.processes.receivers import PostServer, serving
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def test_sending_without_an_address_says_what_is_missing(browser: Client) -> None:

@@ -14,7 +14,7 @@ from dreams.web.pages import statements
 from tests.world import directory as world
 from tests.world import questions as asked
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 DOUBLE = "The nightly import writes to `staging_orders` in batches of 2,000 rows.\n"
 FILES = {
