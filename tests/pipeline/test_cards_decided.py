@@ -223,7 +223,7 @@ def test_the_tick_hands_a_quiet_session_to_the_queue_and_its_task_catches(
     say(tmp_path, STAGING)
     scheduler.tick()
     assert ("dreams.tasks.catch", project.pk) in handed
-    assert tasks.catch(project.pk) == "1 session read, 1 caught"
+    assert tasks.catch(project.pk) == "1 session read, 1 caught."
     handed.clear()
     scheduler.tick()
     assert ("dreams.tasks.catch", project.pk) not in handed, "nothing is new"

@@ -42,7 +42,7 @@ def test_tokens_and_cost_stand_by_model_and_day_and_unknown_prices_cost_nothing(
         ("17 March 2026", "2.0 k", "", "2.0 k"),
     )
     assert cost.rows == (("20 March 2026", "$0.50", "$0.50"), ("17 March 2026", "$1.00", "$1.00"))
-    assert dreams.empty == "Dreams and catching cost nothing in this time."
+    assert dreams.empty == "memoryweb spent nothing in this time."
 
 
 def test_a_year_is_told_in_weeks() -> None:
