@@ -55,7 +55,10 @@ WIDE, NARROW, NARROWEST = 1280, 390, 360
 SECRET = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 LONG = "a-name-without-a-single-space-that-goes-on-and-on-until-no-line-can-hold-it-any-more"
 # Fragments, files and ways to another page: no page of their own.
-NO_PAGES = {"pulse", "audit-export", "review-preview", "feed", "next", "evidence"}
+NO_PAGES = {
+    *("pulse", "audit-export", "review-preview", "feed", "next"),
+    *("evidence", "session-notes-now", "session-notes"),
+}
 
 
 @dataclass
