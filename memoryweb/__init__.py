@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+#: A copy of the project has its templates and static files beside the packages, an installed one inside this package.
+IS_SOURCE = (BASE_DIR / "manage.py").is_file()
+RESOURCES = BASE_DIR if IS_SOURCE else Path(__file__).resolve().parent
+
+COMMAND_VARIABLE = "MEMORYWEB_COMMAND"
+SOURCE_COMMAND = "python manage.py"
+INSTALLED_COMMAND = "memoryweb"
 
 
 @cache
 def version() -> str:
-    """The version stands once: in the newest heading of CHANGELOG.md."""
+    """The version stands once: in the newest heading of CHANGELOG.md. An installed copy was built with it."""
+    if not IS_SOURCE:
+        return metadata.version("memoryweb")
     text = (BASE_DIR / "CHANGELOG.md").read_text(encoding="utf-8")
     found = re.search(r"^## (\d+\.\d+\.\d+)", text, re.MULTILINE)
     return found.group(1) if found else "0.0.0"
+
+
+def typed(command: str) -> str:
+    """A command of ours as a person types it here: named as this process was started."""
+    return f"{os.environ.get(COMMAND_VARIABLE) or SOURCE_COMMAND} {command}"

@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import socket
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlsplit
@@ -21,20 +21,20 @@ MOST_BYTES = 64 * 1024
 IDS = ("session_id", "transcript_path")
 
 
-def run() -> NoReturn:
-    """Send the hint and end the process."""
+def run(words: Sequence[str]) -> NoReturn:
+    """Send the hint and end the process. `words` are what stands behind the verbs."""
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     with contextlib.suppress(BaseException):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
-        _send(_data_dir(sys.argv[3:]), os.read(0, MOST_BYTES))
+        _send(_data_dir(words), os.read(0, MOST_BYTES))
     os._exit(0)
 
 
-def _data_dir(words: list[str]) -> Path:
-    if words[:1] == ["--data-dir"]:
+def _data_dir(words: Sequence[str]) -> Path:
+    if list(words[:1]) == ["--data-dir"]:
         return Path(words[1])
     given = os.environ.get("MEMORYWEB_DATA_DIR")
     if given:

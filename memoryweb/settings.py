@@ -9,7 +9,7 @@ import dj_database_url
 import platformdirs
 import tzlocal
 
-from memoryweb import BASE_DIR, datadir, env
+from memoryweb import RESOURCES, datadir, env
 
 DATA_DIR = env.path("MEMORYWEB_DATA_DIR", Path(platformdirs.user_data_dir("memoryweb", appauthor=False)))
 ROOTS = env.paths("MEMORYWEB_ROOTS") or env.paths("CLAUDE_CONFIG_DIR") or (Path.home() / ".claude",)
@@ -64,7 +64,7 @@ WSGI_APPLICATION = "memoryweb.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [RESOURCES / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -195,7 +195,7 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [RESOURCES / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},

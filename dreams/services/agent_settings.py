@@ -29,7 +29,7 @@ from django.utils import timezone
 
 from dreams.lib.files import safefs
 from dreams.services import auditlog
-from memoryweb import BASE_DIR, datadir
+from memoryweb import BASE_DIR, IS_SOURCE, datadir
 
 log = logging.getLogger(__name__)
 
@@ -88,7 +88,8 @@ def has_hook(root: Path) -> bool:
 
 def command() -> str:
     """What the agent runs when a session ends."""
-    words = [sys.executable, str(BASE_DIR / "manage.py"), *VERBS, "--data-dir", str(settings.DATA_DIR)]
+    started = [str(BASE_DIR / "manage.py")] if IS_SOURCE else ["-m", "memoryweb"]
+    words = [sys.executable, *started, *VERBS, "--data-dir", str(settings.DATA_DIR)]
     return shlex.join(words)
 
 

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from dreams.lib.files import text
 from dreams.models import Blob
+from memoryweb import typed
 
 
 class MissingBlob(LookupError):
@@ -35,7 +36,7 @@ def get(sha: str) -> bytes:
     data = Blob.objects.filter(sha256=sha).values_list("data", flat=True).first()
     if data is None:
         raise MissingBlob(
-            f"No content is stored for {sha}. Run `manage.py verify` to see what else is missing."
+            f"No content is stored for {sha}. Run `{typed('verify')}` to see what else is missing."
         )
     return bytes(data)
 

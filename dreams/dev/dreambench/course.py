@@ -28,12 +28,12 @@ from dreams.dev.dreambench.session_cases import Directory, plain
 from dreams.engines.types import Edit, Engine, Job, Option, Outcome, Question, Reporter
 from dreams.lib.diff import merge
 from dreams.lib.files import text as texts
+from memoryweb import BASE_DIR
 
 MOST_SECONDS = 6 * 3600
 STOP_SECONDS = 10.0
 ROUNDS = 6  # dreams of a project at most, each after the answers to the one before
 TRUTH = "truth.json"
-MANAGE = Path(__file__).resolve().parents[3] / "manage.py"
 # What would lead the run to the user's own things.
 _OWN = ("DATABASE_URL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_REMOTE")
 Say = Callable[[str], None]
@@ -123,8 +123,10 @@ def _run_inside(folder: Path, engine: str) -> dict[str, Any]:
         "MEMORYWEB_TIME_ZONE": "UTC",
         "DJANGO_SETTINGS_MODULE": "memoryweb.settings",
     }
-    line = [sys.executable, str(MANAGE), "dreambench", "--inside", str(folder), "--engine", engine]
-    child = subprocess.Popen(line, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    line = [sys.executable, "-m", "memoryweb", "dreambench", "--inside", str(folder), "--engine", engine]
+    child = subprocess.Popen(
+        line, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=BASE_DIR
+    )
     try:
         out, _ = child.communicate(timeout=MOST_SECONDS)
     except subprocess.TimeoutExpired as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ class Command(BaseCommand):
         if options["verb"] == "session-end":
             from memoryweb import session_hook  # noqa: PLC0415 - ends the process
 
-            session_hook.run()
+            session_hook.run(sys.argv[3:])
         return {"removed": [str(root) for root in map(Path, discovery.configured_roots()) if _remove(root)]}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from dreams.management.base import Command as BaseCommand
 from dreams.services import login, server_registry
 from dreams.services.serving import web_server
+from memoryweb import typed
 
 
 class Command(BaseCommand):
@@ -19,7 +20,7 @@ class Command(BaseCommand):
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         server = server_registry.running()
         if server is None:
-            self.say("No server runs on this data directory. Start one with: python manage.py serve")
+            self.say(f"No server runs on this data directory. Start one with: {typed('serve')}")
         address = server.address if server else web_server.address("127.0.0.1", settings.PORT)
         now = timezone.now()
         login.ensure_owner()

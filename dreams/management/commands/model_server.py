@@ -13,6 +13,7 @@ from django.core.management.base import CommandParser
 from dreams.dev.fake_server import NAMED, DemoBrain, WireServer
 from dreams.management.base import BadUsage
 from dreams.management.base import Command as BaseCommand
+from memoryweb import typed
 
 DEFAULT_PORT = 8766
 LAST_PORT = 65535
@@ -51,7 +52,7 @@ class Command(BaseCommand):
             self.stdout.write(server.url)
             self.stdout.flush()
             self.say(
-                f"In another terminal: ANTHROPIC_BASE_URL={server.url} manage.py dream PROJECT --engine anthropic"
+                f"In another terminal: ANTHROPIC_BASE_URL={server.url} {typed('dream')} PROJECT --engine anthropic"
             )
             told = 0
             while not stop.wait(LOOK_SECONDS):

@@ -37,7 +37,7 @@ from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
 from dreams.services.search import postgresql
 from dreams.services.upkeep import verifying
-from memoryweb import env, version
+from memoryweb import env, typed, version
 
 # `bad` stops every dream; `warn` is what a person should know of; `info` was not looked at.
 State = Literal["ok", "warn", "bad", "info"]
@@ -211,7 +211,7 @@ LATE = dt.timedelta(minutes=3)
 def server() -> Check:
     running = server_registry.running()
     if running is None:
-        remedy = "Start one with `python manage.py serve`. Until then dreams start by command only."
+        remedy = f"Start one with `{typed('serve')}`. Until then dreams start by command only."
         return Check("Server", "warn", "None runs on this data directory", remedy=remedy)
     return Check("Server", "ok", running.address, f"Process {running.pid}")
 
@@ -240,7 +240,7 @@ def workers(now: dt.datetime) -> Check:
 def _standing_still(name: str, said: str, detail: str, now: dt.datetime) -> Check:
     running = server_registry.running()
     if running is None:
-        return Check(name, "warn", said, detail, "Start it with `python manage.py serve`.")
+        return Check(name, "warn", said, detail, f"Start it with `{typed('serve')}`.")
     if now - running.since < LATE:
         return Check(name, "warn", said, detail, "The server has just started; look again in a minute.")
     remedy = "If this stays for five minutes, stop `serve` and start it again; its last lines say why."

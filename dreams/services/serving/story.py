@@ -26,9 +26,9 @@ from dreams.services.serving import cluster, web_server
 from dreams.services.serving.cluster import GRACE_SECONDS, REFUSED, end_group
 from dreams.services.serving.web_server import Web
 from dreams.services.upkeep import recovery
-from memoryweb import BASE_DIR, version
+from memoryweb import BASE_DIR, typed, version
 
-COMMAND = (sys.executable, str(BASE_DIR / "manage.py"), "cluster", "--parent-on-stdin")
+COMMAND = (sys.executable, "-m", "memoryweb", "cluster", "--parent-on-stdin")
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 30.0
 HEALTHY_SECONDS = 60.0
@@ -168,7 +168,7 @@ def _only_one() -> int:
         if other is not None:
             raise CannotServe(
                 f"memoryweb already serves this data directory at {other.address} (process {other.pid}). "
-                "`python manage.py login_url` prints a login link; to run a second one, set MEMORYWEB_DATA_DIR."
+                f"`{typed('login_url')}` prints a login link; to run a second one, set MEMORYWEB_DATA_DIR."
             )
         if time.monotonic() > until:
             raise CannotServe(
@@ -204,7 +204,7 @@ def _refuse_open_door(host: str) -> None:
     if not web_server.is_loopback(host) and not login.has_password_account():
         raise CannotServe(
             f"{host} can be reached from other machines, and no account has a password yet. "
-            f"Give one with `python manage.py changepassword {login.ensure_owner().get_username()}`, "
+            f"Give one with `{typed('changepassword')} {login.ensure_owner().get_username()}`, "
             "or serve on 127.0.0.1."
         )
 
@@ -273,7 +273,7 @@ def _tell(address: str, wish: Wish, say: Say) -> None:
     say("")
     minutes = int(login.LIFETIME.total_seconds() // 60)
     say(
-        f"The link works once, for {minutes} minutes; `python manage.py login_url` prints a new one. "
+        f"The link works once, for {minutes} minutes; `{typed('login_url')}` prints a new one. "
         "Ctrl-C stops it all."
     )
     if wish.browser and web_server.has_display():

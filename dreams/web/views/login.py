@@ -11,10 +11,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dreams.services import login as logins
 from dreams.web.access import safe_next
 from dreams.web.htmx import SeeOther
+from memoryweb import typed
 
-WRONG_CODE = "This code is wrong, was used, or is older than ten minutes. Make a new one with `python manage.py login_url`."
+WRONG_CODE = (
+    f"This code is wrong, was used, or is older than ten minutes. Make a new one with `{typed('login_url')}`."
+)
 WRONG_PAIR = "Name and password do not fit together."
-TOO_MANY = "Too many wrong passwords. Wait a minute, or use a code: `python manage.py login_url` makes one."
+TOO_MANY = f"Too many wrong passwords. Wait a minute, or use a code: `{typed('login_url')}` makes one."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -69,5 +72,6 @@ def _page(
         "code_error": code_error,
         "password_error": password_error,
         "with_password": logins.has_password_account(),
+        "new_code": typed("login_url"),
     }
     return render(request, "dreams/login.html", context, status=status)

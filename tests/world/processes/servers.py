@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,18 @@ import psutil
 from memoryweb import BASE_DIR
 from tests.world.processes import commands as forked
 
+MANAGE = (sys.executable, str(BASE_DIR / "manage.py"))
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/login/#token=\S+")
 
 
 class Home:
     """An empty home folder with a data directory of its own, and commands that run in it."""
 
-    def __init__(self, folder: Path, settings: str = "memoryweb.settings") -> None:
+    def __init__(
+        self, folder: Path, settings: str = "memoryweb.settings", command: Sequence[str] = MANAGE
+    ) -> None:
         self.folder = folder
+        self.command = command
         self.data = folder / "data"
         folder.mkdir(parents=True, exist_ok=True)
         self.environment = {
@@ -46,7 +50,7 @@ class Home:
         """A command in the background, in a process group of its own, its output in `log`."""
         with self.log.open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, str(BASE_DIR / "manage.py"), *arguments],
+                [*self.command, *arguments],
                 env=self.environment,
                 cwd=BASE_DIR,
                 stdin=subprocess.DEVNULL,

@@ -1,0 +1,45 @@
+"""Every command of memoryweb: `memoryweb help` where it is installed, `python manage.py help` in a copy of the project."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from memoryweb import COMMAND_VARIABLE, INSTALLED_COMMAND, version
+
+
+def main() -> None:
+    """The installed command; alone, or with options only, it serves."""
+    words = sys.argv[1:]
+    if not words or (words[0].startswith("--") and words[0] not in ("--help", "--version")):
+        words = ["serve", *words]
+    run(words, os.environ.get(COMMAND_VARIABLE) or INSTALLED_COMMAND)
+
+
+def run(words: Sequence[str], command: str) -> None:
+    """One command. `command` is how a person types it, which is what every remedy then says."""
+    if list(words[:2]) == ["hook", "session-end"]:
+        from memoryweb import session_hook  # noqa: PLC0415 - before anything that takes its time
+
+        session_hook.run(words[2:])
+    if os.name == "nt":
+        sys.exit("memoryweb runs on Linux and macOS. On Windows, install and start it inside WSL2.")
+    if list(words) in (["--version"], ["version"]):
+        sys.stdout.write(f"memoryweb {version()}\n")
+        return
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryweb.settings")
+    os.environ[COMMAND_VARIABLE] = command
+    try:
+        from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415 - it may be missing
+        from django.core.management import execute_from_command_line  # noqa: PLC0415
+    except ImportError:
+        sys.exit("Django is not installed here. Run `make install`, then use .venv/bin/python manage.py.")
+    try:
+        execute_from_command_line([command.rsplit(maxsplit=1)[-1], *words])
+    except ImproperlyConfigured as error:
+        sys.exit(f"memoryweb cannot start: {error}")
+
+
+if __name__ == "__main__":
+    main()
