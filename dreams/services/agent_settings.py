@@ -27,7 +27,7 @@ import filelock
 from django.conf import settings
 from django.utils import timezone
 
-from dreams.lib.files import safefs
+from dreams.lib.files import flush, safefs
 from dreams.services import auditlog
 from memoryweb import BASE_DIR, IS_SOURCE, datadir
 
@@ -295,7 +295,7 @@ def _write_new(path: Path, data: bytes) -> None:
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
+        flush.to_disk(file.fileno())
 
 
 def _replace(root: Path, data: bytes, seen: tuple[int, int, int] | None) -> None:

@@ -11,6 +11,8 @@ from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
+from dreams.lib.files import flush
+
 from .model import HistoryBusy
 
 #: Our temporary files end so; whatever carries it after a crash was never part of the history.
@@ -23,7 +25,7 @@ def sync_folder(folder: Path) -> None:
     """Make the names in `folder` durable; a rename alone may be lost with the power."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(fd)
+        flush.to_disk(fd)
     finally:
         os.close(fd)
 
@@ -48,7 +50,7 @@ def sync_tree(folder: Path) -> None:
 
 def _sync_file(path: Path) -> None:
     with path.open("rb") as file:
-        os.fsync(file.fileno())
+        flush.to_disk(file.fileno())
 
 
 def write_file(target: Path, write: Callable[[BinaryIO], object]) -> None:
@@ -59,7 +61,7 @@ def write_file(target: Path, write: Callable[[BinaryIO], object]) -> None:
         with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             write(file)
             file.flush()
-            os.fsync(file.fileno())
+            flush.to_disk(file.fileno())
         unfinished.rename(target)
         sync_folder(target.parent)
     except BaseException:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psutil
 
+from dreams.lib.files import flush
 from dreams.lib.files.safefs.root import NEW_FILE, open_regular
 
 _NOREPLACE, _EXCHANGE = 1, 2
@@ -73,11 +74,11 @@ class System:
     def fsync(self, fd: int, name: str) -> None:
         """Never called twice for the same data: after a failure the kernel may drop the pages and report success."""
         self.step("fsync", name)
-        os.fsync(fd)
+        flush.to_disk(fd)
 
     def fsync_dir(self, fd: int, name: str) -> None:
         self.step("fsync_dir", name)
-        os.fsync(fd)
+        flush.to_disk(fd)
 
     def chown(self, fd: int, uid: int, gid: int, name: str) -> None:
         self.step("chown", name)

@@ -1,0 +1,40 @@
+"""What is said to be on the disk is on the disk, also where a system means less by `fsync`."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from dreams.lib.files import flush
+
+ASKED = 51  # the number that macOS gives this request
+
+
+def test_where_a_drive_may_keep_bytes_to_itself_it_is_asked_to_write_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(flush, "_FULL", ASKED)
+    monkeypatch.setattr(fcntl, "fcntl", lambda _fd, what: asked.append(what))
+    monkeypatch.setattr(os, "fsync", lambda _fd: pytest.fail("the plain one is not enough"))
+    with (tmp_path / "note").open("wb") as file:
+        flush.to_disk(file.fileno())
+    assert asked == [ASKED]
+
+
+def test_a_file_system_that_does_not_know_the_request_gets_the_plain_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refused(_fd: int, _what: int) -> None:
+        raise OSError
+
+    synced: list[int] = []
+    monkeypatch.setattr(flush, "_FULL", ASKED)
+    monkeypatch.setattr(fcntl, "fcntl", refused)
+    monkeypatch.setattr(os, "fsync", synced.append)
+    with (tmp_path / "note").open("wb") as file:
+        flush.to_disk(file.fileno())
+        assert synced == [file.fileno()]
