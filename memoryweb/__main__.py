@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from memoryweb import COMMAND_VARIABLE, INSTALLED_COMMAND, version
 
+SYSTEM = os.name
+
 
 def main() -> None:
     """The installed command; alone, or with options only, it serves."""
@@ -23,7 +25,7 @@ def run(words: Sequence[str], command: str) -> None:
         from memoryweb import session_hook  # noqa: PLC0415 - before anything that takes its time
 
         session_hook.run(words[2:])
-    if os.name == "nt":
+    if SYSTEM == "nt":
         sys.exit("memoryweb runs on Linux and macOS. On Windows, install and start it inside WSL2.")
     if list(words) in (["--version"], ["version"]):
         sys.stdout.write(f"memoryweb {version()}\n")

@@ -334,6 +334,7 @@ def _cut(page: Sentences, entry: AuditEntry) -> str:
 _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "login.link": _plain("{who} made a login link"),
     "login": _logged_in,
+    "login.password": _plain("{who} set a password"),
     "dream.requested": _requested,
     "dream.cancelled": _plain("{who} cancelled a dream{in}"),
     "dream.ended": _ended,

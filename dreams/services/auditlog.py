@@ -28,6 +28,7 @@ from dreams.services import database
 ACTIONS = {
     "login.link": "Login link made",
     "login": "Logged in",
+    "login.password": "Password set",
     "dream.requested": "Dream requested",
     "dream.cancelled": "Dream cancelled",
     "dream.ended": "Dream ended",

@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
 from django.core.cache import cache
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
@@ -37,6 +39,10 @@ class Link(NamedTuple):
 
     path: str
     code: str
+
+
+class PasswordRefused(Exception):
+    """Its text says why, and what is asked for."""
 
 
 class TooManyTries(Exception):
@@ -74,6 +80,22 @@ def use_code(code: str, now: dt.datetime | None = None) -> User | None:
             auditlog.record("login", actor=user.get_username(), by="link")
             return user
     return None
+
+
+def set_password(name: str, password: str) -> None:
+    """Give an account a password. Raises PasswordRefused for an account that is not there, and a password too weak."""
+    owner = ensure_owner()
+    user = User.objects.filter(username=name, is_active=True).first() if name else owner
+    if user is None:
+        raise PasswordRefused(f"No account is called {name}. The owner’s is {owner.get_username()}.")
+    try:
+        validate_password(password, user)
+    except ValidationError as refused:
+        raise PasswordRefused(" ".join(refused.messages)) from refused
+    with transaction.atomic():
+        user.set_password(password)
+        user.save(update_fields=["password"])
+        auditlog.record("login.password", object_id=user.get_username())
 
 
 def use_password(name: str, password: str, address: str = "") -> User | None:

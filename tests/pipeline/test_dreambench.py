@@ -17,6 +17,7 @@ from dreams.dev.dreambench.scoring import Score
 from dreams.engines.rules.engine import RulesEngine
 from dreams.engines.types import Edit, Job, Option, Outcome, Question, Reporter
 from dreams.models import Project
+from memoryweb import BASE_DIR
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -68,7 +69,7 @@ def test_the_command_measures_in_a_folder_of_its_own(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path), "MEMORYWEB_DATA_DIR": str(tmp_path / "data"), "PATH": os.environ["PATH"]}
     line = [sys.executable, "manage.py", "dreambench", "--facts", "12", "--seed", "3", "--json"]
     done = subprocess.run(
-        line, check=False, env=home, capture_output=True, text=True, timeout=300, cwd=course.MANAGE.parent
+        line, check=False, env=home, capture_output=True, text=True, timeout=300, cwd=BASE_DIR
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -82,7 +83,7 @@ def test_a_number_of_facts_out_of_range_is_a_usage_error(tmp_path: Path) -> None
     home = {"HOME": str(tmp_path), "MEMORYWEB_DATA_DIR": str(tmp_path / "data"), "PATH": os.environ["PATH"]}
     line = [sys.executable, "manage.py", "dreambench", "--facts", "3"]
     done = subprocess.run(
-        line, check=False, env=home, capture_output=True, text=True, timeout=60, cwd=course.MANAGE.parent
+        line, check=False, env=home, capture_output=True, text=True, timeout=60, cwd=BASE_DIR
     )
     assert done.returncode == 2
     assert done.stderr.strip() == "The number of facts must be from 10 to 20,000."

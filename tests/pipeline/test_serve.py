@@ -138,4 +138,4 @@ def test_ctrl_c_ends_everything_promptly(served: Served) -> None:
 def test_who_can_be_reached_from_elsewhere_needs_a_password_first(served: Served) -> None:
     refused = served.home.run("serve", "--host", "0.0.0.0")  # noqa: S104 - it is refused
     assert refused.returncode == 1
-    assert "changepassword owner" in refused.stderr
+    assert "`python manage.py password`" in refused.stderr

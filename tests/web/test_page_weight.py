@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.test import Client
 
+from memoryweb import BASE_DIR
 from tests.web.test_review_page import many_files
 from tests.world import every_kind as kinds
 
@@ -23,7 +23,7 @@ def weight(browser: Client, path: str) -> int:
     page = browser.get(path).wire
     files = set(_LOADED.findall(page.decode()))
     assert any(name.endswith("tokens.css") for name in files)
-    sent = [page, *((Path(settings.BASE_DIR) / "static" / name).read_bytes() for name in files)]
+    sent = [page, *((Path(BASE_DIR) / "static" / name).read_bytes() for name in files)]
     return sum(len(gzip.compress(part)) for part in sent)
 
 

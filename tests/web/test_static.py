@@ -7,12 +7,12 @@ from pathlib import Path
 
 import django_htmx
 import pytest
-from django.conf import settings
 
 from dreams.web.tags.desk import ICONS
+from memoryweb import BASE_DIR
 
-STATIC = Path(settings.BASE_DIR) / "static"
-TEMPLATES = Path(settings.BASE_DIR) / "templates"
+STATIC = Path(BASE_DIR) / "static"
+TEMPLATES = Path(BASE_DIR) / "templates"
 
 
 def test_the_vendored_htmx_is_the_one_that_its_package_brings() -> None:

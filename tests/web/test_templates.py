@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from django.conf import settings
 from django.template import Context, Template
 from django.template.loader import render_to_string
 
 from dreams.web.pages.diffs import Bit, Line, Run, Tie
+from memoryweb import BASE_DIR
 
 LONGEST = 160
-TEMPLATES = sorted(Path(settings.BASE_DIR, "templates").rglob("*.html"))
+TEMPLATES = sorted(Path(BASE_DIR, "templates").rglob("*.html"))
 
 
 def test_no_line_of_a_template_is_too_long_to_read() -> None:
     long = [
-        f"{path.relative_to(settings.BASE_DIR)}:{number}: {len(line)} characters"
+        f"{path.relative_to(BASE_DIR)}:{number}: {len(line)} characters"
         for path in TEMPLATES
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if len(line) > LONGEST

@@ -204,7 +204,7 @@ def _refuse_open_door(host: str) -> None:
     if not web_server.is_loopback(host) and not login.has_password_account():
         raise CannotServe(
             f"{host} can be reached from other machines, and no account has a password yet. "
-            f"Give one with `{typed('changepassword')} {login.ensure_owner().get_username()}`, "
+            f"Give one with `{typed('password')}`, "
             "or serve on 127.0.0.1."
         )
 

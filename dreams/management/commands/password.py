@@ -1,0 +1,42 @@
+"""`password`: a password for an account, which pages that other machines can reach need."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.management import base
+from dreams.services import login
+
+MOST_CHARACTERS = 1_000
+
+
+class Command(base.Command):
+    help = "Give your account, or that of NAME, a password. It is asked for twice, or read from stdin (one line)."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", nargs="?", default="", metavar="NAME")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        try:
+            login.set_password(options["name"], _asked())
+        except login.PasswordRefused as refused:
+            raise base.Refused(str(refused)) from refused
+        return {"set": True}
+
+    def words(self, result: Mapping[str, Any]) -> list[str]:
+        return ["The password is set."]
+
+
+def _asked() -> str:
+    """Raises Refused where two answers differ."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline(MOST_CHARACTERS).rstrip("\r\n")
+    first = getpass.getpass("Password: ")
+    if getpass.getpass("Once more: ") != first:
+        raise base.Refused("The two passwords are not the same. Nothing was changed.")
+    return first
