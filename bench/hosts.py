@@ -1,0 +1,269 @@
+"""Do several hosts on one PostgreSQL lose a line, or write one twice, when they are killed and the database goes away?
+
+    python bench/hosts.py [--hosts 3] [--projects 10] [--away 20]
+
+Each host has a home, a data directory, a server and its own projects. Their schedulers dream; the proposals are approved on the first
+host, which asks the others to write theirs. Meanwhile lines are appended to every index, one host is killed (-9) while it
+dreams and again while it writes, and the database is away for some seconds. Afterwards every appended line must be in its
+file once, every proposal written once, every history whole and the audit log unbroken. Exit 1 when not. Needs
+PostgreSQL and psycopg, and minutes: schedulers look once a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from urllib.parse import urlsplit
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.world.processes import postgres
+from tests.world.processes.servers import Home, link_of
+
+PATIENCE = 900.0
+TEXT = "---\nname: {name}\ndescription: how {name} is done\ntype: feedback\n---\n\nThe queue {number} is drained by hand on Mondays.\n"
+SETTINGS = {
+    "MEMORYWEB_MIN_HOURS": "0.01",
+    "MEMORYWEB_MIN_SESSIONS": "1",
+    "MEMORYWEB_SCAN_MINUTES": "1",
+    "MEMORYWEB_MAX_DREAMS_AT_ONCE": "16",
+}
+
+
+def main() -> int:
+    given = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    given.add_argument("--hosts", type=int, default=3)
+    given.add_argument("--projects", type=int, default=10, help="on each host")
+    given.add_argument("--away", type=float, default=20, help="seconds without the database")
+    given.add_argument("--decide", action="store_true", help=argparse.SUPPRESS)
+    asked = given.parse_args()
+    if asked.decide:
+        return decide()
+    if reason := postgres.missing():
+        print(f"Not run: {reason}")
+        return 0
+    with tempfile.TemporaryDirectory(prefix="mw-hosts-") as base, postgres.server() as server:
+        site = Site(Path(base), server, asked.hosts, asked.projects)
+        try:
+            return site.run(asked.away)
+        finally:
+            for home in site.homes:
+                home.end()
+
+
+class Site:
+    def __init__(self, base: Path, server: postgres.Server, hosts: int, projects: int) -> None:
+        self.server, self.projects = server, projects
+        self.url = server.new_database("hosts")
+        self.homes = [self._home(base / f"host{number}", number) for number in range(hosts)]
+        self.indexes = sorted(base.glob("host*/.claude/projects/*/memory/MEMORY.md"))
+        self.appended: dict[Path, list[str]] = {path: [] for path in self.indexes}
+        self.statuses: Counter[int] = Counter()
+        self.over = threading.Event()
+
+    def _home(self, folder: Path, number: int) -> Home:
+        home = Home(folder)
+        home.environment |= {"DATABASE_URL": self.url, "MEMORYWEB_HOST": f"host{number}", **SETTINGS}
+        for project in range(self.projects):
+            _make_project(folder / ".claude", number, project)
+        return home
+
+    def run(self, away: float) -> int:
+        begun = time.monotonic()
+        for home in self.homes:
+            done = home.run("hosts", "accept")
+            assert done.returncode == 0, done.stderr
+        for home in self.homes:
+            home.start("serve", "--no-browser")
+        address = link_of(self.homes[0]).partition("/login/")[0]
+        threads = [threading.Thread(target=self._append), threading.Thread(target=self._poll, args=[address])]
+        for thread in threads:
+            thread.start()
+        victim = self.homes[-1]
+        self._until(lambda: self._count("dreams_dreamrun") > 2, "dreams")
+        self._kill(victim, "while hosts dream")
+        if away:
+            print(f"{self._since(begun)} the database is away for {away:.0f} s")
+            self._take_database_away(away)
+        total = len(self.indexes)
+        # A dream that failed is tried again after a while, which is not waited for.
+        dreamt = "SELECT count(*) FROM dreams_dreamrun HAVING count(DISTINCT project_id) = {} AND NOT bool_or(status IN ('pending', 'running'))"
+        self._until(lambda: bool(self._rows(dreamt.format(total))), "an end of all dreams")
+        made = self._count("dreams_proposal")
+        print(f"{self._since(begun)} {made} proposals of {total} projects; deciding on host0")
+        self._decide()
+        self._until(lambda: self._count("dreams_appliedbatch") > made // 2, "half of it written")
+        self._kill(victim, "while it writes")
+        self._until(self._all_written, "everything written", each=self._decide)
+        self.over.set()
+        for thread in threads:
+            thread.join()
+        print(f"{self._since(begun)} done")
+        return self._judge()
+
+    def _take_database_away(self, seconds: float) -> None:
+        self.server.stop()
+        time.sleep(seconds)
+        self.server.start()
+        for home in (
+            self.homes
+        ):  # one that was started without the database refused, as whoever started it would do again
+            if not home.processes():
+                home.start("serve", "--no-browser")
+
+    @staticmethod
+    def _since(begun: float) -> str:
+        return f"[{time.monotonic() - begun:5.0f} s]"
+
+    def _until(self, found: Callable[[], bool], what: str, each: Callable[[], None] | None = None) -> None:
+        end = time.monotonic() + PATIENCE
+        while not found():
+            if time.monotonic() > end:
+                raise SystemExit(f"not within {PATIENCE:.0f} s: {what}; {self.states()}")
+            time.sleep(5 if each else 1)
+            if each:
+                each()
+
+    def _rows(self, query: str) -> list[tuple[object, ...]]:
+        import psycopg
+
+        with psycopg.connect(self.url) as connection:
+            return connection.execute(query).fetchall()  # type: ignore[arg-type] # our own constants
+
+    def _count(self, table: str) -> int:
+        return int(str(self._rows(f"SELECT count(*) FROM {table}")[0][0]))  # noqa: S608 - our own constants
+
+    def states(self) -> dict[str, object]:
+        found = {
+            table: self._count(table) for table in ("dreams_project", "dreams_dreamrun", "dreams_proposal")
+        }
+        requests = self._rows("SELECT state, left(text, 80), count(*) FROM dreams_hostrequest GROUP BY 1, 2")
+        return {
+            **found,
+            "proposals": self._rows("SELECT state, count(*) FROM dreams_proposal GROUP BY 1"),
+            "requests": requests,
+        }
+
+    def _all_written(self) -> bool:
+        return not self._rows("SELECT 1 FROM dreams_proposal WHERE state IN ('open', 'submitted')")
+
+    def _decide(self) -> None:
+        """As the first host's pages would: approve all that is open; ask for what is on others."""
+        done = subprocess.run(
+            [sys.executable, __file__, "--decide"], env=self.homes[0].environment, check=False, capture_output=True, text=True
+        )  # fmt: skip
+        if done.returncode:
+            print(done.stderr.strip().splitlines()[-1:])
+
+    def _kill(self, home: Home, when: str) -> None:
+        print(f"kill -9 of {home.folder.name} {when}")
+        home.end()
+        time.sleep(2)
+        home.start("serve", "--no-browser")
+
+    def _append(self) -> None:
+        """As a session does: a row at the end of an index, now here, now there."""
+        draw = random.Random(1)
+        while not self.over.wait(0.2):
+            path = draw.choice(self.indexes)
+            line = f"- [Note {len(self.appended[path])}](note.md) — appended {draw.randrange(10**12)}"
+            with path.open("a") as file:
+                file.write(line + "\n")
+            self.appended[path].append(line)
+
+    def _poll(self, address: str) -> None:
+        while not self.over.wait(0.5):
+            connection = HTTPConnection(urlsplit(address).netloc, timeout=60)
+            try:
+                connection.request("GET", "/login/")
+                self.statuses[connection.getresponse().status] += 1
+            except (OSError, HTTPException):
+                self.statuses[0] += 1
+            finally:
+                connection.close()
+
+    def _judge(self) -> int:
+        lines = Counter[str]()
+        for path, expected in self.appended.items():
+            there = Counter(path.read_text().splitlines())
+            lines["appended"] += len(expected)
+            lines["lost"] += sum(there[line] == 0 for line in expected)
+            lines["twice"] += sum(there[line] > 1 for line in expected)
+        twice = self._rows("SELECT proposal_id FROM dreams_appliedbatch GROUP BY 1 HAVING count(*) > 1")
+        faults = sum((home.data / "logs" / "faults.log").exists() for home in self.homes)
+        verified = [home.run("verify", "--json").returncode for home in self.homes]
+        print(json.dumps({
+            "hosts": len(self.homes), "projects": len(self.indexes), **lines, "written twice": len(twice),
+            "pages": {str(k): v for k, v in self.statuses.items()}, "verify": verified, "fault logs": faults,
+            **{k: str(v) for k, v in self.states().items()},
+        }, indent=1))  # fmt: skip
+        fine = not (lines["lost"] or lines["twice"] or twice or any(verified)) and set(self.statuses) <= {
+            200,
+            503,
+        }
+        return 0 if fine else 1
+
+
+def _make_project(root: Path, host: int, number: int) -> None:
+    """Two memories that say the same, so that a dream removes one, and two sessions of yesterday."""
+    folder = root / "projects" / f"-home-dev-h{host}p{number}"
+    (folder / "memory").mkdir(parents=True)
+    rows = "".join(f"- [{name}]({name}.md) — how {name} is done\n" for name in ("drain", "drains"))
+    (folder / "memory" / "MEMORY.md").write_text("# Memory\n\n" + rows)
+    for name in ("drain", "drains"):
+        (folder / "memory" / f"{name}.md").write_text(TEXT.format(name=name, number=number))
+    for turn in range(2):
+        session = str(uuid.uuid4())
+        record = {
+            "type": "user",
+            "uuid": str(uuid.uuid4()),
+            "sessionId": session,
+            "timestamp": "2026-03-01T10:00:00Z",
+            "cwd": f"/home/dev/h{host}p{number}",
+            "message": {"role": "user", "content": f"Remember that queue {turn} is drained by hand."},
+        }
+        path = folder / f"{session}.jsonl"
+        path.write_text(json.dumps(record) + "\n")
+        os.utime(path, (time.time() - 86_400,) * 2)
+
+
+def decide() -> int:
+    """In a process of the first host."""
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryweb.settings")
+    django.setup()
+    from dreams.models import Hunk, Proposal
+    from dreams.services import host_requests, project_lock, review
+    from dreams.services.apply import applying
+
+    me = review.Actor("bench")
+    for proposal in Proposal.objects.filter(state__in=["open", "submitted"]).select_related("project"):
+        try:
+            if proposal.state == "open":
+                review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, me)
+            rebased = proposal.files.filter(rebase_confirmed=False).exists()
+            if host_requests.is_elsewhere(proposal.project):
+                host_requests.ask(host_requests.to_apply(proposal, rebased=rebased), me)
+            else:
+                applying.apply_with_answers(proposal, me, rebased=rebased)
+        except (review.ReviewRefused, project_lock.ProjectBusy) as refused:
+            print(f"{proposal.public_id}: {refused}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
