@@ -67,8 +67,8 @@ def _directories(name: str) -> set[str]:
 
 
 def session(name: str) -> Session:
-    """By the session's id or its beginning, of those on disk. Raises Unknown, Ambiguous."""
-    rows = Session.objects.filter(project__host=host(), project__kind=Project.Kind.AUTO, gone_at__isnull=True)
+    """By the session's id or its beginning, of those on disk, an agent's own runs too. Raises Unknown, Ambiguous."""
+    rows = Session.objects.filter(project__host=host(), gone_at__isnull=True)
     rows = rows.filter(own=False).select_related("project").order_by("-touched_at")
     name = text.storable(name)
     exact = rows.filter(session_id=name).first()
