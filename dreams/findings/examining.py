@@ -34,7 +34,7 @@ from dreams.findings.prompt_injection.weighing import ADVICE
 from dreams.lib.secrets.redact import redact
 
 MAX_FINDINGS = 2000  # of one report; what must be confirmed is put together above it, and never left out
-_CHECKS: tuple[tuple[str, Check], ...] = (
+CHECKS: tuple[tuple[str, Check], ...] = (
     ("scope", scope.check),
     ("secrets", secrets.check),
     ("invisible", invisible.check),
@@ -46,7 +46,7 @@ _CHECKS: tuple[tuple[str, Check], ...] = (
     ("committed", committed.check),
     ("regression", regression.check),
 )
-_STANDING: tuple[tuple[str, Check], ...] = (
+STANDING: tuple[tuple[str, Check], ...] = (
     ("scope", scope.standing),
     ("secrets", secrets.standing),
     ("invisible", invisible.standing),
@@ -62,7 +62,7 @@ def examine(subject: Subject) -> Report:
     """Findings, worst first, and a ledger row for each removed line that says something. Never raises."""
     lost, rows = _accounted(subject)
     judged, failed = _judged(subject)
-    found = evidence.weighed(_run(_CHECKS, subject), judged, subject)
+    found = evidence.weighed(_run(CHECKS, subject), judged, subject)
     return Report(_ordered([*lost, *found, *failed]), tuple(rows), tuple(judged))
 
 
@@ -76,7 +76,7 @@ def health(
     """Findings on a directory as it stands, with no change: names, secrets, invisible text, injection, dates, budget,
     taxonomy."""
     subject = Subject(files, files, (), config or Config(), instructions or {}, scope, repeated)
-    return Report(_ordered(_run(_STANDING, subject)))
+    return Report(_ordered(_run(STANDING, subject)))
 
 
 def _accounted(subject: Subject) -> tuple[list[Found], list[Row]]:

@@ -239,7 +239,7 @@ def test_a_check_that_fails_blocks_instead_of_stopping_the_others(monkeypatch):
     def broken(subject):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(examining, "_CHECKS", (("broken", broken), *examining._CHECKS))
+    monkeypatch.setattr(examining, "CHECKS", (("broken", broken), *examining.CHECKS))
     found = report({**FILES, "run.sh": b"x\n"})
     assert {"check-failed", "not-markdown"} <= codes(found)
     assert one(found, "check-failed").severity == "block"

@@ -69,7 +69,7 @@ def test_nothing_after_the_first_closed_gate_is_computed():
     asked = Asked(sessions=[])
     found = evaluate(asked.facts(), GateConfig(), NOW)
     assert asked.names == ["clock", "sessions"]
-    assert [result.passed for result in found] == [True] * 7 + [False]
+    assert [result.passed for result in found] == [True] * list(GATES).index("sessions") + [False]
 
 
 def test_an_open_project_asks_each_fact_once_cheapest_first():
@@ -86,6 +86,8 @@ def test_the_command_evaluates_all():
     assert len(asked.names) == 6
 
 
+SAVES_WORK = {"review", "time", "throttle", "sessions", "inputs"}
+HELD = {"paused", "project", "memory", "mode", "engine", "budget", "lock"}
 EVERYTHING_CLOSED = Facts(
     paused=True,
     project_on=False,
@@ -104,15 +106,12 @@ EVERYTHING_CLOSED = Facts(
 def test_force_passes_what_saves_work_and_never_what_a_person_or_a_lock_closed():
     config = GateConfig(day_cap=Decimal(1))
     plain = evaluate(EVERYTHING_CLOSED, config, NOW, stop_at_first=False)
-    assert not any(result.passed for result in plain)
+    closed = {result.name for result in plain if not result.passed}
+    assert closed >= SAVES_WORK | HELD
     forced = evaluate(EVERYTHING_CLOSED, config, NOW, stop_at_first=False, force=True)
-    assert {result.name for result in forced if result.passed} == {
-        "review",
-        "time",
-        "throttle",
-        "sessions",
-        "inputs",
-    }
+    opened = {result.name for result in forced if result.passed} & closed
+    assert opened >= SAVES_WORK
+    assert not opened & HELD
     assert all(result.reason.startswith("Forced.") for result in forced if result.passed)
     assert all(result.opens_at is None for result in forced if result.passed)
 

@@ -21,6 +21,8 @@ from dreams.services.apply import writing
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 
+_FORCEABLE = ", ".join(gate.label for gate in gates.GATES.values() if gate.forceable)
+
 
 class Command(BaseCommand):
     help = "Run a dream now, in the foreground, and print the result."
@@ -31,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--force",
             action="store_true",
-            help="skip the gates for time, sessions, inputs and a waiting review",
+            help=f"pass these gates when they are closed: {_FORCEABLE}",
         )
 
         parser.add_argument(

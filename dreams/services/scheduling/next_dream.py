@@ -26,6 +26,7 @@ from dreams.services.scheduling.gates.sessions import ENOUGH, Tally
 
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 _AS_JUDGED = tuple(gate.name for gate in gates.GATES.values() if gate.costly)
+_FROM_ROWS = tuple(gate.name for gate in gates.GATES.values() if not gate.costly)
 _BY_SESSIONS = tuple(gate.name for gate in gates.GATES.values() if gate.by_sessions)
 
 
@@ -110,18 +111,14 @@ def _next(
     judged: GateEvaluation | None,
     now: dt.datetime,
 ) -> NextDream:
-    known = gates.Facts()
     facts = replace(
         facts_of(project, everywhere, now),
         last_scan_at=None,
         clock=lambda: to_ns(project.last_consolidated_at) if project.last_consolidated_at else None,
         sessions=lambda: _as_facts(tally, now),
-        inputs=known.inputs,
-        engine=known.engine,
-        spending=known.spending,
-        lock=known.lock,
     )
-    results = gates.evaluate(facts, everywhere.gate_config(project), now, stop_at_first=False)
+    config = everywhere.gate_config(project)
+    results = gates.evaluate(facts, config, now, stop_at_first=False, names=_FROM_ROWS)
     return NextDream.of([*results, *_as_judged(judged, now)], tally.plain + tally.corrected)
 
 

@@ -3,10 +3,9 @@
 Cheapest first. The scheduler stops at the first closed gate, so that a quiet project costs a database row and
 one stat; the `gates` command evaluates all of them.
 
-`force` opens what only saves work (time, throttle, sessions, inputs) and supersedes an open proposal
-(review). It never opens the lock, a budget cap, or a switch that a person turned off (paused, project,
-memory); nor the agent's daily-log and remote modes, where a dream would be in the agent's way; nor an engine
-that cannot be asked for want of a key, where every dream would fail.
+`force` opens what only saves work (`forceable` in the list below) and supersedes an open proposal. It never opens
+the lock, a budget cap, or a switch that a person turned off; nor the agent's daily-log and remote modes, where a dream
+would be in the agent's way; nor an engine that cannot be asked for want of a key, where every dream would fail.
 
 A person who wants the daily logs read (`logs`) has them for the sessions, and passes the time gate and the daily-log mode.
 """
