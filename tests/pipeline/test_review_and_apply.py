@@ -158,6 +158,22 @@ def test_a_change_in_the_same_place_is_a_conflict_and_writes_nothing_there(tmp_p
     assert (folder / "feedback_testing.md").read_text() == outside
 
 
+def test_an_apply_in_which_every_file_waits_is_not_recorded_as_written(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    folder = world.folder(project)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    world.put(folder / "MEMORY.md", world.INDEX + "- [New](new.md) — appended meanwhile\n")
+    world.put(folder / "feedback_testing.md", world.TESTING + "\nA line from a live session.\n")
+    for _ in range(2):
+        report = applying.apply(proposal, world.ME)
+        assert len(report.rebased) == 2 and report.applied == ()
+        assert not proposal.applications.exists()
+    assert not AuditEntry.objects.filter(action="apply.done").exists()
+    assert applying.apply(proposal, world.ME, rebased=True).complete
+    assert proposal.applications.get().files.count() == 3
+
+
 def test_rows_that_a_live_session_appended_to_the_index_are_kept(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     folder = world.folder(project)

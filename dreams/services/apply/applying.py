@@ -21,6 +21,7 @@ from dreams.services.proposals import rebase
 from dreams.services.review import Actor, ReviewRefused
 
 DEFAULT_MODE = 0o644
+NOTHING_WRITTEN = journal.Result(plan_id="", target_dir="", status="applied")
 CHANGED_TOO = "it changed in the same place since your review"
 
 
@@ -149,8 +150,8 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
     held_back = _with_their_operations(files, {waiting.path for waiting in conflicts + unconfirmed})
     ready = [file for file in files if file.path not in held_back]
     _refuse_open_findings(proposal, snapshot, ready)
-    order = _order(proposal, reviewer, ready, snapshot, texts)
-    result = write(order, held)
+    # With nothing to write, a write would be recorded that wrote nothing, again with each call.
+    result = write(_order(proposal, reviewer, ready, snapshot, texts), held) if ready else NOTHING_WRITTEN
     close_if_done(proposal)
     return ApplyReport(
         applied=tuple(Written(item.path, item.sha256) for item in result.applied),
