@@ -92,7 +92,11 @@ def test_each_thing_is_seen_on_its_page(made: Everything, browser: Client) -> No
         "sessions": lacking(
             page(browser, "project", pk, show="sessions"),
             *(texts[0] for _, texts in everything.TALKS.values()),
-            "go on with the list", "the turnstone odd session", "in a snipe tree", "gone from disk", "2 prompts of the history, no answer kept",
+            "go on with the list", "the turnstone odd session", "in a snipe tree",
+        ),
+        "gone sessions": lacking(
+            page(browser, "project", pk, show="sessions", gone="1"),
+            "gone from disk", "2 prompts of the history, no answer kept",
         ),
         "prompts": lacking(
             page(browser, "project-prompts", pk),

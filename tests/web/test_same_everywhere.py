@@ -57,6 +57,33 @@ def test_memories_are_counted_alike_by_the_list_the_page_the_command_and_the_inb
     assert row["memories"] == counted
 
 
+@pytest.mark.parametrize("part", ["", "?show=memories"])
+def test_logs_beside_no_memories_are_not_passed_off_as_memories(browser: Client, part: str) -> None:
+    project = make.make_project(mode="daily-log")
+    for day in ("2026-03-01", "2026-03-02"):
+        make.make_memory(project, f"logs/2026/03/{day}.md", kind=Memory.Kind.LOG)
+    text = _text(browser, reverse("project", args=[project.pk]) + part)
+    assert 'Memories <span class="tab-count">0</span>' in text and "No memories here, only 2 logs." in text
+
+
+def test_sessions_on_disk_are_counted_and_listed_alike_by_the_tab_and_the_command(
+    browser: Client, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for title in ("Kept one", "Kept two"):
+        make.make_session(project, title)
+    make.make_session(project, "Swept away", gone_at=timezone.now())
+    call_command("projects", "--json")
+    (row,) = json.loads(capsys.readouterr().out)["projects"]
+    url = reverse("project", args=[project.pk])
+    overview, there, gone = (
+        _text(browser, url + part) for part in ("", "?show=sessions", "?show=sessions&gone=1")
+    )
+    assert f'Sessions <span class="tab-count">{row["sessions"]}</span>' in there
+    assert row["sessions"] == 2 == there.count(">Kept ") == overview.count(">Kept ")
+    assert "Swept away" not in there and "Swept away" not in overview and "1 gone from disk" in overview
+    assert "Swept away" in gone and ">Kept " not in gone
+
+
 def test_a_first_dream_is_offered_while_nothing_waits_and_none_ran(browser: Client, project: Project) -> None:
     make.make_memory(make.make_project("small"))
     found = inbox_page.inbox(timezone.now(), Asked()).untidied

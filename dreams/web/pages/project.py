@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -205,7 +205,22 @@ class EngineChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class Counts:
+    """What the tabs of a project count. `memories` and `sessions` are on disk, as the `projects` command counts them."""
+
+    memories: int
+    files: int
+    logs: int
+    gone: int
+    sessions: int
+    gone_sessions: int
+    questions: int
+    caught: int
+    open_ends: int
+
+
+@dataclass(frozen=True, slots=True)
+class Head(Counts):
     """What stands above and beside everything: figures, places, switches."""
 
     review: str
@@ -213,15 +228,7 @@ class Head:
     config: conf.Config
     engines: list[EngineChoice]
     has_key: bool
-    memories: int
-    gone: int
-    files: int
-    logs: int
-    sessions: int
     new_sessions: int
-    questions: int
-    caught: int
-    open_ends: int
     auto_memory: str
     agent_dreams: str
     asides: list[Version]
@@ -229,52 +236,30 @@ class Head:
 
 def head(project: Project) -> Head:
     config = conf.current(project)
-    memories = _memories_counted(project)
     tally = next_dream.new_sessions([project], timezone.now())[project.pk]
     reviews = Proposal.objects.filter(project=project, state__in=WAITING).exclude(origin=CAUGHT)
     waiting = reviews.order_by("-created_at").first()
     labels = conf.specs()["engine"].choices or {}
     switches = project.agent_settings
     return Head(
+        **asdict(counts(project)),
         review=waiting.public_id if waiting else "",
         dreaming_on=config.dreaming,
         config=config,
         engines=[EngineChoice(value, label, value == config.engine) for value, label in labels.items()],
         has_key=keys.state().usable,
-        memories=memories["memories"],
-        gone=memories["gone"],
-        files=memories["files"],
-        logs=memories["logs"],
-        sessions=project.sessions.count(),
         new_sessions=tally.plain + tally.corrected,
-        questions=_questions(project),
-        caught=_caught(project),
-        open_ends=open_ends.of_project(project).count(),
         auto_memory=_switch(switches.get("auto_memory", True)),
         agent_dreams=_switch(switches.get("auto_dream")),
         asides=_asides(project),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What the tabs of a project count."""
-
-    memories: int
-    logs: int
-    sessions: int
-    questions: int
-    caught: int
-    open_ends: int
-
-
 def counts(project: Project) -> Counts:
     """For a page beside the project's own; five queries."""
-    memories = _memories_counted(project)
     return Counts(
-        memories=memories["memories"],
-        logs=memories["logs"],
-        sessions=project.sessions.count(),
+        **_memories_counted(project),
+        **_sessions_counted(project),
         questions=_questions(project),
         caught=_caught(project),
         open_ends=open_ends.of_project(project).count(),
@@ -310,6 +295,14 @@ def _memories_counted(project: Project) -> dict[str, int]:
         memories=Count("pk", filter=COUNTED_MEMORIES),
         logs=Count("pk", filter=present & Q(kind=Memory.Kind.LOG)),
         gone=Count("pk", filter=~present),
+    )
+
+
+def _sessions_counted(project: Project) -> dict[str, int]:
+    """Those on disk, and those of which only the row is left. One query."""
+    present = Q(gone_at__isnull=True)
+    return project.sessions.aggregate(
+        sessions=Count("pk", filter=present), gone_sessions=Count("pk", filter=~present)
     )
 
 
@@ -373,8 +366,10 @@ def _memory(row: Memory) -> MemoryRow:
     )
 
 
-def sessions(project: Project, text: str = "", number: str | None = None) -> Listed[SessionRow]:
-    rows = project.sessions.all()
+def sessions(
+    project: Project, text: str = "", number: str | None = None, *, gone: bool = False
+) -> Listed[SessionRow]:
+    rows = project.sessions.filter(gone_at__isnull=not gone)
     if text:
         rows = rows.filter(
             Q(title__icontains=text) | Q(session_id__icontains=text) | Q(branch__icontains=text)
@@ -387,7 +382,7 @@ def sessions(project: Project, text: str = "", number: str | None = None) -> Lis
 
 def some_sessions(project: Project, total: int) -> Listed[SessionRow]:
     """As `some_memories`."""
-    rows = project.sessions.order_by("-touched_at", "-pk")
+    rows = project.sessions.filter(gone_at__isnull=True).order_by("-touched_at", "-pk")
     return listed(first_page(rows, FEW_SESSIONS, total), _sessions_rows(project))
 
 

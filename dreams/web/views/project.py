@@ -56,11 +56,11 @@ def project(request: Request, pk: int) -> HttpResponse:
 def _part(request: Request, found: Project, head: pages.Head, show: str) -> dict[str, Any]:
     """What the chosen tab needs, and no more."""
     text, number = search_text(request.GET.get("q")), request.GET.get("page")
+    gone = request.GET.get("gone") == "1"
     if show == "memories":
-        gone = request.GET.get("gone") == "1"
         return {"memories": pages.memories(found, text, number, gone=gone), "q": text, "gone": gone}
     if show == "sessions":
-        return {"sessions": pages.sessions(found, text, number), "q": text}
+        return {"sessions": pages.sessions(found, text, number, gone=gone), "q": text, "gone": gone}
     if show == "timeline":
         kind = chosen(request.GET.get("kind"), list(timeline.KINDS))
         wanted = Filter(kind, search_text(request.GET.get("who")))
