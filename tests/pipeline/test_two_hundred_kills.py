@@ -1,0 +1,26 @@
+"""Two hundred runs of the journal killed at a random system call, with lines appended meanwhile: none mixed, none lost."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from memoryweb import BASE_DIR
+
+pytestmark = pytest.mark.more
+
+KILLS, APPENDS = 200, 1_000
+
+
+def test_nothing_is_mixed_and_no_appended_line_is_lost() -> None:
+    words = [sys.executable, "bench/kills.py", "--kills", str(KILLS), "--appends", str(APPENDS)]
+    done = subprocess.run(words, cwd=BASE_DIR, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(
+        rf"^{KILLS} runs, {KILLS} killed: [1-9]\d* before, [1-9]\d* after$", done.stdout, re.MULTILINE
+    )
+    assert "wrong: 0" in done.stdout
+    assert re.search(r"lines in files, \d+ in versions, 0 lost", done.stdout)
