@@ -146,7 +146,7 @@ WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One cell of a row. `form` is how `_projects.html` writes the value."""
+    """One cell of a row. `form` is how `_project_figure.html` writes the value."""
 
     title: str
     form: Form
