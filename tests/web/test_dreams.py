@@ -196,6 +196,19 @@ def test_a_failed_dream_says_why_and_what_happened_to_the_clock(browser: Client)
     assert "the dream does not count" in text
 
 
+@pytest.mark.parametrize(
+    ("mode", "retried"), [("normal", True), ("", True), ("daily-log", False), ("remote", False)]
+)
+def test_a_failed_dream_promises_a_retry_only_where_dreams_start_by_themselves(
+    browser: Client, mode: str, retried: bool
+) -> None:
+    project = world.make_project(mode=mode, failures=1, not_before=timezone.now())
+    text = _page(browser, world.make_dream(project, DreamRun.Status.FAILED, error="The key is refused."))
+    assert ("The dream is retried automatically." in text) is retried
+    assert ("no dream starts by itself" in text) is not retried
+    assert ("Distil logs" in text) is (mode == "daily-log")
+
+
 def test_a_failed_dream_leads_to_its_engine_where_that_is_what_failed(browser: Client) -> None:
     leads = f'class="button" href="{reverse("engines")}"'
     project = world.make_project()

@@ -118,7 +118,7 @@ def dreams(now: dt.datetime, of: str) -> Check:
         names = ", ".join(str(project) for project in failing[:MOST_NAMES])
         last = DreamRun.objects.filter(project=failing[0], status=DreamRun.Status.FAILED).first()
         why = f"{failing[0]}: {last.error} " if last and last.error else ""
-        remedy = "Each is retried automatically; the page of the failed dream says what to do."
+        remedy = "The page of each failed dream says what to do, and whether it is retried automatically."
         return Check("Dreaming", "warn", f"Failing: {names}", f"{why}{failed}", remedy)
     said = f"On; {plural(runs.count(), 'dream')} so far, none failing"
     return Check("Dreaming", "ok", said, failed)

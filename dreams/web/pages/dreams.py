@@ -15,6 +15,7 @@ from dreams.models import DreamRun, FileChange, Finding, Memory, Project, Propos
 from dreams.services import dreaming
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary
+from dreams.services.scheduling import gates
 from dreams.web.paging import Listed, page_of
 
 PAGE_SIZE = 30
@@ -274,6 +275,13 @@ def _headline(run: DreamRun, told: Summary) -> tuple[str, str]:
     return told.text, "ok" if told.tone == "ok" else "moon"
 
 
+#: Where the gate of the agent's mode keeps the scheduler out.
+_RETRY: Mapping[str, str] = {
+    gates.Mode.DAILY_LOG: "In the agent’s daily-log mode no dream starts by itself; Distil logs on the project’s page tries again.",
+    gates.Mode.REMOTE: "In the agent’s remote mode no dream starts by itself.",
+}
+
+
 def _clock(run: DreamRun) -> str:
     """What happened to the project's clock: only a completed dream moves it."""
     if run.status == DreamRun.Status.COMPLETED:
@@ -284,5 +292,5 @@ def _clock(run: DreamRun) -> str:
         return ""  # what ended it says this too
     again = run.project.not_before
     if run.status == DreamRun.Status.FAILED and again is not None:
-        return "Nothing in your notes was changed. The dream is retried automatically."
+        return f"Nothing in your notes was changed. {_RETRY.get(run.project.mode, 'The dream is retried automatically.')}"
     return "Nothing in your notes was changed, and the dream does not count."
