@@ -3,6 +3,7 @@
 from dreams.models.auditlog import AuditEntry
 from dreams.models.catching import Card
 from dreams.models.config import LoginLink, Override, Policy
+from dreams.models.decisions import AppliedBatch, AppliedFile, Decision, LeftOut
 from dreams.models.dreams import DreamLog, DreamRun, DreamSession, Turn, WorkStep, WorkText
 from dreams.models.hosts import Host, HostRequest
 from dreams.models.inbox import Channel, FeedToken, Snooze
@@ -10,15 +11,11 @@ from dreams.models.jobs import JobRun, ScheduledJob
 from dreams.models.memories import COUNTED_MEMORIES, Blob, Memory, Purge, SearchText, Version
 from dreams.models.projects import GateEvaluation, LockHold, Project, TranscriptFolder
 from dreams.models.proposals import (
-    AppliedBatch,
-    AppliedFile,
-    Decision,
     Evidence,
     FileChange,
     Finding,
     Hunk,
     LedgerEntry,
-    LeftOut,
     Operation,
     Proposal,
 )
