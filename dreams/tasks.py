@@ -8,7 +8,7 @@ from django.core.cache import cache
 
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.services import dreaming, handing_over, host_requests, jobs, notify
+from dreams.services import dreaming, handing_over, host_deeds, jobs, notify
 from dreams.services.catching import story as catching
 from dreams.services.scheduling import scheduler
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 def tick() -> str:
     """One round of the scheduler, and of what other hosts ask of this one."""
     try:
-        host_requests.take()
+        host_deeds.take()
     except Exception:
         log.exception("requests of other hosts")
     report = scheduler.tick()
@@ -58,7 +58,7 @@ def run_job(run_pk: int) -> str:
 
 def carry_out(request_pk: int) -> str:
     """Do what was asked on another host. Handed out twice, it is done once."""
-    request = host_requests.carry_out(request_pk)
+    request = host_deeds.carry_out(request_pk)
     return f"{request}: {request.get_state_display()}" if request else "nothing to do"
 
 

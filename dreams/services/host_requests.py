@@ -11,51 +11,36 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q
 from django.db.models.functions import Now
 
-from dreams.lib import process
 from dreams.lib.files import text
-from dreams.lib.files.text import plural
 from dreams.lib.secrets.redact import redact
-from dreams.lib.storage import history, journal
-from dreams.models import Card, Host, HostRequest, Memory, Project, Proposal, ScheduledJob
+from dreams.models import Card, Host, HostRequest, Memory, Project, Proposal
 from dreams.services import (
     auditlog,
     blobs,
     hosts,
-    jobs,
     project_lock,
     proposals,
     review,
     rollback,
-    secret_purge,
 )
-from dreams.services.apply import applying, writing
+from dreams.services.apply import applying
 from dreams.services.apply.applying import ApplyReport
-from dreams.services.catching import cards, states, story
-from dreams.services.memories import hand_edits, syncing
+from dreams.services.catching import states
 from dreams.services.review import Actor
-from dreams.services.scheduling import scheduler
-
-log = logging.getLogger(__name__)
 
 Deed = HostRequest.Deed
 State = HostRequest.State
 #: After so long a decision is asked again instead of written: memory has moved on.
 TOO_OLD = dt.timedelta(days=7)
-#: A request that no worker took for this long has lost its task.
-HAND_OUT_AGAIN = dt.timedelta(minutes=5)
-MOST_ATTEMPTS = 3
-MOST_AT_ONCE = 50
 OVER = (Proposal.State.APPLIED, Proposal.State.REJECTED, Proposal.State.SUPERSEDED)
 
 
@@ -148,7 +133,7 @@ def ask(wish: Wish, actor: Actor) -> HostRequest:
                 by_command=actor.by_command,
                 asked_at=Now(),
             )
-            _record("request.asked", made, actor)
+            record("request.asked", made, actor)
     except IntegrityError:
         made = HostRequest.objects.get(digest=wish.digest, state__in=HostRequest.OPEN)
     made.refresh_from_db()
@@ -158,13 +143,32 @@ def ask(wish: Wish, actor: Actor) -> HostRequest:
 def withdraw(request: HostRequest, actor: Actor) -> bool:
     """Take it back; False when its host has taken it already, or it is over."""
     with transaction.atomic():
-        moved = _end(request, State.WITHDRAWN, "", was=State.WAITING)
+        moved = close(request, State.WITHDRAWN, "", was=State.WAITING)
         if moved:
-            _record("request.withdrawn", request, actor)
+            record("request.withdrawn", request, actor)
     return moved
 
 
-def _record(action: str, request: HostRequest, actor: Actor) -> None:
+def close(
+    request: HostRequest,
+    state: HostRequest.State,
+    said: str,
+    *,
+    was: HostRequest.State = State.TAKEN,
+    report: ApplyReport | None = None,
+) -> bool:
+    """Close it, unless it is in another state than `was` meanwhile."""
+    return bool(
+        HostRequest.objects.filter(pk=request.pk, state=was).update(
+            state=state,
+            text=redact(said)[:1000],
+            report=asdict(report) if report else {},
+            ended_at=Now(),
+        )
+    )
+
+
+def record(action: str, request: HostRequest, actor: Actor) -> None:
     auditlog.record(
         action,
         actor=actor.name,
@@ -181,11 +185,11 @@ def to_apply(proposal: Proposal, *, rebased: bool = False) -> Wish:
     """Raises FindingInTheWay: what blocks it is confirmed where it is asked."""
     if proposal.state == Proposal.State.OPEN:
         review.refuse_open_findings(proposal)
-    seen = _decided(proposal)
+    seen = decided(proposal)
     return Wish(Deed.APPLY, proposal.project, {"rebased": rebased}, seen, proposal)
 
 
-def _decided(proposal: Proposal) -> dict[str, str]:
+def decided(proposal: Proposal) -> dict[str, str]:
     """What would be written, with the answers that go with it: proposal and path → sha256, "" for a file removed."""
     with_answers = (
         applying.waiting_answers(proposal.project) if proposal.origin == Proposal.Origin.DREAM else []
@@ -211,7 +215,7 @@ def to_undo(
         "reason": redact(reason),
         "never_again": never_again,
     }
-    seen = _current(proposal.project, proposal.files.values_list("path", flat=True))
+    seen = current(proposal.project, proposal.files.values_list("path", flat=True))
     return Wish(Deed.UNDO, proposal.project, given, seen, proposal)
 
 
@@ -228,289 +232,22 @@ def to_forget(memory: Memory, reason: str = "") -> Wish:
 
 def to_restore(project: Project, path: str, sha: str, reason: str = "") -> Wish:
     given = {"path": path, "sha": sha, "reason": redact(reason)}
-    return Wish(Deed.RESTORE, project, given, _current(project, [path]))
+    return Wish(Deed.RESTORE, project, given, current(project, [path]))
 
 
 def to_write_cards(project: Project) -> Wish:
-    return Wish(Deed.CARDS, project, {}, _approved_cards(project))
+    return Wish(Deed.CARDS, project, {}, approved_cards(project))
 
 
-def _approved_cards(project: Project) -> dict[str, str]:
+def approved_cards(project: Project) -> dict[str, str]:
     approved = [card for card in states.listed(project) if card.state == Card.State.APPROVED]
     return {card.public_id: text.sha256(card.text.encode()) for card in approved}
 
 
-def _current(project: Project, paths: Any) -> dict[str, str]:
+def current(project: Project, paths: Any) -> dict[str, str]:
     """Path → sha256 of each file as last seen."""
     rows = project.memories.filter(path__in=list(paths), gone_at__isnull=True)
     return dict.fromkeys(paths, "") | dict(rows.values_list("path", "sha256"))
-
-
-# --- Taking: the scheduler of the host that has the files ---------------------------------------------------------
-
-
-def take() -> list[HostRequest]:
-    """One round: end what is too old or over, hand out what is asked of this host. What a dead worker had is looked at."""
-    mine = HostRequest.objects.filter(host=hosts.host(), state__in=HostRequest.OPEN)
-    for old in mine.filter(state=State.WAITING, asked_at__lt=Now() - TOO_OLD):
-        _end(
-            old,
-            State.EXPIRED,
-            "It waited for more than a week. Look at it again, then ask anew.",
-            was=State.WAITING,
-        )
-    over = Q(proposal__state__in=OVER) & Q(deed=Deed.APPLY)
-    for done in mine.filter(over, state=State.WAITING).select_related("proposal"):
-        what = done.proposal.get_state_display().lower() if done.proposal else ""
-        _end(done, State.REFUSED, f"The proposal is {what} meanwhile.", was=State.WAITING)
-    if not accepts():
-        return []
-    for stuck in mine.filter(state=State.TAKEN):
-        _look_after(stuck)
-    taken = []
-    for waiting in mine.filter(state=State.WAITING).order_by("pk")[:MOST_AT_ONCE]:
-        moved = HostRequest.objects.filter(pk=waiting.pk, state=State.WAITING).update(
-            state=State.TAKEN, taken_at=Now()
-        )
-        if moved:
-            _hand_out(waiting)
-            taken.append(waiting)
-    return taken
-
-
-def _hand_out(request: HostRequest) -> None:
-    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
-
-    async_task(
-        "dreams.tasks.carry_out",
-        request.pk,
-        cluster=hosts.cluster_name(hosts.host()),
-        task_name=f"request {request.public_id}",
-    )
-
-
-def _look_after(request: HostRequest) -> None:
-    """Its task may be lost, or its worker dead: then what it began is finished or undone first."""
-    rows = HostRequest.objects.filter(pk=request.pk, state=State.TAKEN, worker_pid=request.worker_pid)
-    if request.worker_pid is None:
-        if rows.filter(taken_at__lt=Now() - HAND_OUT_AGAIN).update(taken_at=Now()):
-            _hand_out(request)
-    elif not process.is_alive(request.worker_pid, request.worker_started):
-        if request.deed != Deed.APPLY or request.attempts >= MOST_ATTEMPTS:
-            _end(request, State.REFUSED, "Its worker was killed. Look at what is there now, then ask anew.")
-        elif rows.update(worker_pid=None, taken_at=Now()):
-            _hand_out(request)
-
-
-# --- Doing it: a worker of the host that has the files ------------------------------------------------------------
-
-
-def carry_out(pk: int) -> HostRequest | None:
-    """Do a taken request. Handed out twice, it is done once. None when somebody else has it."""
-    me = process.current()
-    claimed = HostRequest.objects.filter(pk=pk, host=hosts.host(), state=State.TAKEN, worker_pid=None)
-    request = claimed.select_related("project", "proposal__project").first() if accepts() else None
-    if request is None or not claimed.update(
-        worker_pid=me.pid, worker_started=me.start_time, attempts=request.attempts + 1
-    ):
-        return None
-    try:
-        state, said, report = _done(request)
-    except _REFUSALS as refused:
-        state, said, report = State.REFUSED, str(refused), None
-    except Exception as error:
-        log.exception("request %s", request.public_id)
-        state, said = State.REFUSED, f"An unexpected fault: {type(error).__name__}. The log there has more."
-        report = None
-    _end(request, state, said, report=report)
-    request.refresh_from_db()
-    return request
-
-
-_REFUSALS = (
-    review.ReviewRefused,
-    rollback.NothingToUndo,
-    hand_edits.Stale,
-    project_lock.ProjectBusy,
-    journal.JournalBusy,
-    blobs.MissingBlob,
-    history.HistoryError,
-    scheduler.GateClosed,
-    jobs.AlreadyRunning,
-    secret_purge.PurgeRefused,
-    OSError,
-)
-
-
-def _done(request: HostRequest) -> tuple[HostRequest.State, str, ApplyReport | None]:
-    actor = Actor(request.asked_by, by_command=request.by_command)
-    if request.project is not None:
-        project_lock.refuse_elsewhere(request.project)
-        writing.recover()
-        syncing.refresh(request.project)
-    refused = _changed_since(request)
-    if refused:
-        return State.REFUSED, refused, None
-    found = _DEEDS[Deed(request.deed)](request, actor)
-    if isinstance(found, str):
-        return State.DONE, found, None
-    return (State.DONE if found.complete else State.REFUSED), _in_words(found), found
-
-
-def _changed_since(request: HostRequest) -> str:
-    """Why it is not what the person saw; "" when it is. A write that a crash cut off was checked before it began."""
-    if request.attempts and request.deed == Deed.APPLY:
-        return ""
-    if request.proposal is not None and request.deed == Deed.APPLY and request.proposal.state in OVER:
-        return f"The proposal is {request.proposal.get_state_display().lower()} meanwhile."
-    now = _now(request)
-    changed = sorted(key for key in now.keys() | request.seen.keys() if now.get(key) != request.seen.get(key))
-    if not changed:
-        return ""
-    names = [key.partition(" ")[2] if request.deed == Deed.APPLY else key for key in changed[:5]]
-    return f"Changed since it was asked: {', '.join(names)}. Nothing was written. Look at it again, then ask anew."
-
-
-def _now(request: HostRequest) -> Mapping[str, str]:
-    """What `seen` would be now."""
-    if request.project is None:
-        return {}
-    if request.deed == Deed.CARDS:
-        return _approved_cards(request.project)
-    if request.deed == Deed.APPLY and request.proposal is not None:
-        return _decided(request.proposal)
-    return _current(request.project, request.seen)
-
-
-def _in_words(report: ApplyReport) -> str:
-    if report.complete:
-        return f"Written: {plural(len(report.applied), 'file')}." if report.applied else " ".join(report.said)
-    waits = [*report.conflicts, *report.rebased]
-    return report.refusal if report.error else "; ".join(f"{one.path}: {one.why}" for one in waits)
-
-
-def _proposal(request: HostRequest) -> Proposal:
-    if request.proposal is None:
-        raise review.ReviewRefused("Its proposal is gone.")
-    return request.proposal
-
-
-def _project(request: HostRequest) -> Project:
-    if request.project is None:
-        raise review.ReviewRefused("Its project is gone.")
-    return request.project
-
-
-def _memory(request: HostRequest) -> Memory:
-    found = Memory.objects.filter(pk=request.given["memory"], project=request.project).select_related(
-        "project"
-    )
-    row = found.first()
-    if row is None:
-        raise review.ReviewRefused("The memory is gone.")
-    return row
-
-
-def _apply(request: HostRequest, actor: Actor) -> ApplyReport:
-    return applying.apply_with_answers(_proposal(request), actor, rebased=bool(request.given["rebased"]))
-
-
-def _undo(request: HostRequest, actor: Actor) -> ApplyReport:
-    selection = rollback.Selection(tuple(request.given["paths"]), tuple(request.given["hunks"]))
-    return rollback.rollback(
-        _proposal(request),
-        actor,
-        selection,
-        reason=request.given["reason"],
-        never_again=bool(request.given["never_again"]),
-    )
-
-
-def _edit(request: HostRequest, actor: Actor) -> ApplyReport:
-    memory = _memory(request)
-    data = blobs.get(request.given["text"])
-    base = request.seen[memory.path]
-    return hand_edits.edit(memory, text.decode(data), base, actor, reason=request.given["reason"])
-
-
-def _forget(request: HostRequest, actor: Actor) -> ApplyReport:
-    return hand_edits.forget(_memory(request), actor, reason=request.given["reason"])
-
-
-def _restore(request: HostRequest, actor: Actor) -> ApplyReport:
-    given = request.given
-    return hand_edits.restore(_project(request), given["path"], given["sha"], actor, reason=given["reason"])
-
-
-def _redact(request: HostRequest, actor: Actor) -> str:
-    made = secret_purge.propose(_project(request), actor)
-    return f"Proposal {made.public_id} waits for your review." if made else "No memory holds a secret now."
-
-
-def _cards(request: HostRequest, actor: Actor) -> ApplyReport:
-    return cards.submit(_project(request), actor)
-
-
-def _extract(request: HostRequest, actor: Actor) -> str:
-    found = story.catch(_project(request), asked=True)
-    return (
-        found.closed
-        or f"Read {plural(len(found.read), 'session')}, caught {plural(len(found.cards), 'thing')}."
-    )
-
-
-def _dream(request: HostRequest, actor: Actor) -> str:
-    given = request.given
-    run = scheduler.dream_now(
-        _project(request),
-        engine=given["engine"],
-        forced=given["forced"],
-        logs=given.get("logs", False),
-        actor=actor.name,
-    )
-    return f"Dream {run.public_id} was started."
-
-
-def _job(request: HostRequest, actor: Actor) -> str:
-    job = ScheduledJob.objects.filter(pk=request.given["job"], host=hosts.host()).first()
-    if job is None:
-        raise review.ReviewRefused("The job was removed.")
-    run = jobs.start_now(job, actor=actor.name)
-    jobs.begin(run, scheduler.enqueue)
-    return f"{job}: started."
-
-
-_DEEDS: Mapping[HostRequest.Deed, Callable[[HostRequest, Actor], ApplyReport | str]] = {
-    Deed.APPLY: _apply,
-    Deed.UNDO: _undo,
-    Deed.EDIT: _edit,
-    Deed.FORGET: _forget,
-    Deed.RESTORE: _restore,
-    Deed.REDACT: _redact,
-    Deed.CARDS: _cards,
-    Deed.EXTRACT: _extract,
-    Deed.DREAM: _dream,
-    Deed.JOB: _job,
-}
-
-
-def _end(
-    request: HostRequest,
-    state: HostRequest.State,
-    said: str,
-    *,
-    was: HostRequest.State = State.TAKEN,
-    report: ApplyReport | None = None,
-) -> bool:
-    """Close it, unless it is in another state than `was` meanwhile."""
-    return bool(
-        HostRequest.objects.filter(pk=request.pk, state=was).update(
-            state=state,
-            text=redact(said)[:1000],
-            report=asdict(report) if report else {},
-            ended_at=Now(),
-        )
-    )
 
 
 # --- Looking ------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from dreams import tasks
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Card, DreamRun, Host, HostRequest, Hunk, Memory, Proposal, ScheduledJob
-from dreams.services import host_requests, jobs, project_lock, review, rollback
+from dreams.services import host_deeds, host_requests, jobs, project_lock, review, rollback
 from dreams.services.apply import applying
 from dreams.services.host_requests import Deed, Wish
 from dreams.services.proposals.transcript_verdicts import TranscriptVerdicts
@@ -70,7 +70,7 @@ def test_the_host_with_the_files_takes_it_once_into_its_own_queue_and_writes(
     approved: Proposal, two: TwoHosts
 ) -> None:
     asked = _ask(approved)
-    assert host_requests.take() == []
+    assert host_deeds.take() == []
     [done] = two.work()
     assert (done.pk, done.state) == (asked.pk, State.DONE)
     assert done.text.startswith("Written: ")
@@ -80,7 +80,7 @@ def test_the_host_with_the_files_takes_it_once_into_its_own_queue_and_writes(
     assert {item["path"] for item in done.report["applied"]} >= {"feedback_testing.md"}
     with two.there():
         assert tasks.carry_out(asked.pk) == "nothing to do"
-        assert host_requests.take() == []
+        assert host_deeds.take() == []
 
 
 def test_a_host_that_did_not_accept_is_asked_for_nothing_and_takes_nothing(
@@ -96,7 +96,7 @@ def test_a_host_that_did_not_accept_is_asked_for_nothing_and_takes_nothing(
     assert two.work() == []
     HostRequest.objects.update(state=State.TAKEN)
     with two.there():
-        assert host_requests.carry_out(asked.pk) is None
+        assert host_deeds.carry_out(asked.pk) is None
     approved.refresh_from_db()
     assert approved.state == Proposal.State.OPEN
 
@@ -112,7 +112,7 @@ def test_it_can_be_withdrawn_until_it_is_taken(approved: Proposal, two: TwoHosts
     assert two.work() == []
     again = _ask(approved)
     with two.there():
-        host_requests.take()
+        host_deeds.take()
     assert not host_requests.withdraw(again, world.ME)
 
 
@@ -173,12 +173,12 @@ def test_a_file_that_changed_there_is_shown_anew_and_confirmed_from_here(
 def test_an_apply_that_was_cut_off_is_finished_by_the_next_worker(approved: Proposal, two: TwoHosts) -> None:
     asked = _ask(approved)
     with two.there():
-        host_requests.take()
+        host_deeds.take()
     HostRequest.objects.update(worker_pid=2**22 - 1, worker_started=1.0, attempts=1)
     with two.there():
         assert applying.apply(approved, world.ME).complete
-        host_requests.take()
-        done = host_requests.carry_out(asked.pk)
+        host_deeds.take()
+        done = host_deeds.carry_out(asked.pk)
     assert done is not None and done.state == State.DONE
 
 
@@ -186,9 +186,9 @@ def test_what_is_no_apply_and_was_cut_off_is_asked_anew(approved: Proposal, two:
     memory = _memory(approved)
     asked = host_requests.ask(host_requests.to_forget(memory), world.ME)
     with two.there():
-        host_requests.take()
+        host_deeds.take()
         HostRequest.objects.update(worker_pid=2**22 - 1, worker_started=1.0, attempts=1)
-        host_requests.take()
+        host_deeds.take()
     asked.refresh_from_db()
     assert asked.state == State.REFUSED and "killed" in asked.text
 
@@ -196,10 +196,10 @@ def test_what_is_no_apply_and_was_cut_off_is_asked_anew(approved: Proposal, two:
 def test_a_task_that_was_lost_is_handed_out_again(approved: Proposal, two: TwoHosts) -> None:
     _ask(approved)
     with two.there():
-        host_requests.take()
+        host_deeds.take()
         HostRequest.objects.update(taken_at=timezone.now() - dt.timedelta(minutes=6))
-        host_requests.take()
-        host_requests.take()
+        host_deeds.take()
+        host_deeds.take()
     assert two.tasks(two.desk) == 2
 
 

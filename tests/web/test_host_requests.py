@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dreams.lib.files.manifest import manifest
 from dreams.models import Host, HostRequest, Hunk, Memory, Proposal, Version
-from dreams.services import host_requests, review
+from dreams.services import host_deeds, review
 from dreams.services.apply import applying
 from dreams.web.pages import review_proposal as selector
 from tests.world import directory as world
@@ -84,7 +84,7 @@ def test_a_request_is_withdrawn_on_the_page_until_it_is_taken(
     assert two.work() == []
     _submit(browser, approved)
     with two.there():
-        host_requests.take()
+        host_deeds.take()
     again = HostRequest.objects.latest("pk")
     answer = browser.post(f"/requests/{again.public_id}/withdraw/", back, follow=True)
     assert "Too late: desk has taken it" in answer.content.decode()

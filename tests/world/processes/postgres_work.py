@@ -96,17 +96,17 @@ def project(number: int, folder: str) -> int:
 
 def take(number: int) -> int:
     """What other hosts ask of this one, looked at by several schedulers at once: how many requests this one took."""
-    from dreams.services import host_requests
+    from dreams.services import host_deeds
 
-    return len(host_requests.take())
+    return len(host_deeds.take())
 
 
 def carry(number: int) -> int:
     """Every request that was taken, done by several workers at once: how many this one did."""
     from dreams.models import HostRequest
-    from dreams.services import host_requests
+    from dreams.services import host_deeds
 
-    return sum(host_requests.carry_out(row.pk) is not None for row in HostRequest.objects.order_by("pk"))
+    return sum(host_deeds.carry_out(row.pk) is not None for row in HostRequest.objects.order_by("pk"))
 
 
 def asked(number: int, folder: str) -> int:

@@ -1,0 +1,297 @@
+"""Doing what another host asked for: the scheduler of the host that has the files takes a request, a worker carries it out."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Callable, Mapping
+
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from dreams.lib import process
+from dreams.lib.files import text
+from dreams.lib.files.text import plural
+from dreams.lib.storage import history, journal
+from dreams.models import HostRequest, Memory, Project, Proposal, ScheduledJob
+from dreams.services import (
+    blobs,
+    hosts,
+    jobs,
+    project_lock,
+    review,
+    rollback,
+    secret_purge,
+)
+from dreams.services.apply import applying, writing
+from dreams.services.apply.applying import ApplyReport
+from dreams.services.catching import cards, story
+from dreams.services.host_requests import (
+    OVER,
+    TOO_OLD,
+    Deed,
+    State,
+    accepts,
+    approved_cards,
+    close,
+    current,
+    decided,
+)
+from dreams.services.memories import hand_edits, syncing
+from dreams.services.review import Actor
+from dreams.services.scheduling import scheduler
+
+log = logging.getLogger(__name__)
+
+#: A request that no worker took for this long has lost its task.
+HAND_OUT_AGAIN = dt.timedelta(minutes=5)
+MOST_ATTEMPTS = 3
+MOST_AT_ONCE = 50
+
+
+# --- Taking: the scheduler of the host that has the files ---------------------------------------------------------
+
+
+def take() -> list[HostRequest]:
+    """One round: end what is too old or over, hand out what is asked of this host. What a dead worker had is looked at."""
+    mine = HostRequest.objects.filter(host=hosts.host(), state__in=HostRequest.OPEN)
+    for old in mine.filter(state=State.WAITING, asked_at__lt=Now() - TOO_OLD):
+        close(
+            old,
+            State.EXPIRED,
+            "It waited for more than a week. Look at it again, then ask anew.",
+            was=State.WAITING,
+        )
+    over = Q(proposal__state__in=OVER) & Q(deed=Deed.APPLY)
+    for done in mine.filter(over, state=State.WAITING).select_related("proposal"):
+        what = done.proposal.get_state_display().lower() if done.proposal else ""
+        close(done, State.REFUSED, f"The proposal is {what} meanwhile.", was=State.WAITING)
+    if not accepts():
+        return []
+    for stuck in mine.filter(state=State.TAKEN):
+        _look_after(stuck)
+    taken = []
+    for waiting in mine.filter(state=State.WAITING).order_by("pk")[:MOST_AT_ONCE]:
+        moved = HostRequest.objects.filter(pk=waiting.pk, state=State.WAITING).update(
+            state=State.TAKEN, taken_at=Now()
+        )
+        if moved:
+            _hand_out(waiting)
+            taken.append(waiting)
+    return taken
+
+
+def _hand_out(request: HostRequest) -> None:
+    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
+
+    async_task(
+        "dreams.tasks.carry_out",
+        request.pk,
+        cluster=hosts.cluster_name(hosts.host()),
+        task_name=f"request {request.public_id}",
+    )
+
+
+def _look_after(request: HostRequest) -> None:
+    """Its task may be lost, or its worker dead: then what it began is finished or undone first."""
+    rows = HostRequest.objects.filter(pk=request.pk, state=State.TAKEN, worker_pid=request.worker_pid)
+    if request.worker_pid is None:
+        if rows.filter(taken_at__lt=Now() - HAND_OUT_AGAIN).update(taken_at=Now()):
+            _hand_out(request)
+    elif not process.is_alive(request.worker_pid, request.worker_started):
+        if request.deed != Deed.APPLY or request.attempts >= MOST_ATTEMPTS:
+            close(request, State.REFUSED, "Its worker was killed. Look at what is there now, then ask anew.")
+        elif rows.update(worker_pid=None, taken_at=Now()):
+            _hand_out(request)
+
+
+# --- Doing it: a worker of the host that has the files ------------------------------------------------------------
+
+
+def carry_out(pk: int) -> HostRequest | None:
+    """Do a taken request. Handed out twice, it is done once. None when somebody else has it."""
+    me = process.current()
+    claimed = HostRequest.objects.filter(pk=pk, host=hosts.host(), state=State.TAKEN, worker_pid=None)
+    request = claimed.select_related("project", "proposal__project").first() if accepts() else None
+    if request is None or not claimed.update(
+        worker_pid=me.pid, worker_started=me.start_time, attempts=request.attempts + 1
+    ):
+        return None
+    try:
+        state, said, report = _done(request)
+    except _REFUSALS as refused:
+        state, said, report = State.REFUSED, str(refused), None
+    except Exception as error:
+        log.exception("request %s", request.public_id)
+        state, said = State.REFUSED, f"An unexpected fault: {type(error).__name__}. The log there has more."
+        report = None
+    close(request, state, said, report=report)
+    request.refresh_from_db()
+    return request
+
+
+_REFUSALS = (
+    review.ReviewRefused,
+    rollback.NothingToUndo,
+    hand_edits.Stale,
+    project_lock.ProjectBusy,
+    journal.JournalBusy,
+    blobs.MissingBlob,
+    history.HistoryError,
+    scheduler.GateClosed,
+    jobs.AlreadyRunning,
+    secret_purge.PurgeRefused,
+    OSError,
+)
+
+
+def _done(request: HostRequest) -> tuple[HostRequest.State, str, ApplyReport | None]:
+    actor = Actor(request.asked_by, by_command=request.by_command)
+    if request.project is not None:
+        project_lock.refuse_elsewhere(request.project)
+        writing.recover()
+        syncing.refresh(request.project)
+    refused = _changed_since(request)
+    if refused:
+        return State.REFUSED, refused, None
+    found = _DEEDS[Deed(request.deed)](request, actor)
+    if isinstance(found, str):
+        return State.DONE, found, None
+    return (State.DONE if found.complete else State.REFUSED), _in_words(found), found
+
+
+def _changed_since(request: HostRequest) -> str:
+    """Why it is not what the person saw; "" when it is. A write that a crash cut off was checked before it began."""
+    if request.attempts and request.deed == Deed.APPLY:
+        return ""
+    if request.proposal is not None and request.deed == Deed.APPLY and request.proposal.state in OVER:
+        return f"The proposal is {request.proposal.get_state_display().lower()} meanwhile."
+    now = _now(request)
+    changed = sorted(key for key in now.keys() | request.seen.keys() if now.get(key) != request.seen.get(key))
+    if not changed:
+        return ""
+    names = [key.partition(" ")[2] if request.deed == Deed.APPLY else key for key in changed[:5]]
+    return f"Changed since it was asked: {', '.join(names)}. Nothing was written. Look at it again, then ask anew."
+
+
+def _now(request: HostRequest) -> Mapping[str, str]:
+    """What `seen` would be now."""
+    if request.project is None:
+        return {}
+    if request.deed == Deed.CARDS:
+        return approved_cards(request.project)
+    if request.deed == Deed.APPLY and request.proposal is not None:
+        return decided(request.proposal)
+    return current(request.project, request.seen)
+
+
+def _in_words(report: ApplyReport) -> str:
+    if report.complete:
+        return f"Written: {plural(len(report.applied), 'file')}." if report.applied else " ".join(report.said)
+    waits = [*report.conflicts, *report.rebased]
+    return report.refusal if report.error else "; ".join(f"{one.path}: {one.why}" for one in waits)
+
+
+def _proposal(request: HostRequest) -> Proposal:
+    if request.proposal is None:
+        raise review.ReviewRefused("Its proposal is gone.")
+    return request.proposal
+
+
+def _project(request: HostRequest) -> Project:
+    if request.project is None:
+        raise review.ReviewRefused("Its project is gone.")
+    return request.project
+
+
+def _memory(request: HostRequest) -> Memory:
+    found = Memory.objects.filter(pk=request.given["memory"], project=request.project).select_related(
+        "project"
+    )
+    row = found.first()
+    if row is None:
+        raise review.ReviewRefused("The memory is gone.")
+    return row
+
+
+def _apply(request: HostRequest, actor: Actor) -> ApplyReport:
+    return applying.apply_with_answers(_proposal(request), actor, rebased=bool(request.given["rebased"]))
+
+
+def _undo(request: HostRequest, actor: Actor) -> ApplyReport:
+    selection = rollback.Selection(tuple(request.given["paths"]), tuple(request.given["hunks"]))
+    return rollback.rollback(
+        _proposal(request),
+        actor,
+        selection,
+        reason=request.given["reason"],
+        never_again=bool(request.given["never_again"]),
+    )
+
+
+def _edit(request: HostRequest, actor: Actor) -> ApplyReport:
+    memory = _memory(request)
+    data = blobs.get(request.given["text"])
+    base = request.seen[memory.path]
+    return hand_edits.edit(memory, text.decode(data), base, actor, reason=request.given["reason"])
+
+
+def _forget(request: HostRequest, actor: Actor) -> ApplyReport:
+    return hand_edits.forget(_memory(request), actor, reason=request.given["reason"])
+
+
+def _restore(request: HostRequest, actor: Actor) -> ApplyReport:
+    given = request.given
+    return hand_edits.restore(_project(request), given["path"], given["sha"], actor, reason=given["reason"])
+
+
+def _redact(request: HostRequest, actor: Actor) -> str:
+    made = secret_purge.propose(_project(request), actor)
+    return f"Proposal {made.public_id} waits for your review." if made else "No memory holds a secret now."
+
+
+def _cards(request: HostRequest, actor: Actor) -> ApplyReport:
+    return cards.submit(_project(request), actor)
+
+
+def _extract(request: HostRequest, actor: Actor) -> str:
+    found = story.catch(_project(request), asked=True)
+    return (
+        found.closed
+        or f"Read {plural(len(found.read), 'session')}, caught {plural(len(found.cards), 'thing')}."
+    )
+
+
+def _dream(request: HostRequest, actor: Actor) -> str:
+    given = request.given
+    run = scheduler.dream_now(
+        _project(request),
+        engine=given["engine"],
+        forced=given["forced"],
+        logs=given.get("logs", False),
+        actor=actor.name,
+    )
+    return f"Dream {run.public_id} was started."
+
+
+def _job(request: HostRequest, actor: Actor) -> str:
+    job = ScheduledJob.objects.filter(pk=request.given["job"], host=hosts.host()).first()
+    if job is None:
+        raise review.ReviewRefused("The job was removed.")
+    run = jobs.start_now(job, actor=actor.name)
+    jobs.begin(run, scheduler.enqueue)
+    return f"{job}: started."
+
+
+_DEEDS: Mapping[HostRequest.Deed, Callable[[HostRequest, Actor], ApplyReport | str]] = {
+    Deed.APPLY: _apply,
+    Deed.UNDO: _undo,
+    Deed.EDIT: _edit,
+    Deed.FORGET: _forget,
+    Deed.RESTORE: _restore,
+    Deed.REDACT: _redact,
+    Deed.CARDS: _cards,
+    Deed.EXTRACT: _extract,
+    Deed.DREAM: _dream,
+    Deed.JOB: _job,
+}
