@@ -118,7 +118,9 @@ def test_the_session_says_it_too_and_shows_what_was_typed(browser: Client, root:
     session = Session.objects.get(session_id="gone")
     text = browser.get(f"/sessions/{session.pk}/").content.decode()
     assert NOTE in text and "Ship on Friday" in text
-    listed = browser.get(f"/projects/{session.project_id}/", {"show": "sessions"}).content.decode()
+    listed = browser.get(
+        f"/projects/{session.project_id}/", {"show": "sessions", "gone": "1"}
+    ).content.decode()
     assert "Use tabs everywhere" in listed
 
 
