@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from django.db.models import Case, Count, IntegerField, Q, Value, When
@@ -394,15 +394,20 @@ def _in_review(project: Project) -> frozenset[int]:
 
 
 def _sessions_rows(project: Project) -> Callable[[Session], SessionRow]:
-    return partial(_session, project, _in_review(project), next_dream.running([project]), timezone.now())
+    # The agent's registry is on disk: it is read where a session might be running, and once.
+    running = cache(partial(next_dream.running, [project]))
+    return partial(_session, project, _in_review(project), running, timezone.now())
 
 
 def _session(
-    project: Project, in_review: frozenset[int], running: AbstractSet[str], now: dt.datetime, row: Session
+    project: Project,
+    in_review: frozenset[int],
+    running: Callable[[], AbstractSet[str]],
+    now: dt.datetime,
+    row: Session,
 ) -> SessionRow:
     state, tone = ("in review", "accent") if row.pk in in_review else _learnt(project, row)
-    alive = True if row.session_id in running else None
-    if state == "new" and gates.is_live(alive, row.touched_at, now):
+    if state == "new" and gates.is_live(row.session_id in running() or None, row.touched_at, now):
         state, tone = "still running", "info"
     return SessionRow(
         pk=row.pk,
