@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -22,8 +22,7 @@ from dreams.lib.files.text import plural
 from dreams.models import ModelRequest, NotesRequest, Project, Session, SessionNotes
 from dreams.services import forecast, pricing, project_lock, session_notes
 from dreams.services.hosts import cluster_name, host
-from dreams.services.scheduling import gates
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, paid
+from dreams.services.scheduling.gate_inputs import Everywhere, paid, why_closed
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +32,7 @@ LOOK_SECONDS, BEAT_SECONDS = 1.0, 10.0
 #: Ten missed beats: the worker is gone.
 LOST = dt.timedelta(seconds=100)
 NOT_TAKEN = dt.timedelta(minutes=30)
+INTERRUPTED = "It was interrupted before it was done. Ask again."
 
 
 class NotAsked(Exception):
@@ -82,11 +82,15 @@ def closed(session: Session, now: dt.datetime) -> str:
     """Why no model can be asked: the engine's gate and the budget's; empty when it can."""
     project, everywhere = session.project, Everywhere.load()
     config = everywhere.config(project)
-    facts = facts_of(project, everywhere, now, engine="anthropic")
     estimate = forecast.of_notes(session, config.model)
-    facts = replace(facts, spending=lambda: paid(project, config, now, estimate, "writing the notes"))
-    results = gates.evaluate(facts, everywhere.gate_config(project), now, names=("engine", "budget"))
-    return next((result.reason for result in results if not result.passed), "")
+    return why_closed(
+        project,
+        everywhere,
+        now,
+        ("engine", "budget"),
+        engine="anthropic",
+        spending=lambda: paid(project, config, now, estimate, "writing the notes"),
+    )
 
 
 def too_little(session: Session, found: rules.Seen) -> str:
@@ -128,8 +132,7 @@ def repair(now: dt.datetime) -> int:
     rows = NotesRequest.objects.filter(session__project__host=host())
     lost = Q(status=NotesRequest.Status.RUNNING, seen_at__lt=now - LOST)
     left = Q(status=NotesRequest.Status.PENDING, asked_at__lt=now - NOT_TAKEN)
-    error = "It was interrupted before it was done. Ask again."
-    return rows.filter(lost | left).update(status=NotesRequest.Status.FAILED, ended_at=now, error=error)
+    return rows.filter(lost | left).update(status=NotesRequest.Status.FAILED, ended_at=now, error=INTERRUPTED)
 
 
 def run(asked_pk: int) -> NotesRequest | None:
@@ -150,7 +153,7 @@ def run(asked_pk: int) -> NotesRequest | None:
         _end(asked, NotesRequest.Status.FAILED, writing, str(error))
     except BaseException:
         log.exception("hand-over notes of %s", asked.session)
-        _end(asked, NotesRequest.Status.FAILED, writing, "It was interrupted before it was done. Ask again.")
+        _end(asked, NotesRequest.Status.FAILED, writing, INTERRUPTED)
         raise
     else:
         _end(asked, NotesRequest.Status.DONE, writing)

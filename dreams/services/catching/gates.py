@@ -7,13 +7,12 @@ no lock is taken; while somebody dreams, reading waits.
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 
 from dreams import conf
 from dreams.models import DreamRun, Project
 from dreams.services import forecast
 from dreams.services.scheduling import gates
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, paid
+from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, paid, why_closed
 
 NAMES = ("paused", "project", "memory", "mode", "engine", "budget")
 
@@ -23,10 +22,14 @@ def closed(project: Project, everywhere: Everywhere, now: dt.datetime) -> str:
     config = everywhere.config(project)
     if not config.catching:
         return "Catching is off here; switch it on in the settings."
-    facts = facts_of(project, everywhere, now, engine=config.catch_engine)
-    facts = replace(facts, spending=lambda: _spending(project, config, now))
-    results = gates.evaluate(facts, everywhere.gate_config(project), now, names=NAMES)
-    return next((result.reason for result in results if not result.passed), "")
+    return why_closed(
+        project,
+        everywhere,
+        now,
+        NAMES,
+        engine=config.catch_engine,
+        spending=lambda: _spending(project, config, now),
+    )
 
 
 def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.SpendingFact:

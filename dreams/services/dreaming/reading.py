@@ -121,7 +121,7 @@ def review_sessions(dream: DreamRun) -> list[SessionBrief]:
         prompts.setdefault(row.session_id, []).append(PromptBrief(row.text, row.line_no, row.offset, row.at))
     return [
         brief(session, session.used_bytes, end_of(session), prompts.get(session.pk, ()))
-        for session in sorted(chosen, key=lambda session: session.last_at or session.touched_at)
+        for session in sorted(chosen, key=lambda session: session.at)
     ]
 
 

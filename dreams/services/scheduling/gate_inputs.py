@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -106,6 +106,21 @@ def facts_of(
         spending=partial(_spending, project, config, now),
         lock=partial(_lock, project, config, now),
     )
+
+
+def why_closed(
+    project: Project,
+    everywhere: Everywhere,
+    now: dt.datetime,
+    names: Iterable[str],
+    *,
+    engine: str,
+    spending: Callable[[], gates.SpendingFact],
+) -> str:
+    """Why something beside a dream may not be done with `engine`: the first closed gate of `names`; empty when it may."""
+    facts = replace(facts_of(project, everywhere, now, engine=engine), spending=spending)
+    results = gates.evaluate(facts, everywhere.gate_config(project), now, names=names)
+    return next((result.reason for result in results if not result.passed), "")
 
 
 def _memory_switch(project: Project) -> gates.Switch:
