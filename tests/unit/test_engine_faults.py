@@ -11,6 +11,7 @@ import threading
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -170,8 +171,17 @@ def test_another_makers_model_does_not_fall_back_to_one_of_anthropics(tmp_path: 
 
 
 def test_a_connection_that_closes_while_tools_run_costs_nothing(tmp_path: Path) -> None:
-    after = closed(10**9)
-    run = kit.dream(tmp_path, [Step(READ, after), Step(write(), after), say("Done.")])
+    steps = [Step(READ, closed(10**9)), Step(write(), closed(10**9))]
+    open_ones = iter(steps)
+
+    class Unhurried(kit.Watched):
+        """Goes on when the connection is closed: one that closes while the next request is on its way is a fault."""
+
+        def turn(self, phase: str, text: str, **more: Any) -> None:
+            assert not more.get("tools") or next(open_ones).struck.wait(20)
+            super().turn(phase, text, **more)
+
+    run = kit.dream(tmp_path, [*steps, say("Done.")], report=Unhurried())
     survived(run, calls=3)
     assert "Recovered" not in run.report.text
 

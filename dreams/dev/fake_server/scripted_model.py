@@ -54,12 +54,13 @@ def _text(content: object) -> str:
 @dataclass(frozen=True, slots=True)
 class Step:
     """One answer and what goes wrong with it. `when`: only for requests it says yes to. `began` is set once a whole event
-    of the answer has gone out."""
+    of the answer has gone out, `struck` once a fault behind the whole answer has struck."""
 
     reply: Reply | Callable[[Request], Reply] = field(default_factory=Reply)
     fault: Fault | None = None
     when: Callable[[Request], bool] | None = None
     began: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
+    struck: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
 
 
 class Brain(Protocol):

@@ -230,6 +230,7 @@ class Handler(BaseHTTPRequestHandler):
         seen.sent_whole = True
         if step.fault is not None and strikes is not None and step.fault.kind in ("close", "reset"):
             self._break(step.fault)  # its moment is after the end: between two requests
+            step.struck.set()
 
     def _out(self, step: Step, sent: int) -> None:
         """What was written until now has left; says so once a whole event is among it."""
