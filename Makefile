@@ -21,7 +21,7 @@ help:
 	@echo "make test      run the tests, then the checks of 'make lint'"
 	@echo "make test-more run the long sweeps that 'make test' shows by a few cases"
 	@echo "make lint      style, types, templates, migrations, deployment"
-	@echo "make bench     measure speed (a few minutes)"
+	@echo "make bench     measure speed beside its limits: one table (half an hour; ARGS=\"tick --size 0.1\" for less)"
 	@echo "make install   make ./.venv with everything in it"
 	@echo "make clean     remove ./.venv"
 
@@ -62,8 +62,7 @@ lint: install
 	$(SCRATCH) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 bench: install
-	@for file in bench/*.py; do case "$$file" in */_*) continue;; esac; \
-		echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+	@$(BIN)/python bench/table.py $(ARGS)
 
 clean:
 	rm -rf $(VENV)

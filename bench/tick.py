@@ -1,103 +1,107 @@
-"""One tick over many projects, side by side with the bare stats that it cannot do without.
+"""One tick, and `gates`, over many projects, beside the bare stats that they cannot do without.
 
-`python bench/tick.py [--projects 2000]` makes that many projects in a temporary directory. Prints medians and ratios:
-every project closed by its clock (the usual minute), every project paused, and nothing but one stat each.
+`python bench/table.py tick gates` measures them. Every project has sessions and is closed by its clock: its lock file was
+touched an hour ago, the usual minute. Queries are counted, and may not grow with the projects.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
-import statistics
-import sys
-import tempfile
 import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
-ROOT = Path(__file__).resolve().parents[1]
-RUNS = 5
+from bench._table import Measured, Row, side_by_side, start_django
 
-
-def median_seconds(work: Callable[[], object]) -> float:
-    found = []
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        work()
-        found.append(time.perf_counter() - start)
-    return statistics.median(found)
+PROJECTS = 2_000
+SESSIONS = 3  # of each project
 
 
 def make_projects(base: Path, count: int) -> list[Path]:
-    """Rows and memory directories whose lock file was touched an hour ago."""
-    from dreams.models import Project
+    """Rows and memory directories whose lock file was touched an hour ago; returns those directories."""
+    from django.utils import timezone
+
+    from dreams.models import Project, Session
     from dreams.services.hosts import host
 
-    an_hour_ago = time.time() - 3600
-    folders = []
-    for number in range(count):
-        folder = base / "root/projects" / f"-p{number}" / "memory"
+    an_hour_ago, root = time.time() - 3600, base / "root"
+    folders = [root / "projects" / f"-p{number}" / "memory" for number in range(count)]
+    for folder in folders:
         folder.mkdir(parents=True)
         lock = folder / ".consolidate-lock"
         lock.touch()
         os.utime(lock, (an_hour_ago, an_hour_ago))
-        folders.append(folder)
-    Project.objects.bulk_create(
+    projects = Project.objects.bulk_create(
         Project(
             host=host(),
             memory_dir=str(folder),
+            root=str(root),
             slug=folder.parent.name,
             name=f"p{n}",
             history_key=uuid.uuid4().hex,
         )
         for n, folder in enumerate(folders)
     )
+    Session.objects.bulk_create(
+        Session(project=p, path=f"{p.memory_dir}/../{n}.jsonl", session_id=f"{n}", touched_at=timezone.now())
+        for p in projects
+        for n in range(SESSIONS)
+    )
     return folders
 
 
-def measure(base: Path, count: int) -> None:
-    from dreams.models import Override
+def queries_of(work: Callable[[], object]) -> int:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as found:
+        work()
+    return len(found)
+
+
+def many_projects(base: Path, size: float) -> list[Path]:
+    os.environ["MEMORYWEB_ROOTS"] = str(base / "root")
+    start_django(base / "data")
+    return make_projects(base, max(10, int(PROJECTS * size)))
+
+
+def beside_stats(folders: list[Path], work: Callable[[], Any]) -> Measured:
+    work()  # what is kept once for each project is kept
+    queries = queries_of(work)
+    return side_by_side(
+        work,
+        limit=lambda: [os.stat(folder / ".consolidate-lock") for folder in folders] and None,
+        rounds=5,
+        note=f"{queries} queries",
+    )
+
+
+def measure_tick(base: Path, size: float) -> Measured:
+    folders = many_projects(base, size)
     from dreams.services.scheduling import scheduler
 
-    folders = make_projects(base, count)
-    bare = median_seconds(lambda: [os.stat(folder / ".consolidate-lock") for folder in folders])
-    scheduler.tick()  # the first tick keeps an answer for each project
-    closed = median_seconds(scheduler.tick)
-    Override.objects.create(key="paused", value=True)
-    scheduler.tick()
-    paused = median_seconds(scheduler.tick)
-    print(f"{count:,} projects, median of {RUNS} runs")
-    for name, seconds in (
-        ("one stat each", bare),
-        ("tick, all paused", paused),
-        ("tick, closed by the clock", closed),
-    ):
-        print(
-            f"  {name:<28} {seconds * 1000:9.1f} ms   {seconds / bare:7.1f} x bare   {seconds / count * 1e6:7.1f} us a project"
-        )
+    # The walk for new files has rows of its own.
+    with mock.patch("dreams.services.discovery.discover"):
+        return beside_stats(folders, scheduler.tick)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--projects", type=int, default=2000)
-    count = parser.parse_args().projects
-    with tempfile.TemporaryDirectory(prefix="bench-tick-") as folder:
-        base = Path(folder)
-        os.environ |= {"MEMORYWEB_DATA_DIR": str(base / "data"), "MEMORYWEB_ROOTS": str(base / "root")}
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryweb.settings")
-        sys.path.insert(0, str(ROOT))
-        import django
+def measure_gates(base: Path, size: float) -> Measured:
+    folders = many_projects(base, size)
+    from dreams.management.commands.gates import Command
 
-        django.setup()
-        from dreams.services import database
-
-        database.ensure()
-        # The walk for new files has a benchmark of its own.
-        with mock.patch("dreams.services.discovery.discover"):
-            measure(base, count)
+    return beside_stats(folders, lambda: Command().run({"now": None, "project": None}))
 
 
-if __name__ == "__main__":
-    main()
+ROWS = [
+    Row(
+        "tick",
+        "one tick over 2,000 projects closed by the clock",
+        measure_tick,
+        {"limit": 3.0},
+        limit="one stat each",
+    ),
+    Row("gates", "`gates` of 2,000 projects", measure_gates, {"seconds": 0.6}, limit="one stat each"),
+]

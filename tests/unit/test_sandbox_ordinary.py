@@ -121,7 +121,7 @@ def test_a_command_that_is_not_on_offer_names_what_to_use_instead(
     assert answer.refused and instead in answer.output
 
 
-# Recorded from GNU's tools in the C locale; `make bench` compares thousands more with those of the machine.
+# Recorded from GNU's tools in the C locale; `bench/shell_differential.py` compares thousands more with those of the machine.
 RECORDED = [
     ("grep -rn \"one\\|TODO\" topic --include='*.md' | head -20", "topic/one.md:1:# note TODO\n"),
     ("cat a.md b.md | grep o | sort | uniq -c | sort -rn | head -1", "      2 # note TODO\n"),
