@@ -6,12 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from dreams.engines.types import EngineError, Job, Reporter
 from dreams.lib import locks
 from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
 from dreams.services import dreaming, project_lock, review, settings_changes
+from dreams.services.scheduling import gate_inputs
 from tests.world import directory as world
 from tests.world import engines
 
@@ -141,6 +143,19 @@ def test_unchanged_inputs_never_reach_the_engine(tmp_path: Path, monkeypatch) ->
     engines.use(monkeypatch, unexpected)
     run = dream(Project.objects.get(), forced=False)
     assert run.status == "completed" and run.summary == "Nothing changed since the last dream."
+
+
+def test_after_a_dream_that_found_nothing_to_change_no_gate_says_that_inputs_changed(
+    tmp_path: Path, monkeypatch, settings
+) -> None:
+    settings.ROOTS = (tmp_path,)
+    project = world.discovered(tmp_path)
+    engines.use(monkeypatch, engines.rewrite("feedback_testing.md", "not there", "x"))
+    run = dream(project)
+    assert run.status == "completed" and run.reviewed.count() == 2
+    everywhere = gate_inputs.Everywhere.load()
+    inputs = gate_inputs.facts_of(Project.objects.get(), everywhere, timezone.now()).inputs()
+    assert inputs.current == inputs.last
 
 
 def test_a_rejected_hunk_is_left_out_and_listed(tmp_path: Path, monkeypatch) -> None:

@@ -175,7 +175,7 @@ def test_the_memory_gate_says_where_it_was_switched_off():
 def test_unchanged_inputs_do_not_dream(last, passed):
     result = results(Facts(inputs=stays(InputsFact("a", last))))["inputs"]
     assert result.passed is passed
-    assert ("no earlier dream" in result.reason) is (last is None)
+    assert ("no finished dream" in result.reason) is (last is None)
 
 
 def test_a_held_lock_names_its_holder_and_its_end():

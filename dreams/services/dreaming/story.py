@@ -203,14 +203,21 @@ def _complete(dream: DreamRun, held: locks.Held, fingerprint: str, summary: str)
     released = held.release_completed(now)
     if not released.done:
         log.warning("dream %s: %s", dream.public_id, released.problem)
-    Project.objects.filter(pk=dream.project_id).update(last_consolidated_at=now, inputs_hash=fingerprint)
     if not dream.proposals.exists():
-        # Nothing to decide on: what was read is learnt.
-        daily_logs.use_up(dream)
-        for reviewed in dream.reviewed.all():
-            Session.objects.filter(pk=reviewed.session_id).update(
-                used_bytes=reviewed.to_byte, given_back_at=None
-            )
+        fingerprint = _learn_all(dream, fingerprint)
+    Project.objects.filter(pk=dream.project_id).update(last_consolidated_at=now, inputs_hash=fingerprint)
+
+
+def _learn_all(dream: DreamRun, fingerprint: str) -> str:
+    """Nothing is left to decide on, so what was read is learnt. Returns the digest of what is left to read.
+
+    What came while the dream ran is not in it: it stays a change to the next dream.
+    """
+    unchanged = reading.fingerprint(dream.project) == fingerprint
+    daily_logs.use_up(dream)
+    for reviewed in dream.reviewed.all():
+        Session.objects.filter(pk=reviewed.session_id).update(used_bytes=reviewed.to_byte, given_back_at=None)
+    return reading.fingerprint(dream.project) if unchanged else fingerprint
 
 
 def _apply_by_policy(dream: DreamRun, held: locks.Held) -> None:

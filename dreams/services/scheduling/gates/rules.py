@@ -169,7 +169,7 @@ def log_lines(case: Case) -> Verdict:
 def inputs(case: Case) -> Verdict:
     fact = case.facts.inputs()
     if fact.last is None:
-        return Verdict(True, "There is no earlier dream to compare with.")
+        return Verdict(True, "memoryweb has no finished dream here to compare with.")
     if fact.current == fact.last:
         return Verdict(False, "Nothing changed since the last dream.", None, "unchanged")
     return Verdict(True, "Sessions or memories changed since the last dream.")
