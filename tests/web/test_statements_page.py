@@ -57,6 +57,12 @@ def test_a_value_is_found_wherever_it_is_said(browser: Client, project: Project)
     assert "<html" not in part and "Possible duplicates" in part
 
 
+def test_a_value_that_is_read_in_two_ways_is_named_once() -> None:
+    line = "The ticket number stands at the end, as in `Refuse negative amounts (ORD-412)`.\n"
+    found = statements.compare({"one.md": line, "two.md": f"Write it short.\n{line}"}).named
+    assert [(one.value, one.places) for one in found] == [("Refuse negative amounts (ORD-412)", 2)]
+
+
 def test_a_memory_names_the_related_ones_and_what_they_share(browser: Client, project: Project) -> None:
     memory = project.memories.get(path="project_deploys.md")
     other = project.memories.get(path="reference_staging.md")

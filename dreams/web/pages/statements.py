@@ -247,7 +247,12 @@ def _named(index: StatementIndex, memories_: Set[str]) -> tuple[NamedValue, ...]
         for key, paths in places.items()
         if len(set(paths)) > 1 and len(key) >= SHORTEST_VALUE and PurePosixPath(key).stem not in memories_
     ]
-    return tuple(sorted(found, key=lambda one: (-one.files, -one.places, one.value))[:MOST_VALUES])
+    found.sort(key=lambda one: (-one.files, -one.places, one.value))
+    # Two readings of one span (a code span, the identifier in it) are one value to a reader.
+    once: dict[str, NamedValue] = {}
+    for one in found:
+        once.setdefault(one.value, one)
+    return tuple(once.values())[:MOST_VALUES]
 
 
 def _related(index: StatementIndex) -> Mapping[str, tuple[Related, ...]]:
