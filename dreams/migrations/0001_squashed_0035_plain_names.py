@@ -16,7 +16,7 @@ from dreams.services.search import postgresql, sqlite
 
 
 def create_indexes(apps, editor):
-    run(editor, {"sqlite": sqlite.CREATE, "postgresql": postgresql.CREATE})
+    run(editor, {"sqlite": sqlite.CREATE_BEFORE_INSTRUCTIONS, "postgresql": postgresql.CREATE})
     run(editor, {"sqlite": usage_rollups.CREATE})
 
 

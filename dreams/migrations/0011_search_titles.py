@@ -24,7 +24,7 @@ def drop_triggers(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
 
 
 def create_triggers(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": sqlite.CREATE_TRIGGERS})
+    run(editor, {"sqlite": sqlite.TRIGGERS_BEFORE_INSTRUCTIONS})
 
 
 def create_triggers_of_before(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:

@@ -8,7 +8,7 @@ from dreams.models.dreams import DreamLog, DreamRun, DreamSession, Turn, WorkSte
 from dreams.models.hosts import Host, HostRequest
 from dreams.models.inbox import Channel, FeedToken, Snooze
 from dreams.models.jobs import JobRun, ScheduledJob
-from dreams.models.memories import COUNTED_MEMORIES, Blob, Memory, Purge, SearchText, Version
+from dreams.models.memories import COUNTED_MEMORIES, Blob, InstructionText, Memory, Purge, SearchText, Version
 from dreams.models.projects import GateEvaluation, LockHold, Project, TranscriptFolder
 from dreams.models.proposals import (
     Evidence,
@@ -59,6 +59,7 @@ __all__ = [
     "Host",
     "HostRequest",
     "Hunk",
+    "InstructionText",
     "JobRun",
     "LedgerEntry",
     "LeftOut",

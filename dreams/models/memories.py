@@ -6,7 +6,7 @@ from __future__ import annotations
 from django.db import models
 
 from dreams.models.projects import Project
-from dreams.models.sessions import Prompt, Session
+from dreams.models.sessions import HistoryPrompt, Prompt, Session
 
 
 class Blob(models.Model):
@@ -127,20 +127,54 @@ class Version(models.Model):
         return f"{self.memory} at {self.at:%Y-%m-%d %H:%M}"
 
 
+class InstructionText(models.Model):
+    """What an agent reads of an instruction file, without its secrets: a copy for search, as old as the last look.
+
+    A file that several projects load, such as the user's own, is one row.
+    """
+
+    projects = models.ManyToManyField(Project, related_name="instruction_texts")
+    host = models.CharField(max_length=255)
+    path = models.TextField(help_text="Absolute path.")
+    scope = models.CharField(max_length=10, help_text="managed, user, project, rule or local.")
+    text = models.TextField(help_text="Line by line as in the file.")
+    changed_at = models.DateTimeField(help_text="When the file was last changed.")
+    indexed = models.BooleanField(db_default=False, help_text="Indexed for search.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["host", "path"], name="instruction_text_unique_per_host")
+        ]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+def _only(name: str) -> models.Q:
+    """A text of this owner and of no other."""
+    owners = ("blob", "prompt", "session", "history", "instruction")
+    return models.Q(**{f"{other}__isnull": other != name for other in owners})
+
+
 class SearchText(models.Model):
-    """The text of a memory's version, of what a person typed, or of a session's title, as search compares it."""
+    """The text of a memory's version, of what a person typed or pasted, of a session's title or of an instruction file,
+    as search compares it."""
 
     blob = models.OneToOneField(Blob, on_delete=models.CASCADE, null=True, related_name="+")
     prompt = models.OneToOneField(Prompt, on_delete=models.CASCADE, null=True, related_name="+")
     session = models.OneToOneField(Session, on_delete=models.CASCADE, null=True, related_name="+")
+    history = models.OneToOneField(HistoryPrompt, on_delete=models.CASCADE, null=True, related_name="+")
+    instruction = models.OneToOneField(InstructionText, on_delete=models.CASCADE, null=True, related_name="+")
     text = models.TextField(help_text="Lower case, without accents; secrets removed.")
 
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(blob__isnull=False, prompt__isnull=True, session__isnull=True)
-                | models.Q(blob__isnull=True, prompt__isnull=False, session__isnull=True)
-                | models.Q(blob__isnull=True, prompt__isnull=True, session__isnull=False),
+                condition=_only("blob")
+                | _only("prompt")
+                | _only("session")
+                | _only("history")
+                | _only("instruction"),
                 name="search_text_of_one_thing",
             )
         ]

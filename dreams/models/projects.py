@@ -47,6 +47,9 @@ class Project(models.Model):
     sessions_scanned_at = models.DateTimeField(
         null=True, blank=True, help_text="When sessions were last counted."
     )
+    instructions_read_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its instruction files were last read for search."
+    )
     inputs_hash = models.CharField(
         max_length=64, blank=True, help_text="Digest of what the last completed dream read."
     )

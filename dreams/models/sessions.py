@@ -329,6 +329,12 @@ class HistoryPrompt(models.Model):
         default=list, help_text="Pasted texts: [{number, text or hash}]; long ones are kept by the agent."
     )
     images = models.IntegerField(default=0)
+    indexed = models.BooleanField(db_default=False, help_text="Its pasted texts are indexed for search.")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["prompt"], condition=models.Q(indexed=False), name="pastes_not_indexed")
+        ]
 
     def __str__(self) -> str:
         return str(self.prompt_id)

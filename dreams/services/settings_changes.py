@@ -19,6 +19,7 @@ from django.utils import timezone
 from dreams import conf
 from dreams.models import Operation, Override, Policy, Project
 from dreams.services import auditlog, database, jobs
+from dreams.services.discovery import instruction_files
 from dreams.services.hosts import host
 
 # The types that the reference behaviour knows, and the index; a policy may also name none of them ("": any).
@@ -171,6 +172,7 @@ def set_trusted(project: Project, trusted: bool, *, actor: str) -> bool:
     with transaction.atomic():
         changed = Project.objects.filter(pk=project.pk).exclude(trusted=trusted).update(trusted=trusted)
         if changed:
+            instruction_files.forget(project)
             auditlog.record(
                 "project.trusted",
                 actor=actor,

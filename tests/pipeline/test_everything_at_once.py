@@ -126,6 +126,8 @@ FOUND = {
     "memories": "avocet bunting curlew dunlin egret bittern fulmar lapwing nightjar-user nightjar-project nightjar-local",
     "typed": "heron-2 OSPREY 8081 plover quail redshank stint snipe turnstone wigeon",
     "sessions": "kestrel sanderling siskin",
+    "pasted": "cranes",
+    "instructions": "yellowhammers wren gannet godwit goshawk hobby jacanas docs/style.md",
 }
 
 
@@ -133,6 +135,7 @@ FOUND = {
 def test_each_thing_is_found_by_search(made: Everything, kind: str) -> None:
     assert [word for word in FOUND[kind].split() if not answered("search", word)[kind]] == []
     assert not answered("search", "whimbrels")["typed"], "a summary was typed by nobody"
+    assert not answered("search", "ospreys")["pasted"], "a long paste is read only when it is shown"
 
 
 def test_a_dream_uses_it(made: Everything, browser: Client) -> None:

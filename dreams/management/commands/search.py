@@ -1,4 +1,4 @@
-"""`search QUERY`: memories, titles of sessions, earlier versions of memories and what was typed."""
+"""`search QUERY`: memories, titles of sessions, earlier versions of memories, what was typed and pasted, instruction files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ CATCH_UP_SECONDS = 60.0
 
 class Command(BaseCommand):
     help = (
-        "Search memories, their earlier versions, titles and notes of sessions, and what was typed in them."
+        "Search memories, their earlier versions, titles and notes of sessions, what was typed and pasted in them, and"
+        " instruction files."
     )
 
     def arguments(self, parser: CommandParser) -> None:
@@ -54,13 +55,20 @@ class Command(BaseCommand):
         return table(("what", "project", "where", "text"), rows) if rows else ["Nothing found."]
 
 
-_KINDS = ("memories", "sessions", "versions", "typed")
+_KINDS = ("memories", "sessions", "versions", "typed", "pasted", "instructions")
 
 
 def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, list[dict[str, Any]]]:
-    memories, sessions, groups, typed = (
+    memories, sessions, groups, typed, pasted, files = (
         _first(find(wanted, filters), limit)
-        for find in (finding.memories, finding.sessions, finding.versions, finding.typed)
+        for find in (
+            finding.memories,
+            finding.sessions,
+            finding.versions,
+            finding.typed,
+            finding.pasted,
+            finding.instructions,
+        )
     )
     return {
         "memories": [
@@ -87,20 +95,32 @@ def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, lis
             }
             for hit in finding.version_hits(groups, wanted)
         ],
-        "typed": [
+        "typed": [_of_prompt(hit) for hit in finding.typed_hits(typed, wanted)],
+        "pasted": [_of_prompt(hit) for hit in finding.pasted_hits(pasted, wanted)],
+        "instructions": [
             {
-                **_of(str(hit.prompt.session.project), hit.excerpts),
-                "session": hit.prompt.session.session_id,
-                "line": hit.prompt.line_no,
-                "at": hit.prompt.at,
+                **_of(str(hit.project), hit.excerpts),
+                "path": hit.file.path,
+                "scope": hit.file.scope,
+                "at": hit.file.changed_at,
             }
-            for hit in finding.typed_hits(typed, wanted)
+            for hit in finding.instruction_hits(files, wanted)
         ],
     }
 
 
 def _first(rows: QuerySet[Any, Any], limit: int) -> Sequence[Any]:
     return list(rows[:limit])
+
+
+def _of_prompt(hit: finding.TypedHit | finding.PastedHit) -> dict[str, Any]:
+    """`line` is the prompt's, also where its pasted text was found."""
+    return {
+        **_of(str(hit.prompt.session.project), hit.excerpts),
+        "session": hit.prompt.session.session_id,
+        "line": hit.prompt.line_no,
+        "at": hit.prompt.at,
+    }
 
 
 def _of(project: str, excerpts: Sequence[Excerpt]) -> dict[str, Any]:

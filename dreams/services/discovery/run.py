@@ -11,12 +11,22 @@ import filelock
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
+from django.utils import timezone
 
 from dreams import conf
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject
 from dreams.models import Project, Session, TranscriptFolder
-from dreams.services.discovery import agents, listing, memory, notes, places, prompt_history, rows
+from dreams.services.discovery import (
+    agents,
+    instruction_files,
+    listing,
+    memory,
+    notes,
+    places,
+    prompt_history,
+    rows,
+)
 from dreams.services.discovery.importing import Importer
 from dreams.services.discovery.listing import Plan
 from dreams.services.discovery.places import KnownProject
@@ -63,6 +73,7 @@ def discover(
         prompt_history.keep([source.root.real_path for source in sources], host, tally)
         notes.keep(plan.notes, tally)
         memory.refresh_all(kept, host, tally)
+        instruction_files.keep(host, timezone.now())
     return tally.report(round((time.monotonic() - started) * 1000))
 
 

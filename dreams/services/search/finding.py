@@ -1,4 +1,5 @@
-"""What was found, as rows: memories as they are, earlier versions of them, sessions, and what people typed.
+"""What was found, as rows: memories as they are, earlier versions of them, sessions, what people typed and pasted, and
+instruction files.
 
 Every list is bounded, newest first, and described in a fixed number of queries however much is found.
 """
@@ -11,14 +12,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Value
 
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
-from dreams.models import HiddenPrompt, Memory, OpenEnd, Project, Prompt, Session, Version
+from dreams.models import (
+    HiddenPrompt,
+    HistoryPrompt,
+    InstructionText,
+    Memory,
+    OpenEnd,
+    Project,
+    Prompt,
+    Session,
+    Version,
+)
 from dreams.services import blobs, open_ends, session_notes
-from dreams.services.search.index import earlier, is_common, matching, surely
+from dreams.services.search.index import earlier, is_common, matching, pasted_text, surely
 from dreams.services.search.query import CANDIDATES, FEW, Kind, Query, normal, spans
 
 # The piece of a text that shows why it was found, in parts that say which of them matched.
@@ -161,6 +172,25 @@ class TypedHit:
 
 
 @dataclass(frozen=True, slots=True)
+class PastedHit:
+    """A prompt of the history whose pasted text has the words."""
+
+    prompt: Prompt
+    text: str
+    excerpts: list[Excerpt]
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionHit:
+    """An instruction file whose text or path has the words. `project` is one that loads it, `others` so many more do."""
+
+    file: InstructionText
+    project: Project
+    others: int
+    excerpts: list[Excerpt]
+
+
+@dataclass(frozen=True, slots=True)
 class SessionHit:
     """A session whose title, notes or open ends have the words; `excerpts` are of the notes, or else of the open ends,
     by the line of the transcript that last spoke of each: then `is_task`."""
@@ -176,13 +206,17 @@ class SessionHit:
 
 def memories(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet[Memory]:
     """Those whose text has all terms, or whose path has. To be given to `memory_hits`, page by page."""
-    in_path = Q()
-    for term in query.terms:
-        in_path &= Q(path__icontains=term)
     in_text = Q(sha256__in=matching(query.terms, Kind.MEMORY, most).values("blob_id"))
     rows = Memory.objects.filter(gone_at__isnull=True) if query.terms else Memory.objects.none()
-    rows = rows.filter(in_path | in_text, *_limits(filters, "project", "changed_at"))
+    rows = rows.filter(_in_path(query) | in_text, *_limits(filters, "project", "changed_at"))
     return rows.select_related("project").order_by(F("changed_at").desc(nulls_last=True), "pk")[:MOST]
+
+
+def _in_path(query: Query) -> Q:
+    found = Q()
+    for term in query.terms:
+        found &= Q(path__icontains=term)
+    return found
 
 
 def memory_hits(rows: Iterable[Memory], query: Query) -> list[MemoryHit]:
@@ -281,6 +315,58 @@ def typed_hits(rows: Iterable[Prompt], query: Query) -> list[TypedHit]:
     ]
 
 
+def pasted(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet[HistoryPrompt]:
+    """Prompts of the history by the short texts pasted into them; those of a transcript hold theirs as typed."""
+    rows = HistoryPrompt.objects.filter(
+        ~Q(pk__in=HiddenPrompt.objects.values("key")),
+        pk__in=matching(query.terms, Kind.PASTED, most).values("history_id"),
+        prompt__session__own=False,
+    )
+    rows = rows.filter(*_limits(filters, "prompt__session__project", "prompt__at"))
+    return rows.order_by(F("prompt__at").desc(nulls_last=True), "-pk")[:MOST]
+
+
+def pasted_hits(rows: Iterable[HistoryPrompt], query: Query) -> list[PastedHit]:
+    return [
+        PastedHit(
+            row.prompt,
+            redact.redact(row.prompt.text),
+            excerpts(redact.redact(pasted_text(row.pastes)), query.terms, most=1),
+        )
+        for row in rows
+    ]
+
+
+# --- Instruction files --------------------------------------------------------------------------------------------
+
+
+def instructions(
+    query: Query, filters: Filters, most: int = CANDIDATES
+) -> QuerySet[InstructionText, Any]:  # rows of values, as above
+    """One row for each file: `pk`, and `project`, the one looked through or else the one of its projects used last."""
+    in_text = Q(pk__in=matching(query.terms, Kind.INSTRUCTION, most).values("instruction_id"))
+    rows = InstructionText.objects.all() if query.terms else InstructionText.objects.none()
+    rows = rows.filter(_in_path(query) | in_text, *_limits(filters, "projects", "changed_at"))
+    lately = Project.objects.filter(instruction_texts=OuterRef("pk")).order_by(
+        F("last_session_at").desc(nulls_last=True), "pk"
+    )
+    of = Subquery(lately.values("pk")[:1]) if filters.project is None else Value(filters.project)
+    return rows.annotate(project=of).order_by("-changed_at", "-pk").values("pk", "project")[:MOST]
+
+
+def instruction_hits(groups: Sequence[Mapping[str, int]], query: Query) -> list[InstructionHit]:
+    counted = InstructionText.objects.annotate(loaded_by=Count("projects"))
+    files = counted.in_bulk([group["pk"] for group in groups])
+    by_pk = Project.objects.in_bulk({group["project"] for group in groups})
+    return [
+        InstructionHit(
+            file, by_pk[group["project"]], file.loaded_by - 1, excerpts(_masked(file.text), query.terms)
+        )
+        for group in groups
+        if (file := files.get(group["pk"])) and group["project"] in by_pk
+    ]
+
+
 def all_or_newest(rows: Callable[[int], T], query: Query, kind: Kind) -> T:
     """What `rows` finds among so many texts: all of it, or as much as is counted where the newest texts hold that."""
     if is_common(query.terms, kind, FEW) and len(found := rows(FEW)) >= MOST:
@@ -308,8 +394,11 @@ def _limits(filters: Filters, project: str, at: str) -> list[Q]:
 
 
 def _excerpts(data: bytes, query: Query) -> list[Excerpt]:
-    content = texts.decode(data)
-    return excerpts(Mask.of([content])(content), query.terms)
+    return excerpts(_masked(texts.decode(data)), query.terms)
+
+
+def _masked(content: str) -> str:
+    return Mask.of([content])(content)
 
 
 def _marked(text: str, query: Query) -> tuple[Part, ...]:

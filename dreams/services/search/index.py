@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import DatabaseError, connection, transaction
-from django.db.models import F, Q, QuerySet, Value
+from django.db.models import F, Model, Q, QuerySet, Value
 from django.db.models.functions import StrIndex
 from django.db.models.lookups import GreaterThan
 from django.utils import timezone
 
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
-from dreams.models import Prompt, SearchText, Session, Version
+from dreams.models import HistoryPrompt, InstructionText, Prompt, SearchText, Session, Version
 from dreams.services import blobs, open_ends, session_notes
 from dreams.services.search import postgresql, sqlite
 from dreams.services.search.query import CANDIDATES, Kind, fold
@@ -131,8 +132,8 @@ def add(versions: Mapping[str, bytes]) -> None:
 
 
 def waiting() -> int:
-    """How many versions, typed texts and titles are not in the index yet. Three small queries."""
-    return _waiting_versions().count() + _waiting_prompts().count() + _waiting_titles().count()
+    """How many texts are not in the index yet. A small query for each kind."""
+    return sum(rows().count() for rows in (_waiting_versions, _waiting_titles, *_WAITING))
 
 
 def catch_up(seconds: float) -> int:
@@ -145,7 +146,7 @@ def catch_up(seconds: float) -> int:
     until = time.monotonic() + seconds
     try:
         while time.monotonic() < until:
-            if not (_take_versions() or _take_titles() or _take_prompts()):
+            if not any(take() for take in (_take_versions, _take_titles, *_TAKING)):
                 return 0
     except DatabaseError as error:
         log.warning("the search index waits: %s", error)
@@ -157,7 +158,8 @@ def begin_again() -> None:
     with transaction.atomic():
         reset()
         Version.objects.filter(indexed=True).update(indexed=False)
-        Prompt.objects.filter(indexed=True).update(indexed=False)
+        for rows in (Prompt.objects, HistoryPrompt.objects, InstructionText.objects):
+            rows.filter(indexed=True).update(indexed=False)
         Session.objects.filter(title_indexed_at__isnull=False).update(title_indexed_at=None)
 
 
@@ -170,13 +172,14 @@ def forget(sha256: str) -> None:
         sweep()
 
 
-def read_again(prompts: QuerySet[Prompt], sessions: QuerySet[Session]) -> None:
-    """Their texts and titles are others now: nothing of the old ones stays in the index, and the new ones wait like all."""
+def read_again(*changed: QuerySet[Any]) -> None:
+    """Prompts, pastes, instruction files or sessions whose texts are others now: nothing of the old ones stays in the
+    index, and the new ones wait like all."""
     with transaction.atomic():
-        SearchText.objects.filter(prompt__in=prompts.values("pk")).delete()
-        SearchText.objects.filter(session__in=sessions.values("pk")).delete()
-        prompts.update(indexed=False)
-        sessions.update(title_indexed_at=None)
+        for rows in changed:
+            owner = _OWNERS[rows.model]
+            SearchText.objects.filter(**{f"{owner.value}__in": rows.values("pk")}).delete()
+            rows.update(**({"title_indexed_at": None} if owner is Kind.SESSION else {"indexed": False}))
         sweep()
 
 
@@ -190,6 +193,14 @@ def _waiting_titles() -> QuerySet[Session]:
 
 def _waiting_prompts() -> QuerySet[Prompt]:
     return Prompt.objects.filter(indexed=False)
+
+
+def _waiting_pastes() -> QuerySet[HistoryPrompt]:
+    return HistoryPrompt.objects.filter(indexed=False)
+
+
+def _waiting_instructions() -> QuerySet[InstructionText]:
+    return InstructionText.objects.filter(indexed=False)
 
 
 def _take_versions() -> bool:
@@ -217,17 +228,50 @@ def _of_memory(data: bytes) -> str:
 
 
 def _take_prompts() -> bool:
+    rows = _waiting_prompts().order_by("at").values_list("pk", "text")
+    return _take(Kind.TYPED, Prompt.objects.all(), rows[:PROMPTS_AT_ONCE])
+
+
+def _take_pastes() -> bool:
+    rows = _waiting_pastes().order_by("prompt__at").values_list("pk", "pastes")[:PROMPTS_AT_ONCE]
+    texts_of = ((pk, pasted_text(pastes)) for pk, pastes in rows)
+    return _take(Kind.PASTED, HistoryPrompt.objects.all(), texts_of)
+
+
+def pasted_text(pastes: Iterable[Mapping[str, Any]]) -> str:
+    """The pasted texts of a prompt that are kept here; long ones the agent keeps, and they are read only when shown."""
+    return "\n".join(str(one.get("text", "")) for one in pastes).strip()
+
+
+def _take_instructions() -> bool:
+    rows = _waiting_instructions().order_by("changed_at").values_list("pk", "text")
+    return _take(Kind.INSTRUCTION, InstructionText.objects.all(), rows[:VERSIONS_AT_ONCE])
+
+
+def _take(kind: Kind, owners: QuerySet[Any], waiting: Iterable[tuple[int, str]]) -> bool:
     """As `_take_versions`. Redacting and folding come before the transaction, which stays short."""
-    found: list[SearchText] = []
+    found: list[tuple[int, str]] = []
     room = CHARS_AT_ONCE
-    for key, text in _waiting_prompts().order_by("at").values_list("key", "text")[:PROMPTS_AT_ONCE]:
-        found.append(SearchText(prompt_id=key, text=_without_secrets(text)))
+    for key, text in waiting:
+        found.append((key, _without_secrets(text)))
         room -= len(text)
         if room <= 0:
             break
     if found:
-        _keep_prompts(found)
+        with transaction.atomic():
+            _keep(kind, [(key, text) for key, text in found if text or kind is not Kind.PASTED])
+            owners.filter(pk__in=[key for key, _ in found]).update(indexed=True)
     return bool(found)
+
+
+_WAITING = (_waiting_prompts, _waiting_pastes, _waiting_instructions)
+_TAKING = (_take_prompts, _take_pastes, _take_instructions)
+_OWNERS: Mapping[type[Model], Kind] = {
+    Prompt: Kind.TYPED,
+    HistoryPrompt: Kind.PASTED,
+    InstructionText: Kind.INSTRUCTION,
+    Session: Kind.SESSION,
+}
 
 
 def _without_secrets(text: str) -> str:
@@ -239,31 +283,25 @@ def _without_secrets(text: str) -> str:
         return ""
 
 
-def _keep_prompts(rows: Sequence[SearchText]) -> None:
-    with transaction.atomic():
-        SearchText.objects.bulk_create(
-            rows, update_conflicts=True, unique_fields=["prompt"], update_fields=["text"]
-        )
-        Prompt.objects.filter(pk__in=[row.prompt_id for row in rows]).update(indexed=True)
+def _keep(kind: Kind, texts_of: Iterable[tuple[int, str]]) -> None:
+    SearchText.objects.bulk_create(
+        [SearchText(**{f"{kind.value}_id": key, "text": text}) for key, text in texts_of],
+        update_conflicts=True,
+        unique_fields=[kind.value],
+        update_fields=["text"],
+    )
 
 
 def _take_titles() -> bool:
     """As `_take_prompts`: titles, each with its session's notes and open ends. A title may be what was typed, so it is redacted too."""
     rows = list(_waiting_titles().order_by("touched_at").values_list("pk", "title")[:PROMPTS_AT_ONCE])
     notes, tasks = session_notes.texts(pk for pk, _ in rows), open_ends.of_sessions(pk for pk, _ in rows)
-    found = [
-        SearchText(
-            session_id=pk,
-            text=_without_secrets(
-                "\n".join((title, *notes.get(pk, ()), *(task.subject for task in tasks.get(pk, ()))))
-            ),
-        )
-        for pk, title in rows
-    ]
+    found = []
+    for pk, title in rows:
+        lines = (title, *notes.get(pk, ()), *(task.subject for task in tasks.get(pk, ())))
+        found.append((pk, _without_secrets("\n".join(lines))))
     if found:
         with transaction.atomic():
-            SearchText.objects.bulk_create(
-                found, update_conflicts=True, unique_fields=["session"], update_fields=["text"]
-            )
+            _keep(Kind.SESSION, found)
             Session.objects.filter(pk__in=[pk for pk, _ in rows]).update(title_indexed_at=timezone.now())
     return bool(found)

@@ -21,13 +21,12 @@ EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported
 END $$
 """,
 )
-_OWNERS = {Kind.MEMORY: "blob", Kind.TYPED: "prompt", Kind.SESSION: "session"}
 DROP = (f"DROP INDEX IF EXISTS {INDEX}",)
 
 
 def narrowing(terms: tuple[str, ...], kind: Kind, most: int) -> Q:
     """As in `sqlite`: LIKE is what the index of trigrams answers."""
-    rows = apps.get_model("dreams", "SearchText").objects.filter(**{f"{_OWNERS[kind]}__isnull": False})
+    rows = apps.get_model("dreams", "SearchText").objects.filter(**{f"{kind.value}__isnull": False})
     for term in terms:
         rows = rows.filter(text__contains=term)
     return Q(pk__in=rows.order_by("-pk").values("pk")[:most])

@@ -19,9 +19,13 @@ FEW = 3_000
 
 
 class Kind(enum.Enum):
-    MEMORY = "memory"
-    TYPED = "typed"
+    """The value is the field of `SearchText` that says whose text it is."""
+
+    MEMORY = "blob"
+    TYPED = "prompt"
     SESSION = "session"
+    PASTED = "history"
+    INSTRUCTION = "instruction"
 
 
 # Text as search compares it: no case, no accents, one kind of white space.

@@ -21,19 +21,34 @@ GRAM = 3
 # Trigrams that begin with a term of two characters: beyond so many the rarer half would only be noise.
 MOST_GRAMS = 400
 # A trigram of its own says what a text is, so that looking for one kind never reads the other.
-_TAGS = {Kind.MEMORY: "\x01m\x01", Kind.TYPED: "\x01t\x01", Kind.SESSION: "\x01s\x01"}
+_LETTERS = {
+    Kind.MEMORY: "m",
+    Kind.TYPED: "t",
+    Kind.SESSION: "s",
+    Kind.PASTED: "p",
+    Kind.INSTRUCTION: "i",
+}
+_TAGS = {kind: f"\x01{letter}\x01" for kind, letter in _LETTERS.items()}
 _NOTHING = "\x01\x01\x01"
 
 
-def _indexed(row: str) -> str:
-    """What is indexed of a row: its tag, its text, and two characters more, so that its last two begin a trigram."""
-    tag = f"iif({row}.session_id IS NULL, char(1, 109, 1), char(1, 115, 1))"
-    return _indexed_before_sessions(row, tag)
+def _indexed(*kinds: Kind) -> Callable[[str], str]:
+    """What is indexed of a row: its tag, its text, and two characters more, so that its last two begin a trigram.
+
+    `kinds` are those whose column the table has, memories aside: triggers of an old migration name no later one.
+    """
+
+    def of(row: str) -> str:
+        tag = _tag(Kind.MEMORY)
+        for kind in kinds:
+            tag = f"iif({row}.{kind.value}_id IS NULL, {tag}, {_tag(kind)})"
+        return f"{tag} || {row}.text || char(10, 10)"
+
+    return of
 
 
-def _indexed_before_sessions(row: str, tag: str = "char(1, 109, 1)") -> str:
-    """As migration 0005 had it: its triggers name no column that its table did not have yet."""
-    return f"iif({row}.prompt_id IS NULL, {tag}, char(1, 116, 1)) || {row}.text || char(10, 10)"
+def _tag(kind: Kind) -> str:
+    return f"char(1, {ord(_LETTERS[kind])}, 1)"
 
 
 def _triggers(indexed: Callable[[str], str]) -> tuple[str, ...]:
@@ -50,11 +65,14 @@ _TABLES = (
     f"CREATE VIRTUAL TABLE {FTS} USING fts5(text, content='', columnsize=0, detail=none, tokenize='trigram')",
     f"CREATE VIRTUAL TABLE {VOCAB} USING fts5vocab({FTS}, 'row')",
 )
-CREATE_TRIGGERS = _triggers(_indexed)
+CREATE_TRIGGERS = _triggers(_indexed(Kind.TYPED, Kind.SESSION, Kind.PASTED, Kind.INSTRUCTION))
 DROP_TRIGGERS = tuple(f"DROP TRIGGER IF EXISTS {TABLE}_{name}" for name in ("added", "removed", "changed"))
 CREATE = (*_TABLES, *CREATE_TRIGGERS)
-TRIGGERS_BEFORE_SESSIONS = _triggers(_indexed_before_sessions)
+# As migrations had them.
+TRIGGERS_BEFORE_SESSIONS = _triggers(_indexed(Kind.TYPED))
 CREATE_BEFORE_SESSIONS = (*_TABLES, *TRIGGERS_BEFORE_SESSIONS)
+TRIGGERS_BEFORE_INSTRUCTIONS = _triggers(_indexed(Kind.TYPED, Kind.SESSION))
+CREATE_BEFORE_INSTRUCTIONS = (*_TABLES, *TRIGGERS_BEFORE_INSTRUCTIONS)
 DROP = (*DROP_TRIGGERS, f"DROP TABLE IF EXISTS {VOCAB}", f"DROP TABLE IF EXISTS {FTS}")
 
 

@@ -28,6 +28,7 @@ from dreams.models import (
     Finding,
     HistoryPrompt,
     Hunk,
+    InstructionText,
     LedgerEntry,
     LeftOut,
     Memory,
@@ -73,7 +74,7 @@ def rename(project: Project, replaced: Mapping[str, str]) -> None:
         if not any(rows.filter(sha256=sha).exists() for rows in kept_elsewhere):
             drop([sha])
     noted = Session.objects.filter(project=project, notes__sha256__in=list(replaced.values()))
-    index.read_again(Prompt.objects.none(), noted)
+    index.read_again(noted)
     # Unfinished work may hold it in any step, and another dream does that work again.
     WorkStep.objects.filter(dream__project=project).delete()
     WorkText.objects.filter(dream__project=project).delete()
@@ -125,12 +126,9 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (Card.objects.filter(project=project), ("said", "text")),
         (Question.objects.filter(project=project), ("why",)),
         (QuestionOption.objects.filter(question__project=project), ("label",)),
+        (InstructionText.objects.filter(projects=project), ("text",)),
     ):
         _scrub_text(rows, columns, values)
-    index.read_again(
-        Prompt.objects.filter(session__project=project, text__contains="[redacted: "),
-        Session.objects.filter(project=project, title__contains="[redacted: "),
-    )
     for found, column in (
         (Hunk.objects.filter(file__proposal__project=project), "claims"),
         (Hunk.objects.filter(file__proposal__project=project), "transcript_verdicts"),
@@ -146,6 +144,12 @@ def scrub(project: Project, values: Mapping[str, str]) -> None:
         (FileChange.objects.filter(of_proposal, conflict__isnull=False), "conflict"),
     ):
         _scrub_json(found, column, values)
+    index.read_again(
+        Prompt.objects.filter(session__project=project, text__contains="[redacted: "),
+        Session.objects.filter(project=project, title__contains="[redacted: "),
+        HistoryPrompt.objects.filter(prompt__session__project=project, pastes__icontains="[redacted: "),
+        InstructionText.objects.filter(projects=project, text__contains="[redacted: "),
+    )
 
 
 def _scrub_text(rows: QuerySet[Any], columns: tuple[str, ...], values: Mapping[str, str]) -> None:

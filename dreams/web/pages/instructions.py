@@ -38,11 +38,21 @@ class Against:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A text that was asked for, in three parts: `line` is the one that is pointed at, where the text has it."""
+
+    before: str
+    line: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class File:
     told: CheckedFile
     problem: str
     text: str
     against: list[Against]
+    shown: Shown | None = None
 
     @property
     def indent(self) -> int:
@@ -71,7 +81,8 @@ class Page:
     problem: str = ""
 
 
-def page(project: Project, folder: str) -> Page:
+def page(project: Project, folder: str, text: int | None = None, line: int | None = None) -> Page:
+    """`text` is the row of the one that is opened, at its `line`."""
     problem = ""
     try:
         report = instructions.report(project, folder)
@@ -79,17 +90,31 @@ def page(project: Project, folder: str) -> Page:
         report, problem = Report(()), str(error)
     known = {row.path: row for row in project.memories.filter(gone_at__isnull=True)}
     mask = Mask.of(one.file.text for one in report.files)
-    files = [_file(one, mask, known) for one in report.files]
+    rows = project.instruction_texts.filter(pk=text) if text else project.instruction_texts.none()
+    asked = rows.values_list("path", flat=True).first()
+    files = [_file(one, mask, known, line or 0 if one.file.path == asked else None) for one in report.files]
     return Page(folder, report, files, _promotions(project, list(known.values())), problem)
 
 
-def _file(told: CheckedFile, mask: Mask, known: dict[str, Memory]) -> File:
+def _file(told: CheckedFile, mask: Mask, known: dict[str, Memory], asked: int | None) -> File:
+    masked = mask(told.file.text)
     return File(
         told,
         PROBLEMS.get(told.file.problem, told.file.problem),
-        diff.visible(mask(told.file.text)).strip("\n"),
+        diff.visible(masked).strip("\n"),
         [_against(one, mask, known.get(one.memory)) for one in told.contradictions],
+        None if asked is None else _shown(masked, asked),
     )
+
+
+def _shown(text: str, line: int) -> Shown:
+    lines = text.split("\n")
+    if not 1 <= line <= len(lines):
+        return Shown(diff.visible(text).strip("\n"))
+    before, at, after = (
+        diff.visible("\n".join(some)) for some in (lines[: line - 1], lines[line - 1 : line], lines[line:])
+    )
+    return Shown(before.lstrip("\n"), at, after.rstrip("\n"))
 
 
 def _against(one: Contradiction, mask: Mask, row: Memory | None) -> Against:

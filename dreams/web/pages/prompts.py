@@ -24,6 +24,7 @@ class Pasted:
     number: int
     text: str | None
     asked: bool = False
+    is_kept_by_agent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,10 @@ class Prompts:
     hidden: int
     is_hidden: bool
     history: HistoryFile | None
+
+    @property
+    def has_long_pastes(self) -> bool:
+        return any(paste.is_kept_by_agent for row in self.rows.items for paste in row.pastes)
 
 
 def prompts(
@@ -94,4 +99,4 @@ def _paste(root: str, kept: dict[str, str | int], *, asked: bool) -> Pasted:
     if not kept.get("hash"):
         return Pasted(number, shown(str(kept.get("text", ""))))
     text = pasted_text(root, str(kept["hash"])) if asked else None
-    return Pasted(number, None if text is None else shown(text), asked)
+    return Pasted(number, None if text is None else shown(text), asked, is_kept_by_agent=True)

@@ -15,19 +15,32 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from dreams.lib.agents.base import NO_ANSWER
-from dreams.lib.files.text import plural
-from dreams.models import Memory, Prompt, Session
+from dreams.lib.files.text import one_line, plural
+from dreams.models import HistoryPrompt, Memory, Prompt, Session
+from dreams.services.memories import instructions
 from dreams.services.search import finding, index
-from dreams.services.search.finding import Excerpt, Filters, MemoryHit, Part, SessionHit, TypedHit, VersionHit
+from dreams.services.search.finding import (
+    Excerpt,
+    Filters,
+    InstructionHit,
+    MemoryHit,
+    Part,
+    PastedHit,
+    SessionHit,
+    TypedHit,
+    VersionHit,
+)
 from dreams.services.search.index import impatient, is_common
 from dreams.services.search.query import Kind, Query
 from dreams.web.pages.memory import ORIGINS
+from dreams.web.pages.session import said_at
 from dreams.web.paging import Listed, page_of
 
 PAGE = 20
 FEW = 5
 QUICK = 4
 LEAD = 24
+TITLE = 120
 # What a request may spend on texts that are not in the index yet: a page a little, a list while one types hardly any.
 CATCH_UP_SECONDS = 2.0
 QUICK_SECONDS = 0.3
@@ -157,10 +170,11 @@ def _keys_of(rows: Callable[[Query, Filters, int], QuerySet[Any, Any]], kind: Ki
     return keys
 
 
-def _versions_of(query: Query, filters: Filters) -> Rows:
-    return finding.all_or_newest(
-        lambda most: list(finding.versions(query, filters, most)), query, Kind.MEMORY
-    )
+def _groups_of(rows: Callable[[Query, Filters, int], QuerySet[Any, Any]], kind: Kind) -> Keys:
+    def keys(query: Query, filters: Filters) -> Rows:
+        return finding.all_or_newest(lambda most: list(rows(query, filters, most)), query, kind)
+
+    return keys
 
 
 def _in_order(rows: QuerySet[Any], keys: Rows) -> Rows:
@@ -241,12 +255,51 @@ def _prompt(hit: TypedHit) -> Row:
     row, session = hit.prompt, hit.prompt.session
     return Row(
         icon="user",
-        href=f"{reverse('session', args=[session.pk])}?line={row.line_no}#line-{row.line_no}",
+        href=said_at(session.pk, row.line_no, NO_ANSWER if hit.no_answer else ""),
         title=(Part(str(session)),),
         project=str(session.project),
         at=row.at,
         place="" if hit.no_answer else f"line {row.line_no:,}",
         note=NO_ANSWER if hit.no_answer else "gone from disk" if session.gone_at else "",
+        lines=hit.excerpts,
+    )
+
+
+def _pasted(keys: Rows, query: Query) -> list[Row]:
+    rows = _in_order(HistoryPrompt.objects.select_related("prompt__session__project"), keys)
+    return [_paste(hit) for hit in finding.pasted_hits(rows, query)]
+
+
+def _paste(hit: PastedHit) -> Row:
+    row = hit.prompt
+    return Row(
+        icon="user",
+        href=said_at(row.session_id, row.line_no, NO_ANSWER),
+        title=(Part(one_line(hit.text)[:TITLE]),),
+        project=str(row.session.project),
+        at=row.at,
+        place="",
+        note=NO_ANSWER,
+        lines=hit.excerpts,
+    )
+
+
+def _instructions(groups: Rows, query: Query) -> list[Row]:
+    return [_instruction(hit, query) for hit in finding.instruction_hits(groups, query)]
+
+
+def _instruction(hit: InstructionHit, query: Query) -> Row:
+    name = instructions.shown(hit.project, hit.file.path)
+    at = f"&line={hit.excerpts[0].line}#instruction-line" if hit.excerpts else "#instruction-line"
+    others = f"and {plural(hit.others, 'more project')}" if hit.others else ""
+    return Row(
+        icon="file",
+        href=f"{reverse('project-instructions', args=[hit.project.pk])}?text={hit.file.pk}{at}",
+        title=tuple(finding.marked(name, query.terms)),
+        project=str(hit.project),
+        at=hit.file.changed_at,
+        place=" · ".join(filter(None, (others, _lines(hit.excerpts)))),
+        note="",
         lines=hit.excerpts,
     )
 
@@ -277,7 +330,7 @@ KINDS: Mapping[str, _Kind] = {
         "Earlier versions",
         "as they were",
         Kind.MEMORY,
-        _versions_of,
+        _groups_of(finding.versions, Kind.MEMORY),
         _versions,
     ),
     "typed": _Kind(
@@ -286,5 +339,19 @@ KINDS: Mapping[str, _Kind] = {
         Kind.TYPED,
         _keys_of(finding.typed, Kind.TYPED),
         _typed,
+    ),
+    "pasted": _Kind(
+        "What you pasted",
+        "short texts of the prompt history",
+        Kind.PASTED,
+        _keys_of(finding.pasted, Kind.PASTED),
+        _pasted,
+    ),
+    "instructions": _Kind(
+        "Instructions",
+        "CLAUDE.md and what it includes",
+        Kind.INSTRUCTION,
+        _groups_of(finding.instructions, Kind.INSTRUCTION),
+        _instructions,
     ),
 }

@@ -24,7 +24,7 @@ from dreams.web.pages import project as pages
 from dreams.web.pages import project as project_selector
 from dreams.web.pages import projects as projects_page
 from dreams.web.pages import questions, statements, timeline
-from dreams.web.paging import Filter, chosen, host_asked, search_text
+from dreams.web.paging import Filter, chosen, host_asked, number_or_none, search_text
 from dreams.web.views.host_requests import asked
 
 
@@ -147,11 +147,17 @@ MOST_TYPED = 1_000
 @owner
 @require_safe
 def instructions(request: Request, pk: int) -> HttpResponse:
+    """`?folder=`; `?text=` and `?line=` open one text, where search found something."""
     project = get_object_or_404(Project, pk=pk)
     folder = request.GET.get("folder", "").strip()[:MOST_TYPED]
     context = {
         "project": project,
         "head": project_selector.counts(project),
-        "found": instructions_page.page(project, folder),
+        "found": instructions_page.page(
+            project,
+            folder,
+            number_or_none(request.GET.get("text")),
+            number_or_none(request.GET.get("line")),
+        ),
     }
     return page(request, "dreams/instructions.html", "dreams/_instructions.html", context)

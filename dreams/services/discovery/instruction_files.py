@@ -1,0 +1,130 @@
+"""Instruction files → rows for search. What an agent would load of a project's tree is read anew now and then, never written.
+
+Trust decides as it does for the agent: a file outside of the repository is kept only while its project is trusted.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from django.db import transaction
+from django.db.models import F, Q
+
+from dreams.lib.agents.base import InstructionFile
+from dreams.lib.files.text import storable
+from dreams.lib.secrets.redact import values, without
+from dreams.models import InstructionText, Project
+from dreams.services.memories import instructions
+
+# One file is at most 200 KB long: a longer one is not loaded either.
+MOST_FILES = 100
+MOST_CHARS = 1 << 20
+MOST_PROJECTS = 1_000
+#: For all projects together, in one discovery; who waits longest comes first.
+SECONDS = 2.0
+EVERY = dt.timedelta(minutes=10)
+
+log = logging.getLogger(__name__)
+
+
+def keep(host: str, now: dt.datetime, seconds: float = SECONDS) -> None:
+    """Read the files of projects whose last look is ten minutes old, for about so long. One odd project stops no other."""
+    until = time.monotonic() + seconds
+    _forget_gone(host)
+    for pk in _due(host, now):
+        try:
+            # Each anew: trust may be taken back meanwhile.
+            project = Project.objects.get(pk=pk)
+            _keep(project, instructions.files(project))
+        except Exception:
+            log.exception("instruction files of project %s", pk)
+        Project.objects.filter(pk=pk).update(instructions_read_at=now)
+        if time.monotonic() > until:
+            return
+
+
+def forget(project: Project) -> None:
+    """What was trusted is so no longer, or the reverse: nothing of its files is found until they are looked at again."""
+    of_repository = Q(host=project.host, repo_dir=project.repo_dir) if project.repo_dir else Q(pk=project.pk)
+    rows = Project.objects.filter(of_repository)
+    InstructionText.projects.through.objects.filter(project__in=rows.values("pk")).delete()
+    rows.update(instructions_read_at=None)
+    _forget_unloaded()
+
+
+def _due(host: str, now: dt.datetime) -> list[int]:
+    rows = Project.objects.filter(host=host, kind=Project.Kind.AUTO, gone_at__isnull=True).exclude(
+        repo_dir=""
+    )
+    rows = rows.filter(
+        Q(instructions_read_at__isnull=True)
+        | Q(instructions_read_at__lte=now - EVERY)
+        | Q(instructions_read_at__gt=now)
+    )
+    oldest_first = F("instructions_read_at").asc(nulls_first=True)
+    return list(
+        rows.order_by(oldest_first, "-last_session_at", "pk").values_list("pk", flat=True)[:MOST_PROJECTS]
+    )
+
+
+def _forget_gone(host: str) -> None:
+    links = InstructionText.projects.through.objects
+    gone = links.filter(project__host=host, project__gone_at__isnull=False)
+    if gone.exists():
+        gone.delete()
+        _forget_unloaded()
+
+
+def _forget_unloaded() -> None:
+    InstructionText.objects.filter(projects__isnull=True).delete()
+
+
+def _keep(project: Project, found: Iterable[InstructionFile]) -> None:
+    """The rows become what is found now; what is loaded no more leaves the search index with its row."""
+    texts = dict(_texts(found))
+    with transaction.atomic():
+        rows = InstructionText.objects.filter(host=project.host, path__in=list(texts))
+        known = {row.path: row for row in rows}
+        kept = [_put(project.host, file, text, known) for (file, text) in texts.values()]
+        project.instruction_texts.set(kept)
+        _forget_unloaded()
+
+
+def _put(
+    host: str, file: InstructionFile, text: str, known: Mapping[str, InstructionText]
+) -> InstructionText:
+    row = known.get(file.path)
+    if row is not None and row.text == text and row.scope == file.scope:
+        return row
+    row, _ = InstructionText.objects.update_or_create(
+        host=host,
+        path=file.path,
+        defaults={"scope": file.scope, "text": text, "changed_at": _changed_at(file.path), "indexed": False},
+    )
+    return row
+
+
+def _texts(found: Iterable[InstructionFile]) -> Iterator[tuple[str, tuple[InstructionFile, str]]]:
+    """By path. As many as are kept of a project, in the order in which they are loaded."""
+    room, seen = MOST_CHARS, set[str]()
+    for file in found:
+        if file.problem or not file.text.strip() or file.path in seen:
+            continue
+        room -= len(file.text)
+        if room < 0 or len(seen) >= MOST_FILES:
+            return
+        seen.add(file.path)
+        text = storable(file.text)
+        yield file.path, (file, without(text, values(text)))
+
+
+def _changed_at(path: str) -> dt.datetime:
+    try:
+        seconds = Path(path).stat().st_mtime
+    except OSError:
+        seconds = 0.0
+    return dt.datetime.fromtimestamp(max(0.0, min(seconds, 4e9)), dt.UTC)
