@@ -85,6 +85,12 @@ class AppliedFile(models.Model):
         return self.path
 
 
+class LeftOutQuerySet(models.QuerySet["LeftOut"]):
+    def decided(self) -> LeftOutQuerySet:
+        """Without what a submit has written that did not end yet."""
+        return self.filter(is_staged=False)
+
+
 class LeftOut(models.Model):
     """A rejected hunk: it is not proposed again until what it was made from changes."""
 
@@ -100,9 +106,19 @@ class LeftOut(models.Model):
     reason = models.CharField(max_length=500, blank=True)
     proposal = models.ForeignKey(Proposal, on_delete=models.SET_NULL, null=True, blank=True)
     at = models.DateTimeField()
+    is_staged = models.BooleanField(
+        default=False, help_text="Written by a submit that has not ended: it does not count yet."
+    )
+
+    objects = LeftOutQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["project", "path", "hunk_id"], name="left_out_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "path", "hunk_id", "proposal", "is_staged"],
+                name="left_out_once_per_proposal",
+            )
+        ]
         verbose_name_plural = "left out"
 
     def __str__(self) -> str:

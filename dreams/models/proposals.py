@@ -62,6 +62,10 @@ class Proposal(models.Model):
     created_by = models.CharField(max_length=150, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     submitted_by = models.CharField(max_length=150, blank=True)
+    submitting_by = models.CharField(
+        max_length=200, blank=True, help_text="Host, PID and start of the process that submits it now."
+    )
+    submitting_since = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True, help_text="Applied, rejected or superseded.")
     checked_digest = models.CharField(
         max_length=64,

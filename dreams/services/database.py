@@ -6,9 +6,10 @@ import datetime as dt
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import filelock
 from django.apps import apps
@@ -29,6 +30,9 @@ COPIES, COPIES_KEPT = "database-copies", 2
 BUSY_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 AWAY_POSTGRES = ("08", "57P")  # the line broke; the server is shutting down, starting, or was killed
 BUSY_POSTGRES = frozenset({"55P03", "40P01", "40001", "53300"})
+
+
+Row = TypeVar("Row")
 
 
 class DatabaseUnavailable(Exception):
@@ -57,6 +61,12 @@ def why_away(error: BaseException) -> str:
     """The driver's first line: where it looked and what it met, never a password."""
     first = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
     return f"The database server does not answer: {first.rstrip('.')}."
+
+
+def in_parts(rows: Sequence[Row], most: int) -> Iterator[Sequence[Row]]:
+    """`rows`, at most so many at once: one transaction over thousands would keep SQLite's only writer for seconds."""
+    for start in range(0, len(rows), most):
+        yield rows[start : start + most]
 
 
 def one_at_a_time(what: str) -> None:

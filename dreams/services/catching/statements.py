@@ -160,7 +160,7 @@ def known(project: Project) -> tuple[str, ...]:
     cards = project.cards.values_list("text", flat=True)
     waiting = proposals.open_for(project)
     added = _added(waiting) if waiting else ()
-    rejected = LeftOut.objects.filter(project=project).values_list("added", flat=True)
+    rejected = LeftOut.objects.decided().filter(project=project).values_list("added", flat=True)
     return (*cards, *added, *(line for lines in rejected for line in lines))
 
 

@@ -82,7 +82,10 @@ def _rows(project: Project) -> Iterable[tuple[object, ...]]:
     rows = _new_prompts_only(project).order_by("session_id")
     yield from rows.values_list("session_id", "used_bytes", "end")[:MAX_SESSIONS]
     yield from (
-        LeftOut.objects.filter(project=project).order_by("pk").values_list("path", "hunk_id", "inputs_key")
+        LeftOut.objects.decided()
+        .filter(project=project)
+        .order_by("pk")
+        .values_list("path", "hunk_id", "inputs_key")
     )
 
 

@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TypedDict
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from dreams import conf, findings
 from dreams.engines import drafts
 from dreams.findings import secrets
-from dreams.findings.base import ChangedHunk, Found, Judged, MessageParts, Report, Subject
+from dreams.findings.base import ChangedHunk, Found, Judged, MessageParts, Report, Row, Subject
 from dreams.findings.ledger.units import units_of_lines
 from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.lib import diff
@@ -28,7 +28,7 @@ from dreams.lib.prose import comparing
 from dreams.lib.secrets import redact
 from dreams.lib.source_digest import source_digest
 from dreams.models import FileChange, Finding, Hunk, LedgerEntry, LeftOut, Project, Prompt, Proposal
-from dreams.services import host_key, hosts
+from dreams.services import database, host_key, hosts
 from dreams.services.memories import derivable, instructions
 from dreams.services.proposals.reading import (
     Texts,
@@ -192,7 +192,7 @@ def _rejected_by(project: Project, besides: Proposal | None = None) -> Mapping[s
         hunk_id=OuterRef("hunk_id"),
         undone_in__isnull=False,
     )
-    rows = LeftOut.objects.filter(~Exists(undone), project=project).order_by("at")
+    rows = LeftOut.objects.decided().filter(~Exists(undone), project=project).order_by("at")
     if besides is not None:
         rows = rows.exclude(proposal=besides)
     return {
@@ -269,16 +269,23 @@ def is_checked(proposal: Proposal, key: str) -> bool:
     return Proposal.objects.filter(pk=proposal.pk, checked_digest=key).exists()
 
 
+MOST_AT_ONCE = 200  # rows of one transaction: about 20 ms of SQLite's write lock
+
+
 def _save(proposal: Proposal, looked_at: Collection[tuple[str, str]], report: Report, key: str) -> None:
     """Put a report in place of what was said of the places (path, hunk id) looked at, and of the whole; confirmations
-    stay by key. What was said of other hunks stays beside them."""
-    with transaction.atomic():
-        rows = Hunk.objects.filter(file__proposal=proposal).select_related("file")
-        hunks = {place: row for row in rows if (place := (row.file.path, row.hunk_id)) in looked_at}
-        _save_findings(proposal, hunks, report)
-        _save_ledger(hunks, report)
-        _save_heard(hunks, report.judged)
-        Proposal.objects.filter(pk=proposal.pk).update(checked_digest=key)
+    stay by key. What was said of other hunks stays beside them.
+
+    In several transactions, the digest with the last one: after an end in between the checks run again, and till then
+    too much is said rather than too little.
+    """
+    Proposal.objects.filter(pk=proposal.pk).update(checked_digest="")
+    rows = Hunk.objects.filter(file__proposal=proposal).select_related("file")
+    hunks = {place: row for row in rows if (place := (row.file.path, row.hunk_id)) in looked_at}
+    _save_findings(proposal, hunks, report)
+    _save_ledger(hunks, report)
+    _save_heard(hunks, report.judged)
+    Proposal.objects.filter(pk=proposal.pk).update(checked_digest=key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,12 +324,29 @@ def _without_place(message: str) -> str:
 
 
 def _save_findings(proposal: Proposal, hunks: Places, report: Report) -> None:
+    """Those that are said already, in this order, stay as they are: a submit says mostly what was said before."""
     files = {file.path: file for file in proposal.files.all()}
     confirmed = _Confirmed.of(proposal)
-    proposal.findings.filter(Q(hunk__isnull=True) | Q(hunk__in=[row.pk for row in hunks.values()])).delete()
-    Finding.objects.bulk_create(
+    mine = {None, *(row.pk for row in hunks.values())}
+    old = [row for row in proposal.findings.order_by("pk") if row.hunk_id in mine]
+    new = [
         _row(proposal, found, files.get(found.path), hunks.get((found.path, found.hunk_id)), confirmed)
         for found in report.findings
+    ]
+    pairs = zip(old, new, strict=False)
+    same = next(
+        (at for at, pair in enumerate(pairs) if _said(pair[0]) != _said(pair[1])), min(len(old), len(new))
+    )
+    for part in database.in_parts(new[same:], MOST_AT_ONCE):
+        Finding.objects.bulk_create(part)
+    for gone in database.in_parts(old[same:], MOST_AT_ONCE):
+        Finding.objects.filter(pk__in=[row.pk for row in gone]).delete()
+
+
+def _said(row: Finding) -> tuple[object, ...]:
+    """All of a finding but its number."""
+    return tuple(
+        getattr(row, field.attname) for field in Finding._meta.concrete_fields if not field.primary_key
     )
 
 
@@ -350,23 +374,36 @@ def _parts(told: MessageParts) -> dict[str, str]:
 
 
 def _save_ledger(hunks: Places, report: Report) -> None:
-    by_hunk = defaultdict(list)
+    by_hunk: dict[Hunk, list[LedgerEntry]] = defaultdict(list)
     for row in report.ledger:
-        by_hunk[row.path, row.hunk_id].append(row)
-    LedgerEntry.objects.filter(hunk__in=[hunks[place].pk for place in by_hunk if place in hunks]).delete()
-    LedgerEntry.objects.bulk_create(
-        LedgerEntry(
-            hunk=hunks[place],
-            text=text.storable(row.text, QUOTE_LIMIT),
-            fate=row.fate,
-            target_path=row.target_path,
-            target_line=row.target_line,
-            target_text=text.storable(row.target_text, QUOTE_LIMIT),
-            note=text.storable(row.note, 500),
-        )
-        for place, rows in by_hunk.items()
-        if place in hunks
-        for row in rows
+        if hunk := hunks.get((row.path, row.hunk_id)):
+            by_hunk[hunk].append(_entry(hunk, row))
+    old: dict[int, list[tuple[object, ...]]] = defaultdict(list)
+    for entry in LedgerEntry.objects.filter(hunk__in=by_hunk).order_by("pk").values_list(*_ENTRY):
+        old[entry[0]].append(entry)
+    changed = [
+        (hunk, entries)
+        for hunk, entries in by_hunk.items()
+        if old[hunk.pk] != [tuple(getattr(entry, name) for name in _ENTRY) for entry in entries]
+    ]
+    for part in database.in_parts(changed, MOST_AT_ONCE):
+        with transaction.atomic():
+            LedgerEntry.objects.filter(hunk__in=[hunk for hunk, _ in part]).delete()
+            LedgerEntry.objects.bulk_create(entry for _, entries in part for entry in entries)
+
+
+_ENTRY = ("hunk_id", "text", "fate", "target_path", "target_line", "target_text", "note")
+
+
+def _entry(hunk: Hunk, row: Row) -> LedgerEntry:
+    return LedgerEntry(
+        hunk=hunk,
+        text=text.storable(row.text, QUOTE_LIMIT),
+        fate=row.fate,
+        target_path=row.target_path,
+        target_line=row.target_line,
+        target_text=text.storable(row.target_text, QUOTE_LIMIT),
+        note=text.storable(row.note, 500),
     )
 
 
@@ -378,4 +415,5 @@ def _save_heard(hunks: Places, judged: Sequence[Judged]) -> None:
     changed = [hunk for place, hunk in hunks.items() if hunk.transcript_verdicts != answers[place]]
     for hunk in changed:
         hunk.transcript_verdicts = answers[hunk.file.path, hunk.hunk_id]
-    Hunk.objects.bulk_update(changed, ["transcript_verdicts"], batch_size=200)
+    for part in database.in_parts(changed, MOST_AT_ONCE):
+        Hunk.objects.bulk_update(part, ["transcript_verdicts"])

@@ -317,5 +317,5 @@ def carry_over(proposal: Proposal, verdicts: Mapping[tuple[str, str], Hunk]) -> 
 
 def rejected_before(project: Project) -> dict[tuple[str, str], str]:
     """(path, hunk id) → inputs key of every hunk that a person rejected and that stays out."""
-    rows = LeftOut.objects.filter(project=project).values_list("path", "hunk_id", "inputs_key")
+    rows = LeftOut.objects.decided().filter(project=project).values_list("path", "hunk_id", "inputs_key")
     return {(path, hunk_id): key for path, hunk_id, key in rows}

@@ -7,7 +7,8 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,10 +16,10 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams.lib import diff
+from dreams.lib import diff, process
 from dreams.lib.files import text
 from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Proposal
-from dreams.services import auditlog, blobs, policies, proposals
+from dreams.services import auditlog, blobs, database, hosts, policies, proposals
 from dreams.services.memories import syncing
 from dreams.services.proposals import decisions
 from dreams.services.questions import states
@@ -50,12 +51,45 @@ class Actor:
     by_command: bool = False
 
 
+#: How long a submit on another host counts as under way: its process cannot be asked. 5,000 changes take seconds.
+LONGEST_SUBMIT = dt.timedelta(minutes=10)
+
+
+@contextmanager
+def claimed_to_submit(proposal: Proposal) -> Iterator[str]:
+    """One submit, for all its transactions: no verdict changes and no other submit begins. Gives the claim's name.
+
+    It ends with the block, and with the process: after a kill the review is open as before. Raises ReviewRefused.
+    """
+    me = process.current()
+    claim = f"{hosts.host()} {me.pid} {me.start_time} {uuid.uuid4().hex}"
+    with transaction.atomic():
+        hold_open(proposal)
+        Proposal.objects.filter(pk=proposal.pk).update(submitting_by=claim, submitting_since=timezone.now())
+    try:
+        yield claim
+    finally:
+        Proposal.objects.filter(pk=proposal.pk, submitting_by=claim).update(submitting_by="")
+
+
+def _is_under_way(claim: str, since: dt.datetime | None) -> bool:
+    host, pid, started, _ = claim.split(" ") if claim else ("", "", "", "")
+    if host == hosts.host():
+        return process.is_alive(int(pid), float(started))
+    return bool(claim) and since is not None and timezone.now() - since < LONGEST_SUBMIT
+
+
 def hold_open(proposal: Proposal, *, or_submitted: bool = False) -> None:
     """Lock the row, so that a verdict cannot slip in behind a submit.
 
     `or_submitted`: a rebase may bring a finding up after the submit, and it can be confirmed then too.
     """
-    state = Proposal.objects.select_for_update().values_list("state", flat=True).get(pk=proposal.pk)
+    rows = Proposal.objects.select_for_update().values_list("state", "submitting_by", "submitting_since")
+    state, claim, since = rows.get(pk=proposal.pk)
+    if state == Proposal.State.OPEN and _is_under_way(claim, since):
+        raise ReviewRefused(
+            f"{proposal.public_id} is being submitted at this moment. Wait until that is done, then look at it again."
+        )
     if state != Proposal.State.OPEN and not (or_submitted and state == Proposal.State.SUBMITTED):
         raise ReviewRefused(
             f"{proposal.public_id} is {Proposal.State(state).label.lower()}: its verdicts can no longer change. "
@@ -104,6 +138,7 @@ def together(hunks: Sequence[Decidable]) -> list[Hunk]:
 
 _DECIDED = ("verdict", "edited_sha", "verdict_base_sha", "decided_by", "decided_at", "decide_reason")
 MOST_AT_ONCE = 500  # rows of one statement
+MOST_CONFIRMED = 40  # of one transaction: each has an entry of its own in the audit log, about 2 ms
 
 
 def decide(
@@ -189,26 +224,31 @@ def _examine_anew(proposal: Proposal, heard: proposals.TranscriptVerdicts) -> No
 
 def confirm(proposal: Proposal, findings: Iterable[Finding], reviewer: Actor) -> int:
     """A person saw these findings and wants the change all the same. A refusal can never be confirmed."""
-    count = 0
-    with transaction.atomic():
-        hold_open(proposal, or_submitted=True)
-        for finding in findings:
-            if finding.severity == Finding.Severity.REFUSE:
-                raise ReviewRefused(f"This cannot be confirmed: {finding.message} Reject the change instead.")
-            if finding.confirmed_at is None:
-                finding.confirmed_by, finding.confirmed_at = reviewer.name, timezone.now()
-                finding.save(update_fields=["confirmed_by", "confirmed_at"])
-                auditlog.record(
-                    "review.finding_confirmed",
-                    actor=reviewer.name,
-                    project=proposal.project,
-                    object_id=proposal.public_id,
-                    code=finding.code,
-                    key=finding.key,
-                    by_command=reviewer.by_command,
-                )
-                count += 1
-    return count
+    asked = list(findings)
+    refused = next((found for found in asked if found.severity == Finding.Severity.REFUSE), None)
+    if refused:
+        raise ReviewRefused(f"This cannot be confirmed: {refused.message} Reject the change instead.")
+    waiting = [found for found in asked if found.confirmed_at is None]
+    for part in database.in_parts(waiting, MOST_CONFIRMED):
+        with transaction.atomic():
+            hold_open(proposal, or_submitted=True)
+            for finding in part:
+                _confirm(proposal, finding, reviewer)
+    return len(waiting)
+
+
+def _confirm(proposal: Proposal, finding: Finding, reviewer: Actor) -> None:
+    finding.confirmed_by, finding.confirmed_at = reviewer.name, timezone.now()
+    finding.save(update_fields=["confirmed_by", "confirmed_at"])
+    auditlog.record(
+        "review.finding_confirmed",
+        actor=reviewer.name,
+        project=proposal.project,
+        object_id=proposal.public_id,
+        code=finding.code,
+        key=finding.key,
+        by_command=reviewer.by_command,
+    )
 
 
 def confirm_rebase(file: FileChange, base: str, reviewer: Actor) -> bool:
@@ -306,7 +346,11 @@ def in_the_way(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> list[
     """Findings that keep what is approved (or `hunks`) from being applied."""
     if hunks is None:
         hunks = Hunk.objects.filter(file__proposal=proposal, verdict__in=Hunk.TAKEN).only("file_id")
-    return blocking(proposal.findings.select_related("file", "hunk"), hunks)
+    unsettled = proposal.findings.filter(
+        Q(severity=Finding.Severity.REFUSE) | Q(severity=Finding.Severity.BLOCK, confirmed_at=None)
+    )
+    found = list(unsettled.select_related("file", "hunk"))
+    return blocking(found, hunks) if found else []
 
 
 def blocking(findings: Iterable[Finding], hunks: Iterable[Hunk]) -> list[Finding]:

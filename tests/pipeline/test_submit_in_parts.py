@@ -1,0 +1,173 @@
+"""A submit of many changes is several short transactions: a kill between two of them leaves the review open, as it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from dreams.lib import process
+from dreams.models import Finding, Hunk, LeftOut, Proposal
+from dreams.services import hosts, review
+from dreams.services.review import submitting
+from tests.world import directory as world
+from tests.world.processes import commands as forked
+from tests.world.processes.servers import with_database
+
+FILES = {f"note_{n}.md": f"---\nname: Note {n}\ntype: project\n---\n\nHost h{n} is up.\n" for n in range(4)}
+
+
+def four_changes(folder: Path, *, taken: int = 2) -> Proposal:
+    """`taken` of four changes are approved, the rest is rejected; the second and the third were rejected once before."""
+    project = world.make_project(folder, FILES)
+    edits = [
+        # without a word on where the old line went: a loss, which blocks until somebody confirms it
+        replace(world.edit(path, said, said.replace("is up", "was lost"), path), fates=())
+        for path, said in FILES.items()
+    ]
+    proposal = world.propose(project, *edits)
+    hunks = review.select(proposal)
+    for part, verdict in ((hunks[:taken], Hunk.Verdict.APPROVED), (hunks[taken:], Hunk.Verdict.REJECTED)):
+        review.decide(proposal, part, verdict, world.ME)
+    review.confirm(proposal, proposal.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
+    for hunk in hunks[1:3]:
+        LeftOut.objects.create(
+            project=project,
+            path=hunk.file.path,
+            hunk_id=hunk.hunk_id,
+            inputs_key="",
+            added=["x"],
+            at=timezone.now(),
+        )
+    return proposal
+
+
+def left_out() -> list[str]:
+    return sorted(LeftOut.objects.decided().values_list("path", flat=True))
+
+
+@pytest.mark.django_db
+def test_what_a_submit_has_written_counts_when_the_submit_is_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = four_changes(tmp_path)
+    before = left_out()
+    closed = submitting._close
+
+    def look_around(*given: object) -> None:
+        assert LeftOut.objects.filter(is_staged=True).count() == 2
+        assert left_out() == before
+        closed(*given)  # type: ignore[arg-type] # what it was given
+
+    monkeypatch.setattr(submitting, "_close", look_around)
+    review.submit(proposal, world.ME)
+    assert left_out() == ["note_2.md", "note_3.md"]
+
+
+@pytest.mark.django_db
+def test_no_verdict_changes_and_no_second_submit_begins_while_one_is_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = four_changes(tmp_path)
+    hunks = review.select(proposal)
+    closed = submitting._close
+
+    def interfere(*given: object) -> None:
+        with pytest.raises(review.ReviewRefused, match="being submitted at this moment"):
+            review.decide(proposal, hunks[:1], Hunk.Verdict.REJECTED, world.ME)
+        with pytest.raises(review.ReviewRefused, match="being submitted at this moment"):
+            review.submit(proposal, world.ME)
+        closed(*given)  # type: ignore[arg-type] # what it was given
+
+    monkeypatch.setattr(submitting, "_close", interfere)
+    review.submit(proposal, world.ME)
+    proposal.refresh_from_db()
+    assert (proposal.state, proposal.submitting_by) == (Proposal.State.SUBMITTED, "")
+
+
+@pytest.mark.django_db
+def test_a_submit_that_refuses_leaves_no_claim_behind(tmp_path: Path) -> None:
+    proposal = four_changes(tmp_path)
+    assert proposal.findings.filter(severity=Finding.Severity.BLOCK).update(confirmed_at=None)
+    with pytest.raises(review.ReviewRefused):
+        review.submit(proposal, world.ME)
+    review.decide(proposal, review.select(proposal)[:1], Hunk.Verdict.PENDING, world.ME)
+
+
+@pytest.mark.django_db
+def test_the_claim_of_a_process_that_is_gone_holds_nobody_up(tmp_path: Path) -> None:
+    proposal = four_changes(tmp_path)
+    me = process.current()
+    for claim in (f"{hosts.host()} {me.pid} {me.start_time - 60} x", "another-host 1 1.0 x"):
+        Proposal.objects.filter(pk=proposal.pk).update(submitting_by=claim, submitting_since=None)
+        review.decide(proposal, review.select(proposal)[:1], Hunk.Verdict.APPROVED, world.ME)
+    assert review.submit(proposal, world.ME).state == Proposal.State.SUBMITTED
+
+
+def test_a_kill_at_any_commit_of_a_submit_leaves_the_review_open(tmp_path: Path) -> None:
+    data = with_database(tmp_path / "data")
+    code = f"from tests.pipeline.test_submit_in_parts import sweep; sweep({str(tmp_path)!r})"
+    done = forked.run("shell", "-v", "0", "-c", code, environment=forked.environment(data))
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[-1]) >= 5, (
+        done.stdout
+    )  # claim, two of what is left out, findings, the last
+
+
+def sweep(folder: str) -> None:
+    """Submit in children that die before their first commit, their second, …, until one lives; write how many died."""
+    from django.db import connections
+
+    proposal = four_changes(Path(folder))
+    before, died = (left_out(), confirmed(proposal)), 0
+    while True:
+        connections.close_all()
+        if not (child := os.fork()):
+            submit_and_die(proposal, commits=died)
+        if not os.WIFSIGNALED(os.waitpid(child, 0)[1]):
+            break
+        proposal.refresh_from_db()
+        assert proposal.state == Proposal.State.OPEN, f"after {died} commits"
+        assert left_out() == before[0] and confirmed(proposal) >= before[1], f"after {died} commits"
+        again = review.select(proposal)[:1]
+        for verdict in (Hunk.Verdict.PENDING, Hunk.Verdict.APPROVED):
+            review.decide(proposal, again, verdict, world.ME)
+        died += 1
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.SUBMITTED
+    assert left_out() == ["note_2.md", "note_3.md"]
+    sys.stdout.write(str(died))
+
+
+def confirmed(proposal: Proposal) -> set[str]:
+    return set(proposal.findings.filter(confirmed_at__isnull=False).values_list("key", flat=True))
+
+
+def submit_and_die(proposal: Proposal, commits: int) -> None:
+    from django.db import connection
+
+    from dreams.services.proposals import checks
+
+    checks.MOST_AT_ONCE = submitting.MOST_AT_ONCE = 1
+    left, commit = [commits], connection._commit  # type: ignore[attr-defined] # of Django's own wrapper
+
+    def count() -> None:
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left[0] -= 1
+        commit()
+
+    connection._commit = count  # type: ignore[attr-defined] # as above
+    code = 1
+    try:
+        review.submit(proposal, world.ME)
+        code = 0
+    finally:
+        if code:
+            sys.excepthook(*sys.exc_info())  # type: ignore[arg-type] # there is one
+        os._exit(code)
