@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,23 @@ from dreams.dev.fake_server import (
     Fault,
     Limits,
     Reply,
+    Request,
     Step,
     Text,
     Think,
     Use,
     closed,
     ended,
+    error_event,
     garbage,
     reset,
     say,
+    status,
 )
-from dreams.engines.anthropic.asking import CallFailed, Kind
+from dreams.dev.fake_server.messages import Json
+from dreams.engines.anthropic.asking import CallFailed, Kind, kind_of
 from dreams.engines.anthropic.server_limits import ServerLimits
+from dreams.engines.types import LimitReached
 from tests.world import model as kit
 
 NAME = "openai/gpt-oss:20b@latest"
@@ -66,6 +72,12 @@ DIFFERENCES = {
     "no counts at the end": Dialect(end_usage=False),
     "no counts at all": Dialect(start_usage=False, end_usage=False),
     "no stop reason": Dialect(stop_reason=False),
+    "no start": Dialect(starts=False),
+    "several blocks open at once": Dialect(closes_late=True),
+    "calls that begin without an input": Dialect(empty_input=False),
+    "none of these": Dialect(
+        starts=False, closes_late=True, empty_input=False, pings=False, stop_reason=True
+    ),
     "one piece": Dialect(streams=False),
     "one piece without a stop reason": Dialect(streams=False, stop_reason=False),
     "fields of its own": Dialect(own_fields=True),
@@ -118,7 +130,125 @@ def test_a_model_without_tools_is_refused_at_once_in_any_shape_of_error(
     assert "does not support tools" in run.error
 
 
-@pytest.mark.parametrize("errors", ["anthropic", "openai", "text", "detail"])
+SHAPES = ["anthropic", "openai", "llama.cpp", "text", "detail"]
+
+
+@pytest.mark.parametrize("errors", SHAPES)
+def test_an_error_in_mid_stream_is_told_in_the_servers_words_in_any_shape(
+    tmp_path: Path, errors: str
+) -> None:
+    broken = Step(STEPS[1], fault=error_event("content_block_delta", 500, "Compute error."))
+    server = {"dialect": Dialect(errors=errors)}  # type: ignore[arg-type] # one of the shapes
+    run = kit.dream(tmp_path / "once", [STEPS[0], broken, *STEPS[1:]], server=server)
+    learnt(run)
+    assert run.calls == 4 and "Compute error" in run.report.text
+    run = kit.dream(tmp_path / "always", [STEPS[0], *[broken] * 20], server=server)
+    assert run.calls == 11 and "Compute error" in run.error and "Try again later" in run.error
+
+
+def test_a_context_that_is_full_in_mid_stream_is_told_by_the_name_that_llama_cpp_has_for_it() -> None:
+    said = "request (21410 tokens) exceeds the available context size (4096 tokens), try increasing it"
+    assert kind_of(200, "exceed_context_size_error", said) is Kind.TOO_LONG
+    assert kind_of(200, "unavailable_error", "Loading model") is Kind.SERVER
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (500, "tools param requires --jinja flag"),
+        (500, "litellm.InternalServerError: OpenAIException - tools param requires --jinja flag"),
+        (400, "\x22auto\x22 tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"),
+        (400, "registry.ollama.ai/library/gemma3:latest does not support tools"),
+        (501, "This model does not support function calling"),
+    ],
+)
+def test_a_model_that_cannot_call_tools_is_not_tried_again_later(
+    tmp_path: Path, code: int, said: str
+) -> None:
+    run = kit.dream(tmp_path, [status(code, said)] * 20)
+    assert run.calls == 1 and said in run.error
+    assert "can call them" in run.error and "--jinja" in run.error and "later" not in run.error
+
+
+@pytest.mark.parametrize(
+    "said", ["messages.3: `tool_use` ids need `tool_result` blocks", "tools.0.name: string too long"]
+)
+def test_a_request_that_is_wrong_about_its_tools_says_nothing_of_the_model(said: str) -> None:
+    assert kind_of(400, "invalid_request_error", said) is Kind.REQUEST
+
+
+def test_calls_that_are_never_whole_want_another_model(tmp_path: Path) -> None:
+    half = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}, cut=12),))
+    run = kit.dream(tmp_path, [half] * 20)
+    assert run.calls == 10 and "the input of a tool call is not whole" in run.error
+    assert "can call them" in run.error and "later" not in run.error
+
+
+def test_a_call_that_is_cut_off_where_the_room_ends_is_asked_for_with_more_room(tmp_path: Path) -> None:
+    whole = kit.learn()
+    cut = Use("Write", whole.input, cut=40)
+    run = kit.dream(
+        tmp_path,
+        [STEPS[0], Reply((cut,), stop_reason="tool_use", output_tokens=8_000), Reply((whole,)), STEPS[2]],
+    )
+    learnt(run)
+    assert [call.body["max_tokens"] for call in run.server.calls] == [8_000, 8_000, 64_000, 64_000]
+
+
+def test_an_error_in_an_answer_of_one_piece_is_told(tmp_path: Path) -> None:
+    class Told(Dialect):
+        def message(self, message: Json, *, usage: bool = True) -> Json:
+            return {"error": {"code": 500, "message": "Compute error."}}
+
+    run = kit.dream(tmp_path, [STEPS[0]] * 20, server={"dialect": Told(streams=False)})
+    assert run.calls == 10 and "Compute error" in run.error
+
+
+# --- What is told in the end --------------------------------------------------------------------------------------
+
+
+def test_the_last_line_has_the_servers_own_most_frequent_error_and_not_the_last_symptom(
+    tmp_path: Path,
+) -> None:
+    memory = status(500, "CUDA out of memory")
+    faults = [status(502, "Bad gateway"), memory, closed("headers"), memory, *[closed("headers")] * 20]
+    run = kit.dream(tmp_path, [STEPS[0], *faults])
+    assert run.calls == 11 and "CUDA out of memory" in run.error
+
+
+def test_without_a_word_of_the_server_the_last_line_has_what_was_seen_most_often(tmp_path: Path) -> None:
+    ends = Step(STEPS[1], fault=ended("message_delta"))
+    run = kit.dream(tmp_path, [STEPS[0], *[ends] * 9, closed("headers")])
+    assert run.calls == 11 and "ended without a stop" in run.error
+
+
+class Failing:
+    """Fails always, with the same words; counts how often."""
+
+    asked = 0
+
+    def step(self, request: Request) -> Step:
+        self.asked += 1
+        return Step(say("x"), fault=status(500, "CUDA out of memory"))
+
+
+@dataclass
+class ShortOfTime(kit.Watched):
+    brain: Failing = field(default_factory=Failing)
+
+    def checkpoint(self) -> None:
+        if self.brain.asked >= 3:
+            raise LimitReached("The dream took longer than its 1,800 seconds.")
+
+
+def test_time_that_ran_out_while_the_server_failed_is_told_with_its_error(tmp_path: Path) -> None:
+    report = ShortOfTime()
+    run = kit.dream(tmp_path, report.brain, report=report)
+    assert run.outcome is None and "CUDA out of memory" in run.error
+    assert "longer than its 1,800 seconds" in run.error and "\n" not in run.error
+
+
+@pytest.mark.parametrize("errors", SHAPES)
 def test_an_unknown_model_is_named_in_any_shape_of_error(tmp_path: Path, errors: str) -> None:
     run = dream(tmp_path, Dialect(errors=errors), model="nobody")  # type: ignore[arg-type] # one of the shapes
     assert run.outcome is None and run.calls == 1

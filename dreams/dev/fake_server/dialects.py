@@ -6,16 +6,17 @@ known server does. None was copied from a server's code: they are for holding a 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from dreams.dev.fake_server.messages import as_blocks
+from dreams.dev.fake_server.messages import as_blocks, sse
 
 from .faults import Fault, status
 from .messages import Json
 
-Shape = Literal["anthropic", "openai", "text", "detail"]
+Shape = Literal["anthropic", "openai", "llama.cpp", "text", "detail"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,18 @@ class Dialect:
     """The API itself, unless switched otherwise.
 
     `refuses` names what gets a 400: "cache_control", "thinking", "tools", "system blocks". `errors` is the shape of an
-    error's body. `own_fields` adds fields that no document names.
+    error's body. `own_fields` adds fields that no document names. `starts` False leaves out `message_start`,
+    `closes_late` closes all blocks at the end, so that several are open at once, and `empty_input` False leaves out the
+    `input` with which a call begins.
     """
 
     cache_usage: bool = True
     start_usage: bool = True
     end_usage: bool = True
     stop_reason: bool = True
+    starts: bool = True
+    closes_late: bool = False
+    empty_input: bool = True
     streams: bool = True
     pings: bool = True
     own_fields: bool = False
@@ -51,9 +57,21 @@ class Dialect:
 
     # --- What it answers ------------------------------------------------------------------------------------------
 
-    def event(self, data: Json) -> Json:
-        """One event of a stream as this server sends it."""
+    def stream(self, sent: Iterable[tuple[str, Json]]) -> list[tuple[str, Json]]:
+        """All events of a stream, in the order in which this server sends them."""
+        left_out = {name for name, kept in (("ping", self.pings), ("message_start", self.starts)) if not kept}
+        made = [(name, self._event(data)) for name, data in sent if name not in left_out]
+        if self.closes_late:
+            last = ("content_block_stop", "message_delta", "message_stop")
+            # Sorting keeps the order of what is alike.
+            made.sort(key=lambda event: last.index(event[0]) if event[0] in last else -1)
+        return made
+
+    def _event(self, data: Json) -> Json:
         made = dict(data)
+        if data["type"] == "content_block_start" and not self.empty_input:
+            block = data["content_block"]
+            made["content_block"] = {name: block[name] for name in block if name != "input"}
         if data["type"] == "message_start":
             made["message"] = self.message(data["message"], usage=self.start_usage)
         if data["type"] == "message_delta":
@@ -80,16 +98,25 @@ class Dialect:
         return {name: usage[name] for name in ("input_tokens", "output_tokens")}
 
     def error(self, fault: Fault) -> Json:
+        """The body of an answer that is an error."""
         said = str(fault.message or fault.error_type)
         bodies: Mapping[Shape, Json] = {
             "anthropic": dict(fault.body),
             "openai": {
                 "error": {"message": said, "type": "BadRequestError", "param": None, "code": fault.code}
             },
+            "llama.cpp": {"error": {"code": fault.code, "message": said, "type": fault.error_type}},
             "text": {"error": said},
             "detail": {"detail": said},
         }
         return bodies[self.errors]
+
+    def error_event(self, fault: Fault) -> bytes:
+        """An error in the middle of a stream: some have no name, some no `type: error`."""
+        body = self.error(fault)
+        if self.errors == "openai":
+            return f"data: {json.dumps(body)}\n\n".encode()
+        return sse("error", body["error"] if self.errors == "llama.cpp" else body)
 
     def listing(self, models: Iterable[str]) -> Json | None:
         """What /v1/models answers; None where there is no such path."""
@@ -128,7 +155,17 @@ _WORDS: Mapping[str, str] = {
 NAMED: Mapping[str, Dialect] = {
     "anthropic": Dialect(),
     "ollama": Dialect(cache_usage=False, counts_tokens=False, lists="openai", pings=False, errors="text"),
-    "llama.cpp": Dialect(lists="openai", any_model=True, own_fields=True, pings=False, errors="openai"),
+    # As seen on its wire, and on that of the gateway LiteLLM (tests/pipeline/test_real_servers.py).
+    "llama.cpp": Dialect(
+        lists="openai",
+        any_model=True,
+        own_fields=True,
+        pings=False,
+        closes_late=True,
+        empty_input=False,
+        errors="llama.cpp",
+    ),
+    "litellm": Dialect(lists="openai", pings=False, closes_late=True),
     "vllm": Dialect(cache_usage=False, lists="openai", pings=False, errors="openai"),
     "lm-studio": Dialect(cache_usage=False, counts_tokens=False, lists="openai", pings=False, errors="text"),
     "gateway": Dialect(start_usage=False, streams=False, lists="none", errors="detail", cache_usage=False),

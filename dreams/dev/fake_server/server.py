@@ -196,13 +196,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _stream(self, seen: Seen, reply: Reply, step: Step) -> None:
         model = str(seen.body.get("model"))
-        dialect = self.server.wire.dialect
-        sent = [
-            (name, data)
-            for name, data in events(reply, model, seen.counted)
-            if dialect.pings or name != "ping"
-        ]
-        chunks = [(name, sse(name, dialect.event(data))) for name, data in sent]
+        sent = self.server.wire.dialect.stream(events(reply, model, seen.counted))
+        chunks = [(name, sse(name, data)) for name, data in sent]
         self._send(seen, "text/event-stream; charset=utf-8", chunks, step, reply.pause)
 
     def _send(self, seen: Seen, kind: str, chunks: list[tuple[str, bytes]], step: Step, pause: float) -> None:
@@ -244,7 +239,7 @@ class Handler(BaseHTTPRequestHandler):
             self._chunk(fault.data)
             return True
         if fault.kind == "error":
-            self._chunk(sse("error", fault.body))
+            self._chunk(self.server.wire.dialect.error_event(fault))
             self._chunk(b"", last=True)
         elif fault.kind == "end":
             self._chunk(b"", last=True)

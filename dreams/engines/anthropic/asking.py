@@ -10,16 +10,18 @@ import email.utils
 import random
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import mode
 from typing import Any, Protocol
 
 from dreams.engines.anthropic.budget import Budget
 from dreams.engines.anthropic.keys import Why
 from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.tokens import Tokens
-from dreams.engines.types import EngineError, Usage
+from dreams.engines.types import EngineError, LimitReached, Usage
+from dreams.lib.files.text import plural
 
 # What a failed call means, and how long to wait before the next try.
 
@@ -33,6 +35,8 @@ class Kind(StrEnum):
     CONNECTION = "no connection"
     UNREACHABLE = "unreachable"
     BROKEN = "broken stream"
+    BROKEN_CALL = "broken tool call"
+    TOOLS = "no tool calls"
     TOO_LONG = "prompt too long"
     OUTPUT_TOO_LONG = "output limit too high"
     OPTION = "unknown option"
@@ -43,12 +47,14 @@ class Kind(StrEnum):
     REQUEST = "request refused"
 
 
-RETRIED = frozenset({Kind.OVERLOADED, Kind.RATE_LIMITED, Kind.SERVER, Kind.CONNECTION, Kind.BROKEN})
+RETRIED = frozenset(
+    {Kind.OVERLOADED, Kind.RATE_LIMITED, Kind.SERVER, Kind.CONNECTION, Kind.BROKEN, Kind.BROKEN_CALL}
+)
 
 
 class CallFailed(Exception):
     """One request that brought no whole answer. `tokens`: what the server had counted before it broke off; `why`:
-    what stands between, where it was not reached."""
+    what stands between, where it was not reached; `is_told`: the server itself said what is wrong."""
 
     def __init__(
         self,
@@ -58,6 +64,7 @@ class CallFailed(Exception):
         retry_after: float | None = None,
         tokens: Tokens = Tokens(),  # noqa: B008 - frozen
         why: Why | None = None,
+        is_told: bool = False,
     ) -> None:
         super().__init__(said)
         self.kind = kind
@@ -65,6 +72,7 @@ class CallFailed(Exception):
         self.said = said or (why.said if why else "")
         self.retry_after = retry_after
         self.tokens = tokens
+        self.is_told = is_told
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +107,12 @@ _MODEL = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(r"credit balance|billing", re.IGNORECASE)
+# Servers that cannot take tools say so in a 400, a 500 or a 501: no waiting mends it.
+_NO_TOOLS = re.compile(
+    r"\b(?:tools?|function[ _]call\w*)\b.{0,80}\b(?:requires?|unsupported|not supported)\b"
+    r"|\b(?:does|do)(?: not|n't) support\b.{0,60}\b(?:tools?|function)",
+    re.IGNORECASE,
+)
 # An error event inside a stream has status 200; its type says what it is.
 _CODES = {
     "overloaded_error": 529,
@@ -111,7 +125,15 @@ _CODES = {
     "request_too_large": 413,
     "invalid_request_error": 400,
     "billing_error": 402,
+    # llama.cpp's own names.
+    "exceed_context_size_error": 400,
+    "not_supported_error": 501,
+    "unavailable_error": 503,
 }
+CALLS_TOOLS = (
+    "A dream works through tools. Choose a model that can call them, and start the server with its option for that "
+    "(llama.cpp: --jinja; vLLM: --enable-auto-tool-choice)."
+)
 
 
 def kind_of(status: int, error_type: str, message: str) -> Kind:
@@ -121,7 +143,9 @@ def kind_of(status: int, error_type: str, message: str) -> Kind:
         return Kind.OVERLOADED
     if code == 429:
         return Kind.RATE_LIMITED
-    if code >= 500 or code in (408, 409):
+    if (code in (400, 422) or code >= 500) and _NO_TOOLS.search(message):
+        return Kind.TOOLS
+    if (code >= 500 and code != 501) or code in (408, 409):
         return Kind.SERVER
     if code == 402 or _MONEY.search(message):
         return Kind.MONEY
@@ -194,7 +218,8 @@ def remedy(failed: CallFailed, host: str, model: str, had_answer: bool) -> str:
             f"The conversation does not fit the model's context, not even shortened ({failed.said}). Choose a model "
             "with a larger context, or give the server more."
         ),
-        Kind.REQUEST: lambda: f"{host} refuses the request: {failed.said}. The model may not support tools.",
+        Kind.REQUEST: lambda: f"{host} refuses the request: {failed.said}. Choose another model.",
+        Kind.TOOLS: lambda: f"{host} refuses the request: {failed.said}. {CALLS_TOOLS}",
         Kind.OPTION: lambda: f"{host} refuses an option: {failed.said}. Choose another model.",
         Kind.OUTPUT_TOO_LONG: lambda: (
             f"{host} refuses every output limit: {failed.said}. Choose another model."
@@ -203,8 +228,24 @@ def remedy(failed: CallFailed, host: str, model: str, had_answer: bool) -> str:
     made = lines.get(failed.kind)
     if made is not None:
         return made()
-    state = "broke off" if had_answer else "did not answer"
-    return f"{host} {state} too often in a row ({failed.kind}: {failed.said}). Try again later."
+    advice = CALLS_TOOLS if failed.kind == Kind.BROKEN_CALL else "Try again later."
+    return f"{host} {_ended(had_answer)} too often in a row ({failed.kind}: {failed.said}). {advice}"
+
+
+def _ended(had_answer: bool) -> str:
+    return "broke off" if had_answer else "did not answer"
+
+
+def weightiest(failures: Sequence[CallFailed]) -> CallFailed:
+    """The failure to tell a person of: what the server itself said of them most often, else what was seen most often.
+
+    The last one is often but a symptom: a server that is out of memory closes the connection in the end.
+    """
+    told = [failed for failed in failures if failed.is_told] or list(failures)
+    usual = mode(failed.kind for failed in told)
+    alike = [failed for failed in told if failed.kind == usual]
+    said = mode(failed.said for failed in alike)
+    return next(failed for failed in alike if failed.said == said)
 
 
 LEAST_CAP = 1_024
@@ -261,6 +302,7 @@ class Asker:
     _answered_at: float = 0.0
     # Of the present turn:
     _failures: int = 0
+    _failed: list[CallFailed] = field(default_factory=list)
     _overloads: int = 0
     _most: int = 0
     size: int = 0
@@ -272,6 +314,7 @@ class Asker:
         """
         self.story = Story()
         self._failures = self._overloads = 0
+        self._failed = []
         self._most = cap
         started = time.monotonic()
         try:
@@ -279,6 +322,8 @@ class Asker:
                 reply = self._try(parts())
                 if reply is not None:
                     return reply
+        except LimitReached as limit:
+            raise self._with_cause(limit) from limit
         finally:
             self.timing.api_ms += _ms_since(started)
 
@@ -341,13 +386,22 @@ class Asker:
         if not retried:
             raise EngineError(remedy(failed, self.host, self.model, self.answered))
         self._failures += 1
+        self._failed.append(failed)
         self._overloads = self._overloads + 1 if failed.kind == Kind.OVERLOADED else 0
         self.story.said.append(f"{failed.kind} ({failed.said})")
         if self._switched():
             return
         if self._failures >= self.patience.tries:
-            raise EngineError(remedy(failed, self.host, self.model, self.answered))
+            raise EngineError(remedy(weightiest(self._failed), self.host, self.model, self.answered))
         self._wait(self.patience.delay(self._failures, failed.retry_after, self.chance()))
+
+    def _with_cause(self, limit: LimitReached) -> LimitReached:
+        """A limit that was met while a server failed again and again: the server is why."""
+        if not self._failed:
+            return limit
+        failed = weightiest(self._failed)
+        times = plural(len(self._failed), "time")
+        return type(limit)(f"{self.host} failed {times} in a row ({failed.kind}: {failed.said}). {limit}")
 
     def _loosened(self, failed: CallFailed) -> bool:
         """Leave out an option, or ask for less output, where the server refuses what was asked. Bounded: each

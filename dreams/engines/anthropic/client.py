@@ -23,13 +23,14 @@ from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.asking import CallFailed, Kind, Patience, kind_of, retry_after
 from dreams.engines.anthropic.keys import Endpoint
 from dreams.engines.anthropic.server_limits import ServerLimits
-from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
+from dreams.engines.anthropic.stream import BrokenCall, BrokenStream, Collector, Reply
 from dreams.engines.tokens import Tokens
 
 if TYPE_CHECKING:
     import anthropic
     import httpx2
     from anthropic import AsyncAnthropic
+    from anthropic._streaming import ServerSentEvent
 
 LOOK_SECONDS = 0.1
 # A local server may read a long prompt without a word.
@@ -144,16 +145,15 @@ class Client:
         self._ready()
 
     async def _stream(self, request: Mapping[str, Any]) -> Reply:
-        collector = self._collector = Collector()
+        collector = self._collector = Collector(int(request.get("max_tokens") or 0))
         try:
-            # Not the library's helper that also puts the message together: it gives up where a server leaves out a
-            # count, and the collector does that work with more care.
+            # The events as they come, not as the library types them: it passes over an error that is not named one.
             async with await self._ready().messages.create(**request, stream=True) as stream:
                 kind = str(stream.response.headers.get("content-type", ""))
                 if "event-stream" not in kind:
                     return await _in_one_piece(stream.response, kind, collector)
-                async for event in stream:
-                    collector.take(event)
+                async for sent in stream.raw_events(stream.response):
+                    _take(sent, stream.response, collector)
             return collector.reply()
         except CallFailed:
             raise
@@ -214,9 +214,30 @@ async def _beginning(answer: httpx2.Response) -> bytes:
     return body[:MOST_ANSWER_BYTES]
 
 
+def _take(sent: ServerSentEvent, response: httpx2.Response, collector: Collector) -> None:
+    """One event of a stream. Raises CallFailed for an error that the server tells in it, in whichever shape."""
+    if not sent.data or (sent.event is None and not sent.data.startswith("{")):
+        return
+    data = _parsed(sent) if sent.event == "error" else sent.json()
+    if sent.event == "error" or (isinstance(data, Mapping) and data.get("error")):
+        raise _told_failure(200, data, sent.data, response, collector)
+    # What has neither a name nor a type is of another API.
+    if sent.event is not None or (isinstance(data, Mapping) and "type" in data):
+        collector.take(data)
+
+
+def _parsed(sent: ServerSentEvent) -> object:
+    """An error may be told in plain words."""
+    with suppress(ValueError, RecursionError):
+        return sent.json()
+    return None
+
+
 async def _in_one_piece(response: httpx2.Response, kind: str, collector: Collector) -> Reply:
     """Some servers do not stream: a whole message is as good, only later. Raises CallFailed for anything else."""
     message = _message(await _beginning(response)) if "json" in kind else None
+    if message is not None and message.get("error"):
+        raise _told_failure(200, message, "", response, collector)
     if message is None or message.get("type") != "message":
         raise CallFailed(Kind.WRONG_PLACE, f"it answers with {_named(kind)} instead of a message")
     collector.take_whole(message)
@@ -255,6 +276,8 @@ def _translated(error: Exception, collector: Collector) -> CallFailed:
         return CallFailed(Kind.CONNECTION, "it fell silent", tokens=tokens)
     if isinstance(cause, httpx2.TransportError):
         return CallFailed(Kind.CONNECTION, _plain(cause), tokens=tokens)
+    if isinstance(error, BrokenCall):
+        return CallFailed(Kind.BROKEN_CALL, f"{error}", tokens=tokens)
     if isinstance(error, BrokenStream):
         return CallFailed(Kind.BROKEN, f"the stream is not whole: {error}", tokens=tokens)
     return CallFailed(Kind.BROKEN, f"the stream carries garbage ({type(error).__name__})", tokens=tokens)
@@ -262,24 +285,32 @@ def _translated(error: Exception, collector: Collector) -> CallFailed:
 
 def _of_status(error: anthropic.APIStatusError, collector: Collector) -> CallFailed:
     code = int(error.status_code)
-    wait = retry_after(error.response.headers, dt.datetime.now(dt.UTC))
     if "html" in str(error.response.headers.get("content-type", "")) and code >= 300:
         # No API says so: a proxy, a login, another server. Its text is a page, and says nothing.
         kind = Kind.WRONG_PLACE if code < 400 or code in (404, 405) else kind_of(code, "", "")
+        wait = retry_after(error.response.headers, dt.datetime.now(dt.UTC))
         return CallFailed(kind, f"{code}: a web page", retry_after=wait, tokens=collector.tokens())
-    error_type, message = _told(error)
+    return _told_failure(code, error.body, error.message, error.response, collector)
+
+
+def _told_failure(
+    code: int, body: object, otherwise: str, response: httpx2.Response, collector: Collector
+) -> CallFailed:
+    """What a server says of its own failure. `code` 200: in the middle of a stream."""
+    error_type, message = _told(body, otherwise)
     kind = Kind.WRONG_PLACE if 300 <= code < 400 else kind_of(code, error_type, message)
     said = f"{code if code >= 400 else error_type or 'error'}: {' '.join(message.split())[:300].rstrip('.')}"
-    return CallFailed(kind, said, retry_after=wait, tokens=collector.tokens())
+    wait = retry_after(response.headers, dt.datetime.now(dt.UTC))
+    return CallFailed(kind, said, retry_after=wait, tokens=collector.tokens(), is_told=True)
 
 
-def _told(error: anthropic.APIStatusError) -> tuple[str, str]:
-    """(type, message) of an error answer, in whichever of the usual shapes it stands."""
-    body = error.body if isinstance(error.body, Mapping) else {}
-    inner = body.get("error", body.get("detail", body))
+def _told(body: object, otherwise: str) -> tuple[str, str]:
+    """(type, message) of an error, in whichever of the usual shapes it stands."""
+    given = body if isinstance(body, Mapping) else {}
+    inner = given.get("error", given.get("detail", given))
     if isinstance(inner, Mapping):
-        return str(inner.get("type") or ""), str(inner.get("message") or error.message)
-    return "", str(inner or error.message)
+        return str(inner.get("type") or ""), str(inner.get("message") or otherwise)
+    return "", str(inner or otherwise)
 
 
 def _plain(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from dreams.engines.anthropic import keys
-from dreams.engines.anthropic.asking import CallFailed, Kind, Patience, remedy
+from dreams.engines.anthropic.asking import CALLS_TOOLS, CallFailed, Kind, Patience, remedy
 from dreams.engines.anthropic.keys import Trouble
 from dreams.engines.types import EngineError
 
@@ -189,8 +189,6 @@ class _Test:
             said = f"{self._host} answers, but does not know the model “{self.model}”. {listed}"
             return Finding(What.MODEL, said, "Choose another model in Settings.", models=self.models)
         what = _WHATS.get(failed.kind, What.REQUEST)
-        if what is What.REQUEST and "tool" in failed.said.lower():
-            what = What.TOOLS
         said = f"{self._host} answers, but not to the question: {failed.said}."
         return Finding(what, said, self._advice(failed, what), models=self.models)
 
@@ -273,6 +271,8 @@ _WHATS: Mapping[Kind, What] = {
     Kind.SERVER: What.BUSY,
     Kind.CONNECTION: What.NETWORK,
     Kind.BROKEN: What.OTHER_API,
+    Kind.BROKEN_CALL: What.TOOLS,
+    Kind.TOOLS: What.TOOLS,
 }
 _UPDATE = "Use a version of the server that has the Messages API, or a gateway before it that translates."
 _ADVICE: Mapping[What, str] = {
@@ -281,8 +281,7 @@ _ADVICE: Mapping[What, str] = {
     What.BUSY: "Try again later; a dream waits and retries automatically.",
     What.NETWORK: "Look at the server's own messages: it broke its answer off. Then try again.",
     What.OTHER_API: _UPDATE,
-    What.TOOLS: "A dream works through tools. Choose a model that can call them, and start the server with its option "
-    "for that (llama.cpp: --jinja; vLLM: --enable-auto-tool-choice).",
+    What.TOOLS: CALLS_TOOLS,
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,10 @@ _OTHER_NAMES = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_
 
 class BrokenStream(Exception):
     """The stream is not a whole message; the text says what is missing."""
+
+
+class BrokenCall(BrokenStream):
+    """A tool call that no tool can be given: what a model sends that was never taught to call tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,10 @@ class _Block:
 
 
 class Collector:
-    """Takes the events of one stream in order."""
+    """Takes the events of one stream in order. `most`: the output tokens that were asked for, 0 where unknown."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = 0) -> None:
+        self._most = most
         self._blocks: dict[int, _Block] = {}
         self._started = self._stopped = False
         self._streamed = True
@@ -70,14 +76,11 @@ class Collector:
         self.model = ""
 
     def take(self, event: object) -> None:
-        """Raises BrokenStream for what cannot be part of a message."""
-        kind = getattr(event, "type", None)
+        """One event's data. Raises BrokenStream for what cannot be part of a message."""
+        data = _mapping(event)
+        kind = data.get("type")
         if not isinstance(kind, str):
             raise BrokenStream("it carries something that is no event")
-        # Without its warnings: what does not fit is judged here, and a person's terminal is no place for it.
-        data: Mapping[str, Any] = event.model_dump(warnings=False) if hasattr(event, "model_dump") else {}
-        if kind != "message_start" and not self._started:
-            raise BrokenStream("it does not begin with its start")
         handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, data)
@@ -97,7 +100,7 @@ class Collector:
 
     def _start(self, data: Mapping[str, Any]) -> None:
         message = _mapping(data.get("message"))
-        if self._started:
+        if self._started or self._blocks:
             raise BrokenStream("it begins twice")
         self._started = True
         self.model = str(message.get("model") or "")
@@ -177,10 +180,15 @@ class Collector:
 
     def reply(self) -> Reply:
         """The whole answer. Raises BrokenStream when something is missing."""
-        if not self._started:
+        if not (self._started or self._blocks or self._stopped):
             raise BrokenStream("it holds no message")
         if not self._stopped:
             raise BrokenStream("it ended without a stop")
+        # Some servers leave out the start; what they send must then be whole without it.
+        if not self._started and (
+            not self._stop_reason or sorted(self._blocks) != [*range(len(self._blocks))]
+        ):
+            raise BrokenStream("its beginning is missing")
         reason = self._reason()
         # What ran out of room is thrown away by the caller: there a cut tool input is no fault of the line.
         cut_short = reason in ("max_tokens", "model_context_window_exceeded")
@@ -195,8 +203,12 @@ class Collector:
         )
 
     def _reason(self) -> str:
-        """Some servers stop without saying why: then a whole call is a call, and anything else an end."""
-        called = any(block.kind == "tool_use" for block in self._blocks.values())
+        """Some servers stop without saying why: then a whole call is a call, and anything else an end. Some say
+        that they call a tool where the call was cut off for want of room."""
+        calls = [block for block in self._blocks.values() if block.kind == "tool_use"]
+        if 0 < self._most <= self.tokens().output and not all(map(_has_input, calls)):
+            return "max_tokens"
+        called = bool(calls)
         return _OTHER_NAMES.get(self._stop_reason, self._stop_reason) or (
             "tool_use" if called else "end_turn"
         )
@@ -257,12 +269,26 @@ def _param(block: _Block, *, lenient: bool) -> Json | None:
     return None
 
 
-def _tool_use(block: _Block, text: str) -> Json:
-    name, call = block.given.get("name"), block.given.get("id")
+def _has_input(block: _Block) -> bool:
+    with suppress(BrokenCall):
+        _input(block, "".join(block.text))
+        return True
+    return False
+
+
+def _input(block: _Block, text: str) -> Json:
+    """What a tool is called with; some servers leave it out where it is empty."""
     try:
         given = json.loads(text) if text.strip() else block.given.get("input") or {}
     except (ValueError, RecursionError) as error:
-        raise BrokenStream("the input of a tool call is not whole") from error
-    if not isinstance(given, dict) or not isinstance(name, str) or not isinstance(call, str) or not call:
-        raise BrokenStream("a tool call has no name, no id or no input")
-    return {"type": "tool_use", "id": call, "name": name, "input": _scrubbed(given)}
+        raise BrokenCall("the input of a tool call is not whole") from error
+    if not isinstance(given, dict):
+        raise BrokenCall("the input of a tool call is no object")
+    return given
+
+
+def _tool_use(block: _Block, text: str) -> Json:
+    name, call = block.given.get("name"), block.given.get("id")
+    if not isinstance(name, str) or not isinstance(call, str) or not call:
+        raise BrokenCall("a tool call has no name or no id")
+    return {"type": "tool_use", "id": call, "name": name, "input": _scrubbed(_input(block, text))}
