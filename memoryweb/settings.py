@@ -54,6 +54,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "dreams.web.middleware.local_time",
+    "dreams.web.access.AccountsOnly",
     "dreams.web.middleware.page_for_every_answer",
     "dreams.web.hidden_secrets.secret_paths_masked",
 ]

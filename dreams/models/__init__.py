@@ -2,7 +2,7 @@
 
 from dreams.models.auditlog import AuditEntry
 from dreams.models.catching import Card
-from dreams.models.config import LoginLink, Override, Policy
+from dreams.models.config import LoginLink, LoginSession, Override, Policy
 from dreams.models.decisions import AppliedBatch, AppliedFile, Decision, LeftOut
 from dreams.models.dreams import DreamLog, DreamRun, DreamSession, Turn, WorkStep, WorkText
 from dreams.models.hosts import Host, HostRequest
@@ -65,6 +65,7 @@ __all__ = [
     "LeftOut",
     "LockHold",
     "LoginLink",
+    "LoginSession",
     "Memory",
     "MemoryWrite",
     "ModelRequest",

@@ -1,7 +1,8 @@
-"""What a person set: overrides of settings, policies, and one-time login links."""
+"""What a person set: overrides of settings and policies; one-time login links, and where people are logged in."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models.functions import Coalesce
 
@@ -96,3 +97,22 @@ class LoginLink(models.Model):
 
     def __str__(self) -> str:
         return f"made {self.made_at:%Y-%m-%d %H:%M}"
+
+
+class LoginSession(models.Model):
+    """A browser in which somebody is logged in, as long as Django's session of that key lives."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="login_sessions"
+    )
+    session_key = models.CharField(max_length=40, unique=True)
+    made_at = models.DateTimeField()
+    seen_at = models.DateTimeField(help_text="To about ten minutes.")
+    address = models.CharField(max_length=64, blank=True, help_text="Where the requests came from at login.")
+    device = models.CharField(max_length=60, blank=True, help_text="Browser and system, as the browser says.")
+
+    class Meta:
+        ordering = ["-seen_at"]
+
+    def __str__(self) -> str:
+        return f"{self.device or 'a browser'}, {self.made_at:%Y-%m-%d %H:%M}"

@@ -136,6 +136,19 @@ def _logged_in(s: Sentences, entry: AuditEntry) -> str:
     return f"{s.who(entry)} logged in" + (f" with a {by}" if by else "")
 
 
+def _logins_ended(s: Sentences, entry: AuditEntry) -> str:
+    number = plural(int(entry.data.get("count") or 1), "login")
+    return f"{s.who(entry)} ended {number} of {'their own' if entry.object_id == entry.actor else entry.object_id}"
+
+
+def _role(s: Sentences, entry: AuditEntry) -> str:
+    role = str(entry.data.get("role") or "person")
+    what = f"{'an' if role == 'admin' else 'a'} {role}"
+    if entry.action == "person.added":
+        return f"{s.who(entry)} added {entry.object_id} as {what}"
+    return f"{s.who(entry)} made {entry.object_id} {what} (before: {entry.data.get('was') or 'nothing'})"
+
+
 def _requested(s: Sentences, entry: AuditEntry) -> str:
     skipping = ", skipping closed gates" if entry.data.get("forced") else ""
     did = f"{s.who(entry)} asked for a dream" if entry.actor else "a dream was scheduled"
@@ -335,6 +348,10 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "login.link": _plain("{who} made a login link"),
     "login": _logged_in,
     "login.password": _plain("{who} set a password"),
+    "login.ended": _logins_ended,
+    "person.added": _role,
+    "person.changed": _role,
+    "person.removed": _plain("{who} removed the account of {id}"),
     "dream.requested": _requested,
     "dream.cancelled": _plain("{who} cancelled a dream{in}"),
     "dream.ended": _ended,

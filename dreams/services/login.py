@@ -1,4 +1,5 @@
-"""Login by a one-time link, as a local notebook server does: no password to choose, none to leak.
+"""Login by a one-time link, as a local notebook server does: no password to choose, none to leak. Where each account is
+logged in, and ending that.
 
 A link is good once and for ten minutes. Only its hash is kept. It carries its code in the fragment, which
 browsers send to no server and write into no log; the page posts it.
@@ -16,12 +17,14 @@ from typing import NamedTuple
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
+from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from dreams.models import LoginLink
+from dreams.models import LoginLink, LoginSession
 from dreams.services import auditlog
 
 LIFETIME = dt.timedelta(minutes=10)
@@ -82,8 +85,8 @@ def use_code(code: str, now: dt.datetime | None = None) -> User | None:
     return None
 
 
-def set_password(name: str, password: str) -> None:
-    """Give an account a password. Raises PasswordRefused for an account that is not there, and a password too weak."""
+def set_password(name: str, password: str, by: str = "") -> None:
+    """Give an account a password; `by` is the person who asks, where that is known. Raises PasswordRefused for an account that is not there, and a password too weak."""
     owner = ensure_owner()
     user = User.objects.filter(username=name, is_active=True).first() if name else owner
     if user is None:
@@ -95,7 +98,7 @@ def set_password(name: str, password: str) -> None:
     with transaction.atomic():
         user.set_password(password)
         user.save(update_fields=["password"])
-        auditlog.record("login.password", object_id=user.get_username())
+        auditlog.record("login.password", actor=by, object_id=user.get_username())
 
 
 def use_password(name: str, password: str, address: str = "") -> User | None:
@@ -129,6 +132,70 @@ def has_password_account() -> bool:
     """True where someone can log in with a password; a server open to a network needs one."""
     users = User.objects.filter(is_active=True)
     return any(user.has_usable_password() for user in users[:100])
+
+
+# --- Where somebody is logged in ------------------------------------------------------------------------------------
+
+#: How exactly it is kept when a login was last used: a write for each request would be too many.
+SEEN_SECONDS = 600
+_BROWSERS = {"Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
+_SYSTEMS = {
+    **{"Android": "Android", "iPhone": "an iPhone", "iPad": "an iPad", "CrOS": "ChromeOS"},
+    **{"Windows": "Windows", "Macintosh": "a Mac", "Linux": "Linux"},
+}
+
+
+def device_name(user_agent: str) -> str:
+    """ "Firefox on Linux"; "another program" for what names no browser that we know. The text itself is not kept."""
+    browser = next((name for sign, name in _BROWSERS.items() if f"{sign}/" in user_agent), "another program")
+    system = next((name for sign, name in _SYSTEMS.items() if sign in user_agent), "")
+    return f"{browser} on {system}" if system else browser
+
+
+def remember(user: User, session_key: str, address: str, user_agent: str) -> None:
+    """Somebody logged in: a row to list it by, and to end it."""
+    now = timezone.now()
+    LoginSession.objects.exclude(Exists(_alive(now))).delete()
+    LoginSession.objects.create(
+        user=user,
+        session_key=session_key,
+        made_at=now,
+        seen_at=now,
+        address=address[:64],
+        device=device_name(user_agent),
+    )
+
+
+def seen(session_key: str) -> None:
+    """The login is in use. Written once in ten minutes."""
+    if cache.add(f"login-seen-{_hash(session_key)}", 1, SEEN_SECONDS):
+        LoginSession.objects.filter(session_key=session_key).update(seen_at=timezone.now())
+
+
+def sessions() -> QuerySet[LoginSession]:
+    """Where anybody is logged in now, the one used last first."""
+    rows = LoginSession.objects.filter(Exists(_alive(timezone.now())), user__is_active=True)
+    return rows.select_related("user")
+
+
+def _alive(now: dt.datetime) -> QuerySet[Session]:
+    return Session.objects.filter(session_key=OuterRef("session_key"), expire_date__gt=now)
+
+
+def end(rows: QuerySet[LoginSession], actor: str, *, by_command: bool = False) -> int:
+    """These logins end: their next request is a stranger's. Returns how many."""
+    with transaction.atomic():
+        keys: dict[str, list[str]] = {}
+        for row in rows.select_related("user"):
+            keys.setdefault(row.user.get_username(), []).append(row.session_key)
+        ended = [key for found in keys.values() for key in found]
+        Session.objects.filter(session_key__in=ended).delete()
+        LoginSession.objects.filter(session_key__in=ended).delete()
+        for name, found in keys.items():
+            auditlog.record(
+                "login.ended", actor=actor, object_id=name, count=len(found), by_command=by_command
+            )
+    return len(ended)
 
 
 def _cleaned(code: str) -> str:

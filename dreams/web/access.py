@@ -1,36 +1,184 @@
-"""Who may see a page: the guard that stands first in every view."""
+"""Who may do what: one table with every address, and the one place that asks it, before any view runs.
+
+Pages are written for those who may do everything. What leads to an address that the reader may not use is taken out on the
+way to them, so that no page has to know of roles.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from functools import update_wrapper
-from typing import Concatenate, ParamSpec
-from urllib.parse import urlencode
+from functools import lru_cache, partial
+from typing import Any
+from urllib.parse import urlencode, urlsplit
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import resolve_url
+from django.urls import Resolver404, ResolverMatch, resolve
+from django.utils.html import escape
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.http import HttpResponseClientRedirect
 
-from dreams.web.htmx import Request, wants_fragment
+from dreams.services import login
+from dreams.services.people import Role, role_of
+from dreams.web.htmx import wants_fragment
+from dreams.web.views import errors
 
-P = ParamSpec("P")
-View = Callable[Concatenate[Request, P], HttpResponse]
+#: No account is asked for: logging in itself, and what carries a token of its own.
+OPEN = frozenset({"login", "login-password", "logout", "feed", "hook-session-end"})
+
+_VIEWER = """
+    inbox pulse next projects project project-questions project-caught project-checkup project-statements project-recall
+    project-instructions project-at project-between memory memory-blame memory-related memory-compare questions question
+    search dreams dream schedules review usage audit health account login-end logins-end-others
+"""
+_REVIEWER = """
+    news-seen snooze bring-back bulk bulk-decide by-kind by-kind-decide
+    project-dream project-questions-more project-caught-read project-caught-submit card-decide card-edit card-take-back
+    project-recall-model project-open-ends project-logs evidence project-prompts prompt-hide project-secrets project-redact
+    project-restore project-propose memory-secrets memory-restore memory-edit memory-forget
+    session session-prompt session-write-notes session-ask-notes session-cancel-notes session-notes-now session-notes
+    question-answer question-take-back dream-cancel dream-propose-partial request-withdraw
+    review-decide review-take-back review-edit review-mend review-preview review-confirm review-viewed review-secrets
+    review-bring-up review-submit review-apply conflict undo audit-export engines
+"""
+_ADMIN = """
+    project-purge project-trust search-rebuild schedule-run schedule-remove engines-test
+    settings project-settings settings-reset project-settings-reset settings-pause settings-resume settings-digest
+    person-add person-role person-remove
+    policy-answer policy-end feed-make feed-revoke hook hook-write
+"""
+#: The name of an address → the least role that may use it. An address without a row is refused to everybody.
+LEAST: dict[str, Role] = {
+    **dict.fromkeys(_VIEWER.split(), Role.VIEWER),
+    **dict.fromkeys(_REVIEWER.split(), Role.REVIEWER),
+    **dict.fromkeys(_ADMIN.split(), Role.ADMIN),
+}
+#: Where a form needs more than the page that it is on, at the same address.
+TO_POST = {"schedules": Role.ADMIN}
+#: Forms about nobody but the account that sends them. No other is a viewer's.
+OWN = frozenset({"login-end", "logins-end-others"})
+#: Addresses of Django's admin have a name in a space of their own.
+ADMIN_SPACE = "admin"
 
 
-def owner(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
-    """Only the owner (a staff account): others are led to the login page and back."""
+def least(name: str, *, posts: bool = False) -> Role | None:
+    """The least role that may use an address (`admin:…` of Django's admin); None where nobody may."""
+    if name.partition(":")[0] == ADMIN_SPACE:
+        return Role.ADMIN
+    needed = LEAST.get(name)
+    if needed is None or not posts or name in OWN:
+        return needed
+    return max(needed, TO_POST.get(name, Role.REVIEWER))
 
-    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        if not request.user.is_authenticated:
+
+def allows(role: Role | None, name: str, *, posts: bool = False) -> bool:
+    needed = least(name, posts=posts)
+    return name in OPEN or (role is not None and needed is not None and role >= needed)
+
+
+class AccountsOnly:
+    """Middleware: a stranger is led to the login page and back; an account without the role is told who may."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        role = role_of(request.user)
+        is_page = response.headers.get("Content-Type", "").startswith("text/html") and not response.streaming
+        if is_page and role not in (None, Role.ADMIN):
+            response.content = _usable(response.content.decode(), role, request.path).encode()
+        return response
+
+    def process_view(
+        self, request: HttpRequest, view: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> HttpResponse | None:
+        name = _name(request.resolver_match)
+        if name in OPEN:
+            return None
+        role = role_of(request.user)
+        if role is None:
             return _to_login(request)
-        if not request.user.is_staff:
-            raise PermissionDenied("This account may not review. Log in as the owner.")
-        return view(request, *args, **kwargs)  # type: ignore[arg-type] # HtmxMiddleware made it a Request
+        posts = request.method not in ("GET", "HEAD")
+        if not allows(role, name, posts=posts):
+            return errors.forbidden(request, _who_can(role, least(name, posts=posts)))
+        login.seen(request.session.session_key or "")
+        return None
 
-    update_wrapper(guarded, view)
-    return guarded
+
+def _name(match: ResolverMatch | None) -> str:
+    return match.view_name if match else ""
+
+
+def _who_can(role: Role, needed: Role | None) -> str:
+    if needed is None:
+        return "Nobody may use this address yet."
+    who = "An admin" if needed == Role.ADMIN else "A reviewer or an admin"
+    return (
+        f"Your account is a {role.label}’s. {who} can do this; an admin can change what your account may do."
+    )
+
+
+# --- What of a page its reader may use ------------------------------------------------------------------------------
+
+#: Pages that are there to change something: a link to one is no use in any other words.
+_DEEDS = frozenset({"undo", "conflict", "snooze", "bulk", "memory-edit", "memory-forget", "project-restore"})
+_FORM = re.compile(r"<form\b([^>]*)>.*?</form>", re.DOTALL)
+_LINK = re.compile(r"<a\b([^>]*)>(.*?)</a>", re.DOTALL)
+_BUTTON = re.compile(r"<button\b([^>]*)>.*?</button>|<(?:input|select)\b([^>]*)>", re.DOTALL)
+_ATTRIBUTE = re.compile(r'(?<![\w-])(action|href|formaction|method|class|form|id)="([^"]*)"')
+
+
+def _usable(page: str, role: Role | None, here: str) -> str:
+    """The page without the forms, buttons and links that `role` may not use; of a link in a sentence the words stay."""
+    gone: set[str] = set()
+    page = _FORM.sub(partial(_form, role=role, here=here, gone=gone), page)
+    page = _BUTTON.sub(partial(_button, role=role, gone=gone), page)
+    return _LINK.sub(partial(_link, role=role), page)
+
+
+def _form(found: re.Match[str], role: Role | None, here: str, gone: set[str]) -> str:
+    given = _attributes(found[1])
+    if _leads_on(role, given.get("action") or here, posts=given.get("method", "").lower() == "post"):
+        return found[0]
+    gone.add(given.get("id", ""))
+    return ""
+
+
+def _button(found: re.Match[str], role: Role | None, gone: set[str]) -> str:
+    """Also a field that belongs to a form elsewhere on the page."""
+    given = _attributes(found[1] or found[2] or "")
+    of_gone = given.get("form") in gone if given.get("form") else False
+    return "" if of_gone or not _leads_on(role, given.get("formaction", ""), posts=True) else found[0]
+
+
+def _link(found: re.Match[str], role: Role | None) -> str:
+    given = _attributes(found[1])
+    address = given.get("href", "")
+    if _leads_on(role, address):
+        return found[0]
+    is_deed = "button" in given.get("class", "").split() or _address_name(urlsplit(address).path) in _DEEDS
+    return "" if is_deed else f'<span class="{escape(given.get("class", ""))}">{found[2]}</span>'
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {match[1]: match[2] for match in _ATTRIBUTE.finditer(text)}
+
+
+def _leads_on(role: Role | None, address: str, *, posts: bool = False) -> bool:
+    """Whether nothing forbids it: an address of another site, or of this page's own parts, is nobody's to forbid."""
+    path = urlsplit(address.replace("&amp;", "&")).path
+    name = _address_name(path) if path.startswith("/") else ""
+    return not name or allows(role, name, posts=posts)
+
+
+@lru_cache(maxsize=4096)
+def _address_name(path: str) -> str:
+    try:
+        return _name(resolve(path))
+    except Resolver404:
+        return ""
 
 
 def actor(request: HttpRequest) -> str:
@@ -50,10 +198,10 @@ def safe_next(request: HttpRequest, default: str = "inbox") -> str:
 
 
 def _to_login(request: HttpRequest) -> HttpResponse:
-    login = resolve_url("login")
+    page = resolve_url("login")
     if wants_fragment(request):
         # A fragment's address is no page to come back to.
-        return HttpResponseClientRedirect(login)
+        return HttpResponseClientRedirect(page)
     # After a POST the form's own data is gone, so its address would only answer "method not allowed".
     back = request.get_full_path() if request.method in ("GET", "HEAD") else "/"
-    return HttpResponseRedirect(login if back == "/" else f"{login}?{urlencode({'next': back})}")
+    return HttpResponseRedirect(page if back == "/" else f"{page}?{urlencode({'next': back})}")

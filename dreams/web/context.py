@@ -26,7 +26,7 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
     """`open_proposals`, `last_proposal`, `favicon`, `scheduler_ok`, `is_demo`, `is_paused`,
     `hosts` (key → name, empty where there is one); little for those who may not see it."""
     user = getattr(request, "user", None)
-    if user is None or not user.is_staff:
+    if user is None or not user.is_authenticated:
         return {"favicon": favicon(0)}
     try:
         count, newest = proposals_now()

@@ -2,7 +2,7 @@
 
 Names other pages may rely on, with what they take: projects · project (pk) · memory (pk) · memory-edit (pk) ·
 memory-forget (pk) · session (pk) · dreams · dream (public_id) · review (a proposal's public_id) ·
-conflict (a proposal's public_id) · questions · question (public_id) · audit · usage.
+conflict (a proposal's public_id) · account · questions · question (public_id) · audit · usage.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from django.urls import path
 
 from dreams.web.views import (
+    account,
     audit,
     bulk,
     caught,
@@ -57,6 +58,13 @@ urlpatterns = [
     path("login/", login.login, name="login"),
     path("login/password/", login.with_password, name="login-password"),
     path("logout/", login.logout, name="logout"),
+    # --- account, people ---
+    path("account/", account.account, name="account"),
+    path("account/logins/<int:pk>/end/", account.end_login, name="login-end"),
+    path("account/logins/end-others/", account.end_others, name="logins-end-others"),
+    path("people/add/", account.add, name="person-add"),
+    path("people/<int:pk>/role/", account.role, name="person-role"),
+    path("people/<int:pk>/remove/", account.remove, name="person-remove"),
     # --- projects, memories, sessions ---
     path("projects/", project.projects, name="projects"),
     path("projects/<int:pk>/", project.project, name="project"),

@@ -176,7 +176,8 @@ def _locked(request: HttpRequest) -> HttpResponse:
     return HttpResponse("not locked")
 
 
-urlpatterns = [path("broken/", _broken), path("locked/", _locked)]  # type: ignore[arg-type] # one never returns
+# Called as addresses that ask for no account.
+urlpatterns = [path("broken/", _broken, name="login"), path("locked/", _locked, name="feed")]  # type: ignore[arg-type] # one never returns
 handler500 = "dreams.web.views.errors.server_error"
 
 

@@ -39,16 +39,6 @@ def test_a_page_and_its_addresses_say_get_or_post_and_no_more(
     assert browser.delete(reverse(name)).status_code == 405
 
 
-def test_an_account_that_is_no_owner_is_refused(client: Client, django_user_model: type) -> None:
-    client.force_login(django_user_model.objects.create_user("visitor"))
-    answer = client.get("/")
-    text = answer.content.decode()
-    assert answer.status_code == 403
-    assert "To the inbox" not in text  # it would be this page again
-    assert f'action="{reverse("logout")}"' in text
-    assert reverse("pulse") not in text
-
-
 def test_made_up_projects_are_said_to_be_made_up(browser: Client, tmp_path: Path) -> None:
     banner = "made-up projects"
     with override_settings(DEMO_ROOT=tmp_path / "demo"):

@@ -111,6 +111,7 @@ PAGES: dict[str, Address] = {
     "project-questions": _project("project-questions"),
     "question": lambda world: reverse("question", args=[Question.objects.earliest("pk").public_id]),
     "undo": lambda world: reverse("undo", args=[_first_applied().public_id]),
+    "account": _plain("account"),
     "usage": _plain("usage"),
     "audit": _plain("audit"),
     "audit: checked": _plain("audit", "?check=1"),

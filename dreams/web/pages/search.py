@@ -51,6 +51,7 @@ SINCE = {
     "year": ("Past year", dt.timedelta(days=366)),
 }
 Rows = Sequence[Any]
+Kinds = Mapping[str, "_Kind"]
 Keys = Callable[[Query, Filters], Rows]
 
 log = logging.getLogger(__name__)
@@ -123,26 +124,28 @@ class _Kind:
     described: Callable[[Rows, Query], list[Row]]
 
 
-def quick(query: Query) -> Found:
-    """The first few of everything, for the list below the field."""
-    return _found(query, Filters(), "", None, QUICK, QUICK_SECONDS)
+def quick(query: Query, kinds: Kinds) -> Found:
+    """The first few of `kinds`, for the list below the field."""
+    return _found(query, Filters(), kinds, None, QUICK, QUICK_SECONDS)
 
 
-def found(query: Query, filters: Filters, kind: str = "", number: str | None = None) -> Found:
-    """All groups with their first rows; one `kind` alone page by page. A fixed number of queries."""
-    return _found(query, filters, kind, number, FEW, CATCH_UP_SECONDS)
+def found(query: Query, filters: Filters, kinds: Kinds, number: str | None = None) -> Found:
+    """Groups with their first rows; one kind alone page by page. A fixed number of queries."""
+    return _found(query, filters, kinds, number, FEW, CATCH_UP_SECONDS)
 
 
-def _found(query: Query, filters: Filters, kind: str, number: str | None, few: int, seconds: float) -> Found:
+def _found(
+    query: Query, filters: Filters, chosen: Kinds, number: str | None, few: int, seconds: float
+) -> Found:
     if not query.terms:
         return Found([], waiting=0)
     with impatient():
         waiting = index.catch_up(seconds)
-    chosen = {kind: KINDS[kind]} if kind else KINDS
-    size = PAGE if kind else few
+    size = PAGE if len(chosen) == 1 else few
     try:
         groups = [
-            _group(key, spec, query, filters, number if kind else None, size) for key, spec in chosen.items()
+            _group(key, spec, query, filters, number if len(chosen) == 1 else None, size)
+            for key, spec in chosen.items()
         ]
     except DatabaseError:
         log.exception("search")
@@ -315,7 +318,7 @@ def _at(excerpts: Sequence[Excerpt]) -> str:
     return f"#line-{first.line}:~:text={quote(first.words, safe='').replace('-', '%2D')}"
 
 
-KINDS: Mapping[str, _Kind] = {
+KINDS: Kinds = {
     "memories": _Kind(
         "Memories", "as they are now", Kind.MEMORY, _keys_of(finding.memories, Kind.MEMORY), _memories
     ),
@@ -355,3 +358,8 @@ KINDS: Mapping[str, _Kind] = {
         _instructions,
     ),
 }
+
+
+def kinds(*, of_sessions: bool) -> Kinds:
+    """What a reader may search: all of it, or memories alone."""
+    return {key: kind for key, kind in KINDS.items() if of_sessions or kind.of == Kind.MEMORY}

@@ -1,6 +1,6 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots`, `words`, `section` (filters);
+`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots`, `words`, `may`, `section` (filters);
 `hidden`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size` (tags)."""
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from django import template
+from django.contrib.auth.models import AbstractUser
 from django.core.paginator import Page
 from django.http import HttpRequest
 from django.urls import reverse
@@ -23,7 +24,8 @@ from dreams.lib import ages, diff
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Project
 from dreams.services import host_requests, hosts
-from dreams.web import amounts, render
+from dreams.services.people import role_of
+from dreams.web import access, amounts, render
 from dreams.web.pages.diffs import Bit, DiffLine, Line
 from dreams.web.pages.session import said_at
 
@@ -280,6 +282,12 @@ def _bit(bit: Bit) -> str:
 def transcript(session: int, line: int | None, note: str = "") -> str:
     """Where what was said is: see `pages.session.said_at`."""
     return said_at(session, line, note)
+
+
+@register.filter
+def may(user: object, name: str) -> bool:
+    """Whether a reader may use an address: `{% if user|may:"settings" %}`."""
+    return isinstance(user, AbstractUser) and access.allows(role_of(user), name)
 
 
 @register.filter

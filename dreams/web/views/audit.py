@@ -8,13 +8,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from dreams.services import auditlog
-from dreams.web.access import actor, owner
+from dreams.web.access import actor
 from dreams.web.htmx import Request, page
 from dreams.web.pages import audit as pages
 from dreams.web.paging import chosen, number_or_none, search_text
 
 
-@owner
 @require_safe
 def audit(request: Request) -> HttpResponse:
     wanted = _wanted(request)
@@ -27,7 +26,6 @@ def audit(request: Request) -> HttpResponse:
     return page(request, "dreams/audit.html", "dreams/_audit.html", context)
 
 
-@owner
 @require_safe
 def export(request: Request) -> HttpResponse:
     name = f"audit-{timezone.localdate():%Y-%m-%d}.jsonl"

@@ -19,7 +19,6 @@ from dreams.services import project_lock, review
 from dreams.services.apply import applying
 from dreams.services.proposals import decisions
 from dreams.services.review import ReviewRefused, triage
-from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.pages import bulk as pages
 from dreams.web.pages.review_proposal import Loaded, find, load
@@ -27,7 +26,6 @@ from dreams.web.paging import chosen, number_or_none
 from dreams.web.views.review import CHIPS, reviewer
 
 
-@owner
 @require_safe
 def look(request: Request) -> HttpResponse:
     """What the verdict would do; nothing is done yet."""
@@ -47,7 +45,6 @@ def look(request: Request) -> HttpResponse:
     return render(request, "dreams/bulk.html", context)
 
 
-@owner
 @require_POST
 def decide(request: Request) -> HttpResponse:
     """Give the verdict to each proposal that is still what was shown. One that cannot be decided stops no other."""
@@ -125,13 +122,11 @@ def _reject(request: Request, loaded: Loaded, batch: str) -> str:
 VERDICTS = (Hunk.Verdict.APPROVED, Hunk.Verdict.REJECTED, Hunk.Verdict.PENDING)
 
 
-@owner
 @require_safe
 def of_kind(request: Request) -> HttpResponse:
     return _show_kind(request, request.GET)
 
 
-@owner
 @require_POST
 def decide_kind(request: Request) -> HttpResponse:
     """Decide on exactly what was shown. Something else than that is shown again, with the new count."""

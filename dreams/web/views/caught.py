@@ -20,7 +20,7 @@ from dreams.services import host_requests, project_lock
 from dreams.services.catching import cards, story
 from dreams.services.host_requests import Deed, Wish
 from dreams.services.review import Actor, ReviewRefused
-from dreams.web.access import actor, owner
+from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
 from dreams.web.pages import caught as pages
 from dreams.web.pages import project as project_pages
@@ -29,7 +29,6 @@ from dreams.web.views.host_requests import asked
 _VERDICTS: dict[str, Callable[..., Card]] = {"approve": cards.approve, "reject": cards.reject}
 
 
-@owner
 @require_safe
 def of_project(request: Request, pk: int) -> HttpResponse:
     """The cards of one project."""
@@ -44,7 +43,6 @@ def _page(request: Request, project: Project, after: str = "") -> HttpResponse:
     return page(request, "dreams/caught.html", "dreams/_caught.html", context)
 
 
-@owner
 @require_POST
 def decide(request: Request, public_id: str) -> HttpResponse:
     """Remember it, or not; what is said against it is confirmed by a press of its own."""
@@ -56,7 +54,6 @@ def decide(request: Request, public_id: str) -> HttpResponse:
     return _done(request, card, lambda: verdict(card, _reviewer(request), **more))
 
 
-@owner
 @require_POST
 def edit(request: Request, public_id: str) -> HttpResponse:
     """Remember it in other words."""
@@ -64,7 +61,6 @@ def edit(request: Request, public_id: str) -> HttpResponse:
     return _done(request, card, lambda: cards.edit(card, request.POST.get("text", ""), _reviewer(request)))
 
 
-@owner
 @require_POST
 def take_back(request: Request, public_id: str) -> HttpResponse:
     """Undo a decision that is not written yet."""
@@ -72,7 +68,6 @@ def take_back(request: Request, public_id: str) -> HttpResponse:
     return _done(request, card, lambda: cards.take_back(card, _reviewer(request)))
 
 
-@owner
 @require_POST
 def submit(request: Request, pk: int) -> HttpResponse:
     """Write the approved cards."""
@@ -93,7 +88,6 @@ def submit(request: Request, pk: int) -> HttpResponse:
     return SeeOther(reverse("project-caught", args=[pk]))
 
 
-@owner
 @require_POST
 def read(request: Request, pk: int) -> HttpResponse:
     """Read what is new in this project's sessions now."""

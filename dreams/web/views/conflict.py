@@ -15,7 +15,6 @@ from dreams.services import proposals
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.web import hidden_secrets
-from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, page
 from dreams.web.pages import conflict as selector
 from dreams.web.pages.review_proposal import address
@@ -23,7 +22,6 @@ from dreams.web.pages.review_proposal import address
 SIDES = get_args(Side)
 
 
-@owner
 @require_http_methods(["GET", "HEAD", "POST"])
 def conflict(request: Request, public_id: str, file_pk: int) -> HttpResponse:
     file = _file(public_id, file_pk)

@@ -7,13 +7,11 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from dreams.models import Evidence, Project
-from dreams.web.access import owner
 from dreams.web.htmx import Request, page
 from dreams.web.pages import daily_logs as selector
 from dreams.web.pages import project as project_selector
 
 
-@owner
 @require_safe
 def of_project(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
@@ -25,7 +23,6 @@ def of_project(request: Request, pk: int) -> HttpResponse:
     return page(request, "dreams/daily_logs.html", "dreams/_daily_logs.html", context)
 
 
-@owner
 @require_safe
 def of_evidence(request: Request, pk: int) -> HttpResponse:
     """From a quote of a log to its line."""

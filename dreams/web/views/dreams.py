@@ -12,7 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.models import DreamRun
 from dreams.services import dreaming
-from dreams.web.access import actor, owner
+from dreams.services.people import role_of
+from dreams.web.access import actor, allows
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.pages import dream as one
 from dreams.web.pages import dreams as selector
@@ -20,7 +21,6 @@ from dreams.web.pages import usage as usage_page
 from dreams.web.paging import chosen, host_asked, number_or_none
 
 
-@owner
 @require_safe
 def dreams(request: Request) -> HttpResponse:
     status = chosen(request.GET.get("status"), DreamRun.Status.values)
@@ -38,7 +38,6 @@ def dreams(request: Request) -> HttpResponse:
     return page(request, "dreams/dreams.html", "dreams/_dreams.html", context)
 
 
-@owner
 @require_safe
 def dream(request: Request, public_id: str) -> HttpResponse:
     """The page; asked by its poller, only what is new: turns after `?after=` to append, and the figures."""
@@ -53,13 +52,13 @@ def dream(request: Request, public_id: str) -> HttpResponse:
 
 
 def _tell_once(request: Request, run: DreamRun) -> None:
-    """A person who looks at a dream that is over has been told; a browser that loads ahead has not."""
+    """A person who looks at a dream that is over has been told; a browser that loads ahead has not, nor has a viewer."""
     looked = request.method == "GET" and "prefetch" not in request.headers.get("Sec-Purpose", "")
+    looked = looked and allows(role_of(request.user), "news-seen", posts=True)
     if looked and run.is_over and run.notified_at is None:
         dreaming.note_told([run.public_id])
 
 
-@owner
 @require_POST
 def cancel(request: Request, public_id: str) -> HttpResponse:
     run = _run(public_id)
@@ -70,7 +69,6 @@ def cancel(request: Request, public_id: str) -> HttpResponse:
     return go(request, "dream", public_id=public_id)
 
 
-@owner
 @require_POST
 def propose_partial(request: Request, public_id: str) -> HttpResponse:
     """What an unfinished dream had changed, as a proposal: only ever because a person asks here."""

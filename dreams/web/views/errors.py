@@ -43,9 +43,9 @@ def too_much(request: HttpRequest) -> HttpResponse:
     )
 
 
-def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    reason = str(exception) if exception and str(exception) else "This account may not do that."
-    return _page(request, 403, "Not allowed", reason)
+def forbidden(request: HttpRequest, exception: Exception | str | None = None) -> HttpResponse:
+    """Also given the sentence itself: who may do what was asked for."""
+    return _page(request, 403, "Not allowed", str(exception or "This account may not do that."))
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

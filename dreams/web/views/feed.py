@@ -10,7 +10,7 @@ from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.services.inbox import feed
-from dreams.web.access import actor, owner
+from dreams.web.access import actor
 from dreams.web.htmx import Request, go
 
 
@@ -39,7 +39,6 @@ def read(request: HttpRequest, token: str) -> HttpResponse:
     return HttpResponse(made.writeString("utf-8"), content_type=made.content_type)
 
 
-@owner
 @require_POST
 def make(request: Request) -> HttpResponse:
     token = feed.make_token(actor(request))
@@ -48,7 +47,6 @@ def make(request: Request) -> HttpResponse:
     return go(request, f"{reverse('settings')}#feed")
 
 
-@owner
 @require_POST
 def revoke(request: Request) -> HttpResponse:
     if feed.revoke(actor(request)):

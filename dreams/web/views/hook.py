@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams.services import agent_settings
 from dreams.services.catching import hints
 from dreams.services.scheduling import scheduler
-from dreams.web.access import actor, owner
+from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import hook as pages
 
@@ -40,14 +40,12 @@ def session_end(request: HttpRequest) -> HttpResponse:
     return HttpResponse(status=204)
 
 
-@owner
 @require_safe
 def show(request: Request) -> HttpResponse:
     """The lines for the agent's settings, and what would be written to each config folder."""
     return render(request, "dreams/hook.html", {"hook": pages.hook()})
 
 
-@owner
 @require_POST
 def write(request: Request) -> HttpResponse:
     """Add our entry to the settings of a config folder, or take it out, as the diff was shown."""

@@ -15,7 +15,7 @@ from dreams.models import HostRequest, Project
 from dreams.services import host_requests, hosts
 from dreams.services.host_requests import Wish
 from dreams.services.review import Actor
-from dreams.web.access import actor, is_path_here, owner
+from dreams.web.access import actor, is_path_here
 from dreams.web.htmx import Request, SeeOther, go
 
 
@@ -42,7 +42,6 @@ def ask(request: Request, wish: Wish, back: HttpResponse) -> HttpResponse:
     return back
 
 
-@owner
 @require_POST
 def withdraw(request: Request, public_id: str) -> HttpResponse:
     found = get_object_or_404(HostRequest.objects.select_related("project", "proposal"), public_id=public_id)

@@ -15,14 +15,13 @@ from dreams.lib.files.text import plural
 from dreams.services import dreaming
 from dreams.services.inbox import waiting
 from dreams.services.review import triage
-from dreams.web.access import actor, owner
+from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page
 from dreams.web.pages import inbox as inbox_page
 from dreams.web.pages import questions, settings
 from dreams.web.paging import host_asked
 
 
-@owner
 @require_safe
 def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
@@ -39,14 +38,12 @@ def inbox(request: Request) -> HttpResponse:
     return page(request, "dreams/inbox.html", "dreams/_inbox.html", context)
 
 
-@owner
 @require_POST
 def seen(request: Request) -> HttpResponse:
     dreaming.note_told(request.POST.getlist("dream"))
     return go(request, "inbox")
 
 
-@owner
 @require_safe
 def next_up(request: Request) -> HttpResponse:
     """On to the first thing that waits, or to the one behind `?after=`; to the inbox when nothing else does."""
@@ -57,7 +54,6 @@ def next_up(request: Request) -> HttpResponse:
     return SeeOther(found.url)
 
 
-@owner
 @require_http_methods(["GET", "HEAD", "POST"])
 def put_off(request: Request) -> HttpResponse:
     """Until when, and then doing it. Items that no longer wait are left alone."""
@@ -82,7 +78,6 @@ def put_off(request: Request) -> HttpResponse:
     return go(request, "inbox")
 
 
-@owner
 @require_POST
 def bring_back(request: Request) -> HttpResponse:
     if waiting.bring_back(request.POST.get("item", ""), actor(request)):

@@ -59,7 +59,15 @@ def _log_in_with_code(request: HttpRequest) -> HttpResponse:
 
 
 def _enter(request: HttpRequest, user: User) -> HttpResponse:
+    if request.user.is_authenticated:  # as another one: what that visit had shown is not this one's
+        auth.logout(request)
     auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    logins.remember(
+        user,
+        request.session.session_key or "",
+        request.META.get("REMOTE_ADDR", ""),
+        request.headers.get("User-Agent", ""),
+    )
     return SeeOther(safe_next(request))
 
 

@@ -24,7 +24,7 @@ from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits
 from dreams.services.review import Actor, ReviewRefused
 from dreams.web import hidden_secrets
-from dreams.web.access import actor, is_path_here, owner
+from dreams.web.access import actor, is_path_here
 from dreams.web.hidden_secrets import Sight
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.pages import blame as blame_page
@@ -40,7 +40,6 @@ MAX_REASON = 500
 UNREAD = "Its file cannot be read now, so nothing here can change it."
 
 
-@owner
 @require_safe
 def memory(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
@@ -75,7 +74,6 @@ def memory(request: Request, pk: int) -> HttpResponse:
     return page(request, "dreams/memory.html", "dreams/_memory.html", context)
 
 
-@owner
 @require_safe
 def compare(request: Request, pk: int) -> HttpResponse:
     """`?a=` and `?b=` are versions; without them, the newest and the one before."""
@@ -115,7 +113,6 @@ def _picked(found: Memory, raw: str | None) -> pages.VersionRow | None:
     return row
 
 
-@owner
 @require_POST
 def secrets(request: Request, pk: int) -> HttpResponse:
     """Show this visit the secrets of a memory as they stand, or mask them again; back to the page that asked."""
@@ -125,7 +122,6 @@ def secrets(request: Request, pk: int) -> HttpResponse:
     return SeeOther(back) if is_path_here(back) else go(request, "memory", pk=pk)
 
 
-@owner
 @require_POST
 def restore(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
@@ -145,7 +141,6 @@ def restore(request: Request, pk: int) -> HttpResponse:
     return _carried_out(request, found, act, f"Restored {found.path}.")
 
 
-@owner
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
@@ -234,7 +229,6 @@ def _is_editable(data: bytes) -> str:
     return ""
 
 
-@owner
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
@@ -321,7 +315,6 @@ def _reason(request: Request) -> str:
     return ". ".join(part.strip() for part in parts if part.strip())[:MAX_REASON]
 
 
-@owner
 @require_safe
 def blame(request: Request, pk: int) -> HttpResponse:
     """`?version=` is one of its versions; without it, the newest that was not a removal."""
@@ -346,7 +339,6 @@ def _version(memory: Memory, raw: str | None) -> Version:
     return found
 
 
-@owner
 @require_safe
 def statements(request: Request, pk: int) -> HttpResponse:
     """A page of its own, and a part of the checkup."""
@@ -359,7 +351,6 @@ def statements(request: Request, pk: int) -> HttpResponse:
     return page(request, "dreams/project_statements.html", "dreams/_statements.html", context)
 
 
-@owner
 @require_safe
 def related(request: Request, pk: int) -> HttpResponse:
     memory = get_object_or_404(Memory.objects.select_related("project"), pk=pk)

@@ -20,7 +20,7 @@ from dreams.services import blobs
 from dreams.services.memories import hand_edits, syncing, time_travel
 from dreams.services.review import Actor, ReviewRefused
 from dreams.web import hidden_secrets
-from dreams.web.access import actor, owner
+from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page
 from dreams.web.pages import memory as memory_selector
 from dreams.web.pages import moments as pages
@@ -32,7 +32,6 @@ MAX_REASON = 500
 MAX_PATH = 1_000
 
 
-@owner
 @require_safe
 def at(request: Request, pk: int) -> HttpResponse:
     """`?when=` is a moment; without it, now. `?path=` shows one file's text as it was."""
@@ -53,7 +52,6 @@ def at(request: Request, pk: int) -> HttpResponse:
     return page(request, "dreams/moment.html", "dreams/_moment.html", context)
 
 
-@owner
 @require_safe
 def between(request: Request, pk: int) -> HttpResponse:
     """`?a=` and `?b=` are moments; without them, the last change and now. `?path=` shows one file's lines."""
@@ -82,7 +80,6 @@ def _before(project: Project, when: dt.datetime) -> dt.datetime:
     return (last or when) - dt.timedelta(microseconds=1)
 
 
-@owner
 @require_safe
 def restore(request: Request, pk: int) -> HttpResponse:
     """What bringing back `?when=` would do, for `?path=` alone or for the whole directory. Nothing is written."""
@@ -103,7 +100,6 @@ def restore(request: Request, pk: int) -> HttpResponse:
     return page(request, "dreams/moment_restore.html", "dreams/_moment_restore.html", context)
 
 
-@owner
 @require_POST
 def propose(request: Request, pk: int) -> HttpResponse:
     """Make it a proposal, and go on to its review."""

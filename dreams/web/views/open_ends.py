@@ -7,13 +7,11 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from dreams.models import Project
-from dreams.web.access import owner
 from dreams.web.htmx import Request, page
 from dreams.web.pages import open_ends as selector
 from dreams.web.pages import project as project_selector
 
 
-@owner
 @require_safe
 def of_project(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)

@@ -11,7 +11,6 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.models import Project, Prompt
 from dreams.services import prompt_hiding
-from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, page
 from dreams.web.pages import project as project_pages
 from dreams.web.pages import prompts as pages
@@ -20,7 +19,6 @@ from dreams.web.paging import number_or_none
 _KEY = re.compile(r"-?[0-9]{1,19}")
 
 
-@owner
 @require_safe
 def of_project(request: Request, pk: int) -> HttpResponse:
     """`?session=` comes first, `?hidden=1` lists what is hidden, `?paste=` reads the long pastes of one prompt."""
@@ -39,7 +37,6 @@ def of_project(request: Request, pk: int) -> HttpResponse:
     return page(request, "dreams/prompts.html", "dreams/_prompts.html", context)
 
 
-@owner
 @require_safe
 def of_session(request: Request, pk: int, line: int) -> HttpResponse:
     """One prompt among those of its project; in the transcript, where that came back since it was cited."""
@@ -51,7 +48,6 @@ def of_session(request: Request, pk: int, line: int) -> HttpResponse:
     return redirect(f"{address}?session={pk}#prompt-{prompt.pk}")
 
 
-@owner
 @require_POST
 def hide(request: Request, pk: int) -> HttpResponse:
     """`show=1` in the form brings it back."""

@@ -21,7 +21,7 @@ from dreams.lib.files.text import plural
 from dreams.models import Finding, Project, Proposal, Question
 from dreams.services.questions import answering, asking, reading
 from dreams.services.review import ReviewRefused
-from dreams.web.access import is_path_here, owner
+from dreams.web.access import is_path_here
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
 from dreams.web.pages import project as project_page
 from dreams.web.pages import questions as pages
@@ -32,7 +32,6 @@ from dreams.web.views.review import reviewer
 CARD = "dreams/_question.html"
 
 
-@owner
 @require_safe
 def questions(request: Request) -> HttpResponse:
     """The open questions of all projects."""
@@ -41,7 +40,6 @@ def questions(request: Request) -> HttpResponse:
     return page(request, "dreams/questions.html", "dreams/_questions.html", context)
 
 
-@owner
 @require_safe
 def of_project(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
@@ -54,7 +52,6 @@ def of_project(request: Request, pk: int) -> HttpResponse:
     return page(request, "dreams/project_questions.html", "dreams/_questions.html", context)
 
 
-@owner
 @require_safe
 def question(request: Request, public_id: str) -> HttpResponse:
     """One question: a page of its own, or its card on another one."""
@@ -67,7 +64,6 @@ def question(request: Request, public_id: str) -> HttpResponse:
     return page(request, "dreams/question.html", CARD, context)
 
 
-@owner
 @require_POST
 def answer(request: Request, public_id: str) -> HttpResponse:
     """Choose an option. What would have to be confirmed is shown first, and never taken by the same press."""
@@ -102,7 +98,6 @@ def _misses_rows(found: Question, option: str, rows: Sequence[str]) -> bool:
     return any(one.option_id == option and one.edits for one in found.options.all())
 
 
-@owner
 @require_POST
 def take_back(request: Request, public_id: str) -> HttpResponse:
     """Undo an answer that is not submitted yet."""
@@ -113,7 +108,6 @@ def take_back(request: Request, public_id: str) -> HttpResponse:
     return _show(request, public_id)
 
 
-@owner
 @require_POST
 def more(request: Request, pk: int) -> HttpResponse:
     """Ask the next ones of what the last dream kept back."""

@@ -14,7 +14,6 @@ from dreams.models import Hunk
 from dreams.services import review
 from dreams.services.review import Mend, ReviewRefused
 from dreams.web import hidden_secrets, verdicts
-from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther, go, wants_fragment
 from dreams.web.pages import review_texts as texts
 from dreams.web.pages.review_proposal import Loaded
@@ -36,7 +35,6 @@ from dreams.web.views.review import (
 MOST_TYPED = 200_000
 
 
-@owner
 @require_POST
 def edit(request: Request, public_id: str) -> HttpResponse:
     loaded = load(request, proposal_of(public_id))
@@ -58,7 +56,6 @@ def _edited(request: Request, loaded: Loaded, change: Callable[[Hunk], list[Hunk
     return answer(request, loaded, [found for found in loaded.decisions if found.key == asked_for[0].key])
 
 
-@owner
 @require_POST
 def mend(request: Request, public_id: str) -> HttpResponse:
     """What a finding advises, done: the change edited and approved."""
@@ -69,7 +66,6 @@ def mend(request: Request, public_id: str) -> HttpResponse:
     return _edited(request, loaded, lambda hunk: review.mend(loaded.proposal, hunk, how, reviewer(request)))
 
 
-@owner
 @require_POST
 def preview(request: Request, public_id: str) -> HttpResponse:
     """What is being typed, as it would be and read, with what the checks say of it. Nothing is kept."""
@@ -83,7 +79,6 @@ def preview(request: Request, public_id: str) -> HttpResponse:
     return fragment(request, template, loaded, {"hunk": hunk, "typed": found, "seen": asked_for[0].seen})
 
 
-@owner
 @require_POST
 def confirm(request: Request, public_id: str) -> HttpResponse:
     """A person saw findings that block, each by its own tick or button, and wants the change all the same."""
@@ -104,7 +99,6 @@ def confirm(request: Request, public_id: str) -> HttpResponse:
     return answer(request, loaded, list(about.values()), file=file)
 
 
-@owner
 @require_POST
 def viewed(request: Request, public_id: str) -> HttpResponse:
     loaded = load(request, proposal_of(public_id))
@@ -116,7 +110,6 @@ def viewed(request: Request, public_id: str) -> HttpResponse:
     return SeeOther(back_to(request, loaded.proposal, f"file-{file.pk}"))
 
 
-@owner
 @require_POST
 def secrets(request: Request, public_id: str) -> HttpResponse:
     """Show this visit the secrets of a proposal, or mask them again; back to its review, or a conflict."""

@@ -20,7 +20,6 @@ from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.review import FindingInTheWay, ReviewRefused
-from dreams.web.access import owner
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages.inbox import next_after
 from dreams.web.pages.review_proposal import Loaded, address, load
@@ -28,7 +27,6 @@ from dreams.web.views.host_requests import asked
 from dreams.web.views.review import back_to, file_of, proposal_of, refuse, reviewer
 
 
-@owner
 @require_POST
 def bring_up(request: Request, public_id: str) -> HttpResponse:
     """Bring files that changed on disk onto their new state, or confirm one whose new result was looked at."""
@@ -62,7 +60,6 @@ def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, 
             )
 
 
-@owner
 @require_POST
 def submit(request: Request, public_id: str) -> HttpResponse:
     """Close the review and write what is approved, with the answers that wait in the same project."""
@@ -79,7 +76,6 @@ def submit(request: Request, public_id: str) -> HttpResponse:
     return _write(request, loaded.proposal, rebased=False)
 
 
-@owner
 @require_POST
 def apply(request: Request, public_id: str) -> HttpResponse:
     """Write what a submitted review still has to write; `rebased` confirms the results shown."""

@@ -8,8 +8,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from dreams.services.people import role_of
 from dreams.services.search import finding, index, query
-from dreams.web.access import owner
+from dreams.web import access
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.pages import search as selector
 from dreams.web.paging import chosen, number_or_none
@@ -18,24 +19,26 @@ from dreams.web.paging import chosen, number_or_none
 QUICK = "quick-found"
 
 
-@owner
 @require_safe
 def search(request: Request) -> HttpResponse:
     """`?q=`, and to narrow it `?kind=`, `?project=`, `?since=`, `?page=`."""
     wanted = query.parse(request.GET.get("q", ""))
+    kinds = selector.kinds(of_sessions=access.allows(role_of(request.user), "session"))
     if wants_fragment(request) and request.htmx.target == QUICK:
         return render(
-            request, "dreams/_search_quick.html", {"query": wanted, "found": selector.quick(wanted)}
+            request, "dreams/_search_quick.html", {"query": wanted, "found": selector.quick(wanted, kinds)}
         )
-    kind = chosen(request.GET.get("kind"), list(selector.KINDS))
+    kind = chosen(request.GET.get("kind"), list(kinds))
     since = chosen(request.GET.get("since"), list(selector.SINCE))
     project = number_or_none(request.GET.get("project"))
     filters = finding.Filters(project, timezone.now() - selector.SINCE[since][1] if since else None)
     context = {
         "query": wanted,
-        "found": selector.found(wanted, filters, kind, request.GET.get("page")),
+        "found": selector.found(
+            wanted, filters, {kind: kinds[kind]} if kind else kinds, request.GET.get("page")
+        ),
         "kind": kind,
-        "kinds": selector.KINDS,
+        "kinds": kinds,
         "since": since,
         "sinces": selector.SINCE,
         "project": project,
@@ -45,7 +48,6 @@ def search(request: Request) -> HttpResponse:
     return page(request, "dreams/search.html", "dreams/_search.html", context)
 
 
-@owner
 @require_POST
 def rebuild(request: Request) -> HttpResponse:
     """Empties the index; the scheduler and each search fill it again."""

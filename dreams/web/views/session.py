@@ -14,14 +14,12 @@ from dreams.lib.agents.transcripts.search import Within
 from dreams.models import Session, TranscriptFile
 from dreams.services import host_requests
 from dreams.services.search import query
-from dreams.web.access import owner
 from dreams.web.htmx import Request, page
 from dreams.web.pages import session as pages
 from dreams.web.pages import session_notes as notes_pages
 from dreams.web.paging import number_or_none
 
 
-@owner
 @require_safe
 def session(request: Request, pk: int) -> HttpResponse:
     """`?line=`, `?goto=`, `?q=` and the neighbours' `?from=` and `?to=`; `?file=` for a sub-agent's transcript."""

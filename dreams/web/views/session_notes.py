@@ -12,12 +12,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.models import NotesRequest, Session, SessionNotes
 from dreams.services import handing_over, project_lock, session_notes
-from dreams.web.access import actor, owner
+from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, wants_fragment
 from dreams.web.pages import session_notes as pages
 
 
-@owner
 @require_POST
 def write(request: Request, pk: int) -> HttpResponse:
     """Hand-over notes of what the transcript shows, at once."""
@@ -29,7 +28,6 @@ def write(request: Request, pk: int) -> HttpResponse:
     return SeeOther(f"{reverse('session', args=[pk])}?notes=open")
 
 
-@owner
 @require_POST
 def ask(request: Request, pk: int) -> HttpResponse:
     """Ask a model for them. `force=1`: although the session is short, or little of it is new."""
@@ -45,7 +43,6 @@ def ask(request: Request, pk: int) -> HttpResponse:
     return go(request, "session", pk=pk)
 
 
-@owner
 @require_POST
 def cancel(request: Request, pk: int) -> HttpResponse:
     asked = NotesRequest.objects.filter(session=pk, status__in=NotesRequest.UNFINISHED).first()
@@ -54,7 +51,6 @@ def cancel(request: Request, pk: int) -> HttpResponse:
     return go(request, "session", pk=pk)
 
 
-@owner
 @require_safe
 def now(request: Request, pk: int) -> HttpResponse:
     """What the page's poller shows while a model writes."""
@@ -66,7 +62,6 @@ def now(request: Request, pk: int) -> HttpResponse:
     return render(request, "dreams/_session_notes.html", context)
 
 
-@owner
 @require_safe
 def download(request: Request, pk: int, origin: str) -> HttpResponse:
     """Kept notes as a Markdown file."""

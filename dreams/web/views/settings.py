@@ -16,24 +16,21 @@ from dreams.lib.files.text import plural
 from dreams.models import Channel, FeedToken, Policy, Project
 from dreams.services import notify, settings_changes
 from dreams.services.policies import earned
-from dreams.web.access import actor, owner
+from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go
 from dreams.web.pages import settings as pages
 
 
-@owner
 @require_http_methods(["GET", "HEAD", "POST"])
 def everywhere(request: Request) -> HttpResponse:
     return _settings(request, None)
 
 
-@owner
 @require_http_methods(["GET", "HEAD", "POST"])
 def of_project(request: Request, pk: int) -> HttpResponse:
     return _settings(request, get_object_or_404(Project, pk=pk))
 
 
-@owner
 @require_POST
 def reset(request: Request, key: str, pk: int | None = None) -> HttpResponse:
     """Back to the default. What else is typed on the page stays typed, and is not saved by this."""
@@ -52,7 +49,6 @@ def reset(request: Request, key: str, pk: int | None = None) -> HttpResponse:
     return _back(request, project)
 
 
-@owner
 @require_POST
 def pause(request: Request) -> HttpResponse:
     settings_changes.set_override("paused", True, actor=actor(request))
@@ -60,7 +56,6 @@ def pause(request: Request) -> HttpResponse:
     return _back(request, None)
 
 
-@owner
 @require_POST
 def resume(request: Request) -> HttpResponse:
     settings_changes.set_override("paused", False, actor=actor(request))
@@ -68,7 +63,6 @@ def resume(request: Request) -> HttpResponse:
     return _back(request, None)
 
 
-@owner
 @require_POST
 def send_digest(request: Request) -> HttpResponse:
     outcome = notify.send(actor=actor(request))
@@ -201,7 +195,6 @@ def _set(request: Request, project: Project | None, memory_type: str, operation:
         raise Http404(str(error)) from error
 
 
-@owner
 @require_POST
 def answer_offer(request: Request) -> HttpResponse:
     """Take an offer as it was shown, or decline it."""
@@ -221,7 +214,6 @@ def answer_offer(request: Request) -> HttpResponse:
     return SeeOther("/")
 
 
-@owner
 @require_POST
 def end_policy(request: Request, pk: int) -> HttpResponse:
     policy = get_object_or_404(Policy.objects.exclude(maker=""), pk=pk)

@@ -14,7 +14,7 @@ from dreams.services import host_requests, project_lock, rollback
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.rollback import NothingToUndo, Selection
-from dreams.web.access import actor, owner
+from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import undo as selector
 from dreams.web.pages.review_proposal import address, find
@@ -23,7 +23,6 @@ from dreams.web.views.host_requests import asked
 CHIPS = ("It was wrong", "It lost something", "I want it worded my way", "Just testing")
 
 
-@owner
 @require_http_methods(["GET", "HEAD", "POST"])
 def undo(request: Request, public_id: str) -> HttpResponse:
     proposal = find(public_id)

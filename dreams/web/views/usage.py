@@ -11,14 +11,12 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams import conf
 from dreams.engines.anthropic.probe import probe
 from dreams.models import Project
-from dreams.web.access import owner
 from dreams.web.htmx import Request, go, page
 from dreams.web.pages import engines as engines_page
 from dreams.web.pages import usage as usage_page
 from dreams.web.paging import chosen, number_or_none
 
 
-@owner
 @require_safe
 def usage(request: Request) -> HttpResponse:
     period = chosen(request.GET.get("days"), list(usage_page.PERIODS), usage_page.DEFAULT_PERIOD)
@@ -30,7 +28,6 @@ def usage(request: Request) -> HttpResponse:
     return page(request, "dreams/usage.html", "dreams/_usage.html", context)
 
 
-@owner
 @require_safe
 def engines(request: Request) -> HttpResponse:
     found = engines_page.engines(request.GET.get("page"))
@@ -38,7 +35,6 @@ def engines(request: Request) -> HttpResponse:
     return render(request, "dreams/engines.html", context)
 
 
-@owner
 @require_POST
 def test_engine(request: Request) -> HttpResponse:
     """Ask the server one short question: with a project's model if one is named, else with everywhere's."""

@@ -1,0 +1,111 @@
+"""An account: where it is logged in, and ending that. For admins also the people: who may do what, added and removed."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_POST, require_safe
+
+from dreams.lib.files.text import plural
+from dreams.services import login, people
+from dreams.services.login import PasswordRefused
+from dreams.services.people import PersonRefused, Role
+from dreams.services.review import Actor
+from dreams.web.access import actor
+from dreams.web.htmx import Request, go
+from memoryweb import typed
+
+MOST = 200
+
+
+@require_safe
+def account(request: Request) -> HttpResponse:
+    return _page(request)
+
+
+@require_POST
+def end_login(request: Request, pk: int) -> HttpResponse:
+    """One of one's own; of an admin, anybody's."""
+    rows = login.sessions() if _is_admin(request) else login.sessions().filter(user=request.user.pk)
+    if login.end(rows.filter(pk=pk), actor(request)):
+        messages.success(request, "Ended. The next thing done there asks for a login.")
+    return go(request, "account")
+
+
+@require_POST
+def end_others(request: Request) -> HttpResponse:
+    here = request.session.session_key or ""
+    others = login.sessions().filter(user=request.user.pk).exclude(session_key=here)
+    messages.success(request, f"Ended {plural(login.end(others, actor(request)), 'other login')}.")
+    return go(request, "account")
+
+
+@require_POST
+def add(request: Request) -> HttpResponse:
+    """With a first password, or without one until the command gives one. All of it, or nothing."""
+    name, password = request.POST.get("name", ""), request.POST.get("password", "")
+    try:
+        role = Role.named(request.POST.get("role", ""))
+        made = people.add(name, role, Actor(actor(request)), password=password)
+    except (PersonRefused, PasswordRefused) as refused:
+        return _page(request, error=str(refused), status=422)
+    more = "" if password else f" Give the account a password: {typed('password')} {made.username}"
+    messages.success(request, f"Added {made.username}.{more}")
+    return go(request, "account")
+
+
+@require_POST
+def role(request: Request, pk: int) -> HttpResponse:
+    person = get_object_or_404(people.everybody(), pk=pk)
+    try:
+        wanted = Role.named(request.POST.get("role", ""))
+        if people.set_role(person.username, wanted, Actor(actor(request))):
+            messages.success(request, f"{person.username}: {wanted.label} from now on.")
+    except PersonRefused as refused:
+        messages.error(request, str(refused))
+    return go(request, "account")
+
+
+@require_POST
+def remove(request: Request, pk: int) -> HttpResponse:
+    person = get_object_or_404(people.everybody(), pk=pk)
+    try:
+        people.remove(person.username, Actor(actor(request)))
+        messages.success(request, f"{person.username} can no longer log in.")
+    except PersonRefused as refused:
+        messages.error(request, str(refused))
+    return go(request, "account")
+
+
+def _is_admin(request: Request) -> bool:
+    return people.role_of(request.user) == Role.ADMIN
+
+
+def _page(request: Request, *, error: str = "", status: int = 200) -> HttpResponse:
+    is_admin = _is_admin(request)
+    everybody = list(people.everybody()[:MOST]) if is_admin else []
+    logins, owner = login.sessions(), login.ensure_owner()
+    context = {
+        "logins": logins.filter(user=request.user.pk)[:MOST],
+        "elsewhere": logins.exclude(user=request.user.pk)[:MOST] if is_admin else [],
+        "here": request.session.session_key,
+        "role": people.role_of(request.user),
+        "roles": list(Role),
+        "people": [_person(user, owner) for user in everybody],
+        "are_several": people.are_several(),
+        "new_password": typed("password"),
+        "name": request.POST.get("name", "")[:150],
+        "error": error,
+    }
+    return render(request, "dreams/account.html", context, status=status)
+
+
+def _person(user: User, owner: User) -> dict[str, object]:
+    return {
+        "user": user,
+        "role": people.role_of(user),
+        "is_owner": user == owner,
+        "has_password": user.has_usable_password(),
+    }

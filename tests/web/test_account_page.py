@@ -1,0 +1,192 @@
+"""Where an account is logged in is listed and can be ended; admins add, change and remove people. With real logins."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from dreams.models import AuditEntry, LoginSession
+from dreams.services import login, people
+from dreams.services.people import PersonRefused, Role
+from dreams.services.review import Actor
+from tests.web.reading import Reader
+
+pytestmark = pytest.mark.django_db
+
+BY = Actor("owner")
+WORD = "seven brown kettles"
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+EDGE = "Mozilla/5.0 (Windows NT 10.0; Win64) AppleWebKit/537.36 Chrome/142.0 Safari/537.36 Edg/142.0"
+
+
+def person(name: str, role: Role) -> User:
+    return people.add(name, role, BY, password=WORD)
+
+
+def logged_in(name: str = "", agent: str = FIREFOX) -> Client:
+    """As a person does it: the owner by a one-time link, others by their password."""
+    client = Reader(headers={"user-agent": agent})
+    if name:
+        answer = client.post(reverse("login-password"), {"name": name, "password": WORD})
+    else:
+        answer = client.post(reverse("login"), {"code": login.make_link().code})
+    assert answer.status_code == 303
+    return client
+
+
+def page(client: Client) -> str:
+    return client.get(reverse("account")).content.decode()
+
+
+def is_out(client: Client) -> bool:
+    return client.get("/").headers.get("Location", "").startswith("/login/")
+
+
+def test_the_logins_of_an_account_are_listed_with_device_and_address() -> None:
+    here, other = logged_in(), logged_in(agent=EDGE)
+    text = page(here)
+    assert "Firefox on Linux" in text and "Edge on Windows" in text
+    assert text.count("This one") == 1 and "127.0.0.1" in text
+    assert "Edge" in page(other)
+
+
+def test_a_login_that_was_ended_is_out_with_its_next_request() -> None:
+    here, other = logged_in(), logged_in(agent=EDGE)
+    row = LoginSession.objects.get(device="Edge on Windows")
+    assert not is_out(other)
+    here.post(reverse("login-end", args=[row.pk]))
+    assert is_out(other) and not is_out(here)
+    assert "Edge" not in page(here)
+    assert AuditEntry.objects.filter(action="login.ended", actor="owner", object_id="owner").count() == 1
+
+
+def test_all_others_end_at_once_and_this_one_stays() -> None:
+    here, others = logged_in(), [logged_in(), logged_in()]
+    person("bea", Role.VIEWER)
+    bea = logged_in("bea")
+    here.post(reverse("logins-end-others"))
+    assert all(map(is_out, others))
+    assert not is_out(here) and not is_out(bea)
+
+
+def test_an_admin_ends_anybodys_login_and_others_only_their_own() -> None:
+    person("bea", Role.REVIEWER)
+    admin, bea = logged_in(), logged_in("bea", EDGE)
+    owners = LoginSession.objects.get(user__username="owner")
+    assert "Firefox" not in page(bea) and "Edge" in page(admin)
+    bea.post(reverse("login-end", args=[owners.pk]))
+    assert not is_out(admin)
+    admin.post(reverse("login-end", args=[LoginSession.objects.get(user__username="bea").pk]))
+    assert is_out(bea)
+
+
+def test_logging_out_takes_a_login_from_the_list() -> None:
+    here, other = logged_in(), logged_in(agent=EDGE)
+    other.post(reverse("logout"))
+    assert "Edge" not in page(here)
+
+
+def test_when_a_login_was_last_used_is_kept_to_ten_minutes() -> None:
+    client = logged_in()
+    first = LoginSession.objects.get().seen_at
+    client.get("/health/")
+    once = LoginSession.objects.get().seen_at
+    client.get("/health/")
+    assert LoginSession.objects.get().seen_at == once > first
+    cache.clear()
+    client.get("/health/")
+    assert LoginSession.objects.get().seen_at > once
+
+
+# --- People ---------------------------------------------------------------------------------------------------------
+
+
+def test_with_one_account_nobody_sees_a_role() -> None:
+    text = page(logged_in())
+    assert "Your account is" not in text
+    assert text.index("Add a person") < text.index("Reviewer")
+    assert "Role of" not in text
+
+
+def test_an_admin_adds_a_person_who_logs_in_by_password() -> None:
+    admin = logged_in()
+    given = {"name": "bea", "role": "reviewer", "password": WORD}
+    assert admin.post(reverse("person-add"), given).status_code == 303
+    bea = logged_in("bea")
+    text = page(bea)
+    assert "Your account is a reviewer" in text and "Add a person" not in text
+    assert "Role of bea" in page(admin)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"name": "OWNER", "role": "viewer"}, "already"),
+        ({"name": "", "role": "viewer"}, "cannot be a name"),
+        ({"name": "policy", "role": "admin"}, "means something else"),
+        ({"name": "bea", "role": "king"}, "no role"),
+        ({"name": "bea", "role": "viewer", "password": "short"}, "at least 10"),
+    ],
+)
+def test_what_cannot_be_added_is_said_and_nothing_is_kept(given: dict[str, str], why: str) -> None:
+    admin = logged_in()
+    answer = admin.post(reverse("person-add"), given)
+    assert answer.status_code == 422
+    assert why in answer.content.decode()
+    assert people.everybody().count() == 1
+
+
+def test_a_role_counts_with_the_next_request() -> None:
+    bea = person("bea", Role.VIEWER)
+    admin, client = logged_in(), logged_in("bea")
+    assert client.get(reverse("engines")).status_code == 403
+    admin.post(reverse("person-role", args=[bea.pk]), {"role": "reviewer"})
+    assert client.get(reverse("engines")).status_code == 200
+    assert AuditEntry.objects.get(action="person.changed").data["was"] == "viewer"
+
+
+def test_a_person_who_is_removed_is_out_at_once_and_keeps_the_name() -> None:
+    bea = person("bea", Role.ADMIN)
+    admin, client = logged_in(), logged_in("bea")
+    admin.post(reverse("person-remove", args=[bea.pk]))
+    assert is_out(client)
+    assert login.use_password("bea", WORD) is None
+    page(admin)  # says so, once
+    assert "bea" not in page(admin)
+    assert (
+        people.add("bea", Role.VIEWER, BY).pk == bea.pk
+    )  # the same person again, and without the old password
+    assert login.use_password("bea", WORD) is None
+
+
+def test_the_last_admin_can_neither_be_removed_nor_made_less() -> None:
+    owner = login.ensure_owner()
+    bea = person("bea", Role.ADMIN)
+    client = logged_in("bea")
+    for name, given in (("person-remove", {}), ("person-role", {"role": "viewer"})):
+        client.post(reverse(name, args=[owner.pk]), given)
+    owner.refresh_from_db()
+    assert owner.is_active and owner.is_superuser
+    with pytest.raises(PersonRefused, match="there always is one"):
+        people.remove("owner", BY)
+    assert people.set_role(bea.username, Role.VIEWER, BY)
+
+
+def test_the_page_asks_as_often_with_many_people_as_with_few() -> None:
+    person("bea", Role.VIEWER)
+    client = logged_in()
+    page(client)
+    with CaptureQueriesContext(
+        connection,
+    ) as few:
+        page(client)
+    for number in range(5):
+        User.objects.create_user(f"p{number}")
+    with CaptureQueriesContext(connection) as many:
+        page(client)
+    assert len(few) == len(many)

@@ -1,0 +1,209 @@
+"""Each address takes what the account's role may do, and no more; pages show nobody what they may not use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, override_settings
+from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve, reverse
+
+from dreams.services.people import Role
+from dreams.web import access
+from dreams.web.views import errors
+from tests.web.test_queries import PAGES, _grow
+from tests.world.rows import World
+
+pytestmark = pytest.mark.django_db
+
+FLAGS: dict[Role, dict[str, bool]] = {
+    Role.VIEWER: {},
+    Role.REVIEWER: {"is_staff": True},
+    Role.ADMIN: {"is_staff": True, "is_superuser": True},
+}
+#: What was promised of each role, in words of their own: the table must not be its only proof.
+TRANSCRIPTS = {"session", "session-prompt", "session-notes", "project-prompts", "project-logs", "evidence"}
+UNMASKING = {"memory-secrets", "review-secrets"}
+DECIDING = {"review-decide", "review-submit", "review-apply", "undo", "memory-restore", "card-decide"}
+ADMINS = {
+    *(
+        "settings",
+        "project-settings",
+        "settings-pause",
+        "policy-answer",
+        "policy-end",
+        "feed-make",
+        "hook-write",
+    ),
+    *("project-purge", "project-trust", "schedule-run", "schedule-remove", "admin:index"),
+}
+MADE_UP = {"str": "x", "slug": "x", "int": 1, "path": "x"}
+
+
+def everything() -> dict[str, str]:
+    """Name → address of all that the URL conf has, Django's admin too."""
+    return dict(_named(get_resolver(), ""))
+
+
+def _named(resolver: URLResolver, space: str) -> Iterator[tuple[str, str]]:
+    for one in resolver.url_patterns:
+        if isinstance(one, URLResolver):
+            yield from _named(one, f"{one.namespace}:" if one.namespace else space)
+        elif isinstance(one, URLPattern) and one.name:
+            yield f"{space}{one.name}", _address(f"{space}{one.name}", one)
+
+
+def _address(name: str, pattern: URLPattern) -> str:
+    given = pattern.pattern.converters
+    kinds = {key: type(kind).__name__.removesuffix("Converter").lower() for key, kind in given.items()}
+    groups = pattern.pattern.regex.groups - len(given)
+    if groups:
+        return reverse(name, args=["dreams"])
+    return reverse(name, kwargs={key: MADE_UP.get(kind, "x") for key, kind in kinds.items()})
+
+
+class Reached:
+    """Behind all middleware, before any view: what comes here was let through."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse:
+        return HttpResponse("reached", content_type="text/plain")
+
+
+def client_of(role: Role | None) -> Client:
+    client = Client()
+    if role:
+        client.force_login(User.objects.create_user(role.label, **FLAGS[role]))
+    return client
+
+
+def answers(role: Role | None) -> dict[str, str]:
+    """Name → "get", "post", "get post" or "": what of an address a role reaches, by real requests."""
+    client, found = client_of(role), {}
+    with override_settings(MIDDLEWARE=[*settings.MIDDLEWARE, f"{__name__}.Reached"]):
+        for name, address in everything().items():
+            asked = {"get": client.get(address), "post": client.post(address)}
+            found[name] = " ".join(verb for verb, one in asked.items() if one.content == b"reached")
+    return found
+
+
+def test_every_address_has_a_row_and_every_row_an_address() -> None:
+    ours = {name for name in everything() if not name.startswith("admin:")}
+    assert ours == access.LEAST.keys() | access.OPEN
+    assert not access.LEAST.keys() & access.OPEN
+    assert access.TO_POST.keys() | access.OWN <= access.LEAST.keys()
+
+
+def test_an_address_without_a_row_is_refused_to_an_admin_too(
+    monkeypatch: pytest.MonkeyPatch, browser: Client
+) -> None:
+    monkeypatch.delitem(access.LEAST, "usage")
+    assert browser.get(reverse("usage")).status_code == 403
+
+
+@pytest.fixture
+def bare_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of pages that say no cost seconds; what one says is tested below."""
+    monkeypatch.setattr(errors, "forbidden", lambda *_: HttpResponse(status=403))
+
+
+def _as_the_table_says(found: dict[str, str], role: Role | None) -> bool:
+    return found == {
+        name: " ".join(verb for verb in ("get", "post") if access.allows(role, name, posts=verb == "post"))
+        for name in found
+    }
+
+
+def test_a_stranger_reaches_nothing_but_the_login(bare_refusals: None) -> None:
+    assert {name for name, verbs in answers(None).items() if verbs} == access.OPEN
+
+
+def test_a_viewer_reads_and_changes_nothing_but_what_is_theirs(bare_refusals: None) -> None:
+    found = answers(Role.VIEWER)
+    assert {name for name, verbs in found.items() if "post" in verbs} == access.OPEN | access.OWN
+    assert not {name for name in TRANSCRIPTS | UNMASKING | DECIDING | ADMINS if found[name]}
+    assert found["review"] == found["memory"] == found["audit"] == "get"
+    assert _as_the_table_says(found, Role.VIEWER)
+
+
+def test_a_reviewer_decides_and_undoes_and_leaves_settings_alone(bare_refusals: None) -> None:
+    found = answers(Role.REVIEWER)
+    assert all("post" in found[name] for name in DECIDING | UNMASKING)
+    assert all("get" in found[name] for name in TRANSCRIPTS)
+    assert not {
+        name for name, verbs in found.items() if verbs and (name in ADMINS or name.startswith("admin:"))
+    }
+    assert _as_the_table_says(found, Role.REVIEWER)
+
+
+def test_an_admin_reaches_everything(bare_refusals: None) -> None:
+    found = answers(Role.ADMIN)
+    assert all(verbs == "get post" for verbs in found.values())
+    assert len(found) > 150  # Django's admin has an address for each table and deed
+
+
+def test_a_refusal_says_who_can(world: World) -> None:
+    client = client_of(Role.VIEWER)
+    answer = client.post(reverse("review-submit", args=[world.proposal.public_id]))
+    assert answer.status_code == 403
+    assert "A reviewer or an admin can do this" in answer.content.decode()
+    assert "An admin can do this" in client.get(reverse("settings")).content.decode()
+
+
+# --- What pages show ------------------------------------------------------------------------------------------------
+
+CONTROL = re.compile(r"<(form|a|button)\b([^>]*)>")
+ATTRIBUTE = re.compile(r'(?<![\w-])(href|action|formaction|method)="([^"]*)"')
+
+
+def _beyond(page: str, here: str, role: Role) -> set[str]:
+    """Addresses of the page's links, forms and buttons that its reader may not use."""
+    found = set()
+    for tag, text in CONTROL.findall(page):
+        given = dict(ATTRIBUTE.findall(text))
+        address = (
+            given.get("href")
+            or given.get("action")
+            or given.get("formaction")
+            or (here if tag == "form" else "")
+        )
+        try:
+            name = resolve(urlsplit(unescape(address)).path).view_name
+        except Resolver404:
+            continue
+        posts = tag == "button" or given.get("method") == "post"
+        if not access.allows(role, name, posts=posts):
+            found.add(name)
+    return found
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER])
+def test_no_page_leads_its_reader_to_what_they_may_not_use(role: Role, world: World) -> None:
+    _grow(world, 0, 2)
+    client = client_of(role)
+    for name, address_of in PAGES.items():
+        address = address_of(world)
+        answer = client.get(address)
+        if answer.status_code == 200 and not answer.streaming:
+            text = answer.content.decode()
+            assert not _beyond(text, urlsplit(address).path, role), name
+            assert len(re.findall(r"<h1[ >]", text)) <= 1
+            assert text.count("<form") == text.count("</form>"), name
+
+
+def test_a_viewer_finds_memories_and_no_sessions(world: World) -> None:
+    text = client_of(Role.VIEWER).get(reverse("search") + "?q=tests").content.decode()
+    assert "What you typed" not in text
+    assert "Memories" in text
