@@ -92,6 +92,14 @@ def test_a_first_dream_is_offered_while_nothing_waits_and_none_ran(browser: Clie
     assert inbox_page.inbox(timezone.now(), Asked()).untidied == []
 
 
+def test_a_directory_that_the_agent_tidied_itself_is_not_called_never_tidied(
+    browser: Client, project: Project
+) -> None:
+    Project.objects.update(last_consolidated_at=timezone.now())
+    assert "last dream" in _text(browser, reverse("project", args=[project.pk]))
+    assert "no dream yet" not in _text(browser, reverse("inbox"))
+
+
 def test_a_copied_transcript_is_as_old_in_the_chart_as_in_the_lists(
     browser: Client, project: Project
 ) -> None:

@@ -344,6 +344,7 @@ def _untidied() -> list[Untidied]:
     alone = Memory.objects.filter(
         COUNTED_MEMORIES,
         project__dreams=None,
+        project__last_consolidated_at=None,  # the agent's own dream has tidied it as well
         project__gone_at=None,
         project__host=hosts.host(),
     )
