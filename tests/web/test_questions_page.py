@@ -10,7 +10,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from dreams.models import Hunk, Project, Proposal, Question
+from dreams.models import DreamRun, Hunk, Project, Proposal, Question
+from dreams.services import dreaming
+from tests.world import directory
 from tests.world import questions as asked
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,6 +53,27 @@ def answer(browser: Client, question: Question, option: str, **more):
 
 def state(question: Question) -> str:
     return Question.objects.values_list("state", flat=True).get(pk=question.pk)
+
+
+def test_a_long_statement_is_shown_from_the_sentence_that_the_question_rests_on(
+    browser: Client, tmp_path: Path
+) -> None:
+    said = "It supersedes [[project_seam_check]]."
+    others = "The importer of step 2 keeps what it read in a table beside the rows of step 1.\n" * 8
+    project = directory.make_project(
+        tmp_path,
+        {
+            "project_seam_check.md": "The seam check lists 61 packages with go list, and keeps a copy.\n",
+            "project_importer.md": f"{others}{said}\n",
+        },
+    )
+    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    assert run is not None
+    (question,) = Question.objects.filter(kind="changed")
+    one = card(page(browser, f"/projects/{project.pk}/questions/"), question)
+    assert one.count("<mark>") == 1 and f"<mark>{said}</mark>" in one
+    shown = one.partition("<blockquote")[2].partition(f"<mark>{said}")[0].rpartition("<blockquote")[2]
+    assert "… " in shown and len(shown) < 300
 
 
 def test_a_review_shows_its_questions_with_places_marks_and_options(

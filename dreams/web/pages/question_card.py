@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -30,6 +31,9 @@ MOST_LINES: Final = 120
 OPEN_LINES: Final = 24
 #: Where more than this share of two statements differs, only their values are marked: else marks would cover everything.
 MOST_MARKED: Final = 0.5
+#: So many characters before the first mark leave it inside the frame; of more, so many are kept.
+MOST_BEFORE_MARK: Final = 300
+KEPT_BEFORE_MARK: Final = 120
 #: Words of a statement that the recall page is asked with.
 MOST_ASKED: Final = 120
 
@@ -232,14 +236,30 @@ def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
     if len(made) < 2:
         return tuple(made)
     said = [one.runs[0].text for one in made]
-    first, _ = marked(said[0], said[1])
-    return (
-        replace(made[0], runs=first),
-        *(
-            replace(one, runs=marked(said[0], words)[1])
-            for one, words in zip(made[1:], said[1:], strict=True)
-        ),
-    )
+    quotes = [diff.visible(known.mask(str(found.get("quote", "")))) for found in row.evidence]
+    cited = [_cited(words, quotes) for words in said]
+    if any(cited) and _differing(said[0], said[1]) > MOST_MARKED:
+        shown = [_runs(words, spans) for words, spans in zip(said, cited, strict=True)]
+    else:
+        shown = [marked(said[0], said[1])[0], *(marked(said[0], words)[1] for words in said[1:])]
+    return tuple(replace(one, runs=_from_mark(runs)) for one, runs in zip(made, shown, strict=True))
+
+
+def _cited(said: str, quotes: Iterable[str]) -> list[diff.Span]:
+    """Where a part of a statement, not all of it, is what the question rests on."""
+    whole = len(" ".join(said.split()))
+    patterns = (r"\s+".join(map(re.escape, quote.split())) for quote in quotes)
+    found = [re.search(pattern, said) for pattern in patterns if pattern]
+    spans = (diff.Span(one.start(), one.end()) for one in found if one is not None)
+    return [span for span in spans if span.end - span.start < 0.9 * whole]
+
+
+def _from_mark(runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    """Without most of what stands before the first mark, where that would push the mark out of the frame."""
+    first = runs[0]
+    if len(runs) == 1 or first.differs or len(first.text) <= MOST_BEFORE_MARK:
+        return runs
+    return (Run("… " + first.text[-KEPT_BEFORE_MARK:].partition(" ")[2]), *runs[1:])
 
 
 def _place(place: Mapping[str, object], project: int, known: _Known) -> PlaceCard:
@@ -306,10 +326,17 @@ def _made(
 def marked(old: str, new: str) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
     """Both statements cut where their words differ, or where nearly all words do, at values that only one of them has."""
     sides = diff.word_spans(old, new)
-    share = sum(end - start for spans in sides for start, end in spans) / max(1, len(old) + len(new))
-    if share > MOST_MARKED:
+    if _share(sides, old, new) > MOST_MARKED:
         sides = _values(old, new), _values(new, old)
     return _runs(old, sides[0]), _runs(new, sides[1])
+
+
+def _differing(old: str, new: str) -> float:
+    return _share(diff.word_spans(old, new), old, new)
+
+
+def _share(sides: Iterable[Iterable[diff.Span]], old: str, new: str) -> float:
+    return sum(end - start for spans in sides for start, end in spans) / max(1, len(old) + len(new))
 
 
 def _values(said: str, other: str) -> list[diff.Span]:

@@ -90,7 +90,7 @@ def _history(context: Asking, old: str, unit: Statement, sentence: str) -> Itera
             Place(unit.path, unit.first_line, unit.text),
         ),
         (option, KEEP),
-        (from_memory(unit.path, unit.first_line, unit.text),),
+        (from_memory(unit.path, unit.first_line, sentence),),
         weight=OUT_OF_DATE,
     )
 
