@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import os
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
@@ -74,7 +74,7 @@ def _status(address: str) -> tuple[int, str]:
 @pytest.fixture
 def away(server: postgres.Server, tmp_path: Path) -> Iterator[tuple[Home, str]]:
     """A home that serves on a database of its own, and its address."""
-    home = _home(tmp_path, server.new_database(f"away_{tmp_path.name[-1]}_{os.getpid()}"))
+    home = _home(tmp_path, server.new_database(f"away_{uuid.uuid4().hex}"))
     try:
         home.start("serve", "--no-browser")
         yield home, link_of(home).partition("/login/")[0]
@@ -99,16 +99,21 @@ def test_while_the_server_is_away_pages_and_commands_say_so_and_afterwards_they_
     until(lambda: _status(address)[0] == 200, "a page once the server is back")
 
 
-@pytest.mark.more
-def test_the_scheduler_goes_on_once_the_server_is_back(
+def test_the_queue_says_in_single_lines_what_it_misses_and_goes_on_once_the_server_is_back(
     server: postgres.Server, away: tuple[Home, str]
 ) -> None:
     home, _ = away
     until(lambda: _last_tick(home), "a tick of the scheduler")
     server.stop()
-    server.start()
+    try:
+        until(lambda: "start the database server" in home.log.read_text(), "a word of the queue")
+    finally:
+        server.start()
     back = dt.datetime.now(dt.UTC)
     until(lambda: (_last_tick(home) or back) > back, "a tick after the server came back")
+    said = home.log.read_text()
+    assert "Traceback (" not in said and "  File " not in said
+    assert "Traceback (" in (home.data / "logs" / "faults.log").read_text()
 
 
 def _last_tick(home: Home) -> dt.datetime | None:

@@ -19,6 +19,8 @@ from pytest_django import Settings
 from dreams.lib import process
 from dreams.services import server_registry
 from dreams.services.serving import cluster, story, web_server
+from memoryweb import BASE_DIR
+from tests.world.processes.commands import environment as environment_of
 
 
 @pytest.fixture(autouse=True)
@@ -109,6 +111,31 @@ def test_a_worker_that_was_killed_at_work_does_not_count_as_busy(beat: cluster.P
     worker.kill()
     quiet(beat)
     assert beat.hangs()
+
+
+def test_a_process_of_the_queue_that_fails_says_so_in_one_line_and_its_traceback_is_kept(
+    tmp_path: Path,
+) -> None:
+    starts = (
+        "import django; django.setup()\n"
+        "from django_q import cluster as queue; from dreams.services.serving import cluster\n"
+        "cluster.fail_in_one_line()\n"
+        "one = queue.get_mp_context().Process(target=int, args=('no number',)); one.start(); one.join()\n"
+        "raise SystemExit(one.exitcode)"
+    )
+    environment = environment_of(tmp_path, DJANGO_SETTINGS_MODULE="memoryweb.settings")
+    done = subprocess.run(
+        [sys.executable, "-c", starts],
+        check=False,
+        env=environment,
+        cwd=BASE_DIR,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert "A process of the queue ended" in line and "ValueError" in line
+    assert "Traceback" in (tmp_path / "logs" / "faults.log").read_text()
 
 
 def test_a_group_is_ended_also_when_it_does_not_listen() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import fcntl
+import logging
 import multiprocessing
 import os
 import select
@@ -16,6 +17,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from multiprocessing.context import ForkContext, ForkProcess
 from pathlib import Path
 from types import FrameType
 
@@ -27,8 +29,11 @@ from django.utils import timezone
 from django_q.signals import post_execute_in_worker, post_spawn, pre_execute
 
 from dreams.lib import process
+from dreams.services import database
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
+
+log = logging.getLogger(__name__)
 
 LOOK_FOR_END_SECONDS = 0.05
 _DEAD = frozenset({psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
@@ -121,6 +126,40 @@ def take_lock(path: Path) -> int | None:
     return descriptor
 
 
+class _QueueProcess(ForkProcess):
+    """A process that fails with a line in the log; multiprocessing's own writes its traceback to the terminal."""
+
+    def run(self) -> None:
+        try:
+            super().run()
+        except Exception:
+            log.critical("A process of the queue ended and is started again", exc_info=True)
+            sys.exit(1)
+
+
+class _Context(ForkContext):
+    Process = _QueueProcess  # type: ignore[assignment] # a subclass of what it is
+
+
+def _with_remedy(record: logging.LogRecord) -> bool:
+    """Say what to do beside what a process met while the database server was away."""
+    if record.exc_info and database.is_away(record.exc_info[1]):
+        record.msg, record.args = (
+            f"{record.getMessage()} (start the database server; the queue then goes on)",
+            (),
+        )
+    return True
+
+
+def fail_in_one_line() -> None:
+    """Whatever a process of the queue meets is one line on the terminal, with its remedy; call it before they start."""
+    from django_q import cluster as queue  # noqa: PLC0415 - its import wants the apps ready
+
+    queue.get_mp_context = _Context
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_with_remedy)
+
+
 LOOK_SECONDS = 0.2
 GRACE_SECONDS = 2.0
 # Longer than the main process needs to end the group in an orderly way.
@@ -172,6 +211,7 @@ class _Run:
         connections.close_all()
         pulse = Pulse()
         post_spawn.connect(self._in_worker, weak=False)
+        fail_in_one_line()
         cluster = Cluster()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._tell)
