@@ -179,7 +179,7 @@ class Command(BaseCommand):
 
     def say(self, message: str) -> None:
         """Progress and remarks: stderr, so that stdout stays clean."""
-        self.stderr.write(message, self.style.NOTICE)
+        self.stderr.write(self._paths().mask(message), self.style.NOTICE)
 
 
 def parsed(parser: CommandParser, words: Sequence[str]) -> dict[str, Any]:

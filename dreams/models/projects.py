@@ -32,6 +32,9 @@ class Project(models.Model):
     agent_settings = models.JSONField(
         default=dict, blank=True, help_text="The agent's own settings and where each was found."
     )
+    secret_in_path = models.BooleanField(
+        db_default=False, help_text="The name of one of its folders has a secret in it."
+    )
     mode = models.CharField(
         max_length=20, blank=True, help_text="daily-log or remote: the agent manages this memory itself."
     )
@@ -63,6 +66,9 @@ class Project(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["host", "memory_dir"], name="project_unique_per_host")]
+        indexes = [
+            models.Index(fields=["id"], name="project_secret_paths", condition=models.Q(secret_in_path=True))
+        ]
         ordering = ["name", "slug"]
 
     def __str__(self) -> str:

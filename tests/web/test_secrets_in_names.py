@@ -1,4 +1,4 @@
-"""Secrets in names: of a memory, its file, a branch, a model, a helper. No page, command or answer shows one."""
+"""Secrets in names: of a memory, its file, a folder, a branch, a model, a helper. No page, command or answer shows one."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core import mail as django_mail
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
+from pytest_django import Settings
 
 from dreams.engines.types import Edit
 from dreams.management import mcp_server
 from dreams.management.base import Refused
 from dreams.models import Hunk, Project, Proposal
 from dreams.services import discovery, review
+from dreams.services.notify import digest, sending
 from dreams.services.search import index
 from dreams.web import urls
 from tests.world import directory as world
@@ -28,9 +32,11 @@ def _token(kind: str) -> str:
     return "gh" + "p_" + kind + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"[len(kind) :]
 
 
-NAME, TYPE, SAID, FILE, BRANCH, MODEL, ROW = map(
-    _token, ("Nam1", "Typ2", "Des3", "Fil4", "Bra5", "Mod6", "Row7")
+NAME, TYPE, SAID, FILE, BRANCH, MODEL, ROW, FOLDER = map(
+    _token, ("Nam1", "Typ2", "Des3", "Fil4", "Bra5", "Mod6", "Row7", "Fol8")
 )
+CWD = f"/home/dev/{FOLDER}"
+SLUG = CWD.replace("/", "-").replace("_", "-")
 TOKENS = {
     "name": NAME,
     "type": TYPE,
@@ -39,6 +45,8 @@ TOKENS = {
     "branch": BRANCH,
     "model": MODEL,
     "row": ROW,
+    "folder": FOLDER,
+    "folder of the agent": FOLDER.replace("_", "-"),
 }
 PATH = f"deploy_{FILE}.md"
 DEPLOY = f"---\nname: Deploy {NAME}\ndescription: with {SAID}\ntype: {TYPE}\n---\n\nThe database is db-1.internal.\n"
@@ -51,17 +59,19 @@ FILES = {
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    talk = talking.Talk(tmp_path, "branch")
-    talk.user("Where is the database?", gitBranch=f"fix/{BRANCH}").agent("On db-1.")
+    talk = talking.Talk(tmp_path, "branch", slug=SLUG)
+    talk.user("Where is the database?", gitBranch=f"fix/{BRANCH}", cwd=CWD).agent("On db-1.")
     talk.records[-1]["gitBranch"] = f"fix/{BRANCH}"
     talk.records[-1]["requestId"] = "r1"
     answer = talk.records[-1]["message"]
     assert isinstance(answer, dict)
     answer |= {"model": MODEL, "usage": {"input_tokens": 5, "output_tokens": 7}}
     talk.save(minutes_ago=60)
-    project = talking.first_start(tmp_path, FILES)
+    for path, text in FILES.items():
+        world.put(tmp_path / "projects" / SLUG / "memory" / path, text)
+    discovery.discover([tmp_path])
     index.catch_up(10)
-    return project
+    return Project.objects.get()
 
 
 @pytest.fixture
@@ -132,6 +142,8 @@ def test_no_command_and_no_answer_to_an_agent_shows_one_and_each_takes_the_name_
     ):
         call_command(*words)
         said.append(capsys.readouterr().out)
+    call_command("gates", json.loads(said[-1])["projects"][0]["memory_dir"], "--json")
+    said.append(capsys.readouterr().out)
     with pytest.raises(Refused):
         call_command("doctor", "--json")
     said.append(capsys.readouterr().out)
@@ -164,4 +176,13 @@ def test_nothing_about_a_branch_a_model_or_a_name_is_kept(project: Project) -> N
     ]
     assert not _shown(str(kept)) and "[redacted: github-token]" in str(kept)
     discovery.discover()
-    assert not _shown(str([*project.sessions.values_list("branch", "folder__cwd")]))
+    assert not _shown(str([*project.sessions.values_list("branch")]))
+
+
+def test_no_mail_and_no_webhook_has_one(project: Project, proposal: Proposal, settings: Settings) -> None:
+    settings.EMAIL_HOST = "mail.example"
+    found = digest.collect(timezone.now())
+    assert _shown(found.as_text()), "what is to be masked"
+    sending.send_mail(found, "me@example.com")
+    [mail] = django_mail.outbox
+    assert not _shown(f"{mail.subject} {mail.body}")

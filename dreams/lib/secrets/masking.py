@@ -33,7 +33,11 @@ class Mask:
     @classmethod
     def of(cls, texts: Iterable[str]) -> Mask:
         """For every secret in `texts`, wherever else its words stand."""
-        shown = {value: _hidden(value) for text in texts for value in values(text)}
+        return cls.hiding(value for text in texts for value in values(text))
+
+    @classmethod
+    def hiding(cls, secrets: Iterable[str]) -> Mask:
+        shown = {value: _hidden(value) for value in secrets}
         return cls(shown, {line: HIDDEN for value in shown for line in _lines_of(value)})
 
     def __call__(self, text: str) -> str:

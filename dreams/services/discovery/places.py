@@ -16,6 +16,7 @@ from dreams.lib.agents.base import AgentSource, FoundProject, LiveSession
 from dreams.lib.agents.claude_code.listing import printable
 from dreams.lib.files.text import storable
 from dreams.models import Project, Session, TranscriptFolder
+from dreams.services import secret_paths
 from dreams.services.discovery.rows import Tally
 
 # What people call a project: its repository's folder name, with as much before it as tells it from the
@@ -131,6 +132,11 @@ def keep(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[
     Project.objects.bulk_create(new, batch_size=_BATCH)
     Project.objects.bulk_update(changed, _FIELDS, batch_size=_BATCH)
     _keep_folders(places, host)
+    secret_paths.mark_folders(
+        (project.pk, path)
+        for project in (*new, *changed)
+        for path in (project.memory_dir, project.root, project.repo_dir)
+    )
     return places
 
 
@@ -177,6 +183,7 @@ def _keep_folders(places: list[KnownProject], host: str) -> None:
             if row.project_id != place.project.pk or row.gone_at is not None:
                 _move(row, place.project)
     TranscriptFolder.objects.bulk_create([row for _, row in new], batch_size=_BATCH)
+    secret_paths.mark_folders((place.project.pk, row.path) for place, row in new)
     for place, row in new:
         place.folders[row.path] = row.pk
 

@@ -17,6 +17,7 @@ from dreams import conf
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject
 from dreams.models import Project, Session, TranscriptFolder
+from dreams.services import secret_paths
 from dreams.services.discovery import (
     agents,
     instruction_files,
@@ -124,11 +125,12 @@ def _note_sessions(projects: set[int], folders: set[int]) -> None:
     )
     unknown = TranscriptFolder.objects.filter(pk__in=folders, cwd="").values_list("pk", flat=True)
     newest = Session.objects.filter(folder__in=list(unknown)).exclude(cwd="").order_by("touched_at")
-    cwds = dict(newest.values_list("folder", "cwd"))
+    cwds = {folder: (cwd, project) for folder, cwd, project in newest.values_list("folder", "cwd", "project")}
     # Two statements, prepared once: an update through the models for each of 10,000 projects would take seconds.
     with transaction.atomic():
         rows.note_last_sessions([(rows.moment(at), project) for project, at in last.order_by()])
-        rows.note_cwds([(cwd, folder) for folder, cwd in cwds.items()])
+        rows.note_cwds([(cwd, folder) for folder, (cwd, _) in cwds.items()])
+        secret_paths.mark_folders((project, cwd) for cwd, project in cwds.values())
 
 
 def _sources(roots: Iterable[Path | str] | None, tally: Tally) -> list[AgentSource]:

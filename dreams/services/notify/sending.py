@@ -28,7 +28,7 @@ from django.utils import timezone
 from dreams import conf
 from dreams.lib.files import text
 from dreams.models import Channel
-from dreams.services import auditlog
+from dreams.services import auditlog, secret_paths
 from dreams.services.notify.digest import Digest, collect
 from memoryweb import datadir
 
@@ -48,9 +48,10 @@ def send_mail(digest: Digest, to: str) -> None:
     """One mail to all addresses in `to`. Raises NotSent with the remedy."""
     if not settings.EMAIL_HOST:
         raise NotSent("No mail server is set. Set MEMORYWEB_EMAIL_HOST and start again.")
+    mask = secret_paths.known().mask
     message = EmailMessage(
-        subject=digest.subject,
-        body=digest.as_text(),
+        subject=mask(digest.subject),
+        body=mask(digest.as_text()),
         to=addresses(to),
         # Out-of-office answers to a robot help nobody.
         headers={"Auto-Submitted": "auto-generated"},
@@ -82,7 +83,8 @@ def post(digest: Digest, url: str) -> None:
     """POST `digest` to `url`. Raises NotSent with the remedy. A redirect is not followed."""
     if trouble := conf.bad_receiver(url):
         raise NotSent(trouble)
-    body = json.dumps(digest.as_json(), ensure_ascii=False, separators=(",", ":")).encode()
+    told = secret_paths.known().mask.deep(digest.as_json())
+    body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
     headers = _headers(body, int(digest.at.timestamp()))
     request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310 - http and https only, checked above
     place = urllib.parse.urlsplit(url).netloc.rpartition("@")[2]
