@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.core.cache import cache
+from django.db import DatabaseError
 
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.services import dreaming, handing_over, host_deeds, jobs, notify
+from dreams.services import database, dreaming, handing_over, host_deeds, jobs, notify
 from dreams.services.catching import story as catching
 from dreams.services.scheduling import scheduler
 
 log = logging.getLogger(__name__)
+
+
+@contextmanager
+def _ends_with_the_database() -> Iterator[None]:
+    """A row says that this process is at work on it, and nobody could be told otherwise: the process ends.
+
+    The queue starts another, and the next tick ends what a process had that is gone, instead of waiting for its lease.
+    """
+    try:
+        yield
+    except DatabaseError as error:
+        if not database.is_away(error):
+            raise
+        log.exception("a task of the queue was cut off")
+        raise SystemExit(1) from error
 
 
 def tick() -> str:
@@ -25,6 +43,7 @@ def tick() -> str:
     return f"{plural(report.evaluated, 'project')} judged, {plural(len(report.started), 'dream')} started"
 
 
+@_ends_with_the_database()
 def run_dream(dream_pk: int) -> str:
     """Run one pending dream. Handed out twice, it runs once."""
     dream = dreaming.run_dream(dream_pk)
@@ -44,18 +63,21 @@ def catch(project_pk: int) -> str:
     )
 
 
+@_ends_with_the_database()
 def write_notes(asked_pk: int) -> str:
     """Have a model write hand-over notes. Handed out twice, it writes once."""
     asked = handing_over.run(asked_pk)
     return f"{asked.session}: {asked.get_status_display()}" if asked else "nothing to do"
 
 
+@_ends_with_the_database()
 def run_job(run_pk: int) -> str:
     """Do one run of a job. Handed out twice, it is done once."""
     run = jobs.run_job(run_pk)
     return f"{run.label}: {run.get_status_display()}" if run else "nothing to do"
 
 
+@_ends_with_the_database()
 def carry_out(request_pk: int) -> str:
     """Do what was asked on another host. Handed out twice, it is done once."""
     request = host_deeds.carry_out(request_pk)

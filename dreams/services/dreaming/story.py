@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from django.conf import settings
+from django.db import close_old_connections
 from django.utils import timezone
 
 from dreams import conf, engines
@@ -76,6 +77,7 @@ def run_dream(dream_pk: int) -> DreamRun | None:
         end(dream, DreamRun.Status.FAILED, str(error), failure=DreamRun.Failure.ENGINE)
     except Exception as error:
         log.exception("dream %s failed", dream.public_id)
+        close_old_connections()  # a server that was away for a moment is reached by a new one
         end(
             dream,
             DreamRun.Status.FAILED,
