@@ -19,7 +19,7 @@ SCRATCH := MEMORYWEB_DATA_DIR="$(CURDIR)/$(VENV)/lint-data"
 help:
 	@echo "make run       start memoryweb and print a login link (ARGS=\"--port 9000\" for more)"
 	@echo "make test      run the tests, then the checks of 'make lint'"
-	@echo "make test-more run the long sweeps that 'make test' shows by a few cases"
+	@echo "make test-more run the long sweeps that 'make test' shows by a few cases, and tests on PostgreSQL"
 	@echo "make lint      style, types, templates, migrations, deployment"
 	@echo "make bench     measure speed beside its limits: one table (half an hour; ARGS=\"tick --size 0.1\" for less)"
 	@echo "make install   make ./.venv with everything in it"
@@ -50,8 +50,14 @@ test: install
 	$(PYTEST) --dist loadfile --no-loadscope-reorder -m "not more" $(ARGS)
 	@$(MAKE) --no-print-directory lint
 
+# A server of the tests' own, where PostgreSQL is installed; the driver is under the LGPL, so only tests install it.
+ON_POSTGRESQL := $(BIN)/python -m tests.world.processes.postgres env
+
 test-more: install
+	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
+		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
 	$(PYTEST) -m more $(ARGS)
+	$(ON_POSTGRESQL) $(PYTEST) --dist loadfile --no-loadscope-reorder -m "not more and not not_on_postgresql" tests/pipeline
 
 lint: install
 	$(BIN)/ruff check .

@@ -7,8 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.world.processes.commands import PROJECT
 from tests.world.transcripts import LINES, write
+
+pytestmark = pytest.mark.not_on_postgresql
 
 
 def run(data_dir: Path, folder: Path, *rows: object) -> list[dict[str, Any]]:

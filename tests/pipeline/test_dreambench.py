@@ -19,7 +19,7 @@ from dreams.engines.types import Edit, Job, Option, Outcome, Question, Reporter
 from dreams.models import Project
 from memoryweb import BASE_DIR
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.not_on_postgresql]
 
 
 @pytest.fixture

@@ -7,9 +7,12 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
 from django.core.management import call_command
 
 from tests.world.processes import commands as forked
+
+pytestmark = pytest.mark.not_on_postgresql
 
 RULES = "---\ntype: feedback\n---\n\n- Run the linter before every commit\n- Never deploy on Friday\n"
 

@@ -18,7 +18,7 @@ from tests.world.processes import postgres
 from tests.world.processes.commands import PROJECT
 from tests.world.processes.servers import Home, link_of, until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.more
 
 
 @pytest.fixture(scope="module")

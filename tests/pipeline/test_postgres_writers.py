@@ -16,14 +16,16 @@ from tests.world import directory as world
 from tests.world.processes import commands as forked
 from tests.world.processes import postgres
 
+pytestmark = pytest.mark.more
+
 WRITERS = 3
 
 
 class Site:
     """One database, one data directory."""
 
-    def __init__(self, url: str, folder: Path) -> None:
-        self.url, self.folder = url, folder
+    def __init__(self, server: postgres.Server, folder: Path) -> None:
+        self.server, self.url, self.folder = server, server.url(), folder
 
     def together(self, work: str, **given: object) -> list[object]:
         """Three processes do it at once; what went wrong in any of them."""
@@ -54,7 +56,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         url = server.url()
         done = forked.run("migrate", "-v0", environment=forked.environment(folder / "data", DATABASE_URL=url))
         assert done.returncode == 0, done.stderr
-        yield Site(url, folder)
+        yield Site(server, folder)
 
 
 def test_the_audit_log_is_written_by_three_at_once_and_its_chain_holds(site: Site) -> None:
@@ -125,3 +127,16 @@ def test_a_job_that_is_due_is_started_once(site: Site) -> None:
 def test_a_host_makes_itself_known_once(site: Site) -> None:
     assert len(set(site.results("register"))) == 1
     assert site.alone("figures")["hosts"] == 1
+
+
+def test_a_dream_that_lost_the_database_is_ended_by_the_next_tick_as_its_process_ends_too(
+    site: Site, tmp_path: Path
+) -> None:
+    """A worker that went on would look alive, and the dream would run until nobody renewed its lease for minutes."""
+    try:
+        dream = site.alone("dream_and_lose", folder=str(tmp_path), server=site.server.pid)
+    finally:
+        site.server.start()
+    found = site.alone("repair")
+    assert [dream, "running"] in found["before"]
+    assert dream in found["lost"]

@@ -8,6 +8,8 @@ import pytest
 
 from tests.world.processes import commands as forked
 
+pytestmark = pytest.mark.not_on_postgresql
+
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Path:

@@ -4,8 +4,12 @@ import io
 import json
 from pathlib import Path
 
+import pytest
+
 from dreams.management import batch
 from tests.world.processes.commands import run_batch
+
+pytestmark = pytest.mark.not_on_postgresql
 
 
 def test_each_line_gets_its_spans_and_its_rewritten_text_in_order(tmp_path: Path) -> None:

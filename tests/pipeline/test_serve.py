@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.world.processes import postgres
 from tests.world.processes.servers import PROMPTLY, Home, link_of, stop, until
 
 pytestmark = pytest.mark.slow
@@ -93,7 +94,7 @@ def test_a_second_queue_is_refused(served: Served) -> None:
 
 def test_files_of_the_data_directory_are_private(served: Served) -> None:
     assert stat.S_IMODE(served.home.data.stat().st_mode) == 0o700
-    for name in ("secret_key", "serve.json", "memoryweb.sqlite3"):
+    for name in ("secret_key", "serve.json", *([] if postgres.given() else ["memoryweb.sqlite3"])):
         assert stat.S_IMODE((served.home.data / name).stat().st_mode) == 0o600, name
 
 

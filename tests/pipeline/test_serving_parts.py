@@ -22,6 +22,8 @@ from dreams.services.serving import cluster, story, web_server
 from memoryweb import BASE_DIR
 from tests.world.processes.commands import environment as environment_of
 
+pytestmark = pytest.mark.not_on_postgresql
+
 
 @pytest.fixture(autouse=True)
 def own_data(tmp_path: Path, settings: Settings) -> Path:

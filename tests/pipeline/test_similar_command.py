@@ -12,6 +12,8 @@ from django.core.management import call_command
 from tests.world.processes import commands as forked
 from tests.world.processes.commands import run_batch
 
+pytestmark = pytest.mark.not_on_postgresql
+
 
 def test_each_pair_gets_a_decision_and_a_score_in_order(tmp_path: Path) -> None:
     same, other = run_batch(

@@ -138,7 +138,7 @@ class _QueueProcess(ForkProcess):
 
 
 class _Context(ForkContext):
-    Process = _QueueProcess  # type: ignore[assignment] # a subclass of what it is
+    Process = _QueueProcess
 
 
 def _with_remedy(record: logging.LogRecord) -> bool:

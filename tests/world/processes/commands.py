@@ -65,8 +65,16 @@ def environment(data: Path, **more: str) -> dict[str, str]:
     return {
         **{name: value for name, value in os.environ.items() if not name.startswith(ours)},
         "MEMORYWEB_DATA_DIR": str(data),
+        **on_the_server(data),
         **more,
     }
+
+
+def on_the_server(data: Path) -> dict[str, str]:
+    """Where the tests run on PostgreSQL, a data directory has a database of its own there, as it has a file else."""
+    from tests.world.processes import postgres
+
+    return {"DATABASE_URL": postgres.of(data)} if postgres.given() else {}
 
 
 class Station:

@@ -1,12 +1,15 @@
 """A PostgreSQL of the test's own, and processes that write to it at the same time.
 
-Needs the server's programs (Debian: `apt install postgresql`) and a driver (`pip install "psycopg[binary]"`). Where one
-is missing, each test says by name that it did not run.
+Needs the server's programs (Debian: `apt install postgresql`) and the driver of `requirements/postgresql.txt`. Where one
+is missing, each test says by name that it did not run. As a program it runs a command, such as pytest, with
+`DATABASE_URL` set to a server that lives as long as the command does.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import importlib.util
 import json
 import os
@@ -15,8 +18,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from tests.world.processes.commands import PROJECT
 
@@ -27,8 +33,8 @@ PATIENCE = 120
 def missing() -> str:
     """What is not installed, in words; "" when everything is."""
     if importlib.util.find_spec("psycopg") is None:
-        return "no PostgreSQL driver; pip install 'psycopg[binary]'"
-    return "" if programs() else "no PostgreSQL server; install postgresql"
+        return "no PostgreSQL driver; `.venv/bin/pip install -r requirements/postgresql.txt`"
+    return "" if programs() else "no PostgreSQL server; on Debian: apt install postgresql"
 
 
 def programs() -> Path | None:
@@ -72,6 +78,10 @@ class Server:
     def stop(self) -> None:
         self._run("pg_ctl", "-m", "immediate", "stop")
 
+    @property
+    def pid(self) -> int:
+        return int((self._base / "data" / "postmaster.pid").read_text().split()[0])
+
     def new_database(self, name: str) -> str:
         """The URL of an empty database."""
         _as(self._who, self._programs / "createdb", "-h", self._base, "-U", USER, name)
@@ -90,6 +100,77 @@ def server() -> Iterator[Server]:
         finally:
             with contextlib.suppress(subprocess.CalledProcessError):  # a test may have stopped it
                 made.stop()
+
+
+# --- Where the whole run is on a server -------------------------------------------------------------------------------
+
+
+def given() -> str:
+    """The URL of the server that the tests run on; "" where they run on SQLite."""
+    return os.environ.get("DATABASE_URL", "")
+
+
+def of(data: Path) -> str:
+    """The URL of the database of a data directory, made where there is none."""
+    return _database(data, "template1")
+
+
+def copied(made: Path, data: Path) -> str:
+    """The same, as a copy of the database of the data directory `made`, which nobody may use meanwhile."""
+    return _database(data, _name(made))
+
+
+@functools.cache
+def _database(data: Path, template: str) -> str:
+    from psycopg import sql
+
+    name, server = _name(data), urlsplit(given())
+    with _connected(given()) as connection:
+        connection.autocommit = True
+        there = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone()
+        if there and template != "template1":
+            connection.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
+        if not there or template != "template1":
+            made = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+            connection.execute(made.format(sql.Identifier(name), sql.Identifier(template)))
+    return urlunsplit(server._replace(path=f"/{name}"))
+
+
+def _name(data: Path) -> str:
+    return f"data_{hashlib.sha256(str(data).encode()).hexdigest()[:24]}"
+
+
+def rows(url: str, query: str, values: Sequence[object] = ()) -> list[dict[str, Any]]:
+    """What a query finds; nothing before its tables are made."""
+    from psycopg import errors
+    from psycopg.rows import dict_row
+
+    try:
+        with _connected(url) as connection:
+            found = connection.cursor(row_factory=dict_row).execute(query, list(values)).fetchall()
+    except errors.UndefinedTable:
+        return []
+    return [
+        {key: float(one) if isinstance(one, Decimal) else one for key, one in row.items()} for row in found
+    ]
+
+
+def _connected(url: str) -> Any:
+    import psycopg
+
+    return psycopg.connect(url, connect_timeout=PATIENCE)
+
+
+def main(command: Sequence[str]) -> int:
+    """Run a command on a server of its own."""
+    if reason := missing():
+        sys.stdout.write(f"The tests on PostgreSQL were not run: {reason}\n")
+        return 0
+    with server() as made:
+        return subprocess.run(command, env={**os.environ, "DATABASE_URL": made.url()}, check=False).returncode
+
+
+# --- Its own user, and processes at once ------------------------------------------------------------------------------
 
 
 def _server_user() -> pwd.struct_passwd | None:
@@ -127,3 +208,7 @@ def at_once(url: str, data: Path, *, processes: int, work: str, **given: object)
         one.stdin.write("go\n")
         one.stdin.flush()
     return [json.loads(one.communicate(timeout=PATIENCE)[0]) for one in running]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

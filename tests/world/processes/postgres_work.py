@@ -154,6 +154,43 @@ def register(number: int) -> str:
     return hosts.name_of(hosts.host())
 
 
+def dream_and_lose(number: int, folder: str, server: int) -> str:
+    """As a worker of the queue: a dream in whose middle the database server is ended."""
+    import os
+    import signal
+    import time
+
+    from django.utils import timezone
+
+    from dreams import engines, tasks
+    from dreams.lib import process
+    from dreams.models import DreamRun, Project
+    from dreams.services import dreaming
+
+    class Losing:
+        def run(self, job: object, watch: object) -> None:
+            os.kill(server, signal.SIGQUIT)
+            while process.is_alive(server):
+                time.sleep(0.05)
+            Project.objects.update(first_seen_at=timezone.now())
+
+    engines.get = lambda name: Losing()
+    asked = dreaming.request(Project.objects.get(pk=project(0, folder)), DreamRun.Trigger.PAGE)
+    try:
+        tasks.run_dream(asked.pk)
+    except SystemExit:
+        return str(asked.public_id)
+    return "the process goes on"
+
+
+def repair(number: int) -> dict[str, object]:
+    from dreams.models import DreamRun
+    from dreams.services.scheduling import scheduler
+
+    before = list(DreamRun.objects.values_list("public_id", "status"))
+    return {"before": before, "lost": scheduler.repair().lost}
+
+
 def figures(number: int) -> dict[str, object]:
     """What is in the database after all that."""
     from django_q.models import Schedule
@@ -199,6 +236,8 @@ WORK: dict[str, Callable[..., object]] = {
         root,
         story,
         project,
+        dream_and_lose,
+        repair,
         figures,
         take,
         carry,

@@ -22,6 +22,7 @@ import psutil
 
 from memoryweb import BASE_DIR
 from tests.world.processes import commands as forked
+from tests.world.processes import postgres
 
 MANAGE = (sys.executable, str(BASE_DIR / "manage.py"))
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/login/#token=\S+")
@@ -44,6 +45,7 @@ class Home:
             "CI": "1",
             "MEMORYWEB_DATA_DIR": str(self.data),
             "DJANGO_SETTINGS_MODULE": settings,
+            **forked.on_the_server(self.data),
         }
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
@@ -71,7 +73,9 @@ class Home:
         return self.folder / "log"
 
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
-        """Rows of the server's database; none before it is made."""
+        """Rows of the server's database; none before it is made. `query` has a `?` for each of `values`."""
+        if url := self.environment.get("DATABASE_URL"):
+            return postgres.rows(url, query.replace("?", "%s"), values)
         try:
             with sqlite3.connect(f"file:{self.data}/memoryweb.sqlite3?mode=ro", uri=True) as connection:
                 connection.row_factory = sqlite3.Row
@@ -102,19 +106,23 @@ def with_database(data: Path) -> Path:
     That a first command makes it is told in test_projects_command and test_serve.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    shutil.copy2(_database(), data)
+    made = _first()
+    if postgres.given():
+        postgres.copied(made.data, data)
+    else:
+        shutil.copy2(made.data / "memoryweb.sqlite3", data)
     return data
 
 
 @functools.cache
-def _database() -> Path:
+def _first() -> Home:
     """One for the whole run, made as everybody's is made."""
     folder = Path(tempfile.mkdtemp(prefix="memoryweb-made-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     home = Home(folder)
     done = home.run("projects")
     assert done.returncode == 0, done.stderr
-    return home.data / "memoryweb.sqlite3"
+    return home
 
 
 # Nothing takes this long; a machine that is busy with something else may.
