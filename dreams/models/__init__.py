@@ -21,6 +21,7 @@ from dreams.models.proposals import (
 )
 from dreams.models.questions import Question, QuestionOption
 from dreams.models.sessions import (
+    COUNTED_SESSIONS,
     HiddenPrompt,
     HistoryFile,
     HistoryPrompt,
@@ -37,6 +38,7 @@ from dreams.models.usage import DreamUsage, ModelRequest, Price, SetAside
 
 __all__ = [
     "COUNTED_MEMORIES",
+    "COUNTED_SESSIONS",
     "AppliedBatch",
     "AppliedFile",
     "AuditEntry",

@@ -8,6 +8,9 @@ from django.db import models
 
 from dreams.models.projects import Project, TranscriptFolder
 
+# What every page and command counts as sessions: the agent still has the transcript.
+COUNTED_SESSIONS = models.Q(gone_at__isnull=True)
+
 
 class Session(models.Model):
     """One transcript of a coding agent, with those of its sub-agents."""

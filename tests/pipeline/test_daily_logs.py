@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, DreamLog, DreamRun, Evidence, Policy, Project, Proposal
-from dreams.services import daily_logs, dreaming, review, rollback
+from dreams.services import daily_logs, discovery, dreaming, review, rollback
 from dreams.services.apply import applying
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
@@ -181,6 +181,23 @@ def test_in_daily_log_mode_a_dream_reads_the_logs_only_when_asked(logger: Projec
     assert AuditEntry.objects.get(action="dream.requested").data["logs"] is True
     decide(proposal)
     assert "invoices are sent by Paul" in memory(logger)
+
+
+def test_the_mode_stays_when_what_was_distilled_is_a_file_of_its_own(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path, {LOG: FIRST})
+    discovery.refresh(project)
+    project.refresh_from_db()
+    assert project.mode == "daily-log"
+    call_command("dream", str(project.memory_dir), "--logs", "--json")
+    decide(Proposal.objects.get())
+    assert list(world.folder(project).glob("[a-z]*.md")), "a topic file that a dream wrote"
+    discovery.refresh(project)
+    project.refresh_from_db()
+    assert project.mode == "daily-log", "the agent keeps logs as before"
+    world.put(world.folder(project) / "own_topic.md", "The agent wrote this itself.\n")
+    discovery.refresh(project)
+    project.refresh_from_db()
+    assert project.mode == ""
 
 
 def test_time_is_passed_and_a_waiting_review_is_not(

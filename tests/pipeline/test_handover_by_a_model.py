@@ -17,7 +17,7 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from dreams import conf
-from dreams.dev.fake_server import Reply, Script, Step, Use, WireServer
+from dreams.dev.fake_server import Reply, Script, Step, Use, WireServer, faults
 from dreams.dev.fake_server.messages import say
 from dreams.engines.handover import model, rules, sections
 from dreams.management.base import Refused
@@ -160,6 +160,18 @@ def test_without_a_key_nobody_is_asked(session: Session, monkeypatch, browser: C
         handing_over.request(session, "me")
     text = browser.get(reverse("session", args=[session.pk])).content.decode()
     assert "Write hand-over notes" in text and "notes/ask/" not in text
+
+
+def test_a_request_that_failed_says_so_and_that_nobody_retries_it(
+    session: Session, monkeypatch, browser: Client
+) -> None:
+    asked, _ = wrote(monkeypatch, session, [faults.status(400, "No such model")])
+    assert asked.status == "failed"
+    page = " ".join(browser.get(reverse("session", args=[session.pk])).content.decode().split())
+    assert "The model’s notes ended early" in page and "No such model" in page
+    assert "It is not retried by itself: ask again." in page
+    Session.objects.filter(pk=session.pk).update(gone_at=timezone.now())
+    assert "No such model" in browser.get(reverse("session", args=[session.pk])).content.decode()
 
 
 def test_a_short_session_is_not_worth_a_model_unless_asked_anyway(tmp_path: Path, monkeypatch) -> None:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.models import DreamRun, DreamSession, Hunk, Turn
-from dreams.services import dreaming
+from dreams.services import dreaming, settings_changes
 from tests.world import rows as world
 
 HTMX = {"HX-Request": "true"}
@@ -207,6 +207,19 @@ def test_a_failed_dream_promises_a_retry_only_where_dreams_start_by_themselves(
     assert ("The dream is retried automatically." in text) is retried
     assert ("no dream starts by itself" in text) is not retried
     assert ("Distil logs" in text) is (mode == "daily-log")
+
+
+@pytest.mark.parametrize("key", ["dreaming", "paused"])
+def test_a_failed_dream_is_not_said_to_be_retried_where_dreams_are_switched_off(
+    browser: Client, key: str
+) -> None:
+    project = world.make_project(failures=1, not_before=timezone.now())
+    run = world.make_dream(project, DreamRun.Status.FAILED, error="The key is refused.")
+    where = project if key == "dreaming" else None
+    settings_changes.set_override(key, key == "paused", project=where, actor="me")
+    text = _page(browser, run)
+    assert "retried automatically" not in text
+    assert ("Dreams are off for this project" if where else "paused") in text
 
 
 def test_a_failed_dream_leads_to_its_engine_where_that_is_what_failed(browser: Client) -> None:

@@ -12,13 +12,15 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import text
-from dreams.models import Hunk, Memory, Project, Proposal, Version
+from dreams.models import Evidence, Hunk, Memory, Project, Proposal, Version
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import ReviewRefused
 from tests.world import directory as real
+from tests.world import rows
 
 
 @pytest.fixture
@@ -110,6 +112,20 @@ def test_the_quotes_that_applied_changes_rest_on_stand_beside_the_text(
     shown = _page(browser, "memory", testing)
     assert "<blockquote>as I said</blockquote>" in shown
     assert "You · s.jsonl, line 3" in shown
+
+
+def test_a_quote_of_the_prompt_history_leads_to_the_prompt(browser: Client, project: Project) -> None:
+    proposal = real.three_changes(project)
+    session = rows.make_session(project, gone_at=timezone.now())
+    Evidence.objects.filter(hunk__file__proposal=proposal).update(session=session, line_no=3, note=NO_ANSWER)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, real.ME)
+    review.submit(proposal, real.ME)
+    applying.apply(proposal, real.ME)
+    testing = project.memories.get(path="feedback_testing.md")
+    for page in ("memory", "memory-blame"):
+        assert f'href="{reverse("session-prompt", args=[session.pk, 3])}"' in _page(browser, page, testing), (
+            page
+        )
 
 
 def test_the_index_shows_how_much_of_it_is_loaded(browser: Client, project: Project) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
+import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -48,6 +49,16 @@ def test_a_failing_project_shows_the_fault_of_its_last_dream(browser: Client) ->
     project = world.make_project("acme", failures=1)
     world.make_dream(project, DreamRun.Status.FAILED, error="The disk is full.")
     assert "The disk is full." in browser.get(reverse("projects")).content.decode()
+
+
+@pytest.mark.parametrize("mode", ["", "daily-log", "remote"])
+def test_a_failing_project_is_retried_only_where_dreams_start_by_themselves(
+    browser: Client, mode: str
+) -> None:
+    soon = timezone.now() + dt.timedelta(hours=5, minutes=1)
+    project = world.make_project("acme", failures=1, not_before=soon, mode=mode)
+    world.make_dream(project, DreamRun.Status.FAILED, error="The disk is full.")
+    assert ("Next try" in browser.get(reverse("projects")).content.decode()) is (mode == "")
 
 
 def test_text_and_state_narrow_the_list(browser: Client) -> None:

@@ -84,6 +84,21 @@ def test_sessions_on_disk_are_counted_and_listed_alike_by_the_tab_and_the_comman
     assert "Swept away" in gone and ">Kept " not in gone
 
 
+def test_the_chart_counts_the_sessions_on_disk_as_the_tab_does_and_names_those_that_are_gone(
+    browser: Client, project: Project
+) -> None:
+    now = timezone.now()
+    for title in ("Kept one", "Kept two"):
+        make.make_session(project, title, touched_at=now)
+    make.make_session(project, "Made by a dream", touched_at=now, own=True)
+    overview = reverse("project", args=[project.pk])
+    assert "3 sessions in 12 weeks" in _text(browser, overview)
+    make.make_session(project, "Swept away", touched_at=now, gone_at=now)
+    text = _text(browser, overview)
+    assert 'Sessions <span class="tab-count">3</span>' in text
+    assert "3 sessions in 12 weeks and 1 gone from disk" in text
+
+
 def test_a_first_dream_is_offered_while_nothing_waits_and_none_ran(browser: Client, project: Project) -> None:
     make.make_memory(make.make_project("small"))
     found = inbox_page.inbox(timezone.now(), Asked()).untidied
@@ -106,7 +121,7 @@ def test_a_copied_transcript_is_as_old_in_the_chart_as_in_the_lists(
     now = timezone.now()
     make.make_session(project, "Long ago", last_at=now - dt.timedelta(days=400), touched_at=now)
     make.make_session(project, "Lately", last_at=now - dt.timedelta(days=2), touched_at=now)
-    assert sum(timeline._sessions(project, now).values()) == 1
+    assert sum(timeline._sessions(project, now)[0].values()) == 1
     for page in (reverse("project", args=[project.pk]), reverse("search") + "?q=Long+ago"):
         assert (now - dt.timedelta(days=400)).strftime("%Y-%m-%dT") in _text(browser, page)
 

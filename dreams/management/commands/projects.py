@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dreams.lib import ages
 from dreams.management import base
-from dreams.models import COUNTED_MEMORIES, Memory, Project, Session
+from dreams.models import COUNTED_MEMORIES, COUNTED_SESSIONS, Memory, Project, Session
 from dreams.services import hosts
 
 
@@ -63,15 +63,16 @@ def present(host: str) -> QuerySet[Project]:
     """The projects that are not gone, of one host (by its key) or of all, with `session_count` and `memory_count`. One
     query."""
     memories = Memory.objects.filter(COUNTED_MEMORIES)
+    sessions = Session.objects.filter(COUNTED_SESSIONS)
     return (
         Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {}))
-        .annotate(session_count=_count(Session.objects.all()), memory_count=_count(memories))
+        .annotate(session_count=_count(sessions), memory_count=_count(memories))
         .order_by("name", "slug", "pk")
     )
 
 
 def _count(rows: QuerySet[Any]) -> Coalesce:
-    mine = rows.filter(project=OuterRef("pk"), gone_at__isnull=True).order_by()
+    mine = rows.filter(project=OuterRef("pk")).order_by()
     counted = mine.values("project").annotate(total=Count("pk")).values("total")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 

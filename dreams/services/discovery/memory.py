@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+
+from django.db.models import OuterRef, Subquery
 
 from dreams.lib import locks
 from dreams.lib.agents.base import AgentSettings, FoundMemory
 from dreams.lib.timestamps import from_ns
-from dreams.models import Memory, Project
+from dreams.models import Memory, Project, Version
 from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import Tally
 from dreams.services.memories import syncing
@@ -66,18 +68,28 @@ def _is_topic(entry: FoundMemory) -> bool:
     return entry.kind in ("topic", "team") and PurePosixPath(entry.path).name != "MEMORY.md"
 
 
-def _describe(place: KnownProject, found: Iterable[FoundMemory]) -> bool:
+def _describe(place: KnownProject, found: Sequence[FoundMemory]) -> bool:
     project = place.project
     settings = place.source.settings(place.home)
-    kinds = [entry.kind for entry in found]
+    logs_written = any(entry.kind == "log" for entry in found)
+    topics = {entry.path for entry in found if entry.kind == "topic"}
     mode = gates.detect_mode(
-        "1" if settings.remote.value else None, logs_written="log" in kinds, topic_files=kinds.count("topic")
+        "1" if settings.remote.value else None,
+        logs_written=logs_written,
+        topic_files=len(topics - _distilled(project)) if logs_written and topics else len(topics),
     )
     wanted = (as_json(settings), "" if mode is gates.Mode.NORMAL else mode.value, _consolidated(project))
     if (project.agent_settings, project.mode, project.last_consolidated_at) == wanted:
         return False
     project.agent_settings, project.mode, project.last_consolidated_at = wanted
     return True
+
+
+def _distilled(project: Project) -> set[str]:
+    """Files that were first written by a dream of ours: with them, too, an agent that keeps logs writes nothing else."""
+    first = Version.objects.filter(memory=OuterRef("pk")).order_by("at", "pk").values("origin")
+    rows = project.memories.filter(gone_at__isnull=True).annotate(first=Subquery(first[:1]))
+    return set(rows.filter(first=Version.Origin.APPLY).values_list("path", flat=True))
 
 
 def as_json(settings: AgentSettings) -> dict[str, bool | int | str | None]:

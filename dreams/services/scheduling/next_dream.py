@@ -27,6 +27,8 @@ from dreams.services.scheduling.gates.sessions import ENOUGH, Tally
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 _AS_JUDGED = tuple(gate.name for gate in gates.GATES.values() if gate.costly)
 _FROM_ROWS = tuple(gate.name for gate in gates.GATES.values() if not gate.costly)
+# Only a person or the agent opens these.
+_SWITCHES = ("paused", "project", "memory", "mode")
 _BY_SESSIONS = tuple(gate.name for gate in gates.GATES.values() if gate.by_sessions)
 
 
@@ -61,6 +63,11 @@ class NextDream:
         """The first closed gate that neither the clock nor sessions open."""
         names = () if not self.missing else _BY_SESSIONS
         return next((one for one in self.closed if one.opens_at is None and one.name not in names), None)
+
+    @property
+    def is_off(self) -> bool:
+        """No dream starts by itself here until somebody changes that: also none that failed is tried again."""
+        return any(one.name in _SWITCHES for one in self.closed)
 
     def sentence(self, now: dt.datetime) -> str:
         """What it waits for, or that it waits for nothing. A moment that is `opens_at` is not told again."""
@@ -102,6 +109,15 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
     ]
     late = dt.datetime.max.replace(tzinfo=dt.UTC)
     return sorted(found, key=lambda pair: (pair[1].opens_at or late, pair[1].missing, pair[0].pk))[:most]
+
+
+def why_off(project: Project, now: dt.datetime) -> str:
+    """Why no dream starts by itself in a project, as of its switches; "" where nobody switched it off."""
+    everywhere = Everywhere.load()
+    results = gates.evaluate(
+        facts_of(project, everywhere, now), everywhere.gate_config(project), now, names=_SWITCHES
+    )
+    return next((result.reason for result in results if not result.passed), "")
 
 
 def _next(

@@ -20,17 +20,28 @@ _LEFT, _TOP, _GAP = 30, 18, 3
 _NAMES = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
 
-def by_day(key: str, title: str, counts: Mapping[dt.date, int], today: dt.date, empty: str) -> Picture:
-    """The last twelve weeks up to `today`. `counts` are sessions per day; days outside are left out."""
+def by_day(
+    key: str,
+    title: str,
+    counts: Mapping[dt.date, int],
+    today: dt.date,
+    empty: str,
+    gone: Mapping[dt.date, int] | None = None,
+) -> Picture:
+    """The last twelve weeks up to `today`. `counts` are sessions per day, `gone` those that are no longer on disk; days
+    outside are left out."""
     first = today - dt.timedelta(today.weekday() + 7 * (WEEKS - 1))
     days = [first + dt.timedelta(n) for n in range((today - first).days + 1)]
-    found = {day: counts.get(day, 0) for day in days}
+    gone = gone or {}
+    found = {day: counts.get(day, 0) + gone.get(day, 0) for day in days}
+    left = sum(gone.get(day, 0) for day in days)
     total, most = sum(found.values()), max(found.values())
     if not total:
         return Picture(key, title, empty=empty)
     busiest = max(days, key=lambda day: found[day])
     peak = f", most on {long_day(busiest)}: {most}" if most > 1 else ""
-    sentence = f"{plural(total, 'session')} in {WEEKS} weeks{peak}."
+    also = f" and {left} gone from disk" if left else ""
+    sentence = f"{plural(total - left, 'session')} in {WEEKS} weeks{also}{peak}."
     size = (shapes.WIDTH - _LEFT) / WEEKS
     height = round(_TOP + size * 7)
     parts = [*_weekdays(size), *_months(first, size)]

@@ -36,6 +36,7 @@ class Quote:
     line: int | None
     #: Its row, where it is a line of a log.
     logged: int | None = field(default=None, compare=False)
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +270,7 @@ def _quote(row: Evidence) -> Quote:
         session=row.session_id,
         line=row.line_no,
         logged=row.pk if row.is_logged else None,
+        note=row.note,
     )
 
 

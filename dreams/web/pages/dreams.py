@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.db.models import Count, Exists, OuterRef, Prefetch
+from django.utils import timezone
 
 from dreams.lib import ages
 from dreams.lib.files.text import plural
@@ -15,7 +16,7 @@ from dreams.models import DreamRun, FileChange, Finding, Memory, Project, Propos
 from dreams.services import dreaming
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary
-from dreams.services.scheduling import gates
+from dreams.services.scheduling import gates, next_dream
 from dreams.web.paging import Listed, page_of
 
 PAGE_SIZE = 30
@@ -276,10 +277,17 @@ def _headline(run: DreamRun, told: Summary) -> tuple[str, str]:
 
 
 #: Where the gate of the agent's mode keeps the scheduler out.
-_RETRY: Mapping[str, str] = {
+_MODES: Mapping[str, str] = {
     gates.Mode.DAILY_LOG: "In the agent’s daily-log mode no dream starts by itself; Distil logs on the project’s page tries again.",
     gates.Mode.REMOTE: "In the agent’s remote mode no dream starts by itself.",
 }
+
+
+def _retry(project: Project) -> str:
+    off = next_dream.why_off(project, timezone.now())
+    if not off:
+        return "The dream is retried automatically."
+    return _MODES.get(project.mode) or f"It is not retried meanwhile: {off}"
 
 
 def _clock(run: DreamRun) -> str:
@@ -292,5 +300,5 @@ def _clock(run: DreamRun) -> str:
         return ""  # what ended it says this too
     again = run.project.not_before
     if run.status == DreamRun.Status.FAILED and again is not None:
-        return f"Nothing in your notes was changed. {_RETRY.get(run.project.mode, 'The dream is retried automatically.')}"
+        return f"Nothing in your notes was changed. {_retry(run.project)}"
     return "Nothing in your notes was changed, and the dream does not count."

@@ -369,6 +369,7 @@ class Proof:
     proposal: str
     #: Its row, where it is a line of a log.
     logged: int | None = field(default=None, compare=False)
+    note: str = ""
 
 
 def evidence(memory: Memory) -> list[Proof]:
@@ -395,6 +396,7 @@ def _proof(row: Evidence) -> Proof:
         line=row.line_no,
         proposal=row.hunk.file.proposal.public_id,
         logged=row.pk if row.is_logged else None,
+        note=row.note,
     )
 
 

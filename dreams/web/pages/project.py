@@ -17,6 +17,7 @@ from dreams.engines.anthropic import keys
 from dreams.lib.files.text import plural
 from dreams.models import (
     COUNTED_MEMORIES,
+    COUNTED_SESSIONS,
     Card,
     DreamSession,
     Memory,
@@ -300,9 +301,8 @@ def _memories_counted(project: Project) -> dict[str, int]:
 
 def _sessions_counted(project: Project) -> dict[str, int]:
     """Those on disk, and those of which only the row is left. One query."""
-    present = Q(gone_at__isnull=True)
     return project.sessions.aggregate(
-        sessions=Count("pk", filter=present), gone_sessions=Count("pk", filter=~present)
+        sessions=Count("pk", filter=COUNTED_SESSIONS), gone_sessions=Count("pk", filter=~COUNTED_SESSIONS)
     )
 
 
@@ -369,7 +369,7 @@ def _memory(row: Memory) -> MemoryRow:
 def sessions(
     project: Project, text: str = "", number: str | None = None, *, gone: bool = False
 ) -> Listed[SessionRow]:
-    rows = project.sessions.filter(gone_at__isnull=not gone)
+    rows = project.sessions.filter(~COUNTED_SESSIONS if gone else COUNTED_SESSIONS)
     if text:
         rows = rows.filter(
             Q(title__icontains=text) | Q(session_id__icontains=text) | Q(branch__icontains=text)
@@ -382,7 +382,7 @@ def sessions(
 
 def some_sessions(project: Project, total: int) -> Listed[SessionRow]:
     """As `some_memories`."""
-    rows = project.sessions.filter(gone_at__isnull=True).order_by("-touched_at", "-pk")
+    rows = project.sessions.filter(COUNTED_SESSIONS).order_by("-touched_at", "-pk")
     return listed(first_page(rows, FEW_SESSIONS, total), _sessions_rows(project))
 
 

@@ -332,7 +332,8 @@ COLUMNS: Sequence[tuple[str, Form, Callable[[Project, _Facts], object]]] = (
 def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | None]:
     """One sentence on the state, and when it ends by itself where that is known."""
     if rank == FAILING:
-        return facts.errors.get(row.pk) or "The last dream failed.", row.not_before
+        retried_at = None if facts.next[row.pk].is_off else row.not_before
+        return facts.errors.get(row.pk) or "The last dream failed.", retried_at
     if rank == OFF:
         return "Dreams are off for this project.", None
     if rank == GONE:

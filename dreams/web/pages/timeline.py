@@ -11,7 +11,16 @@ from django.db.models.functions import Cast, Coalesce, Substr
 from django.utils import timezone
 
 from dreams.lib.files.text import plural
-from dreams.models import AppliedBatch, DreamRun, GateEvaluation, Project, Proposal, Session, Version
+from dreams.models import (
+    COUNTED_SESSIONS,
+    AppliedBatch,
+    DreamRun,
+    GateEvaluation,
+    Project,
+    Proposal,
+    Session,
+    Version,
+)
 from dreams.services.memories import time_travel
 from dreams.services.proposals import decisions, summaries
 from dreams.services.proposals.summaries import Summary
@@ -29,6 +38,7 @@ MOST_VERSIONS = 50_000
 
 def pictures(project: Project, now: dt.datetime) -> list[Picture]:
     """Three queries, whatever the project's size."""
+    here, gone = _sessions(project, now)
     days, files, sizes = _growth(project, now)
     measures = (
         Measure("Size", sizes, size, short_size),
@@ -38,32 +48,38 @@ def pictures(project: Project, now: dt.datetime) -> list[Picture]:
         by_day(
             "sessions-by-day",
             "Sessions by day",
-            _sessions(project, now),
+            here,
             _day(now),
             f"No session in the last {WEEKS} weeks.",
+            gone,
         ),
         over_time("growth", "Memory growth", days, measures, "No memory has been seen yet."),
     ]
 
 
-def _sessions(project: Project, now: dt.datetime) -> dict[dt.date, int]:
-    """By the day on which each was last active.
+def _sessions(project: Project, now: dt.datetime) -> tuple[dict[dt.date, int], dict[dt.date, int]]:
+    """By the day on which each was last active: those that pages count, and those that are gone from disk.
 
     Counted in the database by ten minutes of UTC, and only those put into days: SQLite would ask Python for the day of
     every single row.
     """
     since = now - dt.timedelta(weeks=WEEKS + 1)
     at = Coalesce("last_at", "touched_at")
-    rows = Session.objects.filter(project=project, own=False, touched_at__gte=since).annotate(active=at)
+    rows = Session.objects.filter(project=project, touched_at__gte=since).annotate(active=at)
     rows = rows.filter(active__gte=since).order_by()
     stamp = Substr(Cast("active", TextField()), 1, len("2026-03-01 12:3"))
-    found: dict[dt.date, int] = {}
-    for text, count in (
-        rows.annotate(stamp=stamp).values("stamp").annotate(n=Count("pk")).values_list("stamp", "n")
-    ):
+    here: dict[dt.date, int] = {}
+    gone: dict[dt.date, int] = {}
+    counted = (
+        rows.annotate(stamp=stamp)
+        .values("stamp")
+        .annotate(all=Count("pk"), here=Count("pk", filter=COUNTED_SESSIONS))
+    )
+    for text, every, counts in counted.values_list("stamp", "all", "here"):
         day = _day(dt.datetime.fromisoformat(f"{text}0").replace(tzinfo=dt.UTC))
-        found[day] = found.get(day, 0) + count
-    return found
+        here[day] = here.get(day, 0) + counts
+        gone[day] = gone.get(day, 0) + every - counts
+    return here, gone
 
 
 def _day(moment: dt.datetime) -> dt.date:

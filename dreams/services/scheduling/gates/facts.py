@@ -186,7 +186,8 @@ def first_explicit(choices: Iterable[tuple[str, bool | None]], default: bool) ->
 def detect_mode(remote_environment: str | None, *, logs_written: bool, topic_files: int) -> Mode:
     """Mode from `CLAUDE_CODE_REMOTE` and from what the memory directory holds.
 
-    Daily-log mode leaves `logs/` and no topic file; a directory that has both is tidied like any other.
+    Daily-log mode leaves `logs/` and no topic file; a directory that has both is tidied like any other. `topic_files` are
+    those that no dream of ours distilled.
     """
     if (remote_environment or "").strip().lower() not in ("", "0", "false", "no", "off"):
         return Mode.REMOTE
