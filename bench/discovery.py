@@ -18,7 +18,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench._corpus import SHAPES, Corpus
+from bench.corpus import SHAPES, Corpus
 from bench.transcripts import bare, rows, side_by_side, timed, used
 
 MEMORIES = ("MEMORY", "one", "two")

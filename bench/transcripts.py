@@ -1,6 +1,6 @@
 """How fast transcripts are read, as a ratio to bare reading: `python bench/transcripts.py [--gb N]`.
 
-Corpora of two shapes (`_corpus`) are written to a temporary folder. What is compared runs side by side, one round after
+Corpora of two shapes (`corpus`) are written to a temporary folder. What is compared runs side by side, one round after
 another, and the medians of the rounds' ratios are shown: the machine's noise cancels out.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench._corpus import SHAPES, Corpus
+from bench.corpus import SHAPES, Corpus
 from dreams.lib.agents.transcripts import (
     Reader,
     Scan,

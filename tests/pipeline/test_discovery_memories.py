@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dreams.lib.files.workspace import Snapshot
 from dreams.models import Memory, Project, Version
 from dreams.services.memories import syncing
 from tests.world.agent_folder import Root, project, reasons
@@ -84,14 +85,14 @@ def test_one_project_whose_memories_fail_does_not_stop_the_others(
     bad, good = root.repository("bad"), root.repository("good")
     root.memory(bad, "fact.md")
     root.memory(good, "fact.md")
-    real = syncing.refresh
+    real = syncing.sync
 
-    def refresh(one: Project) -> list[str]:
+    def sync(one: Project, snapshot: Snapshot, **given: bool) -> list[str]:
         if one.slug.endswith("bad"):
             raise RuntimeError("the disk\nsays no")
-        return real(one)
+        return real(one, snapshot, **given)
 
-    monkeypatch.setattr(syncing, "refresh", refresh)
+    monkeypatch.setattr(syncing, "sync", sync)
     report = root.discover()
     assert [skip.reason for skip in report.skipped] == ["its memories could not be read: the disk says no"]
     assert Memory.objects.get().project.slug.endswith("good")

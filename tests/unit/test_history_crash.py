@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from dulwich.objects import Blob
 
-from dreams.lib.storage.history import HistoryBusy, HistoryStore, Meta
+from dreams.lib.files import flush
+from dreams.lib.storage.history import HistoryBusy, HistoryStore, Meta, State, durable
 from dreams.lib.storage.history.gitrepo import GitRepo
 from tests.world.processes.killed import dies
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 STEPS = [(os, "fsync"), (os, "replace"), (Path, "rename"), (Path, "unlink"), (os, "unlink"), (os, "mkdir")]
+STEPS += [(flush, "sync_file_system")]
 SECRET = b"the word that leaked"
 
 
@@ -134,6 +136,63 @@ def test_making_a_history_killed_at_any_step_leaves_none_or_a_whole_one(tmp_path
         assert not list(tmp_path.glob(".p.git*"))
 
     every_step(prepare, partial(make, path), check)
+
+
+def first_state(number):
+    text = {"a.md": b"text %d" % number, "deep/b.md": b"the same"}
+    return State(text, {path: Meta(0o600, 1) for path in text}, "First look", {}, NOON, "Ann")
+
+
+def begin(folder, names):
+    HistoryStore.begin(folder, {name: first_state(number) for number, name in enumerate(names)})
+
+
+@pytest.mark.parametrize("whole_file_system", [True, False])
+def test_many_begun_together_and_killed_at_any_step_are_each_whole_or_not_there(
+    tmp_path, monkeypatch, whole_file_system
+):
+    if not whole_file_system:
+        monkeypatch.setattr(flush, "_tells_what_failed", lambda: False)
+        monkeypatch.setattr(durable, "_SYNCS_AT_ONCE", 1)
+    monkeypatch.setattr(durable, "_MANY", 2)
+    names = ["0.git", "1.git"]
+    folder = tmp_path / "history"
+
+    def check(step, killed):
+        there = [name for name in names if (folder / name).exists()]
+        assert killed or there == names
+        for name in there:
+            with HistoryStore(folder / name) as store:
+                assert store.verify() == []
+                assert len(store.log()) == 1
+        begin(folder, names)
+        for number, name in enumerate(names):
+            with HistoryStore(folder / name) as store:
+                assert store.read(store.tree_at(NOON)["a.md"]) == b"text %d" % number
+                assert store.verify() == []
+        assert {path.name for path in folder.iterdir()} == {*names, ".building.flock"}
+
+    every_step(lambda step: shutil.rmtree(folder, ignore_errors=True), partial(begin, folder, names), check)
+
+
+def test_one_that_cannot_begin_stops_no_other_and_one_that_is_there_is_left_alone(tmp_path):
+    begin(tmp_path, ["0.git"])
+    odd = State({"../out.md": b"x"}, {}, "First look", {}, NOON, "Ann")
+    states = {"0.git": first_state(5), "odd.git": odd, "new.git": first_state(1)}
+    assert HistoryStore.begin(tmp_path, states) == {"new.git"}
+    with HistoryStore(tmp_path / "0.git") as store:
+        assert store.read(store.tree_at(NOON)["a.md"]) == b"text 0"
+    assert not (tmp_path / "odd.git").exists()
+
+
+def test_a_history_begun_with_a_state_takes_the_next_one(tmp_path):
+    begin(tmp_path, ["0.git"])
+    with HistoryStore.open_or_create(tmp_path / "0.git") as store:
+        same = first_state(0)
+        assert store.commit(same.files, same.manifest, "Again", {}, NOON, "Ann") is None
+        assert keep(store, b"later", 3)
+        assert len(store.log()) == 2
+        assert store.verify() == []
 
 
 def test_a_repack_killed_at_any_step_loses_nothing(tmp_path):

@@ -168,9 +168,9 @@ def test_a_text_put_aside_is_kept_and_shared_with_later_commits(store):
     assert store.read(sha256(b"quote")) == b"quote"
 
 
-def test_a_thousand_files_make_one_pack_each_for_texts_and_state(store):
+def test_a_thousand_files_make_one_pack(store):
     keep(store, {f"d{n % 9}/{n}.md": b"text %d" % n for n in range(1000)})
-    assert len(list(store.path.glob("objects/pack/*.pack"))) == 2
+    assert len(list(store.path.glob("objects/pack/*.pack"))) == 1
     assert len(store.tree_at(NOON)) == 1000
 
 

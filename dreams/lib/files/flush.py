@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
+import sys
+from functools import cache
+from pathlib import Path
 
 #: On macOS `fsync` only hands the bytes to the drive, which may keep them in its cache; this asks the drive to write them.
 _FULL: int | None = getattr(fcntl, "F_FULLFSYNC", None)
@@ -18,3 +22,35 @@ def to_disk(fd: int) -> None:
             os.fsync(fd)
     else:
         os.fsync(fd)
+
+
+def all_to_disk(folder: Path) -> bool:
+    """The same for everything that was written below the file system of `folder`, in one step; raises OSError.
+
+    False where the system has no such step, or would keep quiet about what failed: then each file is to be flushed.
+    """
+    if not _tells_what_failed():
+        return False
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        sync_file_system(fd)
+    finally:
+        os.close(fd)
+    return True
+
+
+def sync_file_system(fd: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syncfs(fd) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+@cache
+def _tells_what_failed() -> bool:
+    """Linux has syncfs, which reports what could not be written since 5.8."""
+    if not sys.platform.startswith("linux"):
+        return False
+    first, _, rest = os.uname().release.partition(".")
+    second = rest.partition(".")[0].partition("-")[0]
+    return first.isdigit() and second.isdigit() and (int(first), int(second)) >= (5, 8)

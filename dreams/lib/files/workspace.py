@@ -36,10 +36,10 @@ class SnapshotFile:
     mtime_ns: int
     inode: int
     links: int
+    sha256: str = field(init=False)
 
-    @property
-    def sha256(self) -> str:
-        return text.sha256(self.data)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sha256", text.sha256(self.data))  # frozen; asked for many times
 
     @property
     def read_only_because(self) -> str:

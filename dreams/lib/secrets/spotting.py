@@ -266,14 +266,35 @@ def _after_underscore(pattern: str) -> str:
     return rf"(?:\b|_)(?P<s>{pattern[2:]})"
 
 
-def _grouped() -> list[tuple[re.Pattern[str], list[_Rule]]]:
-    """Rules in groups, each with one pattern that tells whether any of them fits: one for all would outgrow re2's memory."""
-    rules = list(_rules())
-    groups = [rules[at : at + GROUP] for at in range(0, len(rules), GROUP)]
-    return [(re2.compile("|".join(f"(?:{rule.source})" for rule in group)), group) for group in groups]
+class _Prefixed:
+    """The rules that one look at a text leaves: those whose fixed words (`ghp_`, `password`) are in it.
+
+    A rule without any fixed word stands in a group with others, which has one pattern that tells whether any of them fits.
+    """
+
+    def __init__(self, rules: list[_Rule]) -> None:
+        self._rules, self._filter = rules, re2.Filter()
+        for rule in rules:
+            self._filter.Add(rule.source)
+        self._filter.Compile()
+        always = set(self._filter.Match("", potential=True) or ())
+        self._worded = frozenset(range(len(rules))) - always
+        wordless = sorted(always)
+        groups = [wordless[at : at + GROUP] for at in range(0, len(wordless), GROUP)]
+        self._groups = [
+            (re2.compile("|".join(f"(?:{rules[at].source})" for at in group)), group) for group in groups
+        ]
+
+    def fitting(self, text: str) -> list[_Rule]:
+        """In the order of the rules: all that fit, and some that do not."""
+        found = self._worded.intersection(self._filter.Match(text, potential=True) or ())
+        return [self._rules[at] for at in sorted(found.union(*self._wordless(text)))]
+
+    def _wordless(self, text: str) -> Iterator[list[int]]:
+        return (group for any_of_them, group in self._groups if any_of_them.search(text))
 
 
-_GROUPS = _grouped()
+_PREFIXED = _Prefixed(list(_rules()))
 _ASSIGNED = re2.compile(_ASSIGNMENT)
 _SET = re2.compile(_SETTING)
 
@@ -300,13 +321,7 @@ def _encodable(text: str) -> str:
 
 
 def _prefixed(text: str) -> Iterator[SecretSpan]:
-    for any_of_them, group in _GROUPS:
-        if any_of_them.search(text):
-            yield from _by_rules(text, group)
-
-
-def _by_rules(text: str, group: list[_Rule]) -> Iterator[SecretSpan]:
-    for rule in group:
+    for rule in _PREFIXED.fitting(text):
         for match in rule.pattern.finditer(text):
             start, end = match.span(rule.pattern.groupindex.get("s", 0))
             value = text[start:end] if rule.judge is _JUDGES["form"] else _ended(text[start:end])

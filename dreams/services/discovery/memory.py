@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from django.db.models import OuterRef, Subquery
 
 from dreams.lib import locks
 from dreams.lib.agents.base import AgentSettings, FoundMemory
+from dreams.lib.files import workspace
+from dreams.lib.files.workspace import Snapshot
+from dreams.lib.storage.history import HistoryError
 from dreams.lib.timestamps import from_ns
 from dreams.models import Memory, Project, Version
 from dreams.services.discovery.places import KnownProject
@@ -21,6 +26,9 @@ from dreams.services.scheduling import gates
 log = logging.getLogger(__name__)
 
 Numbers = dict[str, tuple[int, int, int]]
+# What is read of new or changed directories before it is written.
+DIRECTORIES_AT_ONCE = 50
+BYTES_AT_ONCE = 32 << 20
 _STATE = ["agent_settings", "mode", "last_consolidated_at"]
 
 
@@ -32,13 +40,28 @@ def refresh_all(places: list[KnownProject], host: str, tally: Tally) -> None:
         rows = rows.filter(project=places[0].project)
     for project, path, *numbers in rows.values_list("project_id", "path", "size", "mtime_ns", "inode"):
         known.setdefault(project, {})[path] = (numbers[0], numbers[1], numbers[2])
-    changed = [place.project for place in places if _refresh(place, known.get(place.project.pk, {}), tally)]
+    looks = [_look(place, known.get(place.project.pk, {}), tally) for place in places]
+    _sync([look for look in looks if look.stale], tally)
+    changed = list[Project]()
+    for look in looks:
+        with _passed_over(look.place, tally):
+            if look.found is not None and _describe(look.place, look.found):
+                changed.append(look.place.project)
     Project.objects.bulk_update(changed, _STATE, batch_size=200)
 
 
-def _refresh(place: KnownProject, known: Numbers, tally: Tally) -> bool:
-    """True when the project's own row changed. One bad project never stops the others."""
-    try:
+@dataclass(slots=True)
+class _Look:
+    """What a listing of one memory directory found; None where it could not be listed. `stale`: files differ from their rows."""
+
+    place: KnownProject
+    found: list[FoundMemory] | None = None
+    stale: bool = False
+
+
+def _look(place: KnownProject, known: Numbers, tally: Tally) -> _Look:
+    look = _Look(place)
+    with _passed_over(place, tally):
         found = []
         for entry in place.source.memories(place.project.memory_dir):
             if isinstance(entry, FoundMemory):
@@ -47,16 +70,47 @@ def _refresh(place: KnownProject, known: Numbers, tally: Tally) -> bool:
                 tally.pass_over(entry)
         tally.memories += sum(map(_is_topic, found))
         now = {e.path: (e.size, e.mtime_ns, e.inode) for e in found if syncing.is_memory(e.path)}
-        if now != known:
-            syncing.refresh(place.project)
-        return _describe(place, found)
+        look.found, look.stale = found, now != known
+    return look
+
+
+def _sync(stale: Sequence[_Look], tally: Tally) -> None:
+    """Read what differs, some directories at a time: the histories of new ones are made durable together."""
+    waiting: dict[int, tuple[_Look, Snapshot]] = {}
+    size = 0
+    for look in stale:
+        with _passed_over(look.place, tally):
+            snapshot = workspace.take(syncing.memory_dir(look.place.project))
+            waiting[look.place.project.pk] = look, snapshot
+            size += sum(len(file.data) for file in snapshot.files.values())
+        if len(waiting) >= DIRECTORIES_AT_ONCE or size >= BYTES_AT_ONCE:
+            _write(waiting, tally)
+            waiting, size = {}, 0
+    _write(waiting, tally)
+
+
+def _write(waiting: dict[int, tuple[_Look, Snapshot]], tally: Tally) -> None:
+    begun = set[int]()
+    try:
+        begun = syncing.begin_histories((look.place.project, shot) for look, shot in waiting.values())
+    except (OSError, HistoryError) as error:
+        log.warning("histories: %s", error)  # each one is tried by itself now, and tells
+    for pk, (look, snapshot) in waiting.items():
+        with _passed_over(look.place, tally):
+            syncing.sync(look.place.project, snapshot, begun=pk in begun)
+
+
+@contextmanager
+def _passed_over(place: KnownProject, tally: Tally) -> Iterator[None]:
+    """One bad project never stops the others."""
+    try:
+        yield
     except Exception as error:
         # What the disk says, or a lock file that a person has to move away, is no fault of ours to trace.
         log.warning(
             "memories of %s: %s", place.project.memory_dir, error, exc_info=not isinstance(error, OSError)
         )
         tally.skip(place.project.memory_dir, f"its memories could not be read: {_one_line(error)}")
-        return False
 
 
 def _one_line(error: Exception) -> str:

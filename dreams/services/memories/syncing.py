@@ -27,6 +27,7 @@ from dreams.services.questions import states
 from dreams.services.search import index
 
 NAME_LIMIT = 300
+ROWS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,27 @@ def refresh_if_here(project: Project) -> None:
         refresh(project)
 
 
-def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = None) -> list[str]:
+def begin_histories(found: Iterable[tuple[Project, workspace.Snapshot]]) -> set[int]:
+    """Histories for projects that were never looked at, with the first state of each; the ids of those that have one now.
+
+    For many together, which costs a few waits for the disk; `sync` is then told that this state is kept.
+    """
+    states: dict[str, history.State] = {}
+    keys: dict[str, int] = {}
+    for project, snapshot in found:
+        path = history_path(project)
+        if snapshot.files and not path.exists():
+            keys[path.name] = project.pk
+            states[path.name] = _state(project, snapshot.files, Cause(), first_look=True)
+    return {keys[name] for name in history.HistoryStore.begin(history_folder(), states)} if states else set()
+
+
+def sync(
+    project: Project, snapshot: workspace.Snapshot, cause: Cause | None = None, *, begun: bool = False
+) -> list[str]:
     """Rows, blobs, versions and a commit for `snapshot`; returns the paths whose bytes changed.
+
+    `begun`: the history of a project without rows was made with this state, see `begin_histories`.
 
     What stands there and cannot be read counts as it was last seen: it is not removed. What an apply wrote and could not
     record then is recorded as that apply, and only what is left as a change made outside.
@@ -129,7 +149,9 @@ def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = N
         seen = _as_seen(row for path, row in rows.items() if path not in paths and row.gone_at is None)
         written = {path: now[path] for path in paths & now.keys()}
         changed.update(_record(project, {**others, **seen, **written}, late, keep=rows.keys() - paths))
-    changed.update(_record(project, {**others, **now}, cause or Cause(), keep=unread.keys()))
+    changed.update(
+        _record(project, {**others, **now}, cause or Cause(), keep=unread.keys(), kept=begun and not rows)
+    )
     _remember_unread(project, unread)
     if changed:
         states.refresh(project)
@@ -204,26 +226,25 @@ def _record(
     everything: Mapping[str, workspace.SnapshotFile],
     cause: Cause,
     keep: Collection[str],
+    *,
+    kept: bool = False,
 ) -> list[str]:
-    """Make rows and history say what `everything` says; returns the paths whose bytes changed. `keep` are not gone."""
+    """Make rows and history say what `everything` says; returns the paths whose bytes changed. `keep` are not gone,
+    `kept` says that the history has this state."""
     now = timezone.now()
     files = {path: file for path, file in everything.items() if is_memory(path)}
     known = {
         path: sha for path, sha in project.memories.filter(gone_at=None).values_list("path", "sha256") if sha
     }
-    first_look = not project.memories.exists()
-    if known != {path: file.sha256 for path, file in files.items()}:
+    first_look = not known and not project.memories.exists()
+    if not kept and known != {path: file.sha256 for path, file in files.items()}:
         # Before the rows: once they say that a state was seen, nobody would keep it again after a crash.
         commit(project, everything, cause, first_look=first_look)
     with transaction.atomic():
         database.one_at_a_time(f"memories of {project.pk}")
         rows = {row.path: row for row in project.memories.select_for_update()}
         blobs.put_many(file.data for file in files.values())
-        changed = [
-            path
-            for path, file in files.items()
-            if _save(project, rows.get(path), file, cause, now, first_look)
-        ]
+        changed = _save(project, rows, files, cause, now, first_look=first_look)
         index.add({files[path].sha256: files[path].data for path in changed})
         there = {*files, *keep}
         gone = [row for path, row in rows.items() if path not in there and row.gone_at is None]
@@ -234,35 +255,47 @@ def _record(
 
 def _save(
     project: Project,
-    row: Memory | None,
-    file: workspace.SnapshotFile,
+    rows: Mapping[str, Memory],
+    files: Mapping[str, workspace.SnapshotFile],
     cause: Cause,
     now: dt.datetime,
+    *,
     first_look: bool,
-) -> bool:
-    """Update one row; True when its bytes are others than before."""
-    row = row or Memory(project=project, path=file.path)
-    sha = file.sha256
-    is_new = row.sha256 != sha or row.gone_at is not None
-    if is_new:
-        _describe(row, file)
-        row.changed_at = dt.datetime.fromtimestamp(file.mtime_ns / 1e9, dt.UTC)
-    row.sha256, row.size, row.mode = sha, len(file.data), file.mode
-    row.mtime_ns, row.inode, row.gone_at = file.mtime_ns, file.inode, None
-    row.save()
-    if is_new:
-        Version.objects.create(
-            memory=row,
-            sha256=sha,
-            size=len(file.data),
-            mode=file.mode,
-            mtime_ns=file.mtime_ns,
-            at=row.changed_at if first_look and row.changed_at else now,
-            origin=cause.origin or (Version.Origin.FOUND if first_look else Version.Origin.OUTSIDE),
-            proposal=cause.proposal,
-            actor=cause.actor,
-        )
-    return is_new
+) -> list[str]:
+    """Bring rows up to files; the paths whose bytes are others than before, each of which gets a version."""
+    new = list[Memory]()
+    changed = dict[str, Memory]()
+    for path, file in files.items():
+        row = rows.get(path) or Memory(project=project, path=path)
+        if row.sha256 != file.sha256 or row.gone_at is not None:
+            changed[path] = row
+            _describe(row, file)
+            row.changed_at = dt.datetime.fromtimestamp(file.mtime_ns / 1e9, dt.UTC)
+        row.sha256, row.size, row.mode = file.sha256, len(file.data), file.mode
+        row.mtime_ns, row.inode, row.gone_at = file.mtime_ns, file.inode, None
+        if path in rows:
+            row.save()
+        else:
+            new.append(row)
+    Memory.objects.bulk_create(new, batch_size=ROWS_AT_ONCE)
+    Version.objects.bulk_create(
+        [
+            Version(
+                memory=row,
+                sha256=row.sha256,
+                size=row.size,
+                mode=row.mode,
+                mtime_ns=row.mtime_ns,
+                at=row.changed_at if first_look and row.changed_at else now,
+                origin=cause.origin or (Version.Origin.FOUND if first_look else Version.Origin.OUTSIDE),
+                proposal=cause.proposal,
+                actor=cause.actor,
+            )
+            for row in changed.values()
+        ],
+        batch_size=ROWS_AT_ONCE,
+    )
+    return list(changed)
 
 
 def _describe(row: Memory, file: workspace.SnapshotFile) -> None:
@@ -312,6 +345,18 @@ def commit(
     first_look: bool = False,
 ) -> None:
     """One commit of the whole directory into the project's history; an unchanged tree makes none."""
+    state = _state(project, everything, cause, first_look=first_look)
+    with open_history(project) as store:
+        store.commit(state.files, state.manifest, state.subject, state.trailers, state.at, state.author)
+
+
+def _state(
+    project: Project,
+    everything: Mapping[str, workspace.SnapshotFile],
+    cause: Cause,
+    *,
+    first_look: bool,
+) -> history.State:
     subject = cause.reason or ("First look" if first_look else "Changed outside memoryweb")
     trailers = {
         "Origin": (cause.origin or Version.Origin.OUTSIDE).value,
@@ -319,7 +364,11 @@ def commit(
         # So that an export says what it is of, without the database.
         "Directory": project.memory_dir,
     }
-    manifest = {path: history.Meta(file.mode, file.mtime_ns) for path, file in everything.items()}
-    contents = {path: file.data for path, file in everything.items()}
-    with open_history(project) as store:
-        store.commit(contents, manifest, subject, trailers, timezone.now(), cause.actor or "memoryweb")
+    return history.State(
+        {path: file.data for path, file in everything.items()},
+        {path: history.Meta(file.mode, file.mtime_ns) for path, file in everything.items()},
+        subject,
+        trailers,
+        timezone.now(),
+        cause.actor or "memoryweb",
+    )

@@ -13,6 +13,7 @@ from .model import (
     HistoryError,
     Meta,
     Problem,
+    State,
     UnknownVersion,
     Version,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "HistoryStore",
     "Meta",
     "Problem",
+    "State",
     "UnknownVersion",
     "Version",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +19,8 @@ from .model import HistoryBusy
 UNFINISHED = ".unfinished"
 LOCK_SECONDS = 30.0
 _SYNCS_AT_ONCE = 8
+#: From so many folders on, one step for the whole file system costs less than one for each file.
+_MANY = 4
 
 
 def sync_folder(folder: Path) -> None:
@@ -30,19 +32,23 @@ def sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
-def sync_tree(folder: Path) -> None:
-    """Make a whole small folder durable, for what a library wrote without syncing.
+def sync_trees(folders: Sequence[Path]) -> None:
+    """Make whole folders of one file system durable, for what was written there without syncing.
 
-    All at once: the disk joins syncs that wait together, so a busy one takes a few waits and not one for each file.
+    Many in one step of the system, where it has one. Else all at once: the disk joins syncs that wait together, so a
+    busy one takes a few waits and not one for each file.
     """
+    if len(folders) >= _MANY and flush.all_to_disk(folders[0]):
+        return
     with ThreadPoolExecutor(_SYNCS_AT_ONCE) as pool:
         waiting = [
-            *(
-                pool.submit(_sync_file, Path(where) / name)
-                for where, _, names in os.walk(folder)
-                for name in names
-            ),
-            *(pool.submit(sync_folder, Path(where)) for where, _, _ in os.walk(folder)),
+            pool.submit(sync, path)
+            for folder in folders
+            for where, _, names in os.walk(folder)
+            for sync, path in (
+                (sync_folder, Path(where)),
+                *((_sync_file, Path(where) / name) for name in names),
+            )
         ]
     for done in waiting:
         done.result()
@@ -53,8 +59,11 @@ def _sync_file(path: Path) -> None:
         flush.to_disk(file.fileno())
 
 
-def write_file(target: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Let `write` fill a new file that replaces `target` in one step; on any error nothing is left of it."""
+def write_file(target: Path, write: Callable[[BinaryIO], object], *, folder_too: bool = True) -> None:
+    """Let `write` fill a new file that replaces `target` in one step; on any error nothing is left of it.
+
+    Without `folder_too` the caller syncs the folder, after more names are there.
+    """
     unfinished = target.with_name(target.name + UNFINISHED)
     unfinished.unlink(missing_ok=True)  # left by a crash; every caller holds the lock
     try:
@@ -63,7 +72,8 @@ def write_file(target: Path, write: Callable[[BinaryIO], object]) -> None:
             file.flush()
             flush.to_disk(file.fileno())
         unfinished.rename(target)
-        sync_folder(target.parent)
+        if folder_too:
+            sync_folder(target.parent)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise

@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -28,8 +29,19 @@ MAIN = Ref(b"refs/heads/main")
 INDEX = Ref(b"refs/memoryweb/index")
 REFS = (MAIN, INDEX)
 FILE, FOLDER = 0o100644, 0o040000
+BUILDING = ".building.flock"
+# Without git's own upkeep: ours is `pack`, and git's would race with it.
+_CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n[gc]\n\tauto = 0\n"
 
 _Object = TypeVar("_Object", Blob, Commit, Tree)
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """What a new repository begins with."""
+
+    objects: Sequence[ShaFile]
+    refs: Mapping[Ref, ObjectID]
 
 
 class GitRepo:
@@ -153,7 +165,7 @@ class GitRepo:
 
         left = [nameless := folder / "next.pack"]
         try:
-            durable.write_file(nameless, data)
+            durable.write_file(nameless, data, folder_too=False)
             name = f"pack-{written[0][1].hex()}"
             left = [nameless, final := self.pack_path(name), final.with_suffix(".idx")]
             nameless.rename(final)
@@ -227,13 +239,15 @@ def build(path: Path, fill: Callable[[GitRepo], None], *, keep: bool) -> None:
     raised for one with content.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}{durable.UNFINISHED}")
-    with durable.locked(path.parent / ".building.flock"):
+    aside = _aside(path)
+    with durable.locked(path.parent / BUILDING):
         shutil.rmtree(aside, ignore_errors=True)  # left by a crash
         if keep and path.exists():
             return
         try:
-            _new(aside, fill)
+            _new(aside)
+            _filled(aside, fill)
+            durable.sync_trees([aside])
             if path.exists():
                 _remove_empty(path)
             aside.rename(path)
@@ -242,20 +256,77 @@ def build(path: Path, fill: Callable[[GitRepo], None], *, keep: bool) -> None:
         durable.sync_folder(path.parent)
 
 
-def _new(aside: Path, fill: Callable[[GitRepo], None]) -> None:
-    aside.mkdir(mode=0o700)
-    repo = Repo.init_bare(str(aside), default_branch=b"main")
-    config = repo.get_config()
-    config.set((b"gc",), b"auto", b"0")  # ours is `pack`; git's would race with it
-    config.write_to_path()
-    repo.close()
-    (aside / "refs" / "memoryweb").mkdir()
+def begin(folder: Path, firsts: Mapping[str, First]) -> set[str]:
+    """Make repositories (names below `folder`) that hold one commit each; returns the names of those made.
+
+    As `build` for each, but made durable all together: a few waits for the disk instead of a dozen for each. What is
+    there already is left alone, and so is one that cannot be made: whoever wants it is told by making it alone.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made: dict[Path, Path] = {}
+    with durable.locked(folder / BUILDING):
+        try:
+            for name, first in firsts.items():
+                path = folder / name
+                shutil.rmtree(_aside(path), ignore_errors=True)  # left by a crash
+                if not path.exists() and _first(_aside(path), first):
+                    made[_aside(path)] = path
+            if made:
+                durable.sync_trees(list(made))
+            for aside, path in made.items():
+                aside.rename(path)
+            if made:
+                durable.sync_folder(folder)
+        finally:
+            for aside in made:
+                shutil.rmtree(aside, ignore_errors=True)
+    return {path.name for path in made.values()}
+
+
+def _first(aside: Path, first: First) -> bool:
+    """Without syncing anything. False where it cannot be made, and then nothing is left of it."""
+    try:
+        _new(aside)
+        packs = aside / "objects" / "pack"
+        with (packs / "next.pack").open("xb") as file:
+            entries, checksum = write_pack_data(
+                file.write,
+                (full_unpacked_object(obj) for obj in first.objects),
+                DEFAULT_OBJECT_FORMAT,
+                num_records=len(first.objects),
+            )
+        final = packs / f"pack-{checksum.hex()}.pack"
+        (packs / "next.pack").rename(final)
+        with final.with_suffix(".idx").open("xb") as file:
+            write_pack_index_v2(
+                file, sorted((oid, offset, crc) for oid, (offset, crc) in entries.items()), checksum
+            )
+        for name, oid in first.refs.items():
+            (aside / name.decode()).write_bytes(oid + b"\n")
+    except (OSError, ValueError):
+        shutil.rmtree(aside, ignore_errors=True)
+        return False
+    return True
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}{durable.UNFINISHED}")
+
+
+def _new(aside: Path) -> None:
+    """An empty repository, as git itself lays it out, without what git only fills with examples."""
+    for name in ("", "objects", "objects/pack", "refs", "refs/heads", "refs/tags", "refs/memoryweb"):
+        (aside / name).mkdir(mode=0o700)
+    (aside / "HEAD").write_bytes(b"ref: refs/heads/main\n")
+    (aside / "config").write_bytes(_CONFIG)
+
+
+def _filled(aside: Path, fill: Callable[[GitRepo], None]) -> None:
     ours = GitRepo(aside)
     try:
         fill(ours)
     finally:
         ours.close()
-    durable.sync_tree(aside)
 
 
 def _remove_empty(path: Path) -> None:

@@ -39,6 +39,22 @@ class Meta:
 
 
 @dataclass(frozen=True, slots=True)
+class State:
+    """A whole memory directory at one moment, and why it is as it is: what one commit keeps.
+
+    `files`: path below the memory directory (`/` between names, surrogateescape) → bytes. `manifest`: the same paths,
+    and directories too ("" is the memory directory itself). `at` must be aware.
+    """
+
+    files: Mapping[str, bytes]
+    manifest: Mapping[str, Meta]
+    subject: str
+    trailers: Mapping[str, str]
+    at: datetime
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One line of a manifest. A directory has no sha256; `size` is in bytes."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -30,6 +31,7 @@ from .model import (
     HistoryError,
     Meta,
     Problem,
+    State,
     UnknownVersion,
     Version,
 )
@@ -56,6 +58,19 @@ class HistoryStore:
         if not path.exists():
             gitrepo.build(path, lambda _: None, keep=True)
         return cls(path)
+
+    @staticmethod
+    def begin(folder: Path, states: Mapping[str, State]) -> set[str]:
+        """Make histories (`<key>.git` below `folder`) that begin with one state each; the names of those made.
+
+        What is there already is left alone, and so is what cannot be made: `open_or_create` and `commit` tell why. Many
+        are made durable together, in a few waits for the disk.
+        """
+        firsts: dict[str, gitrepo.First] = {}
+        for name, state in states.items():
+            with suppress(ValueError):
+                firsts[name] = _first(state)
+        return gitrepo.begin(folder, firsts)
 
     @classmethod
     def import_bundle(cls, path: Path, file: Path) -> HistoryStore:
@@ -124,21 +139,19 @@ class HistoryStore:
         `text_only`, modes and times alone make no new state. Raises ValueError for an impossible path or
         trailer name, HistoryBusy while another process writes.
         """
-        if at.tzinfo is None:
-            raise ValueError("a commit's time needs an offset")
-        text = manifests.message(subject, trailers)
-        entries = trees.entries(files, manifest)
+        state = State(files, manifest, subject, trailers, at, author)
+        entries, text = _checked(state)
         with self._repo.lock():
             head = self._repo.ref(MAIN)
             if text_only and head and _texts(self.restore_manifest(head.decode())) == _texts(entries):
                 return None
-            self._keep(list(files.values()))
-            blobs = self._blobs(entries)
-            objects = trees.build(entries, blobs)
+            kept = _Kept(Index(self._repo), list(files.values()))
+            objects = trees.build(entries, kept.blobs)
             if head and self._repo.commit(head).tree == objects[-1].id:
+                self._write(kept, [])
                 return None
             made = _commit(objects[-1].id, head, text, at, author)
-            self._repo.write([*objects, made])
+            self._write(kept, [*objects, made])
             self._repo.move_ref(MAIN, head, made.id)
         return _described(made)
 
@@ -224,24 +237,15 @@ class HistoryStore:
             return purge.purge(self._repo, sha256s, reason, who, at, names)
 
     def _keep(self, texts: Sequence[bytes]) -> list[str]:
-        index = Index(self._repo)
-        names = [hashlib.sha256(text).hexdigest() for text in texts]
-        new = {
-            name: Blob.from_string(text)
-            for name, text in zip(names, texts, strict=True)
-            if not index.get(name)
-        }
-        made = index.changed({name: blob.id for name, blob in new.items()}) if new else []
-        if made:
-            objects: list[ShaFile] = [*new.values(), *made]
-            self._repo.write(objects)
-            self._repo.move_ref(INDEX, index.head, made[-1].id)
-        return names
+        kept = _Kept(Index(self._repo), texts)
+        self._write(kept, [])
+        return kept.names
 
-    def _blobs(self, entries: Mapping[str, Entry]) -> dict[str, ObjectID]:
-        index = Index(self._repo)
-        wanted = {entry.sha256 for entry in entries.values() if entry.sha256}
-        return {sha256: blob for sha256 in wanted if (blob := index.get(sha256))}
+    def _write(self, kept: _Kept, others: Sequence[ShaFile]) -> None:
+        """Texts that are new, their index and what names them, in one pack."""
+        self._repo.write([*kept.objects, *others])
+        if kept.head:
+            self._repo.move_ref(INDEX, kept.index.head, kept.head)
 
     def _versions(self, path: str) -> Iterator[Version]:
         where = manifests.location(path)
@@ -263,6 +267,44 @@ class HistoryStore:
         return Version(
             made.at, entry.sha256, entry.size, made.subject, made.trailers, change, made.id, made.author
         )
+
+
+class _Kept:
+    """Texts to be kept: which of them are new, and the index that has them. Nothing is written."""
+
+    def __init__(self, index: Index, texts: Sequence[bytes]) -> None:
+        self.index = index
+        self.names = [hashlib.sha256(text).hexdigest() for text in texts]
+        known = {name: index.get(name) for name in self.names}
+        new = {
+            name: Blob.from_string(text)
+            for name, text in zip(self.names, texts, strict=True)
+            if known[name] is None
+        }
+        made = index.changed({name: blob.id for name, blob in new.items()}) if new else []
+        self.objects: list[ShaFile] = [*new.values(), *made] if made else []
+        #: The index's new commit, None where it has them all.
+        self.head = made[-1].id if made else None
+        self.blobs = {name: blob for name, blob in known.items() if blob} | {
+            name: blob.id for name, blob in new.items()
+        }
+
+
+def _checked(state: State) -> tuple[dict[str, Entry], bytes]:
+    """The manifest and the commit's message. Raises ValueError for what cannot be kept."""
+    if state.at.tzinfo is None:
+        raise ValueError("a commit's time needs an offset")
+    return trees.entries(state.files, state.manifest), manifests.message(state.subject, state.trailers)
+
+
+def _first(state: State) -> gitrepo.First:
+    entries, text = _checked(state)
+    kept = _Kept(Index(None), list(state.files.values()))
+    objects = trees.build(entries, kept.blobs)
+    made = _commit(objects[-1].id, None, text, state.at, state.author)
+    unique = {obj.id: obj for obj in (*kept.objects, *objects, made)}
+    refs = {MAIN: made.id} | ({INDEX: kept.head} if kept.head else {})
+    return gitrepo.First(list(unique.values()), refs)
 
 
 def _texts(entries: Mapping[str, Entry]) -> dict[str, str]:

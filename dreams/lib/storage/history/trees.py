@@ -17,10 +17,11 @@ from dreams.lib.storage.history.model import Entry, HistoryDamaged, Meta
 class Index:
     """The index as of one reading of its ref; shelves (the first two digits) are read when asked for."""
 
-    def __init__(self, repo: GitRepo) -> None:
+    def __init__(self, repo: GitRepo | None) -> None:
+        """None: of a repository that is still to be made."""
         self._repo = repo
-        self.head = repo.ref(INDEX)
-        self._root = repo.tree(repo.commit(self.head).tree) if self.head else Tree()
+        self.head = repo.ref(INDEX) if repo else None
+        self._root = repo.tree(repo.commit(self.head).tree) if repo and self.head else Tree()
         self._shelves: dict[bytes, dict[bytes, ObjectID]] = {}
 
     def get(self, sha256: str) -> ObjectID | None:
@@ -53,8 +54,8 @@ class Index:
 
     def _shelf(self, name: bytes) -> dict[bytes, ObjectID]:
         if name not in self._shelves:
-            there = name in self._root
-            entries = self._repo.tree(self._root[name][1]).iteritems() if there else ()
+            repo = self._repo if name in self._root else None
+            entries = repo.tree(self._root[name][1]).iteritems() if repo else ()
             self._shelves[name] = {entry.path: entry.sha for entry in entries}
         return self._shelves[name]
 
