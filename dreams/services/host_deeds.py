@@ -250,6 +250,30 @@ def _redact(request: HostRequest, actor: Actor) -> str:
     return f"Proposal {made.public_id} waits for your review." if made else "No memory holds a secret now."
 
 
+def _purge(request: HostRequest, actor: Actor) -> str:
+    project, given = _project(request), request.given
+    wanted = secret_purge.ids_at(project, given["places"])
+    done = secret_purge.purge(project, wanted, actor, reason=given["reason"])
+    waits = [f" The git history is not rewritten yet: {why}" for why in done.waits]
+    return "".join([f"Removed from {plural(done.texts, 'stored text')}.", *waits])
+
+
+def _moment(request: HostRequest, actor: Actor) -> str:
+    given, when = request.given, dt.datetime.fromisoformat(request.given["when"])
+    made = hand_edits.propose_moment(_project(request), when, actor, given["paths"], reason=given["reason"])
+    return (
+        f"Proposal {made.public_id} waits for your review."
+        if made
+        else "Nothing differs from the current files."
+    )
+
+
+def _bring_up(request: HostRequest, actor: Actor) -> str:
+    outcomes = applying.bring_up(_proposal(request)).values()
+    moved = sum(outcome in ("rebased", "already-there") for outcome in outcomes)
+    return f"{plural(moved, 'file')} updated to what is on disk now. Check the new result."
+
+
 def _cards(request: HostRequest, actor: Actor) -> ApplyReport:
     return cards.submit(_project(request), actor)
 
@@ -290,6 +314,9 @@ _DEEDS: Mapping[HostRequest.Deed, Callable[[HostRequest, Actor], ApplyReport | s
     Deed.FORGET: _forget,
     Deed.RESTORE: _restore,
     Deed.REDACT: _redact,
+    Deed.PURGE: _purge,
+    Deed.MOMENT: _moment,
+    Deed.BRING_UP: _bring_up,
     Deed.CARDS: _cards,
     Deed.EXTRACT: _extract,
     Deed.DREAM: _dream,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from dreams.services import (
     proposals,
     review,
     rollback,
+    secret_purge,
 )
 from dreams.services.apply import applying
 from dreams.services.apply.applying import ApplyReport
@@ -233,6 +234,17 @@ def to_forget(memory: Memory, reason: str = "") -> Wish:
 def to_restore(project: Project, path: str, sha: str, reason: str = "") -> Wish:
     given = {"path": path, "sha": sha, "reason": redact(reason)}
     return Wish(Deed.RESTORE, project, given, current(project, [path]))
+
+
+def to_purge(project: Project, wanted: Collection[str], reason: str = "") -> Wish:
+    """Each host names secrets with a key of its own, so a secret is named by a place of it in a kept text."""
+    places = secret_purge.places_of(project, wanted)
+    return Wish(Deed.PURGE, project, {"places": places, "reason": redact(reason)})
+
+
+def to_propose_moment(project: Project, when: dt.datetime, paths: Collection[str], reason: str = "") -> Wish:
+    given = {"when": when.isoformat(), "paths": sorted(paths), "reason": redact(reason)}
+    return Wish(Deed.MOMENT, project, given)
 
 
 def to_write_cards(project: Project) -> Wish:

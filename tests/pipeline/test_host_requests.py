@@ -16,10 +16,23 @@ from django_q.models import OrmQ
 from dreams import tasks
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
-from dreams.models import AuditEntry, Card, DreamRun, Host, HostRequest, Hunk, Memory, Proposal, ScheduledJob
-from dreams.services import host_deeds, host_requests, jobs, project_lock, review, rollback
+from dreams.models import (
+    AuditEntry,
+    Blob,
+    Card,
+    DreamRun,
+    Host,
+    HostRequest,
+    Hunk,
+    Memory,
+    Proposal,
+    ScheduledJob,
+)
+from dreams.services import host_deeds, host_requests, jobs, project_lock, review, rollback, secret_purge
 from dreams.services.apply import applying
 from dreams.services.host_requests import Deed, Wish
+from dreams.services.inbox import waiting
+from dreams.services.memories import syncing
 from dreams.services.proposals.transcript_verdicts import TranscriptVerdicts
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
@@ -255,6 +268,71 @@ def test_redaction_extraction_a_dream_and_a_job_are_started_there(approved: Prop
     run = DreamRun.objects.get(project=project)
     assert run.requested_by == world.ME.name and run.public_id in done[2].text
     assert job.runs.count() == 1
+
+
+def test_a_purge_is_done_there_though_each_host_names_secrets_with_a_key_of_its_own(
+    two: TwoHosts, tmp_path: Path, settings: SettingsWrapper
+) -> None:
+    token = "gh" + "p_" + "m2Rk9WvX4cT7pB1zN6hQ8dJ3sL5yG0fAuEoI"
+    project = world.make_project(tmp_path / "root", {"deploy.md": f"Deploys use {token} there.\n"})
+    world.put(world.folder(project) / "deploy.md", "Deploys use a token.\n")
+    syncing.refresh(project)
+    [leak] = secret_purge.look(project).found
+    two.give(project)
+    two.accept()
+    asked = host_requests.ask(host_requests.to_purge(project, [leak.id], "leaked"), world.ME)
+    assert token not in str(asked.given) and leak.id not in str(asked.given)
+    settings.SECRET_KEY = "the-key-of-desk"
+    [done] = two.work()
+    assert (done.state, done.text) == (State.DONE, "Removed from 1 stored text.")
+    assert not secret_purge.look(project).found
+    assert not Blob.objects.filter(data__contains=token.encode()).exists()
+
+
+def test_a_state_of_before_is_proposed_there(approved: Proposal, two: TwoHosts) -> None:
+    before = timezone.now()
+    with two.there():
+        assert applying.apply(approved, world.ME).complete
+    wish = host_requests.to_propose_moment(approved.project, before, ["feedback_testing.md"], "as it was")
+    host_requests.ask(wish, world.ME)
+    [done] = two.work()
+    made = approved.project.proposals.get(origin=Proposal.Origin.RESTORE)
+    assert (done.state, done.text) == (State.DONE, f"Proposal {made.public_id} waits for your review.")
+    assert [file.path for file in made.files.all()] == ["feedback_testing.md"]
+
+
+def test_a_file_that_changed_there_is_brought_up_to_date_there_and_confirmed_here(
+    approved: Proposal, two: TwoHosts
+) -> None:
+    path = world.folder(approved.project) / "feedback_testing.md"
+    path.write_text(path.read_text() + "\nAdded by a session.\n")
+    host_requests.ask(Wish(Deed.BRING_UP, approved.project, proposal=approved), world.ME)
+    [done] = two.work()
+    assert done.state == State.DONE and done.text.startswith("1 file updated"), done.text
+    file = approved.files.get(path="feedback_testing.md")
+    assert not file.rebase_confirmed
+    assert review.confirm_rebase(file, file.base_sha, world.ME)
+    _ask(approved)
+    [done] = two.work()
+    assert done.state == State.DONE, done.text
+    assert "Added by a session." in path.read_text()
+
+
+def test_the_inbox_says_of_a_file_that_changes_faster_than_its_host_looks(
+    approved: Proposal, two: TwoHosts
+) -> None:
+    path = world.folder(approved.project) / "feedback_testing.md"
+    said = []
+    for turn in range(3):
+        host_requests.ask(host_requests.to_apply(approved, rebased=turn > 0), world.ME)
+        path.write_text(path.read_text() + f"\nAdded by a session, {turn}.\n")
+        [done] = two.work()
+        assert done.state == State.REFUSED
+        [item] = [one for one in waiting.waiting(timezone.now()) if one.kind == waiting.Kind.CONFIRM]
+        said.append(item.why)
+    assert "Check the new result" in said[1] and "3 times" not in said[1]
+    assert said[2].startswith("feedback_testing.md changed again each of the 3 times it was to be written")
+    assert "Confirm it on desk" in said[2]
 
 
 def test_no_task_is_made_for_the_queue_of_another_host(approved: Proposal, two: TwoHosts) -> None:

@@ -122,13 +122,28 @@ def test_an_undo_is_previewed_by_what_was_last_seen_and_done_there(
     assert [row[:2] for row in manifest(world.folder(approved.project))] == [row[:2] for row in before]
 
 
-@pytest.mark.parametrize("verb", ["secrets/redact", "caught/read", "caught/submit", "dream"])
+@pytest.mark.parametrize(
+    "verb", ["secrets/redact", "secrets/purge", "at/propose", "caught/read", "caught/submit", "dream"]
+)
 def test_what_a_project_page_starts_is_started_there(
     browser: Client, approved: Proposal, two: TwoHosts, verb: str
 ) -> None:
-    answer = browser.post(f"/projects/{approved.project_id}/{verb}/", follow=True)
+    given = {"when": "2020-01-01T00:00:00+00:00"}
+    answer = browser.post(f"/projects/{approved.project_id}/{verb}/", given, follow=True)
     assert "Asked desk to do it" in answer.content.decode()
     assert HostRequest.objects.filter(state="waiting", host=two.desk).count() == 1
+
+
+def test_changed_files_are_brought_up_to_date_there(
+    browser: Client, approved: Proposal, two: TwoHosts
+) -> None:
+    path = world.folder(approved.project) / "feedback_testing.md"
+    path.write_text(path.read_text() + "\nAdded by a session.\n")
+    answer = browser.post(f"/review/{approved.public_id}/bring-up/", follow=True)
+    assert "Asked desk to do it" in answer.content.decode()
+    [done] = two.work()
+    assert done.state == HostRequest.State.DONE, done.text
+    assert "Check the new result" in _text(browser, f"/review/{approved.public_id}/")
 
 
 def test_pages_that_need_the_disk_of_another_host_say_so_and_read_nothing_here(

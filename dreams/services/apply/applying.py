@@ -114,6 +114,18 @@ def _apply_answers(answers: Proposal, reviewer: Actor) -> ApplyReport:
         return ApplyReport(error=why, proposal=answers.public_id)
 
 
+def bring_up(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
+    """Bring the files of which something is left to write onto what is on disk now; nothing is written to them."""
+    syncing.refresh(proposal.project)
+    now = workspace.take(syncing.memory_dir(proposal.project)).contents()
+    left = proposal.files.select_related("proposal__project")
+    if proposal.state != Proposal.State.OPEN:
+        left = left.filter(pk__in=[file.pk for file in unapplied(proposal)])
+    outcomes = {file: rebase.rebase(file, now.get(file.path)) for file in left}
+    proposals.examine(proposal, syncing.contents(proposal.project))
+    return outcomes
+
+
 def waiting_answers(project: Project) -> list[Proposal]:
     """The project's proposals of answers that are not on disk yet, the oldest first."""
     states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]

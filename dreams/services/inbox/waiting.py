@@ -198,10 +198,12 @@ def _of_proposals() -> Iterator[Item]:
     pks = [row.pk for row in rows]
     told = summaries.of_proposals(rows)
     failures = _failures([row.public_id for row in rows if row.state == State.SUBMITTED])
-    stuck, names, asked = _stuck_files(pks), hosts.names(), _asked(pks)
+    stuck, names, asked, refused = _stuck_files(pks), hosts.names(), _asked(pks), _refused(pks)
     for row in rows:
         facts = _facts(row, told[row.pk], _elsewhere(row, names))
         item = _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
+        if item.kind == Kind.CONFIRM and refused.get(row.pk, 0) >= TOO_OFTEN:
+            item = replace(item, why=_too_fast(stuck[row.pk], refused[row.pk], facts.host))
         yield replace(item, kind=Kind.WRITE, why=ASKED, action="Look") if row.pk in asked else item
 
 
@@ -209,6 +211,24 @@ def _asked(proposals: Sequence[int]) -> set[int]:
     """Proposals whose host was asked to write them, and has not yet."""
     rows = HostRequest.objects.filter(proposal__in=proposals, state__in=HostRequest.OPEN)
     return set(rows.values_list("proposal", flat=True))
+
+
+#: A file that changed between the confirmation and the host's next look this often changes faster than it can be
+#: confirmed from elsewhere: a host looks once a minute.
+TOO_OFTEN = 3
+
+
+def _refused(proposals: Sequence[int]) -> dict[int, int]:
+    """How often the host of each was asked to write it and could not."""
+    rows = HostRequest.objects.filter(
+        proposal__in=proposals, deed=HostRequest.Deed.APPLY, state=HostRequest.State.REFUSED
+    )
+    return dict(rows.order_by().values_list("proposal").annotate(n=Count("pk")))
+
+
+def _too_fast(stuck: Sequence[_Stuck], times: int, host: str) -> str:
+    where = f"on {host}" if host else "here"
+    return f"{_paths(stuck)} changed again each of the {times} times it was to be written. Confirm it {where}, or once its sessions are quiet."
 
 
 def _rows() -> QuerySet[Any]:

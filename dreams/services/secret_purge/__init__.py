@@ -4,6 +4,25 @@
 """
 
 from dreams.services.secret_purge.looking import Leak, Leaks, look
-from dreams.services.secret_purge.purging import Purged, PurgeRefused, propose, purge, resume
+from dreams.services.secret_purge.purging import (
+    Purged,
+    PurgeRefused,
+    ids_at,
+    places_of,
+    propose,
+    purge,
+    resume,
+)
 
-__all__ = ["Leak", "Leaks", "PurgeRefused", "Purged", "look", "propose", "purge", "resume"]
+__all__ = [
+    "Leak",
+    "Leaks",
+    "PurgeRefused",
+    "Purged",
+    "ids_at",
+    "look",
+    "places_of",
+    "propose",
+    "purge",
+    "resume",
+]

@@ -10,7 +10,7 @@ What it does not reach, and the page says so: the agent's own transcripts, expor
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import connection, transaction
@@ -128,6 +128,31 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
         )
     waits = _finish(made)
     return Purged(len(replaced), waits)
+
+
+def places_of(project: Project, wanted: Collection[str]) -> list[list[str | int]]:
+    """A place of each secret with one of these ids, by which another host can name it: sha256 of a kept text, start, end."""
+    host_key.use()
+    found: dict[str, list[str | int]] = {}
+    for sha, content in looking.contents_of(project):
+        for span in spans(content):
+            name = secrets.fingerprint(content[span.start : span.end])
+            if name in wanted and name not in found:
+                found[name] = [sha, span.start, span.end]
+    return list(found.values())
+
+
+def ids_at(project: Project, places: Collection[Sequence[str | int]]) -> set[str]:
+    """This host's ids of the secrets at these places. What is no secret in a kept text of `project` has none."""
+    host_key.use()
+    asked = {tuple(place) for place in places}
+    return {
+        secrets.fingerprint(content[span.start : span.end])
+        for sha, content in looking.contents_of(project)
+        if any(sha == place[0] for place in asked)
+        for span in spans(content)
+        if (sha, span.start, span.end) in asked
+    }
 
 
 def resume() -> list[str]:

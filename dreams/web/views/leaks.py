@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services import secret_purge
-from dreams.services.host_requests import Deed, Wish
+from dreams.services.host_requests import Deed, Wish, to_purge
 from dreams.services.memories import hand_edits
 from dreams.services.review import Actor
 from dreams.web.access import actor
@@ -46,19 +46,20 @@ def redact(request: Request, pk: int) -> HttpResponse:
 @require_POST
 def purge(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
-    reason = request.POST.get("reason", "").strip()
+    reason, wanted = request.POST.get("reason", "").strip(), request.POST.getlist("secret")
+    waits = asked(request, project, lambda: to_purge(project, wanted, reason), go(request, "project", pk=pk))
+    if waits:
+        return waits
     try:
-        done = secret_purge.purge(
-            project, request.POST.getlist("secret"), Actor(actor(request)), reason=reason
-        )
+        done = secret_purge.purge(project, wanted, Actor(actor(request)), reason=reason)
     except secret_purge.PurgeRefused as refused:
         messages.error(request, str(refused))
         return go(request, "project-secrets", pk=pk)
     messages.success(
         request, f"Removed from {plural(done.texts, 'stored text')}. The audit log has a record of it."
     )
-    for waits in done.waits:
+    for why in done.waits:
         messages.warning(
-            request, f"The git history is not rewritten yet: {waits} It is tried again at the next start."
+            request, f"The git history is not rewritten yet: {why} It is tried again at the next start."
         )
     return go(request, "project-secrets", pk=pk)

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams.lib.files import safefs
 from dreams.lib.storage import history
 from dreams.models import Project
-from dreams.services import blobs
+from dreams.services import blobs, host_requests
 from dreams.services.memories import hand_edits, syncing, time_travel
 from dreams.services.review import Actor, ReviewRefused
 from dreams.web import hidden_secrets
@@ -26,6 +26,7 @@ from dreams.web.pages import memory as memory_selector
 from dreams.web.pages import moments as pages
 from dreams.web.pages import project as project_selector
 from dreams.web.paging import chosen
+from dreams.web.views.host_requests import asked
 
 UNREADABLE = "That is not a date and time. This is the directory as it is now."
 MAX_REASON = 500
@@ -109,10 +110,12 @@ def propose(request: Request, pk: int) -> HttpResponse:
         raise Http404("no such moment")
     path = request.POST.get("path", "")[:MAX_PATH]
     reason = request.POST.get("reason", "").strip()[:MAX_REASON]
+    paths = [path] if path else []
+    wish = partial(host_requests.to_propose_moment, project, when, paths, reason)
+    if waits := asked(request, project, wish, go(request, "project", pk=pk)):
+        return waits
     try:
-        made = hand_edits.propose_moment(
-            project, when, Actor(actor(request)), [path] if path else (), reason=reason
-        )
+        made = hand_edits.propose_moment(project, when, Actor(actor(request)), paths, reason=reason)
     except (blobs.MissingBlob, history.HistoryError, hand_edits.Stale, ReviewRefused) as refused:
         messages.error(request, f"No proposal was made: {refused}")
         return _back(request, pk, when)

@@ -12,12 +12,11 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.views.decorators.http import require_POST
 
-from dreams.lib.files import workspace
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Finding, Hunk, Proposal
-from dreams.services import host_requests, project_lock, proposals, review
+from dreams.services import host_requests, project_lock, review
 from dreams.services.apply import applying
-from dreams.services.memories import syncing
+from dreams.services.host_requests import Deed, Wish
 from dreams.services.proposals import rebase
 from dreams.services.review import FindingInTheWay, ReviewRefused
 from dreams.web.htmx import Request, SeeOther
@@ -31,19 +30,19 @@ from dreams.web.views.review import back_to, file_of, proposal_of, refuse, revie
 def bring_up(request: Request, public_id: str) -> HttpResponse:
     """Bring files that changed on disk onto their new state, or confirm one whose new result was looked at."""
     loaded = load(proposal_of(public_id))
-    project_lock.refuse_elsewhere(loaded.proposal.project)
+    host_requests.refuse_unless_accepted(loaded.proposal.project)
     if "confirm" in request.POST:
         file = file_of(request, loaded)
         if not review.confirm_rebase(file, request.POST.get("base", ""), reviewer(request)):
             messages.warning(request, f"{file.path} changed again; check the new result.")
         return SeeOther(back_to(request, loaded.proposal, f"file-{file.pk}"))
-    syncing.refresh(loaded.proposal.project)
-    now = workspace.take(syncing.memory_dir(loaded.proposal.project)).contents()
-    left = [file for file in loaded.files if not _is_done(loaded, file)]
-    outcomes = {file: rebase.rebase(file, now.get(file.path)) for file in left}
-    proposals.examine(loaded.proposal, syncing.contents(loaded.proposal.project))
+    back = SeeOther(back_to(request, loaded.proposal, ""))
+    wish = Wish(Deed.BRING_UP, loaded.proposal.project, proposal=loaded.proposal)
+    if waits := asked(request, loaded.proposal.project, lambda: wish, back):
+        return waits
+    outcomes = applying.bring_up(loaded.proposal)
     _tell_moved(request, loaded, outcomes)
-    return SeeOther(back_to(request, loaded.proposal, ""))
+    return back
 
 
 def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, rebase.Outcome]) -> None:
@@ -172,11 +171,4 @@ def _with_links(proposal: Proposal, said: str) -> str:
         said,
         address(proposal),
         reverse("undo", args=[proposal.public_id]),
-    )
-
-
-def _is_done(loaded: Loaded, file: FileChange) -> bool:
-    """Nothing of it is left to write."""
-    return not loaded.is_open and not any(
-        h.is_taken and h.applied_in_id is None for h in loaded.hunks[file.pk]
     )
