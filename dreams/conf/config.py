@@ -303,6 +303,13 @@ class Config:
         choices={"none": "No findings", "info": "Notes", "warn": "Notes and warnings"},
     )
 
+    team_second_person: bool = setting(
+        False,
+        "Review",
+        "Team memory needs a second person",
+        "What one person approves below a folder “team” is written when another has approved it too. An undo needs one.",
+    )
+
     questions_per_dream: int = setting(
         7,
         "Review",

@@ -127,6 +127,14 @@ class FileChange(models.Model):
     viewed_sha = models.CharField(
         max_length=64, blank=True, help_text="The version a person marked as viewed."
     )
+    seconded_by = models.CharField(
+        max_length=150,
+        blank=True,
+        help_text="The second person who approved it, where a project asks for one.",
+    )
+    seconded_sha = models.CharField(
+        max_length=64, blank=True, help_text="The version that the second person approved."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["proposal", "path"], name="path_once_per_proposal")]

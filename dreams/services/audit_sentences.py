@@ -335,7 +335,14 @@ def _asked_elsewhere(s: Sentences, entry: AuditEntry) -> str:
 
 #: Actions whose reason a person typed.
 _WITH_REASON = frozenset(
-    {"review.decided", "apply.done", "rollback.done", "history.purged", "audit.cut_known"}
+    {
+        "review.decided",
+        "review.second_refused",
+        "apply.done",
+        "rollback.done",
+        "history.purged",
+        "audit.cut_known",
+    }
 )
 
 
@@ -363,6 +370,8 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "review.secrets_shown": _plain("{who} had the secrets in proposed changes{to} shown"),
     "memory.secrets_shown": _secrets,
     "review.submitted": _submitted,
+    "review.seconded": _plain("{who} approved changes{to} as the second person"),
+    "review.second_refused": _plain("{who} rejected changes{to} that waited for a second person"),
     "card.approved": _plain("{who} approved what was caught{in}"),
     "card.rejected": _plain("{who} rejected what was caught{in}"),
     "card.edited": _plain("{who} reworded what was caught{in}"),

@@ -44,6 +44,8 @@ ACTIONS = {
     "review.rebase_confirmed": "Result after a rebase confirmed",
     "review.secrets_shown": "Secrets of a proposal shown",
     "memory.secrets_shown": "Secrets of a memory shown",
+    "review.seconded": "Approved by a second person",
+    "review.second_refused": "Rejected by a second person",
     "review.submitted": "Review submitted",
     "question.answered": "Question answered",
     "question.taken_back": "Answer taken back",

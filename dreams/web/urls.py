@@ -141,6 +141,7 @@ urlpatterns = [
     path("review/<slug:public_id>/bring-up/", review_submit.bring_up, name="review-bring-up"),
     path("review/<slug:public_id>/submit/", review_submit.submit, name="review-submit"),
     path("review/<slug:public_id>/apply/", review_submit.apply, name="review-apply"),
+    path("review/<slug:public_id>/second/", review_submit.second, name="review-second"),
     path("review/<slug:public_id>/conflict/<int:file_pk>/", conflict.conflict, name="conflict"),
     path("review/<slug:public_id>/undo/", undo.undo, name="undo"),
     # --- usage, audit ---

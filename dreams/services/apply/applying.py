@@ -18,7 +18,7 @@ from dreams.services import auditlog, project_lock, proposals, review
 from dreams.services.apply.writing import Order, close_if_done, recover_first, unapplied, write
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
-from dreams.services.review import Actor, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused, second_person
 
 DEFAULT_MODE = 0o644
 NOTHING_WRITTEN = journal.Result(plan_id="", target_dir="", status="applied")
@@ -159,6 +159,7 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
     files = unapplied(proposal)
     texts = proposals.texts_of(files)
     conflicts, unconfirmed = _conflicts(files, snapshot), _unconfirmed(files, texts)
+    conflicts += _alone(proposal, files, {waiting.path for waiting in conflicts})
     held_back = _with_their_operations(files, {waiting.path for waiting in conflicts + unconfirmed})
     ready = [file for file in files if file.path not in held_back]
     _refuse_open_findings(proposal, snapshot, ready)
@@ -211,6 +212,12 @@ def _why_not(path: str, snapshot: workspace.Snapshot) -> str:
         return "the memory directory is gone"
     unread = snapshot.skipped.get(path)
     return f"it cannot be read now ({unread})" if unread else "it was removed since your review"
+
+
+def _alone(proposal: Proposal, files: Sequence[FileChange], told: set[str]) -> tuple[Waiting, ...]:
+    """Files that one person approved where two must."""
+    lacking = review.lacking(proposal, files)
+    return tuple(Waiting(file.path, second_person.WHY) for file in lacking if file.path not in told)
 
 
 def _unconfirmed(files: Iterable[FileChange], texts: proposals.Texts) -> tuple[Waiting, ...]:

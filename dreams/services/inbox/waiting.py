@@ -31,7 +31,7 @@ from dreams.models import (
     ScheduledJob,
     Snooze,
 )
-from dreams.services import auditlog, hosts
+from dreams.services import auditlog, hosts, review
 from dreams.services.proposals import summaries
 from dreams.services.proposals.decisions import Counts
 from dreams.services.proposals.summaries import Summary
@@ -89,6 +89,7 @@ class Kind(StrEnum):
     FAILED = "failed"
     CONFLICT = "conflict"
     CONFIRM = "confirm"
+    SECOND = "second"
     WRITE = "write"
     SUBMIT = "submit"
     REVIEW = "review"
@@ -104,6 +105,7 @@ _LABELS = {
     Kind.FAILED: "Writing failed",
     Kind.CONFLICT: "In conflict",
     Kind.CONFIRM: "To confirm",
+    Kind.SECOND: "Second person",
     Kind.WRITE: "Not written yet",
     Kind.SUBMIT: "To submit",
     Kind.REVIEW: "To review",
@@ -136,7 +138,8 @@ class Facts:
 @dataclass(frozen=True, slots=True)
 class Item:
     """One thing that waits. `key` names it for good; `host` is the name of the machine whose move it is, empty where it is
-    the person's here; `of` the key of the host that it belongs to, empty for what belongs to none."""
+    the person's here; `of` the key of the host that it belongs to, empty for what belongs to none; `not_for` the accounts that did
+    their part of it."""
 
     key: str
     kind: Kind
@@ -150,13 +153,14 @@ class Item:
     of: str = ""
     facts: Facts | None = None
     snooze: Snooze | None = None
+    not_for: frozenset[str] = frozenset()
 
     @property
     def care(self) -> str:
         """How grave it is: block, warn, or neither."""
         if self.kind in (Kind.FAILED, Kind.CONFLICT) or (self.facts and self.facts.to_confirm):
             return "block"
-        stuck = self.kind in (Kind.CONFIRM, Kind.WRITE, Kind.JOB)
+        stuck = self.kind in (Kind.CONFIRM, Kind.SECOND, Kind.WRITE, Kind.JOB)
         return "warn" if stuck or (self.facts and self.facts.warnings) else ""
 
 
@@ -199,12 +203,21 @@ def _of_proposals() -> Iterator[Item]:
     told = summaries.of_proposals(rows)
     failures = _failures([row.public_id for row in rows if row.state == State.SUBMITTED])
     stuck, names, asked, refused = _stuck_files(pks), hosts.names(), _asked(pks), _refused(pks)
+    second = review.missing(rows)
     for row in rows:
         facts = _facts(row, told[row.pk], _elsewhere(row, names))
         item = _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
         if item.kind == Kind.CONFIRM and refused.get(row.pk, 0) >= TOO_OFTEN:
             item = replace(item, why=_too_fast(stuck[row.pk], refused[row.pk], facts.host))
+        elif row.pk in second and item.kind in (Kind.WRITE, Kind.FAILED):
+            item = _for_another(item, second[row.pk])
         yield replace(item, kind=Kind.WRITE, why=ASKED, action="Look") if row.pk in asked else item
+
+
+def _for_another(item: Item, waits: review.Missing) -> Item:
+    paths = waits.files[0].path if len(waits.files) == 1 else plural(len(waits.files), "file")
+    why = f"{waits.names} approved changes to {paths}, which your team shares. Another person must approve them too."
+    return replace(item, kind=Kind.SECOND, why=why, action="Look", not_for=waits.by)
 
 
 def _asked(proposals: Sequence[int]) -> set[int]:

@@ -21,6 +21,7 @@ from dreams.services.review.deciding import (
     together,
 )
 from dreams.services.review.mending import EditPreview, Mend, mend, preview_edit
+from dreams.services.review.second_person import Missing, agree, lacking, missing, refuse
 from dreams.services.review.submitting import (
     leave_out,
     submit,
@@ -32,18 +33,23 @@ __all__ = [
     "EditPreview",
     "FindingInTheWay",
     "Mend",
+    "Missing",
     "ReviewRefused",
+    "agree",
     "blocking",
     "confirm",
     "confirm_rebase",
     "decide",
     "edit",
     "in_the_way",
+    "lacking",
     "leave_out",
     "log_secrets_shown",
     "mark_viewed",
     "mend",
+    "missing",
     "preview_edit",
+    "refuse",
     "refuse_open_findings",
     "select",
     "submit",

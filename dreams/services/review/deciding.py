@@ -149,6 +149,7 @@ def decide(
     *,
     reason: str = "",
     batch: str = "",
+    or_submitted: bool = False,
 ) -> list[Hunk]:
     """Approve, reject or take back (PENDING) `hunks` and the parts that go with them; returns all that were decided.
 
@@ -158,7 +159,7 @@ def decide(
     verdict = Hunk.Verdict(verdict)
     heard = _heard_again(proposal, hunks, verdict)
     with transaction.atomic():
-        hold_open(proposal)
+        hold_open(proposal, or_submitted=or_submitted)
         decided = together(hunks)
         if verdict == Hunk.Verdict.APPROVED:
             _refuse_unsolved(decided)

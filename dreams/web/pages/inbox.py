@@ -105,8 +105,8 @@ class Listing:
         return SORTS
 
 
-def listing(now: dt.datetime, asked: Asked) -> Listing:
-    everything = waiting.waiting(now)
+def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
+    everything = [item for item in waiting.waiting(now) if reader not in item.not_for]
     items = [item for item in everything if item.snooze is None]
     shown = _sorted([item for item in items if _passes(item, asked)], asked.sort)
     return Listing(
@@ -170,9 +170,10 @@ def _groups(items: Sequence[Item]) -> list[Group]:
     return [Group(rows[0].project, rows) for rows in found.values()]
 
 
-def next_after(now: dt.datetime, key: str = "") -> Item | None:
-    """What to do after the item `key`, or first of all; None when nothing else waits."""
+def next_after(now: dt.datetime, reader: str, key: str = "") -> Item | None:
+    """What `reader` can do after the item `key`, or first of all; None when nothing else waits."""
     items = [item for item in waiting.waiting(now) if item.snooze is None and not item.host]
+    items = [item for item in items if reader not in item.not_for]
     keys = [item.key for item in items]
     at = keys.index(key) + 1 if key in keys else 0
     others = [*items[at:], *items[:at]]
@@ -282,8 +283,8 @@ class Inbox:
     any_ever: bool
 
 
-def inbox(now: dt.datetime, asked: Asked) -> Inbox:
-    waits = listing(now, asked)
+def inbox(now: dt.datetime, asked: Asked, reader: str = "") -> Inbox:
+    waits = listing(now, asked, reader)
     return Inbox(
         waiting=waits,
         running=_running(asked.host),

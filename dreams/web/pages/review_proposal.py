@@ -17,7 +17,7 @@ from django.urls import reverse
 from dreams.lib import memdir
 from dreams.lib.files import safefs, text, workspace
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
-from dreams.services import hosts
+from dreams.services import hosts, people, review
 from dreams.services.apply import writing
 from dreams.services.proposals import decisions, summaries
 from dreams.services.proposals.reading import renames as find_renames
@@ -300,7 +300,7 @@ class State:
 
     `stale` are paths that changed on disk and are not rebased yet; `unconfirmed` are rebased and wait. `undone_by` are undos
     that were not undone themselves; `undo_waits` those that a person has still to decide on. `interrupted`: what changed on
-    disk is its own write, which recovery has still to end. `by_policy` is the part of its dream that a policy applied."""
+    disk is its own write, which recovery has still to end. `by_policy` is the part of its dream that a policy applied, `second` what waits for a second person; `nobody_else`: there is none."""
 
     proposal: Proposal
     told: str
@@ -313,6 +313,8 @@ class State:
     undone_by: tuple[Proposal, ...]
     undo_waits: tuple[Proposal, ...]
     by_policy: Proposal | None
+    second: review.Missing | None
+    nobody_else: bool
 
     @property
     def is_open(self) -> bool:
@@ -344,6 +346,7 @@ def state(loaded: Loaded, files: Sequence[FileChange]) -> State:
     interrupted = bool(stale) and proposal.state == Proposal.State.SUBMITTED and writing.interrupted(proposal)
     # An undo that was undone itself is none.
     redone = Q(state=Proposal.State.APPLIED, applications__undone_at__isnull=False)
+    second = review.missing([proposal]).get(proposal.pk)
     undos = list(proposal.undone_by.exclude(redone).order_by("created_at"))
     return State(
         proposal=proposal,
@@ -359,6 +362,8 @@ def state(loaded: Loaded, files: Sequence[FileChange]) -> State:
             undo for undo in undos if undo.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)
         ),
         by_policy=_by_policy(proposal),
+        second=second,
+        nobody_else=second is not None and not people.reviewers().exclude(username__in=second.by).exists(),
     )
 
 

@@ -25,7 +25,7 @@ from dreams.web.paging import host_asked
 @require_safe
 def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
-    found = inbox_page.inbox(now, inbox_page.asked_of(request.GET, host_asked(request)))
+    found = inbox_page.inbox(now, inbox_page.asked_of(request.GET, host_asked(request)), actor(request))
     # Without scripts an answer leads to the page of all questions, where it can be taken back.
     context = {
         "inbox": found,
@@ -47,7 +47,7 @@ def seen(request: Request) -> HttpResponse:
 @require_safe
 def next_up(request: Request) -> HttpResponse:
     """On to the first thing that waits, or to the one behind `?after=`; to the inbox when nothing else does."""
-    found = inbox_page.next_after(timezone.now(), request.GET.get("after", ""))
+    found = inbox_page.next_after(timezone.now(), actor(request), request.GET.get("after", ""))
     if found is None:
         messages.info(request, "Nothing else is waiting for you.")
         return go(request, "inbox")

@@ -290,7 +290,9 @@ def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport]
 def _to_waiting(request: Request, found: Memory) -> HttpResponse:
     """The review of the proposal that this change became, when it waits; else back to the memory."""
     by_hand = [Proposal.Origin.EDIT, Proposal.Origin.FORGET, Proposal.Origin.RESTORE]
-    waiting = found.project.proposals.filter(origin__in=by_hand, state=Proposal.State.OPEN)
+    waiting = found.project.proposals.filter(
+        origin__in=by_hand, state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED]
+    )
     proposal = waiting.filter(files__path=found.path).order_by("-pk").first()
     if proposal is None:
         return go(request, "memory", pk=found.pk)

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams.lib import memdir
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Hunk, Proposal
-from dreams.services import review
+from dreams.services import people, review
 from dreams.services.inbox.waiting import open_decisions
 from dreams.services.proposals import summaries
 from dreams.services.review import Actor, ReviewRefused
@@ -240,6 +240,7 @@ def _common(request: Request, loaded: Loaded, asked: Asked) -> dict[str, object]
         "last": verdicts.last(request, loaded.proposal),
         "undone": verdicts.undone(request, loaded.proposal),
         "resolve": Resolver(loaded),
+        "several": people.are_several(),
         "others": loaded.is_open and _others(loaded.proposal),
     }
 

@@ -87,6 +87,24 @@ def apply(request: Request, public_id: str) -> HttpResponse:
     return _write(request, loaded.proposal, rebased=request.POST.get("rebased") == "1")
 
 
+@require_POST
+def second(request: Request, public_id: str) -> HttpResponse:
+    """Approve or reject as the second person, on what was shown; what is approved is written."""
+    proposal = proposal_of(public_id)
+    seen, agrees = request.POST.get("seen", ""), request.POST.get("verdict") == "approve"
+    if agrees:
+        host_requests.refuse_unless_accepted(proposal.project)
+    try:
+        (review.agree if agrees else review.refuse)(proposal, seen, reviewer(request))
+    except ReviewRefused as refused:
+        messages.error(request, str(refused))
+        return SeeOther(address(proposal))
+    if agrees:
+        return _write(request, proposal, rebased=False)
+    messages.success(request, "Rejected. Nothing of it was written.")
+    return SeeOther(address(proposal))
+
+
 def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpResponse:
     """Write, and go on to what stands in the way, or to the next thing that waits where that was asked for."""
     try:
@@ -108,7 +126,8 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
     if rebased and report.rebased:
         paths = ", ".join(waiting.path for waiting in report.rebased)
         messages.warning(request, f"{paths} changed once more. Look at the new result, then confirm it.")
-    following = next_after(timezone.now(), proposal.public_id) if _goes_on(request, report) else None
+    goes_on = _goes_on(request, report)
+    following = next_after(timezone.now(), reviewer(request).name, proposal.public_id) if goes_on else None
     _tell(request, report, proposal if following else None)
     if following:
         return SeeOther(following.url)

@@ -1,0 +1,201 @@
+"""Where a project asks for it, what a team shares is written when a second person has approved the same; an undo needs one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from dreams.management.base import Refused
+from dreams.models import AuditEntry, FileChange, Hunk, Project, Proposal
+from dreams.services import audit_sentences, people, review, rollback, settings_changes
+from dreams.services.apply import applying
+from dreams.services.inbox import waiting
+from dreams.services.memories import hand_edits
+from dreams.services.people import Role
+from dreams.services.review import Actor, ReviewRefused
+from tests.pipeline.test_team_memory import DATED, RELEASE
+from tests.world import directory as world
+
+pytestmark = pytest.mark.django_db
+
+ANNA, BEA = Actor("anna"), Actor("bea")
+DEPLOYED = world.DEPLOY + "\nIt takes a minute.\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    for name in ("anna", "bea"):
+        people.add(name, Role.REVIEWER, Actor("owner"))
+    files = {"MEMORY.md": world.INDEX, "project_deploy.md": world.DEPLOY, "team/releases.md": RELEASE}
+    made = world.make_project(tmp_path, files)
+    settings_changes.set_override("team_second_person", True, actor="owner", project=made)
+    return made
+
+
+@pytest.fixture
+def proposal(project: Project) -> Proposal:
+    """One change of the person's own memory, and one of the team's."""
+    made = world.propose(
+        project,
+        world.edit("project_deploy.md", world.DEPLOY, DEPLOYED, "a"),
+        world.edit("team/releases.md", RELEASE, DATED, "b"),
+    )
+    review.confirm(made, review.in_the_way(made, review.select(made)), Actor("owner"))
+    return made
+
+
+def approved(proposal: Proposal, by: Actor = ANNA) -> applying.ApplyReport:
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, by)
+    report = applying.apply(proposal, by)
+    proposal.refresh_from_db()
+    return report
+
+
+def seen(proposal: Proposal) -> str:
+    return review.missing([proposal])[proposal.pk].seen
+
+
+def on_disk(proposal: Proposal, path: str = "team/releases.md") -> str:
+    return (world.folder(proposal.project) / path).read_text()
+
+
+def logged_in(name: str) -> Client:
+    client = Client()
+    client.force_login(people.find(name))
+    return client
+
+
+def test_the_persons_own_memory_is_written_and_the_teams_waits(proposal: Proposal) -> None:
+    report = approved(proposal)
+    assert [item.path for item in report.applied] == ["project_deploy.md"]
+    assert [(item.path, item.why) for item in report.conflicts] == [
+        ("team/releases.md", "a second person must approve it")
+    ]
+    assert proposal.state == Proposal.State.SUBMITTED
+    assert on_disk(proposal) == RELEASE and on_disk(proposal, "project_deploy.md") == DEPLOYED
+    assert applying.apply(proposal, ANNA).conflicts, "asking once more changes nothing"
+    assert on_disk(proposal) == RELEASE
+
+
+def test_without_the_setting_one_person_is_enough(proposal: Proposal) -> None:
+    settings_changes.reset_override("team_second_person", actor="owner", project=proposal.project)
+    assert approved(proposal).complete
+    assert on_disk(proposal) == DATED
+
+
+def test_what_a_second_person_approves_is_written(proposal: Proposal) -> None:
+    approved(proposal)
+    review.agree(proposal, seen(proposal), BEA)
+    assert applying.apply(proposal, BEA).complete
+    assert on_disk(proposal) == DATED
+    assert FileChange.objects.get(path="team/releases.md").seconded_by == "bea"
+    rows = list(AuditEntry.objects.filter(action="review.seconded"))
+    [sentence] = [audit_sentences.Sentences.of(rows).sentence(row) for row in rows]
+    assert sentence.startswith("Bea approved changes to ") and sentence.endswith("as the second person.")
+
+
+def test_the_same_person_cannot_be_both(proposal: Proposal) -> None:
+    approved(proposal)
+    with pytest.raises(ReviewRefused, match="Somebody else"):
+        review.agree(proposal, seen(proposal), ANNA)
+    assert on_disk(proposal) == RELEASE
+
+
+def test_whoever_decided_and_whoever_submitted_are_both_first(proposal: Proposal) -> None:
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, ANNA)
+    applying.apply(proposal, BEA)
+    proposal.refresh_from_db()
+    for one in (ANNA, BEA):
+        with pytest.raises(ReviewRefused, match="Somebody else"):
+            review.agree(proposal, seen(proposal), one)
+    review.agree(proposal, seen(proposal), Actor("owner"))
+
+
+def test_who_decides_by_command_is_the_owner(proposal: Proposal) -> None:
+    approved(proposal, Actor("sam", by_command=True))
+    with pytest.raises(ReviewRefused, match="Somebody else"):
+        review.agree(proposal, seen(proposal), Actor("owner"))
+    review.agree(proposal, seen(proposal), ANNA)
+
+
+def test_an_approval_is_of_one_state_and_another_state_asks_again(proposal: Proposal) -> None:
+    approved(proposal)
+    before = seen(proposal)
+    review.agree(proposal, before, BEA)
+    (world.folder(proposal.project) / "team/releases.md").write_text(RELEASE + "\nAdded meanwhile.\n")
+    report = applying.apply(proposal, BEA)
+    assert not report.applied and "team/releases.md" in {item.path for item in report.conflicts}
+    assert not applying.apply(proposal, BEA, rebased=True).applied
+    with pytest.raises(ReviewRefused, match="changed since"):
+        review.agree(proposal, before, BEA)
+    review.agree(proposal, seen(proposal), BEA)
+    assert applying.apply(proposal, BEA, rebased=True).complete
+    assert on_disk(proposal) == DATED + "\nAdded meanwhile.\n"
+
+
+def test_a_second_person_may_reject_and_the_rest_stays_written(proposal: Proposal) -> None:
+    approved(proposal)
+    review.refuse(proposal, seen(proposal), BEA, "Not so.")
+    assert proposal.state == Proposal.State.APPLIED
+    assert on_disk(proposal) == RELEASE and on_disk(proposal, "project_deploy.md") == DEPLOYED
+    assert Hunk.objects.get(file__path="team/releases.md").verdict == Hunk.Verdict.REJECTED
+
+
+def test_whoever_approved_can_withdraw(proposal: Proposal) -> None:
+    own = review.select(proposal, paths=["project_deploy.md"])
+    review.decide(proposal, own, Hunk.Verdict.REJECTED, ANNA)
+    review.decide(proposal, review.select(proposal, paths=["team/releases.md"]), Hunk.Verdict.APPROVED, ANNA)
+    applying.apply(proposal, ANNA)
+    proposal.refresh_from_db()
+    review.refuse(proposal, seen(proposal), ANNA)
+    assert proposal.state == Proposal.State.REJECTED
+
+
+def test_an_edit_by_hand_waits_too(project: Project) -> None:
+    memory = project.memories.get(path="team/releases.md")
+    report = hand_edits.edit(memory, DATED, memory.sha256, ANNA)
+    assert not report.applied
+    assert (world.folder(project) / "team/releases.md").read_text() == RELEASE
+
+
+def test_an_undo_needs_one_person(proposal: Proposal) -> None:
+    approved(proposal)
+    review.agree(proposal, seen(proposal), BEA)
+    applying.apply(proposal, BEA)
+    assert rollback.rollback(proposal, ANNA).complete
+    assert on_disk(proposal) == RELEASE
+
+
+def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal) -> None:
+    approved(proposal)
+    [item] = waiting.waiting(timezone.now())
+    assert (item.kind, item.not_for) == (waiting.Kind.SECOND, {"anna"})
+    assert "Second person" in logged_in("bea").get("/").content.decode()
+    assert "Second person" not in logged_in("anna").get("/").content.decode()
+
+
+def test_the_pages_of_both_say_what_each_can_do(proposal: Proposal) -> None:
+    approved(proposal)
+    address, form = (reverse(name, args=[proposal.public_id]) for name in ("review", "review-second"))
+    first, second = logged_in("anna"), logged_in("bea")
+    text = first.get(address).content.decode()
+    assert "Somebody else must approve this too." in text and "Approve and write" not in text
+    assert "by anna" in text
+    assert "Approve and write" in second.get(address).content.decode()
+    given = {"seen": seen(proposal), "verdict": "approve"}
+    assert first.post(form, given).status_code == 303
+    assert on_disk(proposal) == RELEASE
+    assert second.post(form, given).status_code == 303
+    assert on_disk(proposal) == DATED
+
+
+def test_by_command_it_is_refused_with_the_reason(proposal: Proposal) -> None:
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, ANNA)
+    with pytest.raises(Refused, match="a second person must approve it"):
+        call_command("apply", proposal.public_id)
+    assert on_disk(proposal) == RELEASE
