@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -182,6 +183,9 @@ LEAST_SLIP = 5  # letters of the word that was meant, unless it is one of the sm
 def corrected(old: str, new: str) -> str:
     """`old` with its slips of the pen as `new` has those words: "maintainance", "evrey"."""
     old, new = old[:LONGEST], new[:LONGEST]
+    slips = _unknown(old) - _written(new)
+    if not any(_may_be_meant(one, other) for one in slips for other in _written(new)):
+        return old
     mine, theirs = list(tokens(old)), list(tokens(new))
     codes = SequenceMatcher(
         None, [t.text for t in mine], [t.text for t in theirs], autojunk=False
@@ -198,11 +202,31 @@ def corrected(old: str, new: str) -> str:
     return old
 
 
+@functools.lru_cache(maxsize=20_000)
+def _written(text: str) -> frozenset[str]:
+    return frozenset(token.text for token in tokens(text))
+
+
+@functools.lru_cache(maxsize=20_000)
+def _unknown(text: str) -> frozenset[str]:
+    """The words of a text that may be slips."""
+    return frozenset(filter(_is_unknown, _written(text)))
+
+
+def _is_unknown(word: str) -> bool:
+    is_plain = word.isalpha() and word.islower()
+    return is_plain and word not in lexicon.KNOWN and stem(word) not in lexicon.KNOWN
+
+
+def _may_be_meant(one: str, other: str) -> bool:
+    """What `_slip` asks for by lengths and first letters alone: almost no two words pass."""
+    near = abs(len(one) - len(other)) <= 1 or min(len(one), len(other)) >= LONG
+    return one[0] == other[0] and near
+
+
 def _slip(one: str, other: str) -> bool:
     """A plain word that is nowhere known, a stroke or two away from the other and with the same first letter."""
-    if not (one.isalpha() and one.islower() and other.islower()) or one[0] != other[0]:
-        return False
-    if one in lexicon.KNOWN or stem(one) in lexicon.KNOWN or stem(one) == stem(other):
+    if one[0] != other[0] or not (_is_unknown(one) and other.islower()) or stem(one) == stem(other):
         return False
     if len(other) < LEAST_SLIP and other not in lexicon.FILLER:
         return False

@@ -154,7 +154,7 @@ def holds(text: str, other: str, *, merged: bool) -> bool:
     whole, *parts = keeping.pieces(other)
     if keeping.absorbed(text, whole, merged=merged):
         return True
-    return not taken_back(text, whole) and any(keeping.absorbed(text, part) for part in parts)
+    return any(keeping.absorbed(text, part) for part in parts) and not taken_back(text, whole)
 
 
 def _may_hold(words: set[str], key: str) -> bool:

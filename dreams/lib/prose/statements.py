@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dreams.lib.prose import lexicon, words
 from dreams.lib.prose.words import LONGEST, Token, code_spans, stem, tokens
@@ -63,8 +64,7 @@ def asks(text: str) -> bool:
     return not quoted and bare.rstrip(" *_)`" + _QUOTE_MARKS).endswith("?")
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One word that carries meaning: `word` is its stem or canonical form, `clause` the clause it stands in."""
 
     word: str
@@ -173,6 +173,7 @@ _PHRASE = re.compile(
 # "No, use uv": an answer, which denies nothing of what follows it.
 _ANSWER = re.compile(r"^\s*(?:(?:no|nope|nah)\s*[,.!;]+\s+)+(?=\S)", re.IGNORECASE)
 _ACRONYMS = re.compile(r"^([A-Z]{2,})s$")  # "PCs"
+_MARKING = lexicon.CONDITIONS | (lexicon.STATUSES - {"was", "were"})
 _SUPPOSING = frozenset({"if", "whenever", "unless", "until", "once"})
 _ARROW = re.compile(r"\s?(?:->|→|=>|⇒)\s?")
 
@@ -304,8 +305,9 @@ class _Builder:
         if low == lexicon.CONTRAST:
             self.contrasts.append((clause, len(self.items)))
         self._tense(bare, clause)
-        self.raw |= {bare, stem(bare)}
-        self.counts.update({bare, stem(bare)})
+        for form in {bare, stem(bare)}:
+            self.raw.add(form)
+            self.counts[form] += 1
         if bare in lexicon.NUMBER_WORDS:
             self._number(lexicon.NUMBER_WORDS[bare], clause)
         elif self._means_nothing(text, bare, opening):
@@ -337,7 +339,7 @@ class _Builder:
             self.be = ""
         if bare in lexicon.STATE_PASTS and (not self.flow or self.flow[-1] not in lexicon.PERFECT_OR_PASSIVE):
             self.marked.append((clause, "formerly"))
-        if bare in lexicon.CONDITIONS or bare in lexicon.STATUSES - {"was", "were"}:
+        if bare in _MARKING:
             self.marked.append((clause, bare))
 
     def _meaning(self, text: str, bare: str, clause: int, opening: bool) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["code", "url", "date", "version", "number", "path", "identifier", "word"]
 LONGEST = 20_000  # code points read of one text
@@ -31,8 +30,18 @@ _TOKEN = re.compile(
 _CODE_SPAN = re.compile(r"(`{1,2})(?P<code>[^`\n]{1,400})\1")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+_KINDS: dict[str, Kind] = {
+    "url": "url",
+    "date": "date",
+    "path": "path",
+    "version": "version",
+    "number": "number",
+    "identifier": "identifier",
+    "word": "word",
+}
+
+
+class Token(NamedTuple):
     """`text` stands at `start` to `end` (code points); `code` is True inside a code span."""
 
     text: str
@@ -57,15 +66,7 @@ def tokens(text: str) -> Iterator[Token]:
         while at < len(spans) and spans[at][1] <= start:
             at += 1
         inside = at < len(spans) and spans[at][0] <= start
-        yield Token(match[0], start, end, _kind(match), inside)
-
-
-def _kind(match: re.Match[str]) -> Kind:
-    kind = match.lastgroup
-    for known in ("url", "date", "path", "version", "number", "identifier"):
-        if kind == known:
-            return known
-    return "word"
+        yield Token(match[0], start, end, _KINDS[match.lastgroup or "word"], inside)
 
 
 _ENDINGS = (
