@@ -14,7 +14,18 @@ from dreams.findings.base import ChangedHunk, Found, Heard, Judged, Repeated, Re
 if TYPE_CHECKING:
     from dreams.conf import Config
 
-__all__ = ["ChangedHunk", "Found", "Heard", "Judged", "Report", "Row", "Subject", "examine", "health"]
+__all__ = [
+    "ChangedHunk",
+    "Found",
+    "Heard",
+    "Judged",
+    "Report",
+    "Row",
+    "Subject",
+    "examine",
+    "examine_undo",
+    "health",
+]
 
 
 def examine(subject: Subject) -> Report:
@@ -22,6 +33,13 @@ def examine(subject: Subject) -> Report:
     from dreams.findings import examining  # noqa: PLC0415 - see the module's words
 
     return examining.examine(subject)
+
+
+def examine_undo(subject: Subject) -> Report:
+    """What is said of an undo: of each removed line that it is undone, and what the texts bring that come back."""
+    from dreams.findings import examining  # noqa: PLC0415 - as above
+
+    return examining.examine_undo(subject)
 
 
 def health(

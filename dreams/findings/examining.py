@@ -30,6 +30,7 @@ from dreams.findings.base import (
     Subject,
 )
 from dreams.findings.ledger import accounting
+from dreams.findings.ledger.units import has_content
 from dreams.findings.prompt_injection.weighing import ADVICE
 from dreams.lib.secrets.redact import redact
 
@@ -64,6 +65,22 @@ def examine(subject: Subject) -> Report:
     judged, failed = _judged(subject)
     found = evidence.weighed(_run(CHECKS, subject), judged, subject)
     return Report(_ordered([*lost, *found, *failed]), tuple(rows), tuple(judged))
+
+
+UNDONE = "This change was undone."
+
+
+def examine_undo(subject: Subject) -> Report:
+    """As `examine`, of an undo: what it removes is what was applied, and what it brings was there before, so neither is
+    looked for elsewhere. Secrets, hidden text and whatever else a text may bring is looked for as ever."""
+    rows = [
+        Row(hunk.path, hunk.hunk_id, line, "stated", note=UNDONE)
+        for hunk in subject.hunks
+        for line in hunk.removed
+        if has_content(line)
+    ]
+    checks = [(name, check) for name, check in CHECKS if check is not evidence.check]
+    return Report(_ordered(_run(checks, subject)), tuple(rows))
 
 
 def health(

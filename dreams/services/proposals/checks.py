@@ -27,7 +27,17 @@ from dreams.lib.files import text
 from dreams.lib.prose import comparing
 from dreams.lib.secrets import redact
 from dreams.lib.source_digest import source_digest
-from dreams.models import FileChange, Finding, Hunk, LedgerEntry, LeftOut, Project, Prompt, Proposal
+from dreams.models import (
+    FileChange,
+    Finding,
+    Hunk,
+    LedgerEntry,
+    LeftOut,
+    Operation,
+    Project,
+    Prompt,
+    Proposal,
+)
 from dreams.services import database, host_key, hosts
 from dreams.services.memories import derivable, instructions
 from dreams.services.proposals.reading import (
@@ -66,6 +76,47 @@ def examine(
     if left_out:  # another look may hear more
         report, key = replace(report, findings=(*report.findings, left_out)), ""
     _save(proposal, {(hunk.path, hunk.hunk_id) for hunk in subject.hunks}, report, key)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the checks say of a draft, and what they looked at."""
+
+    report: Report
+    subject: Subject
+    is_whole: bool
+
+
+def check_draft(
+    project: Project,
+    origin: Proposal.Origin,
+    draft: drafts.Draft,
+    before: Mapping[str, bytes],
+    heard: TranscriptVerdicts,
+    *,
+    undo: bool,
+) -> Checked:
+    """The checks of a proposal that is about to be made: before the transaction, in which nobody else could write.
+
+    `undo`: nobody looks at it before it is carried out, and each line that it removes is one that was applied before.
+    """
+    host_key.use()
+    subject = _subject_of_draft(project, before, draft, origin)
+    examine_all = findings.examine_undo if undo else findings.examine
+    return Checked(examine_all(with_verdicts(subject, heard)), subject, is_whole=not undo)
+
+
+def keep_checked(
+    proposal: Proposal, checked: Checked, operations: Mapping[str, Operation], heard: TranscriptVerdicts
+) -> None:
+    """Save what was said of the draft, beside the rows that were made of it. The digest is that of `subject_of`."""
+    named = {key: str(row.pk) for key, row in operations.items()}
+    hunks = [replace(hunk, operation=named.get(hunk.operation, "")) for hunk in checked.subject.hunks]
+    key = _key(replace(checked.subject, hunks=hunks), heard) if checked.is_whole else ""
+    report, left_out = checked.report, heard.left_out()
+    if left_out:  # another look may hear more
+        report, key = replace(report, findings=(*report.findings, left_out)), ""
+    _save(proposal, {(hunk.path, hunk.hunk_id) for hunk in hunks}, report, key)
 
 
 def report_with(proposal: Proposal, before: Mapping[str, bytes], instead: Mapping[int, str]) -> Report:
@@ -125,7 +176,14 @@ def subject_of_draft(
     draft: drafts.Draft,
     heard: TranscriptVerdicts | None = None,
 ) -> Subject:
-    """What a draft would write if all of it were approved: for checks before there is a proposal."""
+    """What a draft of a dream would write if all of it were approved: for checks before there is a proposal."""
+    subject = _subject_of_draft(project, before, draft, Proposal.Origin.DREAM)
+    return with_verdicts(subject, heard) if heard else subject
+
+
+def _subject_of_draft(
+    project: Project, before: Mapping[str, bytes], draft: drafts.Draft, origin: Proposal.Origin
+) -> Subject:
     after = drafts.only(draft, before, draft.operations)
     changed = [
         ChangedHunk(
@@ -135,15 +193,15 @@ def subject_of_draft(
             removed=_bare(made.hunk.removed),
             new_start=made.hunk.new_start,
             added=_bare(made.hunk.added),
-            citations=made.citations,
+            citations=tuple(c for c in made.citations if c.source != "agent"),  # as for rows
             fates=made.fates,
+            by_hand=origin not in Proposal.DRAFTED,
             operation=made.operation,
         )
         for file in draft.files
         for made in file.hunks
     ]
-    subject = _subject(project, before, after, changed, _rejected_by(project))
-    return with_verdicts(subject, heard) if heard else subject
+    return _subject(project, before, after, changed, _rejected_by(project) if origin in _UNASKED else {})
 
 
 def _subject(

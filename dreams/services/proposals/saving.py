@@ -12,12 +12,11 @@ from django.utils.dateparse import parse_datetime
 
 from dreams.engines import drafts
 from dreams.engines.types import Citation, EvidenceSource, Fate, FateKind, OperationKind
-from dreams.findings.evidence import judge
 from dreams.lib.files import text
 from dreams.models import DreamRun, Evidence, FileChange, Hunk, LeftOut, Operation, Project, Proposal, Session
 from dreams.services import auditlog, blobs
 from dreams.services.catching import states as caught
-from dreams.services.proposals.checks import examine, subject_of_draft
+from dreams.services.proposals.checks import check_draft, examine, keep_checked
 from dreams.services.proposals.reading import memory_type
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT, TranscriptVerdicts
 from dreams.services.questions import states
@@ -105,6 +104,7 @@ class Origin:
     undoes: Proposal | None = None
     restored: Mapping[str, Restored] = field(default_factory=dict)
     marks: Mapping[str, Mark] = field(default_factory=dict)
+    written_at_once: bool = False  # an undo that nobody looks at before it is carried out
 
 
 def create(
@@ -116,8 +116,9 @@ def create(
 ) -> Proposal:
     """Save `draft` as an open proposal, with evidence, ledger and findings. `before` is the whole directory."""
     heard = heard or TranscriptVerdicts.of_dream(origin.dream)
-    if heard.sessions:  # before the transaction, which waits for no disk
-        judge(subject_of_draft(project, before, draft, heard))
+    # Before the transaction, which waits for no disk and for no check.
+    checked = check_draft(project, origin.kind, draft, before, heard, undo=origin.written_at_once)
+    blobs.put_many(data for file in draft.files for data in (file.base, file.new) if data is not None)
     with transaction.atomic():
         proposal = Proposal.objects.create(
             project=project,
@@ -130,9 +131,8 @@ def create(
             created_by=origin.actor,
         )
         operations = _save_operations(proposal, draft, origin.marks)
-        for file in draft.files:
-            _save_file(proposal, file, operations, origin.restored.get(file.path, Restored()))
-        examine(proposal, before, heard=heard)
+        _save_files(proposal, draft, operations, origin.restored)
+        keep_checked(proposal, checked, operations, heard)
         auditlog.record(
             "proposal.made",
             actor=origin.actor,
@@ -153,8 +153,8 @@ def redraft(proposal: Proposal, draft: drafts.Draft, before: Mapping[str, bytes]
     proposal.files.all().delete()
     proposal.operations.all().delete()
     operations = _save_operations(proposal, draft, {})
-    for file in draft.files:
-        _save_file(proposal, file, operations, Restored())
+    blobs.put_many(data for file in draft.files for data in (file.base, file.new) if data is not None)
+    _save_files(proposal, draft, operations, {})
     carry_over(proposal, verdicts)
     Proposal.objects.filter(pk=proposal.pk).update(checked_digest="")
     examine(proposal, before)
@@ -179,27 +179,49 @@ def _save_operations(
     return {row.key: row for row in Operation.objects.bulk_create(rows)}
 
 
-def _save_file(
-    proposal: Proposal, file: drafts.DraftFile, operations: Mapping[str, Operation], restored: Restored
-) -> FileChange:
-    change = FileChange.objects.create(
+def _save_files(
+    proposal: Proposal,
+    draft: drafts.Draft,
+    operations: Mapping[str, Operation],
+    restored: Mapping[str, Restored],
+) -> None:
+    """Rows for all files and hunks of a draft, whose texts are kept already."""
+    rows = FileChange.objects.bulk_create(
+        _file_change(proposal, file, restored.get(file.path, Restored())) for file in draft.files
+    )
+    _save_hunks(
+        [
+            (change, number, made)
+            for change, file in zip(rows, draft.files, strict=True)
+            for number, made in enumerate(file.hunks)
+        ],
+        operations,
+    )
+
+
+def _file_change(proposal: Proposal, file: drafts.DraftFile, restored: Restored) -> FileChange:
+    return FileChange(
         proposal=proposal,
         path=file.path,
         kind=file.kind,
         memory_type=memory_type(file.path, file.new if file.new is not None else file.base),
-        base_sha=blobs.put(file.base) if file.base is not None else "",
-        new_sha=blobs.put(file.new) if file.new is not None else "",
+        base_sha=text.sha256(file.base) if file.base is not None else "",
+        new_sha=text.sha256(file.new) if file.new is not None else "",
         mode=restored.mode,
         mtime_ns=restored.mtime_ns,
     )
-    save_hunks(change, file.hunks, operations)
-    return change
 
 
 def save_hunks(
     change: FileChange, hunks: Sequence[drafts.DraftHunk], operations: Mapping[str, Operation]
 ) -> None:
     """Rows for `hunks`, with their evidence and what the engine said of removed lines."""
+    _save_hunks([(change, number, made) for number, made in enumerate(hunks)], operations)
+
+
+def _save_hunks(
+    hunks: Sequence[tuple[FileChange, int, drafts.DraftHunk]], operations: Mapping[str, Operation]
+) -> None:
     rows = Hunk.objects.bulk_create(
         Hunk(
             file=change,
@@ -212,10 +234,10 @@ def save_hunks(
             new_count=len(made.hunk.new_lines),
             claims=[_claim(fate) for fate in made.fates],
         )
-        for number, made in enumerate(hunks)
+        for change, number, made in hunks
     )
-    pairs = list(zip(rows, hunks, strict=True))
-    Evidence.objects.bulk_create(_evidence(row, c) for row, made in pairs for c in made.citations)
+    pairs = zip(rows, hunks, strict=True)
+    Evidence.objects.bulk_create(_evidence(row, c) for row, (_, _, made) in pairs for c in made.citations)
 
 
 def save_hunk(row: Hunk, made: drafts.DraftHunk, operation: Operation, citations: Sequence[Citation]) -> None:

@@ -99,9 +99,11 @@ def _propose(planned: Preview, reviewer: Actor, reason: str, snapshot: workspace
         summary=why,
         undoes=planned.proposal,
         restored={file.path: file.restored for file in planned.files},
+        written_at_once=not planned.conflicts,
     )
+    # Its rows first: a transaction around the checks, too, would keep everybody else from writing.
+    made = proposals.create(planned.proposal.project, origin, drafts.draft(before, after, edits), before)
     with transaction.atomic():
-        made = proposals.create(planned.proposal.project, origin, drafts.draft(before, after, edits), before)
         policies.undone(planned.proposal, planned.hunks, actor=reviewer.name)
         if not planned.conflicts:
             hunks = review.select(made)
