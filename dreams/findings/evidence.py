@@ -21,7 +21,7 @@ from dreams.findings.ledger.units import (
     units_of_lines,
 )
 from dreams.findings.ledger.wordings import LONGEST
-from dreams.lib import memdir
+from dreams.lib import memdir, progress
 from dreams.lib.prose import claims, lexicon
 from dreams.lib.prose.claims.evidence import FOREIGN
 from dreams.lib.prose.comparing import says_more
@@ -40,7 +40,7 @@ _DATE_WORDS = frozenset(stem(month) for month in _MONTHS) | set(_MONTHS) | lexic
 
 def check(subject: Subject) -> Iterator[Found]:
     before = State(subject.before)
-    for hunk in subject.hunks:
+    for hunk in progress.each("Looking for sources", subject.hunks):
         yield from _missing_quotes(hunk)
         if not hunk.by_hand:
             yield from _unsupported(subject, hunk, before)

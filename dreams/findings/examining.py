@@ -32,6 +32,7 @@ from dreams.findings.base import (
 from dreams.findings.ledger import accounting
 from dreams.findings.ledger.units import has_content
 from dreams.findings.prompt_injection.weighing import ADVICE
+from dreams.lib import progress
 from dreams.lib.secrets.redact import redact
 
 MAX_FINDINGS = 2000  # of one report; what must be confirmed is put together above it, and never left out
@@ -113,6 +114,7 @@ def _judged(subject: Subject) -> tuple[list[Judged], list[Found]]:
 def _run(checks: Iterable[tuple[str, Check]], subject: Subject) -> list[Found]:
     found: list[Found] = []
     for name, check in checks:
+        progress.step("Checking changes")
         try:
             found += check(subject)
         except Exception as error:

@@ -12,8 +12,10 @@ import json
 import logging
 import os
 import sys
+import time
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,7 +24,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser, SystemCheckError
 from django.db import DatabaseError, connections
 
-from dreams.lib import diff
+from dreams.lib import diff, progress
 from memoryweb import faults
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ DONE, REFUSED, USAGE = 0, 1, 2
 # A slug begins with "-", which argparse takes for an option. A character that no argument can hold stands before it
 # while the line is parsed.
 SHIELD = "\0"
+# Work says how far it is once it lasts for so long, and so often.
+QUIET_SECONDS, EVERY_SECONDS = 1.0, 0.2
 
 
 class Refused(Exception):
@@ -91,7 +95,8 @@ class Command(BaseCommand):
 
     def _answer(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
         paths = self._paths()
-        return self.run({key: paths.meant(value) for key, value in options.items()})
+        with told_in_terminal():
+            return self.run({key: paths.meant(value) for key, value in options.items()})
 
     # --- Running --------------------------------------------------------------------------------------------------
 
@@ -228,6 +233,32 @@ def _is_plain(error: Exception) -> bool:
     from dreams.services.project_lock import ProjectElsewhere  # noqa: PLC0415 - imports the tables, which not every command needs
 
     return isinstance(error, ProjectElsewhere)
+
+
+@contextmanager
+def told_in_terminal() -> Iterator[None]:
+    """Long work says on one line of a terminal how far it is; Ctrl-C ends it, and nothing is left half done."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    shown_at, began = 0.0, time.monotonic()
+
+    def tell(what: str, done: int, total: int) -> None:
+        nonlocal shown_at
+        now = time.monotonic()
+        if now - began > QUIET_SECONDS and now - shown_at > EVERY_SECONDS:
+            shown_at = now
+            said = f"{what}: {done:,} of {total:,}" if total else f"{what}…"
+            sys.stderr.write(f"\r\033[K{said} (Ctrl-C stops)")
+            sys.stderr.flush()
+
+    try:
+        with progress.watched(tell):
+            yield
+    finally:
+        if shown_at:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
 
 
 def fault(error: Exception) -> str:

@@ -40,7 +40,7 @@ _REVIEWER = """
     session session-prompt session-write-notes session-ask-notes session-cancel-notes session-notes-now session-notes
     question-answer question-take-back dream-cancel dream-propose-partial request-withdraw
     review-decide review-take-back review-edit review-mend review-preview review-confirm review-viewed review-secrets
-    review-bring-up review-submit review-apply review-second conflict undo audit-export engines
+    review-bring-up review-submit review-apply review-second review-under-way review-stop conflict undo audit-export engines
 """
 _ADMIN = """
     project-purge project-trust search-rebuild schedule-run schedule-remove engines-test

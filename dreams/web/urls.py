@@ -142,6 +142,8 @@ urlpatterns = [
     path("review/<slug:public_id>/submit/", review_submit.submit, name="review-submit"),
     path("review/<slug:public_id>/apply/", review_submit.apply, name="review-apply"),
     path("review/<slug:public_id>/second/", review_submit.second, name="review-second"),
+    path("review/<slug:public_id>/under-way/", review_submit.under_way, name="review-under-way"),
+    path("review/<slug:public_id>/stop/", review_submit.stop, name="review-stop"),
     path("review/<slug:public_id>/conflict/<int:file_pk>/", conflict.conflict, name="conflict"),
     path("review/<slug:public_id>/undo/", undo.undo, name="undo"),
     # --- usage, audit ---

@@ -6,22 +6,42 @@ document.addEventListener("submit", (event) => {
   button.textContent = button.dataset.busy;
   // After the form is read: a button that is off is not sent along.
   setTimeout(() => (button.disabled = true));
-  tellWaiting(button.dataset.long);
+  tellWaiting(button.dataset.long, button.dataset.progress, button.dataset.stop);
 });
 
 // Of what lasts, the page says what it is and for how long already: one that stands still looks dead.
 let waiting = null;
-function tellWaiting(what) {
+function tellWaiting(what, progress, stop) {
   const says = document.getElementById("submit-says");
   if (!what || !says) return;
   const begun = Date.now();
   const before = [...says.childNodes];
-  const tell = () => {
+  const words = document.createElement("span");
+  const button = stop ? stopping(stop) : "";
+  const tell = async () => {
     const seconds = Math.round((Date.now() - begun) / 1000);
-    says.textContent = `${what} ${seconds} s`;
     if (seconds < 2) document.getElementById("submit-said").textContent = what;
+    const answer = progress && seconds > 1 ? await fetch(progress).catch(() => null) : null;
+    const now = answer?.status === 200 ? await answer.text() : what;
+    words.textContent = `${now} ${seconds} s `;
+    if (!words.isConnected) says.replaceChildren(words, button);
   };
   waiting = { says, before, timer: setInterval(tell, 1000) };
+}
+
+// Ends the work at its next step; the page that is being waited for says what became of it.
+function stopping(address) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "button small";
+  button.textContent = "Stop";
+  button.addEventListener("click", () => {
+    button.disabled = true;
+    button.textContent = "Stopping…";
+    const headers = JSON.parse(document.body.getAttribute("hx-headers") ?? "{}");
+    fetch(address, { method: "POST", headers }).catch(() => {});
+  });
+  return button;
 }
 addEventListener("pageshow", () => {
   if (waiting) {

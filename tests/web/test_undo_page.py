@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from dreams.lib import progress
 from dreams.lib.files.manifest import manifest
 from dreams.models import Finding, Hunk, LeftOut, Proposal
-from dreams.services import review
+from dreams.services import review, work_under_way
 from dreams.services.apply import applying
 from dreams.web.pages import undo as selector
 from tests.world import directory as world
@@ -182,4 +183,25 @@ def test_all_boxes_are_the_whole_and_none_is_told(browser: Client, proposal: Pro
     # Where nothing is chosen nothing is undone: least of all everything.
     before = manifest(world.folder(proposal.project))
     assert browser.post(at, {"choose": "1", "seen": ""}).status_code == 422
+    assert manifest(world.folder(proposal.project)) == before
+
+
+def test_an_undo_says_how_far_it_is_and_ends_when_somebody_presses_stop(
+    browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_under_way, "LOOK_SECONDS", -1.0)
+    at, step, said = f"/review/{proposal.public_id}", progress.step, []
+    before = manifest(world.folder(proposal.project))
+
+    def look(what: str, done: int = 0, total: int = 0) -> None:
+        step(what, done, total)
+        said.append(browser.get(f"{at}/under-way/").content.decode())
+        if what == "Writing files":
+            assert browser.post(f"{at}/stop/").status_code == 204
+
+    assert browser.get(f"{at}/under-way/").status_code == 204
+    monkeypatch.setattr(progress, "step", look)
+    page = undo(browser, proposal)
+    assert "Comparing files: 1 of 5" in said
+    assert "Stopped. Nothing was written." in page.content.decode()
     assert manifest(world.folder(proposal.project)) == before

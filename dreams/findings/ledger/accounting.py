@@ -21,6 +21,7 @@ from dreams.findings.ledger.units import (
     spread,
     units_of_lines,
 )
+from dreams.lib import progress
 
 _MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")  # of a list: no word of what the line says
 # The worst fate of a line's statements is the line's.
@@ -31,7 +32,7 @@ def account(subject: Subject) -> tuple[list[Found], list[Row]]:
     """Findings, and one row for every removed line that says something."""
     states = both(subject)
     findings, ledger = dict[str, Found](), list[Row]()
-    for hunk in subject.hunks:
+    for hunk in progress.each("Following removed lines", subject.hunks):
         for line_no, text, answers in _Hunk(states, hunk).answers():
             if not _is_bookkeeping(answers):
                 ledger.append(tracing.row_of(hunk, text, min(answers, key=_telling)[0]))

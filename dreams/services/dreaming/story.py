@@ -26,7 +26,7 @@ from dreams.engines.types import (
     LimitReached,
     Outcome,
 )
-from dreams.lib import locks
+from dreams.lib import locks, progress
 from dreams.lib.files import workspace
 from dreams.models import (
     DreamRun,
@@ -130,7 +130,8 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
             agent=project.agent_name,
             scope=project.scope,
         )
-        outcome = engines.get(dream.engine).run(job, watch)
+        with progress.watched(lambda *_: watch.checkpoint()):  # long checks can be cancelled, too
+            outcome = engines.get(dream.engine).run(job, watch)
         after = scratch.contents()
         checking.keep(dream, checks, outcome.edits)
     watch.checkpoint()

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dreams.engines import drafts
-from dreams.lib import diff
+from dreams.lib import diff, progress
 from dreams.lib.diff import merge
 from dreams.lib.files import text, workspace
 from dreams.models import AppliedFile, FileChange, Hunk, Proposal
@@ -101,7 +101,13 @@ def _planned(proposal: Proposal, selection: Selection, now: Mapping[str, bytes])
     hunks = _selected(proposal, selection)
     paths = sorted({hunk.file.path for hunk in hunks})
     kept = _Kept.of(proposal, paths)
-    return Preview(proposal, tuple(hunks), tuple(_undone(kept, path, hunks, now.get(path)) for path in paths))
+    by_path: dict[str, list[Hunk]] = {path: [] for path in paths}
+    for hunk in hunks:
+        by_path[hunk.file.path].append(hunk)
+    files = [
+        _undone(kept, path, by_path[path], now.get(path)) for path in progress.each("Comparing files", paths)
+    ]
+    return Preview(proposal, tuple(hunks), tuple(files))
 
 
 def _selected(proposal: Proposal, selection: Selection) -> list[Hunk]:
@@ -163,7 +169,7 @@ class _Kept:
 def _undone(kept: _Kept, path: str, hunks: Iterable[Hunk], now: bytes | None) -> UndoneFile:
     written = kept.written[path]
     first, last = (written[0], written[-1]) if written else (None, None)
-    undone = {hunk.hunk_id for hunk in hunks if hunk.file.path == path}
+    undone = {hunk.hunk_id for hunk in hunks}
     applied = kept.bytes_of(last.after_sha) if last else now
     wanted, is_whole = _without(kept, kept.files[path], undone)
     file = UndoneFile(path, applied, now, wanted)

@@ -51,7 +51,11 @@ def rollback(
             held.release_keeping_clock()
             return _conflict_report(planned)
         made = _propose(planned, reviewer, reason, snapshot)
-        result = writing.write(_order(planned, made, reviewer, reason, snapshot), held)
+        try:
+            result = writing.write(_order(planned, made, reviewer, reason, snapshot), held)
+        except BaseException:
+            _withdraw(made)
+            raise
         if result.status == "applied":
             _remember(planned, made, result, reason, never_again)
         _release(held, result)
@@ -114,6 +118,14 @@ def _propose(planned: Preview, reviewer: Actor, reason: str, snapshot: workspace
             )
             made.refresh_from_db()
     return made
+
+
+def _withdraw(made: Proposal) -> None:
+    """Stopped, or broken off, before anything was written: an undo that nobody waits for any more."""
+    if not writing.interrupted(made):
+        Proposal.objects.filter(pk=made.pk, state=Proposal.State.SUBMITTED).update(
+            state=Proposal.State.REJECTED, closed_at=timezone.now()
+        )
 
 
 def _text(data: bytes | None) -> str | None:

@@ -10,11 +10,11 @@ from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Finding, Hunk, Proposal
-from dreams.services import host_requests, project_lock, review
+from dreams.services import host_requests, project_lock, review, work_under_way
 from dreams.services.apply import applying
 from dreams.services.host_requests import Deed, Wish
 from dreams.services.proposals import rebase
@@ -116,7 +116,11 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
         )
         if waits:
             return waits
-        report = applying.apply_with_answers(proposal, reviewer(request), rebased=rebased)
+        with work_under_way.told(proposal.public_id):
+            report = applying.apply_with_answers(proposal, reviewer(request), rebased=rebased)
+    except work_under_way.Stopped:
+        messages.info(request, "Stopped. Your decisions are kept; look below for what is written.")
+        return SeeOther(address(proposal))
     except FindingInTheWay as found:
         messages.error(request, str(found))
         return SeeOther(_to_finding(proposal, found.finding))
@@ -191,3 +195,17 @@ def _with_links(proposal: Proposal, said: str) -> str:
         address(proposal),
         reverse("undo", args=[proposal.public_id]),
     )
+
+
+@require_safe
+def under_way(request: Request, public_id: str) -> HttpResponse:
+    """How far the writing or the undo of a proposal is, in words; 204 while neither is under way."""
+    found = work_under_way.of(public_id)
+    return HttpResponse(found.words, content_type="text/plain") if found else HttpResponse(status=204)
+
+
+@require_POST
+def stop(request: Request, public_id: str) -> HttpResponse:
+    """End what is under way at its next step. The request that began it answers with what became of it."""
+    work_under_way.stop(public_id)
+    return HttpResponse(status=204)

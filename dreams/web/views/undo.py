@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
 from dreams.models import Proposal
-from dreams.services import host_requests, project_lock, rollback
+from dreams.services import host_requests, project_lock, rollback, work_under_way
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.rollback import NothingToUndo, Selection
@@ -69,9 +69,13 @@ def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> Ht
         messages.info(request, "Nothing was written. Solve what is marked, then submit.")
         return SeeOther(address(made))
     try:
-        report = rollback.rollback(
-            proposal, reviewer, found.selection, reason=reason, never_again=never_again
-        )
+        with work_under_way.told(proposal.public_id):
+            report = rollback.rollback(
+                proposal, reviewer, found.selection, reason=reason, never_again=never_again
+            )
+    except work_under_way.Stopped:
+        messages.info(request, "Stopped. Nothing was written.")
+        return SeeOther(request.get_full_path())
     except (NothingToUndo, ReviewRefused, project_lock.ProjectBusy) as refused:
         messages.error(request, str(refused))
         return SeeOther(address(proposal))

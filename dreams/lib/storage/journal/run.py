@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from dreams.lib import progress
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage.journal.plan import End, Outcome, Script
 from dreams.lib.storage.journal.swap import Work, make_dirs, stage
@@ -73,11 +74,15 @@ def _write(system: System, journal_dir: Path, plan: Plan, checked: Checked) -> R
             _write_ahead(journal, plan, checked)
         except OSError as error:
             return _close_failed(journal, result_of(script, "failed", error=str(error)), [])
+        except BaseException:
+            _close_failed(journal, result_of(script, "failed", error="interrupted"), [])
+            raise
         return _carry_out(Work(system, checked.root, journal, script))
 
 
 def _write_ahead(journal: Journal, plan: Plan, checked: Checked) -> None:
-    for text in (*(op.data for op in plan.ops if op.data is not None), *checked.old_texts):
+    texts = [*(op.data for op in plan.ops if op.data is not None), *checked.old_texts]
+    for text in progress.each("Keeping texts", texts):
         journal.put_blob(text)
     journal.sync_blobs()
     journal.put("record", checked.script)

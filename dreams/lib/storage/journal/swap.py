@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
+from dreams.lib import progress
 from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.storage.journal.plan import Conflict, FileState, Script, Staged, Task
 from dreams.lib.storage.journal.script import Seen, Texts, Who, look, restore_mtime, who
@@ -73,7 +74,7 @@ def make_dirs(work: Work) -> None:
 def stage(work: Work) -> None:
     """Write every temporary file, on disk, then note their inodes."""
     inodes = {}
-    for task in work.script.tasks:
+    for task in progress.each("Writing files", work.script.tasks):
         if task.after is not None:
             inodes[task.temp] = write_temp(work, task, task.after, task.temp)
     work.journal.put("staged", Staged(inodes))

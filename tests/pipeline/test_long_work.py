@@ -1,0 +1,108 @@
+"""Long work says how far it is, and whoever waits for it can stop it: then nothing was written, and nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dreams.lib import progress
+from dreams.lib.files.manifest import manifest
+from dreams.models import Hunk, Proposal
+from dreams.services import review, rollback, work_under_way
+from dreams.services.apply import applying
+from tests.world import directory as world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _looks_at_each_step(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(work_under_way, "LOOK_SECONDS", -1.0)
+    yield
+
+
+def applied(folder: Path) -> Proposal:
+    proposal = world.three_changes(world.make_project(folder))
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(proposal, world.ME).complete
+    proposal.refresh_from_db()
+    return proposal
+
+
+def steps_of_an_undo(proposal: Proposal) -> list[str]:
+    seen: list[str] = []
+    with progress.watched(lambda what, done, total: seen.append(what)):
+        rollback.rollback(proposal, world.ME)
+    return seen
+
+
+class Enough(Exception):
+    pass
+
+
+def test_an_undo_that_is_stopped_at_any_step_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    proposal = applied(tmp_path)
+    folder = world.folder(proposal.project)
+    before, stopped = manifest(folder), 0
+
+    def tell(what: str, done: int, total: int) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Enough
+
+    while True:
+        left = stopped
+        try:
+            with progress.watched(tell):
+                report = rollback.rollback(proposal, world.ME)
+            break
+        except Enough:
+            stopped += 1
+        assert manifest(folder) == before, f"stopped at step {stopped}"
+        waiting = Proposal.objects.filter(state__in=(Proposal.State.OPEN, Proposal.State.SUBMITTED))
+        assert not waiting.exists(), f"stopped at step {stopped}"
+    assert report.complete and stopped > 8
+    assert "04:00" not in "".join(path.read_text() for path in folder.glob("*.md"))
+
+
+def test_who_waits_sees_how_far_an_undo_is_and_stops_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal, seen = applied(tmp_path), []
+    step = progress.step
+
+    def look(what: str, done: int = 0, total: int = 0) -> None:
+        step(what, done, total)
+        seen.append(work_under_way.of(proposal.public_id))
+        if what == "Writing files":
+            work_under_way.stop(proposal.public_id)
+
+    monkeypatch.setattr(progress, "step", look)
+    before = manifest(world.folder(proposal.project))
+    with pytest.raises(work_under_way.Stopped), work_under_way.told(proposal.public_id):
+        rollback.rollback(proposal, world.ME)
+    assert manifest(world.folder(proposal.project)) == before
+    assert "Comparing files: 1 of 3" in [found.words for found in seen if found]
+    assert work_under_way.of(proposal.public_id) is None
+
+
+def test_a_submit_that_is_stopped_leaves_the_review_open(tmp_path: Path) -> None:
+    proposal = world.three_changes(world.make_project(tmp_path))
+    review.decide(proposal, review.select(proposal)[:1], Hunk.Verdict.APPROVED, world.ME)
+
+    def tell(what: str, done: int, total: int) -> None:
+        raise Enough
+
+    with pytest.raises(Enough), progress.watched(tell):
+        review.submit(proposal, world.ME)
+    proposal.refresh_from_db()
+    assert (proposal.state, proposal.submitting_by) == (Proposal.State.OPEN, "")
+    assert review.submit(proposal, world.ME).state == Proposal.State.SUBMITTED
+
+
+def test_work_that_nobody_watches_costs_no_word(tmp_path: Path) -> None:
+    assert list(progress.each("Counting", [1, 2])) == [1, 2]
+    assert {"Comparing files", "Keeping texts", "Writing files"} <= set(steps_of_an_undo(applied(tmp_path)))
