@@ -14,6 +14,7 @@ from dreams.models import Project
 from dreams.services import database, dreaming, handing_over, host_deeds, jobs, notify
 from dreams.services.catching import story as catching
 from dreams.services.scheduling import scheduler
+from dreams.services.search import index
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +42,12 @@ def tick() -> str:
         log.exception("requests of other hosts")
     report = scheduler.tick()
     return f"{plural(report.evaluated, 'project')} judged, {plural(len(report.started), 'dream')} started"
+
+
+def index_texts() -> str:
+    """Take more texts into the search index than a tick has room for."""
+    waiting = index.catch_up(scheduler.INDEX_TASK_SECONDS)
+    return f"{plural(waiting, 'text')} not indexed yet"
 
 
 @_ends_with_the_database()

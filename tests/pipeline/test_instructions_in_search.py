@@ -57,6 +57,7 @@ def look_again(after: dt.timedelta = dt.timedelta(hours=1)) -> None:
 
 
 def found(browser: Client, words: str, kind: str = "instructions", **more: str) -> list[str]:
+    index.catch_up(5)
     text = browser.get("/search/", {"q": words, "kind": kind, **more}).content.decode()
     return [html.unescape(href) for href in re.findall(r'class="row-title" href="([^"]+)"', text)]
 
@@ -114,6 +115,7 @@ def test_its_secrets_are_neither_kept_nor_found_nor_shown(root: Root, browser: C
     assert not found(browser, SECRET)
     assert not InstructionText.objects.filter(text__contains=SECRET).exists()
     assert not SearchText.objects.filter(text__contains=SECRET.lower()).exists()
+    index.catch_up(5)
     assert SECRET not in browser.get("/search/", {"q": "password"}).content.decode()
 
 
@@ -130,6 +132,7 @@ def test_what_several_projects_load_is_one_result_that_leads_to_the_one_looked_t
     mill = Project.objects.get(name="mill")
     (href,) = found(browser, "wren", project=str(mill.pk))
     assert href.startswith(f"/projects/{mill.pk}/")
+    index.catch_up(5)
     assert "and 1 more project" in browser.get("/search/", {"q": "wren"}).content.decode()
 
 

@@ -7,9 +7,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
+from django_q.models import OrmQ
 
 from dreams.models import Prompt, SearchText, Session
 from dreams.services import discovery
@@ -18,6 +20,7 @@ from dreams.services.memories import syncing
 from dreams.services.scheduling import scheduler
 from dreams.services.search import index, postgresql, sqlite
 from dreams.services.search.query import Kind, parse
+from dreams.tasks import index_texts
 from tests.world import rows as world
 
 pytestmark = pytest.mark.django_db
@@ -170,21 +173,19 @@ def test_the_command_answers_with_places() -> None:
     assert words.getvalue() == "Nothing found.\n"
 
 
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite lets one process write at a time")
-def test_who_searches_does_not_wait_for_another_writer() -> None:
+def test_the_scheduler_fills_the_index_and_leaves_to_a_task_what_a_tick_has_no_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     session = world.make_session(world.make_project(), title_indexed_at=timezone.now())
-    Prompt.objects.create(key=1, session=session, offset=0, line_no=1, text="needle")
-    other = connection.copy()
-    try:
-        with other.cursor() as cursor:
-            cursor.execute("BEGIN IMMEDIATE")
-            with index.impatient():
-                assert index.catch_up(5) == 1
-            cursor.execute("ROLLBACK")
-    finally:
-        other.close()
-    assert index.catch_up(5) == 0
+    for key in range(2):
+        Prompt.objects.create(key=key, session=session, offset=key, line_no=key, text=f"needle {key}")
+    cache.clear()
+    monkeypatch.setattr(scheduler, "INDEX_SECONDS", 0.0)
+    scheduler.tick()
+    scheduler.tick()  # the task is in the queue already
+    tasks = [row.task for row in OrmQ.objects.all()]
+    assert [task["func"] for task in tasks].count("dreams.tasks.index_texts") == 1
+    assert index_texts() == "0 texts not indexed yet"
 
 
 def test_a_damaged_index_is_made_anew_from_the_texts() -> None:

@@ -44,6 +44,7 @@ def project(db: None) -> Project:
 
 
 def _found(browser: Client, q: str, **more: str) -> str:
+    index.catch_up(5)
     return browser.get(reverse("search"), {"q": q, **more}).content.decode()
 
 
@@ -207,6 +208,7 @@ def test_the_field_of_every_page_gets_a_short_list_without_the_page(
     browser: Client, project: Project
 ) -> None:
     world.make_memory(project)
+    index.catch_up(5)
     assert 'id="quick-found"' in browser.get("/").content.decode()
     answer = browser.get(
         reverse("search"), {"q": "postgres"}, headers={"HX-Request": "true", "HX-Target": "quick-found"}
@@ -275,3 +277,14 @@ def test_a_damaged_index_is_rebuilt_from_the_page_that_tells_of_it(browser: Clie
 
 def test_only_the_owner_may_search(client: Client, db: None) -> None:
     assert client.get(reverse("search"), {"q": "x"}).status_code == 302
+
+
+def test_a_search_only_reads_and_says_how_much_waits(browser: Client) -> None:
+    session = world.make_session(world.make_project(), title_indexed_at=timezone.now())
+    _typed(session, "needle")
+    for headers in ({}, {"HX-Request": "true", "HX-Target": "quick-found"}):
+        with CaptureQueriesContext(connection) as queries:
+            page = browser.get("/search/?q=needle", headers=headers).content.decode()
+        assert "not indexed yet" in page
+        texts = [q["sql"] for q in queries if "dreams_searchtext" in q["sql"] or "dreams_prompt" in q["sql"]]
+        assert texts and all(sql.startswith("SELECT") for sql in texts)

@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 SCHEDULE_NAME = "memoryweb tick"
 INDEX_SECONDS = 10.0
+INDEXING, INDEX_TASK_SECONDS = "indexing", 50
 EVERY = dt.timedelta(minutes=1)
 LAST_TICK = "memoryweb:last-tick"
 LAST_DISCOVERY = "memoryweb:last-discovery"
@@ -73,8 +74,17 @@ def tick(now: dt.datetime | None = None) -> TickReport:
             continue
         if opened and free > 0 and _start(project, report):
             free -= 1
-    index.catch_up(INDEX_SECONDS)  # last: what is to be found waits for what is to be dreamt
+    if index.catch_up(INDEX_SECONDS):  # last: what is to be found waits for what is to be dreamt
+        _index_the_rest()
     return report
+
+
+def _index_the_rest() -> None:
+    """By a task of its own, one at a time: a first discovery finds more than a tick has room for."""
+    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
+
+    if cache.add(INDEXING, True, INDEX_TASK_SECONDS):
+        async_task("dreams.tasks.index_texts", cluster=cluster_name(host()), task_name="index")
 
 
 def _projects() -> Sequence[Project]:

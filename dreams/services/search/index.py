@@ -1,16 +1,15 @@
 """Texts into the index and out of it. What waits is marked in its own row, so a crash forgets nothing.
 
 A memory's text is taken in together with the version that holds it. What people typed comes by the hundred thousand at
-a first discovery, and must not slow it down: it follows in small steps, in order of time, called for by the scheduler and
-by whoever searches.
+a first discovery, and must not slow it down: it follows in small steps, in order of time, called for by the scheduler. A
+page only reads.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import DatabaseError, connection, transaction
@@ -27,9 +26,6 @@ from dreams.services.search import postgresql, sqlite
 from dreams.services.search.query import CANDIDATES, Kind, fold
 
 # The database in use: `sqlite` and `postgresql` have the same functions.
-
-
-IMPATIENT_MS = 100
 
 
 def matching(terms: tuple[str, ...], kind: Kind, most: int = CANDIDATES) -> QuerySet[SearchText]:
@@ -66,25 +62,6 @@ def _narrowing(terms: tuple[str, ...], kind: Kind, most: int) -> Q:
     if _is_postgresql():
         return postgresql.narrowing(terms, kind, most)
     return sqlite.narrowing(terms, kind, most)
-
-
-@contextmanager
-def impatient() -> Iterator[None]:
-    """Give up at once where another writer is at work: what waits can wait, and whoever searches cannot."""
-    if _is_postgresql():
-        yield
-        return
-    options = connection.settings_dict.get("OPTIONS", {})
-    _set_busy_timeout(IMPATIENT_MS)
-    try:
-        yield
-    finally:
-        _set_busy_timeout(int(float(options.get("timeout", 5)) * 1000))
-
-
-def _set_busy_timeout(milliseconds: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
 
 def reset() -> None:

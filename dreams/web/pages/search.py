@@ -30,7 +30,7 @@ from dreams.services.search.finding import (
     TypedHit,
     VersionHit,
 )
-from dreams.services.search.index import impatient, is_common
+from dreams.services.search.index import is_common
 from dreams.services.search.query import Kind, Query
 from dreams.web.pages.memory import ORIGINS
 from dreams.web.pages.session import said_at
@@ -41,9 +41,6 @@ FEW = 5
 QUICK = 4
 LEAD = 24
 TITLE = 120
-# What a request may spend on texts that are not in the index yet: a page a little, a list while one types hardly any.
-CATCH_UP_SECONDS = 2.0
-QUICK_SECONDS = 0.3
 SINCE = {
     "week": ("Past week", dt.timedelta(days=7)),
     "month": ("Past month", dt.timedelta(days=31)),
@@ -126,21 +123,18 @@ class _Kind:
 
 def quick(query: Query, kinds: Kinds) -> Found:
     """The first few of `kinds`, for the list below the field."""
-    return _found(query, Filters(), kinds, None, QUICK, QUICK_SECONDS)
+    return _found(query, Filters(), kinds, None, QUICK)
 
 
 def found(query: Query, filters: Filters, kinds: Kinds, number: str | None = None) -> Found:
     """Groups with their first rows; one kind alone page by page. A fixed number of queries."""
-    return _found(query, filters, kinds, number, FEW, CATCH_UP_SECONDS)
+    return _found(query, filters, kinds, number, FEW)
 
 
-def _found(
-    query: Query, filters: Filters, chosen: Kinds, number: str | None, few: int, seconds: float
-) -> Found:
+def _found(query: Query, filters: Filters, chosen: Kinds, number: str | None, few: int) -> Found:
     if not query.terms:
         return Found([], waiting=0)
-    with impatient():
-        waiting = index.catch_up(seconds)
+    waiting = index.waiting()  # whoever searches only reads: the scheduler fills the index
     size = PAGE if len(chosen) == 1 else few
     try:
         groups = [

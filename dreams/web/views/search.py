@@ -50,7 +50,7 @@ def search(request: Request) -> HttpResponse:
 
 @require_POST
 def rebuild(request: Request) -> HttpResponse:
-    """Empties the index; the scheduler and each search fill it again."""
+    """Empties the index; the scheduler fills it again."""
     index.begin_again()
     messages.success(request, "The index is being rebuilt in the background.")
     return go(request, "search")
