@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -74,14 +75,31 @@ def _made_once(folder: Path, name: str) -> str:
     """
     file = ensure(folder) / name
     if not file.exists():
-        draft = folder / f".{name}.{os.getpid()}"
+        _make(file)
+    try:
+        return file.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise _unfit(file, error) from error
+
+
+def _make(file: Path) -> None:
+    # A name of chance: in a container a process that was killed here has the same number at its next start.
+    draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as handle:
             handle.write(secrets.token_urlsafe(48))
-        try:
+        with suppress(FileExistsError):
             os.link(draft, file)
-        except FileExistsError:
-            pass
-        finally:
+    except OSError as error:
+        raise _unfit(file, error) from error
+    finally:
+        with suppress(OSError):
             draft.unlink()
-    return file.read_text(encoding="ascii").strip()
+
+
+def _unfit(file: Path, error: OSError) -> ImproperlyConfigured:
+    why = error.strerror or type(error).__name__
+    return ImproperlyConfigured(
+        f"{file} cannot be made or read ({why}). See to its disk, or set MEMORYWEB_DATA_DIR to a folder you can write to."
+    )

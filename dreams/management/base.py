@@ -25,6 +25,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connections
 
 from dreams.lib import diff, progress
+from dreams.lib.files import flush
 from memoryweb import faults
 
 if TYPE_CHECKING:
@@ -268,7 +269,12 @@ def fault(error: Exception) -> str:
     if database.is_away(error):
         return f"{database.why_away(error)} Start it, then try again."
     if isinstance(error, DatabaseError):
-        return f"The database cannot be used: {error}. `doctor` says more."
+        return (
+            f"The database cannot be used: {error}. See to its disk ({settings.DATA_DIR}); then `recover` finishes or undoes "
+            "what was begun. `doctor` says more."
+        )
+    if isinstance(error, OSError) and error.errno:
+        return flush.refusal(error, "A file")
     return f"An unexpected fault: {type(error).__name__}: {error}."
 
 

@@ -384,6 +384,7 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "apply.rebased": _rebased,
     "review.rebase_confirmed": _plain("{who} confirmed the result after a change on disk{to}"),
     "apply.recovered": _plain("{who} finished writing changes{to} after a crash"),
+    "apply.abandoned": _plain("{who} gave up an interrupted write{to}"),
     "rollback.done": _undone,
     "lock.healed": _plain("{who} released the lock that a stopped process had left{in}"),
     "setting.changed": _set,

@@ -11,7 +11,9 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import logging
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +22,12 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
+from dreams.lib.files import flush
 from dreams.lib.secrets.redact import redact
 from dreams.models import AuditEntry, Project
 from dreams.services import database
 
+log = logging.getLogger(__name__)
 # Registered actions: a typo must not make a new kind of entry that no filter shows.
 ACTIONS = {
     "login.link": "Login link made",
@@ -58,6 +62,7 @@ ACTIONS = {
     "apply.failed": "Apply failed",
     "apply.rebased": "Rebased",
     "apply.recovered": "Recovered",
+    "apply.abandoned": "Write given up",
     "rollback.done": "Undone",
     "lock.healed": "Lock healed",
     "setting.changed": "Setting changed",
@@ -176,9 +181,15 @@ def _keep_head() -> None:
     if last is None or (head and last[0] <= head.number and _has(head)):
         return
     draft = head_file().with_name(f".audit-head.{os.getpid()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "w") as file:
-        file.write(f"{last[0]} {last[1]}\n")
-    draft.replace(head_file())
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        with os.fdopen(os.open(draft, flags, 0o600), "w") as file:
+            file.write(f"{last[0]} {last[1]}\n")
+        draft.replace(head_file())
+    except OSError as error:  # the entry is in the database; the next one tries again
+        log.warning("The newest audit entry is not kept elsewhere: %s", flush.refusal(error, head_file()))
+        with suppress(OSError):
+            draft.unlink()
 
 
 def _has(head: Head) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from dreams.services.apply import applying, writing
 from dreams.services.memories import syncing
 from dreams.services.upkeep import recovery
 from tests.world import directory as world
+from tests.world.journal import DyingAt
+from tests.world.processes.killed import dies
 from tests.world.rows import make_dream
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -130,11 +133,30 @@ def test_what_cannot_be_recovered_is_named_and_stops_nothing_else(
     assert dream.status == DreamRun.Status.FAILED
 
 
+def test_a_write_whose_folder_is_another_one_now_is_a_problem_until_it_is_given_up(
+    project: Project, tmp_path: Path
+) -> None:
+    folder = world.folder(project)
+    plan = journal.Plan(
+        str(folder), (journal.FileOp("new.md", None, b"new\n"),), "p1-1", "", {"proposal": "p1"}
+    )
+    assert dies(journal.run, plan, writing.journal_dir(), DyingAt("commit.json.tmp"))
+    folder.rename(tmp_path / "aside")
+    shutil.copytree(tmp_path / "aside", folder)
+    [problem] = damage("recover")["problems"]
+    assert "p1-1: not ended yet" in problem and "recover --abandon p1-1" in problem
+    with pytest.raises(Refused, match="No interrupted write is called p2-1"):
+        call("recover", abandon="p2-1")
+    assert call("recover", abandon="p1-1")["problems"] == []
+    assert AuditEntry.objects.get(action="apply.abandoned").object_id == "p1-1"
+    assert apply_all(project)
+
+
 def test_an_apply_that_runs_now_is_left_alone(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    def busy(**_: object) -> list[str]:
+    def busy(*_: object, **__: object) -> list[str]:
         raise journal.JournalBusy("busy")
 
-    monkeypatch.setattr(writing, "recover", busy)
+    monkeypatch.setattr(writing, "recovered", busy)
     assert "looks after itself" in recovery.recover().problems[0]
 
 

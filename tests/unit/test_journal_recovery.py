@@ -93,7 +93,7 @@ def test_one_plan_that_cannot_be_recovered_stops_no_other(place: Place, tmp_path
     shutil.rmtree(tmp_path / "two")
     first, second = recover(place.journal)
     assert (first.plan_id, first.action) == ("b1", "nothing")
-    assert "cannot be recovered" in first.said[0]
+    assert first.said[0].startswith(f"It cannot be ended: {tmp_path}/two")
     assert (second.plan_id, second.action) == ("d1", "undone")
     assert place.texts() == OLD
     [waiting] = [entry for entry in list_journals(place.journal) if entry.state == "open"]

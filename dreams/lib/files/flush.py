@@ -1,8 +1,9 @@
-"""Bytes down to the disk itself, where systems mean different things by it."""
+"""Bytes down to the disk itself, where systems mean different things by it; and a disk that refuses, in words."""
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import os
 import sys
@@ -54,3 +55,23 @@ def _tells_what_failed() -> bool:
     first, _, rest = os.uname().release.partition(".")
     second = rest.partition(".")[0].partition("-")[0]
     return first.isdigit() and second.isdigit() and (int(first), int(second)) >= (5, 8)
+
+
+_WHAT_TO_DO = {
+    errno.ENOSPC: "The disk is full: make room on it, then try again.",
+    errno.EDQUOT: "Your share of the disk is used up: make room, then try again.",
+    errno.EROFS: "It is mounted read-only: mount it for writing, then try again.",
+    errno.EIO: "The disk may be broken: save what is on it, look at the system's log, then try again.",
+    errno.EACCES: "Give yourself the right to it, then try again.",
+    errno.EPERM: "Give yourself the right to it, then try again.",
+    errno.EMFILE: "Too many files are open: end other programs, then try again.",
+    errno.ENFILE: "Too many files are open: end other programs, then try again.",
+}
+
+
+def refusal(error: OSError, place: str | os.PathLike[str]) -> str:
+    """The thing, why, and what to do, in sentences. `place` is named where the error has no whole path of its own."""
+    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+    thing = name if name.startswith("/") else os.fspath(place)
+    why = error.strerror or str(error) or type(error).__name__
+    return f"{thing}: {why}. {_WHAT_TO_DO.get(error.errno or 0, 'Look at it, then try again.')}"

@@ -69,7 +69,9 @@ class Snapshot:
         return {path: file.data for path, file in self.files.items()}
 
     def unread(self, path: str) -> str:
-        """Why what stands at `path`, or in a folder above it, could not be read; empty where nothing is known of it."""
+        """Why what stands at `path`, or in a folder above it, could not be read; empty where it was, or nothing is known of it."""
+        if path in self.files:
+            return ""
         above = (path, *(str(parent) for parent in PurePosixPath(path).parents[:-1]), "")
         return next((why for name in above if (why := self.skipped.get(name))), "")
 

@@ -1,4 +1,4 @@
-"""`recover`: finish or undo what a crash interrupted."""
+"""`recover [--abandon WRITE]`: finish or undo what a crash interrupted, or give one write up."""
 
 from __future__ import annotations
 
@@ -6,19 +6,33 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from django.core.management.base import CommandParser
+
+from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
+from dreams.services.apply import writing
 from dreams.services.upkeep import recovery
 
 
 class Command(BaseCommand):
     help = "Finish or undo writes that a crash interrupted, and report what was done. `serve` does this at every start."
 
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--abandon",
+            metavar="WRITE",
+            default="",
+            help="give up this interrupted write, whose folder is gone",
+        )
+
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        if (wanted := options["abandon"]) and not writing.abandon(wanted, named.me()):
+            raise Refused(f"No interrupted write is called {wanted}. `recover` names those that wait.")
         found = recovery.recover()
         result = asdict(found)
         if found.problems:
-            raise Refused("Not everything could be recovered; see above.", result)
+            raise Refused(f"Not everything could be recovered. {' '.join(found.problems)}", result)
         return result
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

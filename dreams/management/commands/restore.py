@@ -57,7 +57,9 @@ class Command(BaseCommand):
             raise Refused(str(error)) from error
         result = shown.report(done)
         if not done.complete:
-            raise Refused("The memory changed at the same moment; try again.", result)
+            raise Refused(
+                done.refusal if done.error else "The memory changed at the same moment; try again.", result
+            )
         return result
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

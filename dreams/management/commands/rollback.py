@@ -58,6 +58,8 @@ class Command(BaseCommand):
         except (review.ReviewRefused, project_lock.ProjectBusy, journal.JournalBusy) as error:
             raise Refused(str(error)) from error
         result = shown.report(_joined(reports))
+        if failed := [report for report in reports if report.error]:
+            raise Refused(failed[0].refusal, result)
         if any(not report.complete for report in reports):
             names = ", ".join(waiting.path for report in reports for waiting in report.conflicts)
             raise Refused(

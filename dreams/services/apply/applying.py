@@ -158,7 +158,7 @@ def _apply_held(proposal: Proposal, reviewer: Actor, confirmed: bool, held: lock
         proposals.examine(proposal, syncing.contents(proposal.project), undecided=False)
     files = unapplied(proposal)
     texts = proposals.texts_of(files)
-    conflicts, unconfirmed = _conflicts(files, snapshot), _unconfirmed(files, texts)
+    conflicts, unconfirmed = _conflicts(files, snapshot), _unconfirmed(files, texts, snapshot)
     conflicts += _alone(proposal, files, {waiting.path for waiting in conflicts})
     held_back = _with_their_operations(files, {waiting.path for waiting in conflicts + unconfirmed})
     ready = [file for file in files if file.path not in held_back]
@@ -182,6 +182,8 @@ def _rebase_all(proposal: Proposal, reviewer: Actor, snapshot: workspace.Snapsho
     before this call."""
     moved = False
     for file in unapplied(proposal):
+        if snapshot.unread(file.path):
+            continue  # it is there: to take it for removed would settle what nobody has seen
         found = snapshot.files.get(file.path)
         outcome = rebase.rebase(file, found.data if found else None)
         if outcome == "same" and confirmed and not file.rebase_confirmed:
@@ -201,7 +203,9 @@ def _rebase_all(proposal: Proposal, reviewer: Actor, snapshot: workspace.Snapsho
 
 def _conflicts(files: Iterable[FileChange], snapshot: workspace.Snapshot) -> tuple[Waiting, ...]:
     return tuple(
-        Waiting(file.path, f"conflict: {_why_not(file.path, snapshot)}") for file in files if file.conflict
+        Waiting(file.path, f"conflict: {_why_not(file.path, snapshot)}")
+        for file in files
+        if file.conflict or snapshot.unread(file.path)
     )
 
 
@@ -210,7 +214,7 @@ def _why_not(path: str, snapshot: workspace.Snapshot) -> str:
         return CHANGED_TOO
     if not snapshot.exists:
         return "the memory directory is gone"
-    unread = snapshot.skipped.get(path)
+    unread = snapshot.unread(path)
     return f"it cannot be read now ({unread})" if unread else "it was removed since your review"
 
 
@@ -220,7 +224,9 @@ def _alone(proposal: Proposal, files: Sequence[FileChange], told: set[str]) -> t
     return tuple(Waiting(file.path, second_person.WHY) for file in lacking if file.path not in told)
 
 
-def _unconfirmed(files: Iterable[FileChange], texts: proposals.Texts) -> tuple[Waiting, ...]:
+def _unconfirmed(
+    files: Iterable[FileChange], texts: proposals.Texts, snapshot: workspace.Snapshot
+) -> tuple[Waiting, ...]:
     """Files brought onto what stands there now, which nobody has confirmed yet."""
     return tuple(
         Waiting(
@@ -229,7 +235,7 @@ def _unconfirmed(files: Iterable[FileChange], texts: proposals.Texts) -> tuple[W
             text.sha256(wanted) if (wanted := proposals.decided_bytes(file, texts=texts)) is not None else "",
         )
         for file in files
-        if not file.conflict and not file.rebase_confirmed
+        if not (file.conflict or file.rebase_confirmed or snapshot.unread(file.path))
     )
 
 

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dreams.lib import locks
-from dreams.lib.files import workspace
+from dreams.lib.files import flush, workspace
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage import history, journal
 from dreams.models import AppliedBatch, AppliedFile, FileChange, Hunk, Memory, Project, Proposal, Version
@@ -120,8 +120,10 @@ def _run(plan: journal.Plan) -> journal.Result:
         return journal.run(plan, journal_dir())
     except journal.JournalBusy as busy:
         raise project_lock.ProjectBusy(f"{busy}.") from busy
-    except (OSError, SafeFsError) as error:
+    except SafeFsError as error:
         return journal.Result(plan.id, plan.target_dir, "failed", error=str(error))
+    except OSError as error:
+        return journal.Result(plan.id, plan.target_dir, "failed", error=flush.refusal(error, plan.target_dir))
 
 
 def _clock_ns(project: Project) -> int | None:
@@ -215,11 +217,32 @@ def recover(wait_seconds: float = 10) -> list[str]:
 
     Raises JournalBusy where another process writes for longer than `wait_seconds`.
     """
-    said = [
-        f"{done.plan_id}: {done.action}. {' '.join(done.said)}".strip()
-        for done in journal.recover(journal_dir(), wait_seconds=wait_seconds)
-    ]
-    return said + _record_what_was_applied() + place_late_texts(wait_seconds)
+    ended, waiting = recovered(wait_seconds)
+    return ended + waiting
+
+
+def recovered(wait_seconds: float = 10) -> tuple[list[str], list[str]]:
+    """`recover`, with what it did apart from what still waits and why."""
+    found: tuple[list[str], list[str]] = [], []
+    for done in journal.recover(journal_dir(), wait_seconds=wait_seconds):
+        waits = done.action == "nothing"
+        line = f"{done.plan_id}: {'not ended yet' if waits else done.action}. {' '.join(done.said)}"
+        found[waits].append(line.strip())
+    ended, waiting = found
+    return ended + _record_what_was_applied() + place_late_texts(wait_seconds), waiting
+
+
+def abandon(plan_id: str, actor: Actor) -> bool:
+    """Give up an interrupted write whose directory never comes back; False where there is none of this id.
+
+    What was written of it stays, its texts stay in the journal, and its proposal can be applied anew.
+    """
+    entry = journal.read_journal(journal_dir(), plan_id)
+    if entry is None or entry.state not in ("open", "committed"):
+        return False
+    journal.abandon(journal_dir(), entry.name, f"Given up by {actor.name}.")
+    auditlog.record("apply.abandoned", actor=actor.name, object_id=plan_id, folder=entry.target_dir)
+    return True
 
 
 def _record_what_was_applied() -> list[str]:

@@ -47,6 +47,7 @@ def rollback(
         snapshot = workspace.take(syncing.memory_dir(project))
         syncing.sync(project, snapshot)
         planned = preview_of(proposal, selection, snapshot)
+        _refuse_unread(planned, snapshot)
         if planned.conflicts:
             held.release_keeping_clock()
             return _conflict_report(planned)
@@ -74,11 +75,22 @@ def propose(proposal: Proposal, reviewer: Actor, selection: Selection, *, reason
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
     syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
+    _refuse_unread(planned, snapshot)
     made = _propose(planned, reviewer, reason, snapshot)
     for file in planned.conflicts:
         change = FileChange.objects.get(proposal=made, path=file.path)
         rebase.remember_conflict(change, rebase.Sides(file.applied, file.now, file.wanted))
     return made
+
+
+def _refuse_unread(planned: Preview, snapshot: workspace.Snapshot) -> None:
+    """A file that is there and cannot be read would count as gone. Raises review.ReviewRefused."""
+    unread = {file.path: why for file in planned.files if (why := snapshot.unread(file.path))}
+    if unread:
+        named = ", ".join(f"{path} ({why})" for path, why in sorted(unread.items()))
+        raise review.ReviewRefused(
+            f"Nothing was written: {named} cannot be read now. Make it readable, then try again."
+        )
 
 
 def _propose(planned: Preview, reviewer: Actor, reason: str, snapshot: workspace.Snapshot) -> Proposal:

@@ -38,13 +38,19 @@ class Recovery:
 def recover() -> Recovery:
     """Recover everything of this data directory. Safe at any time, also while dreams run."""
     found = Recovery()
-    _try(found, "interrupted applies", lambda: found.applies.extend(writing.recover()))
+    _try(found, "interrupted applies", partial(_applies, found))
     for path in syncing.history_paths():
         _try(found, f"the history {path.name}", partial(_history, path, found))
     _try(found, "imports", lambda: found.histories.extend(exports.recover()))
     _try(found, "purges", lambda: found.histories.extend(secret_purge.resume()))
     _try(found, "locks and dreams", lambda: found.dreams.extend(_dreams()))
     return found
+
+
+def _applies(found: Recovery) -> None:
+    ended, waiting = writing.recovered()
+    found.applies.extend(ended)
+    found.problems.extend(waiting)
 
 
 def _history(path: Path, found: Recovery) -> None:

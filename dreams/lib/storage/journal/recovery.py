@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from dreams.lib.files import flush
 from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.storage.journal.plan import End, KeptTexts, Script, Staged
 from dreams.lib.storage.journal.swap import Work
@@ -84,7 +85,9 @@ def _recover_one(system: System, path: Path) -> Recovered | None:
         with Journal(system, path) as journal:
             return _end(system, journal)
     except (OSError, SafeFsError, JournalDamaged) as error:
-        return Recovered(plan_id, "nothing", said=(f"cannot be recovered yet: {error}",))
+        why = flush.refusal(error, path) if isinstance(error, OSError) else str(error)
+        remedy = f"Then run `recover` again, or give this write up: `recover --abandon {plan_id}`."
+        return Recovered(plan_id, "nothing", said=(f"It cannot be ended: {why}", remedy))
 
 
 def _end(system: System, journal: Journal) -> Recovered:
@@ -93,7 +96,12 @@ def _end(system: System, journal: Journal) -> Recovered:
         raise JournalDamaged("the record is gone")
     staged = journal.get("staged", Staged)
     files = tuple(task.path for task in script.tasks)
-    with Root.open_resolved(script.base) as root:
+    try:
+        root = Root.open_resolved(script.base)
+    except OSError as error:
+        error.filename = script.base
+        raise
+    with root:
         _refuse_another(script, root)
         work = Work(system, root, journal, script, staged.inodes if staged else None)
         if journal.get("commit", End) is None and is_built_upon(work):
@@ -112,9 +120,7 @@ def _refuse_another(script: Script, root: Root) -> None:
         script.inode == inode and (script.boot != boot_id() or script.device == device)
     ):
         return
-    raise JournalDamaged(
-        f"{script.base!r} is another directory now; put the one back that was written to, or abandon this change"
-    )
+    raise JournalDamaged(f"{script.base!r} is another directory now; put the one back that was written to.")
 
 
 def _undo(work: Work, files: tuple[str, ...]) -> Recovered:

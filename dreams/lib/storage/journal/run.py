@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dreams.lib import progress
+from dreams.lib.files import flush
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage.journal.plan import End, Outcome, Script
 from dreams.lib.storage.journal.swap import Work, make_dirs, stage
@@ -68,12 +69,12 @@ def _write(system: System, journal_dir: Path, plan: Plan, checked: Checked) -> R
     try:
         journal = begin(system, journal_dir, plan.id)
     except OSError as error:
-        return result_of(script, "failed", error=f"the journal cannot be written: {error}")
+        return result_of(script, "failed", error=flush.refusal(error, journal_dir))
     with journal:
         try:
             _write_ahead(journal, plan, checked)
         except OSError as error:
-            return _close_failed(journal, result_of(script, "failed", error=str(error)), [])
+            return _close_failed(journal, result_of(script, "failed", error=_words(error, script)), [])
         except BaseException:
             _close_failed(journal, result_of(script, "failed", error="interrupted"), [])
             raise
@@ -99,18 +100,22 @@ def _carry_out(work: Work) -> Result:
     except Raced as race:
         return _take_back(work, result_of(script, "conflict", (race.conflict,)))
     except (OSError, SafeFsError, JournalDamaged) as error:
-        return _take_back(work, result_of(script, "failed", error=str(error)))
+        return _take_back(work, result_of(script, "failed", error=_words(error, script)))
     except BaseException:
         _take_back(work, result_of(script, "failed", error="interrupted"))
         raise
     return _commit(work)
 
 
+def _words(error: Exception, script: Script) -> str:
+    return flush.refusal(error, script.target_dir) if isinstance(error, OSError) else str(error)
+
+
 def _commit(work: Work) -> Result:
     try:
         work.journal.put("commit", End("applied"))
     except OSError as error:
-        failed = result_of(work.script, "failed", error=str(error))
+        failed = result_of(work.script, "failed", error=_words(error, work.script))
         try:
             # The record may be there without being lasting. Only once it surely is not may we undo.
             work.journal.drop("commit")

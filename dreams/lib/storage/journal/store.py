@@ -67,7 +67,8 @@ class Journal:
         return name
 
     def sync_blobs(self) -> None:
-        self.system.fsync_dir(self._blobs, "blobs")
+        with self._named():
+            self.system.fsync_dir(self._blobs, "blobs")
 
     def blob(self, sha256: str) -> bytes:
         """A kept text. Raises JournalDamaged when it is missing or not what was written."""
@@ -82,7 +83,8 @@ class Journal:
     def put(self, name: RecordName, value: object) -> None:
         """Write a record, whole and lasting before this returns."""
         self._write_whole(self._fd, f"{name}.json", encode(value))
-        self.system.fsync_dir(self._fd, name)
+        with self._named():
+            self.system.fsync_dir(self._fd, name)
 
     def get(self, name: RecordName, kind: type[T]) -> T | None:
         try:
@@ -133,15 +135,25 @@ class Journal:
 
     def _write_whole(self, folder: int, name: str, data: bytes) -> None:
         temp = f"{name}.tmp"
-        with suppress(FileNotFoundError):
-            os.unlink(temp, dir_fd=folder)
-        fd = self.system.create(folder, temp)
+        with self._named():
+            with suppress(FileNotFoundError):
+                os.unlink(temp, dir_fd=folder)
+            fd = self.system.create(folder, temp)
+            try:
+                self.system.write(fd, data, name)
+                self.system.fsync(fd, name)
+            finally:
+                os.close(fd)
+            self.system.replace(folder, temp, name)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """What the disk refuses here is the journal's, and no memory: a person is told which."""
         try:
-            self.system.write(fd, data, name)
-            self.system.fsync(fd, name)
-        finally:
-            os.close(fd)
-        self.system.replace(folder, temp, name)
+            yield
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
 
 
 @contextmanager

@@ -1,0 +1,87 @@
+"""A memory that is there and cannot be read is not taken for removed: neither by an apply nor by an undo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dreams.lib.files import safefs
+from dreams.models import Hunk, Project, Proposal
+from dreams.services import review, rollback
+from dreams.services.apply import applying
+from tests.world import directory as world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GONE, ADDED = "project_deploy.md", "project_export.md"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return world.make_project(tmp_path)
+
+
+@pytest.fixture
+def unreadable(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The disk refuses to read the files that are put into this set."""
+    names: set[str] = set()
+    read = safefs.Root.read_bytes
+
+    def refusing(self: safefs.Root, rel: str, **given: Any) -> bytes:
+        if rel in names:
+            raise OSError(5, "Input/output error", rel)
+        return read(self, rel, **given)
+
+    monkeypatch.setattr(safefs.Root, "read_bytes", refusing)
+    return names
+
+
+def approved(proposal: Proposal) -> Proposal:
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
+    return proposal
+
+
+def test_a_removal_of_a_file_that_cannot_be_read_is_not_done_and_waits(
+    project: Project, unreadable: set[str]
+) -> None:
+    proposal = approved(world.propose(project, world.edit(GONE, world.DEPLOY, None, "gone", "prune")))
+    unreadable.add(GONE)
+    report = applying.apply(proposal, world.ME)
+    assert not report.complete and "Input/output error" in report.conflicts[0].why
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.SUBMITTED
+    unreadable.clear()
+    assert applying.apply(proposal, world.ME).complete
+    assert not (world.folder(project) / GONE).exists()
+
+
+def test_a_change_of_a_file_that_cannot_be_read_is_no_conflict_once_it_can(
+    project: Project, unreadable: set[str]
+) -> None:
+    one = world.TESTING.replace("make reset", "make fresh")
+    proposal = approved(
+        world.propose(project, world.edit("feedback_testing.md", world.TESTING, one, "reset"))
+    )
+    unreadable.add("feedback_testing.md")
+    assert [waiting.path for waiting in applying.apply(proposal, world.ME).conflicts] == [
+        "feedback_testing.md"
+    ]
+    assert proposal.files.get().conflict is None
+    unreadable.clear()
+    assert applying.apply(proposal, world.ME).complete
+
+
+def test_an_added_file_that_cannot_be_read_is_not_taken_for_undone(
+    project: Project, unreadable: set[str]
+) -> None:
+    proposal = approved(world.three_changes(project))
+    assert applying.apply(proposal, world.ME).complete
+    unreadable.add(ADDED)
+    for undo in (rollback.rollback, rollback.propose):
+        with pytest.raises(review.ReviewRefused, match=rf"{ADDED} \(Input/output error\) cannot be read now"):
+            undo(proposal, world.ME, rollback.Selection())
+    unreadable.clear()
+    assert rollback.rollback(proposal, world.ME).complete
+    assert not (world.folder(project) / ADDED).exists()
