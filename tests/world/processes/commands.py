@@ -43,10 +43,10 @@ def run(*arguments: str, environment: Mapping[str, str], stdin: str = "") -> sub
         given.write(stdin.encode())
         given.seek(0)
         code = _station().order(arguments, environment, (given, out, err))
-        return subprocess.CompletedProcess(arguments, code, _text(out), _text(err))
+        return subprocess.CompletedProcess(arguments, code, text_of(out), text_of(err))
 
 
-def _text(file: IO[bytes]) -> str:
+def text_of(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode()
 
@@ -78,16 +78,20 @@ def on_the_server(data: Path) -> dict[str, str]:
 
 
 class Station:
-    """The process that is ready; it ends with this one, whose end of the line it sees closed."""
+    """The process that is ready, which runs `module`; it ends with this one, whose end of the line it sees closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = __name__, environment: Mapping[str, str] | None = None) -> None:
         self.line, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(theirs.fileno())],
+                [sys.executable, "-m", module, str(theirs.fileno())], env=environment,
                 cwd=PROJECT, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             )  # fmt: skip
         self.line.settimeout(PATIENCE)
+
+    def close(self) -> None:
+        self.line.close()
+        self.process.wait(PATIENCE)
 
     def order(
         self, arguments: tuple[str, ...], environment: Mapping[str, str], files: tuple[IO[bytes], ...]

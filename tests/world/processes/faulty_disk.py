@@ -1,0 +1,175 @@
+"""Commands on a disk that refuses: a small library is put before the C library and strikes one chosen call.
+
+`faulty_disk.c` is compiled where there is a compiler, and preloaded into a process that has imported everything and forks
+for each command. A fault is written into a file that all of them map: which call below the chosen folders, counted from 0,
+and what becomes of it.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import importlib
+import json
+import mmap
+import os
+import runpy
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.world.processes import commands
+
+SOURCE = Path(__file__).with_suffix(".c")
+CREATE, WRITE, CHANGE, SYNC, READ = 1, 2, 4, 8, 16
+WRITING = CREATE | WRITE | CHANGE | SYNC
+# The layout of `struct control`: armed, at, action, error, kinds, later, count, struck; roots, only, call, path.
+CONTROL = struct.Struct("8i1024s64s32s928s")
+COUNT_AND_STRUCK = struct.Struct("2i")
+AT_COUNT = 6 * 4
+AT_CALL = 8 * 4 + 1024 + 64
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What happens at the struck call: of which `kinds` it is one, and the kinds that fail for good after it.
+
+    `only`: calls are counted whose path has this in it.
+    """
+
+    name: str
+    action: int
+    error: int = 0
+    kinds: int = WRITING
+    later: int = 0
+    only: str = ""
+
+
+ERROR, SHORT, KILL, TORN = 1, 2, 3, 4
+NONE = Fault("none", 0)
+ONCE = [
+    Fault("EIO", ERROR, errno.EIO),
+    Fault("ENOSPC", ERROR, errno.ENOSPC, CREATE | WRITE),
+    Fault("EDQUOT", ERROR, errno.EDQUOT, CREATE | WRITE),
+    Fault("EROFS", ERROR, errno.EROFS, CREATE | WRITE | CHANGE),
+    Fault("unreadable", ERROR, errno.EIO, READ),
+    Fault("short", SHORT, 0, WRITE),
+]
+#: A disk that goes away, one that is mounted read-only meanwhile, and one that is full, in the middle of a write.
+FOR_GOOD = [
+    Fault("EIO for good", ERROR, errno.EIO, WRITING, WRITING),
+    Fault("EROFS for good", ERROR, errno.EROFS, CREATE | WRITE | CHANGE, CREATE | WRITE | CHANGE),
+    Fault("a full disk", SHORT, errno.ENOSPC, WRITE, CREATE | WRITE),
+]
+KILLS = [Fault("kill", KILL), Fault("torn write", TORN, 0, WRITE)]
+FAULTS = {fault.name: fault for fault in (*ONCE, *FOR_GOOD, *KILLS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Struck:
+    """How many calls there were, and the one that was struck ("" where none was)."""
+
+    calls: int
+    call: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a command ended (below 0: killed by that signal), and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+    struck: Struck
+
+
+def missing() -> str:
+    """Why no disk can be made to refuse here, in words; "" when it can."""
+    if sys.platform != "linux":
+        return "only Linux can put a library before the C library in this way"
+    return "" if shutil.which("cc") else "no C compiler; install gcc"
+
+
+@functools.cache
+def _library() -> Path:
+    library = Path(tempfile.mkdtemp(prefix="faulty-disk-")) / "faulty_disk.so"
+    words = ["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"]
+    subprocess.run(words, check=True, capture_output=True, timeout=60)
+    return library
+
+
+class Disk:
+    """A process whose calls below `roots` may be struck, and what it is to be told. Use it as a context manager."""
+
+    def __init__(self, folder: Path, roots: Sequence[Path], environment: Mapping[str, str]) -> None:
+        self.folder = folder
+        control = folder / "control"
+        control.write_bytes(bytes(CONTROL.size))
+        with control.open("r+b") as file:
+            self._control = mmap.mmap(file.fileno(), CONTROL.size)
+        self._roots = b"".join(os.fsencode(root) + b"\0" for root in roots)
+        self.environment = {
+            **environment,
+            "LD_PRELOAD": str(_library()),
+            "FAULTY_DISK": str(control),
+            "PYTHONUNBUFFERED": "1",
+        }
+        self._station = commands.Station(__name__, self.environment)
+
+    def __enter__(self) -> Disk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._station.close()
+        self._control.close()
+
+    def run(self, *words: str, fault: Fault = NONE, at: int = -1) -> Done:
+        """A command, or `call MODULE:FUNCTION JSON`, with this fault at its call number `at` below the roots."""
+        wish = (1, at, fault.action, fault.error, fault.kinds, fault.later, 0, 0)
+        self._control[:] = CONTROL.pack(*wish, self._roots, fault.only.encode(), b"", b"")
+        with (
+            tempfile.TemporaryFile() as out,
+            tempfile.TemporaryFile() as err,
+            open(os.devnull, "rb") as given,
+        ):
+            code = self._station.order(words, self.environment, (given, out, err))
+            self._control[0:4] = bytes(4)
+            return Done(code, commands.text_of(out), commands.text_of(err), self._struck())
+
+    def _struck(self) -> Struck:
+        count, struck = COUNT_AND_STRUCK.unpack_from(self._control, AT_COUNT)
+        call, path = struct.unpack_from("32s928s", self._control, AT_CALL)
+        names = [os.fsdecode(name.partition(b"\0")[0]) for name in (call, path)]
+        return Struck(count, *names) if struck else Struck(count)
+
+    def call(self, function: str, **given: object) -> object:
+        """What a function of the project's own returns that is called in such a process, by MODULE:NAME."""
+        done = self.run("call", function, json.dumps(given))
+        assert done.code == 0, done.err
+        return json.loads(done.out)
+
+
+def _call(function: str, given: str) -> None:
+    module, _, name = function.partition(":")
+    print(json.dumps(getattr(importlib.import_module(module), name)(**json.loads(given))))  # noqa: T201 # is the answer
+
+
+if __name__ == "__main__":
+    commands.get_ready()
+    import django
+
+    django.setup()
+    for ready in ("dreams.services.upkeep.recovery", "dreams.services.rollback", "dreams.web.urls"):
+        importlib.import_module(ready)
+    commands.serve(socket.socket(fileno=int(sys.argv[1])))
+    if sys.argv[1] == "call":
+        _call(*sys.argv[2:])
+    else:
+        runpy.run_path("manage.py", run_name="__main__")
