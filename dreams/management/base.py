@@ -26,6 +26,7 @@ from django.db import DatabaseError, connections
 
 from dreams.lib import diff, progress
 from dreams.lib.files import flush
+from dreams.lib.storage.history.model import HistoryError
 from memoryweb import faults
 
 if TYPE_CHECKING:
@@ -273,6 +274,8 @@ def fault(error: Exception) -> str:
             f"The database cannot be used: {error}. See to its disk ({settings.DATA_DIR}); then `recover` finishes or undoes "
             "what was begun. `doctor` says more."
         )
+    if isinstance(error, HistoryError):
+        return f"{error}."
     if isinstance(error, OSError) and error.errno:
         return flush.refusal(error, "A file")
     return f"An unexpected fault: {type(error).__name__}: {error}."

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 
 from dreams.lib.files.manifest import manifest
+from dreams.lib.storage import journal
 from dreams.management.base import Refused
-from dreams.models import DreamRun, Hunk, Proposal, Version
+from dreams.models import DreamRun, Hunk, LeftOut, Proposal, Version
 from dreams.services import dreaming, proposals, review, rollback
-from dreams.services.apply import applying
+from dreams.services.apply import applying, writing
 from dreams.services.rollback import Selection
 from tests.world import directory as world
 
@@ -43,6 +45,47 @@ def test_a_dream_is_undone_to_the_same_bytes_modes_and_mtimes(tmp_path: Path) ->
     assert report.complete
     assert manifest(world.folder(project)) == before
     assert Version.objects.filter(origin="rollback").exists()
+
+
+def test_an_undo_that_died_before_the_rows_were_told_is_one_after_recovery(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = world.make_project(tmp_path)
+    before = manifest(world.folder(project))
+    proposal = applied(project)
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(writing, "tell", die)
+        with pytest.raises(KeyboardInterrupt):
+            rollback.rollback(proposal, world.ME, never_again=True, reason="Not so.")
+    writing.recover()
+    assert manifest(world.folder(project)) == before
+    assert not Hunk.objects.filter(file__proposal=proposal, undone_in=None).exists()
+    assert not proposal.applications.filter(undone_at=None).exists()
+    assert set(LeftOut.objects.values_list("reason", flat=True)) == {"Not so."}
+    assert proposal.undone_by.get().state == Proposal.State.APPLIED
+    with pytest.raises(rollback.NothingToUndo):
+        rollback.rollback(proposal, world.ME)
+
+
+@pytest.mark.parametrize("how", ["refused", "died"])
+def test_an_undo_that_was_not_written_does_not_wait_to_be_written(
+    tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = applied(world.make_project(tmp_path))
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device") if how == "refused" else KeyboardInterrupt
+
+    with monkeypatch.context() as patched, contextlib.suppress(KeyboardInterrupt):
+        patched.setattr(journal, "run", fail)
+        assert "No space left on device. The disk is full" in rollback.rollback(proposal, world.ME).error
+    assert rollback.rollback(proposal, world.ME).complete
+    states = sorted(proposal.undone_by.values_list("state", flat=True))
+    assert states == [Proposal.State.APPLIED, Proposal.State.REJECTED]
 
 
 def test_an_undo_of_a_dream_that_proposed_nothing_is_refused(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage import history, journal
 from dreams.models import AppliedBatch, AppliedFile, FileChange, Hunk, Memory, Project, Proposal, Version
 from dreams.services import auditlog, blobs, database, project_lock
+from dreams.services.apply import undone
 from dreams.services.memories import syncing
 from dreams.services.review import Actor
 from dreams.services.search import index
@@ -44,6 +45,9 @@ class Order:
     remove_dirs: tuple[str, ...] = ()
     dir_states: Mapping[str, journal.DirState] = field(default_factory=dict)
     directory: tuple[int, int] | None = None
+    # Of an undo: the hunks that it takes back, and whether they are not to be proposed again.
+    undone: tuple[int, ...] = ()
+    never_again: bool = False
 
 
 def journal_dir() -> Path:
@@ -68,6 +72,8 @@ def write(order: Order, held: locks.Held) -> journal.Result:
             "origin": order.origin.value,
             "reason": order.reason,
             "hunks": json.dumps(order.hunks),
+            "undone": json.dumps(order.undone),
+            "never_again": "1" if order.never_again else "",
         },
         make_dirs=order.make_dirs,
         remove_dirs=order.remove_dirs,
@@ -152,6 +158,10 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
         AppliedFile.objects.bulk_create(_applied_file(made, item) for item in result.applied)
         hunks = json.loads(meta["hunks"])
         Hunk.objects.filter(pk__in=hunks, applied_in__isnull=True).update(applied_in=made)
+        if undone_hunks := json.loads(meta.get("undone", "[]")):
+            never = bool(meta["never_again"])
+            undone.remember(proposal, made, undone_hunks, never_again=never, reason=meta["reason"])
+        close_if_done(proposal)
         auditlog.record(
             "rollback.done" if origin == Version.Origin.ROLLBACK else "apply.done",
             actor=meta["actor"],

@@ -6,6 +6,7 @@ Where nothing else has touched a file it comes back exactly: bytes, mode and mti
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from django.db import transaction
@@ -16,14 +17,13 @@ from dreams.engines.types import Edit
 from dreams.lib import locks
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.storage import journal
-from dreams.models import AppliedBatch, FileChange, Hunk, LeftOut, Proposal, Session, Version
-from dreams.services import daily_logs, policies, project_lock, proposals, review
+from dreams.models import FileChange, Hunk, Proposal, Version
+from dreams.services import policies, project_lock, proposals, review
 from dreams.services.apply import writing
 from dreams.services.apply.applying import ApplyReport, Waiting, Written
 from dreams.services.apply.writing import Order
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
-from dreams.services.questions import states
 from dreams.services.review import Actor
 from dreams.services.rollback.previewing import EVERYTHING, Preview, Selection, preview_of
 
@@ -51,14 +51,17 @@ def rollback(
         if planned.conflicts:
             held.release_keeping_clock()
             return _conflict_report(planned)
+        _withdraw(proposal)
         made = _propose(planned, reviewer, reason, snapshot)
+        order = _order(planned, made, reviewer, reason, snapshot)
+        undone = tuple(hunk.pk for hunk in planned.hunks)
         try:
-            result = writing.write(_order(planned, made, reviewer, reason, snapshot), held)
+            result = writing.write(replace(order, undone=undone, never_again=never_again), held)
         except BaseException:
-            _withdraw(made)
+            _withdraw(proposal)
             raise
-        if result.status == "applied":
-            _remember(planned, made, result, reason, never_again)
+        if result.status != "applied":
+            _withdraw(proposal)
         _release(held, result)
     return ApplyReport(
         applied=tuple(Written(item.path, item.sha256) for item in result.applied),
@@ -81,6 +84,15 @@ def propose(proposal: Proposal, reviewer: Actor, selection: Selection, *, reason
         change = FileChange.objects.get(proposal=made, path=file.path)
         rebase.remember_conflict(change, rebase.Sides(file.applied, file.now, file.wanted))
     return made
+
+
+def _withdraw(proposal: Proposal) -> None:
+    """Undos of it that were stopped, or broke off, before anything was written: nobody waits for them any more."""
+    for made in proposal.undone_by.filter(state=Proposal.State.SUBMITTED, applications__isnull=True):
+        if not writing.interrupted(made):
+            Proposal.objects.filter(pk=made.pk, state=Proposal.State.SUBMITTED).update(
+                state=Proposal.State.REJECTED, closed_at=timezone.now()
+            )
 
 
 def _refuse_unread(planned: Preview, snapshot: workspace.Snapshot) -> None:
@@ -130,14 +142,6 @@ def _propose(planned: Preview, reviewer: Actor, reason: str, snapshot: workspace
             )
             made.refresh_from_db()
     return made
-
-
-def _withdraw(made: Proposal) -> None:
-    """Stopped, or broken off, before anything was written: an undo that nobody waits for any more."""
-    if not writing.interrupted(made):
-        Proposal.objects.filter(pk=made.pk, state=Proposal.State.SUBMITTED).update(
-            state=Proposal.State.REJECTED, closed_at=timezone.now()
-        )
 
 
 def _text(data: bytes | None) -> str | None:
@@ -191,46 +195,6 @@ def _whole_application(planned: Preview) -> journal.Result | None:
         return None
     entry = journal.read_journal(writing.journal_dir(), applications[0].journal_id)
     return entry.result if entry and entry.result and entry.state == "applied" else None
-
-
-def _remember(
-    planned: Preview, made: Proposal, result: journal.Result, reason: str, never_again: bool
-) -> None:
-    with transaction.atomic():
-        application = AppliedBatch.objects.get(journal_id=result.plan_id)
-        Hunk.objects.filter(pk__in=[hunk.pk for hunk in planned.hunks]).update(undone_in=application)
-        states.undone(planned.hunks)
-        Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.APPLIED, closed_at=timezone.now())
-        if never_again:
-            review.leave_out(planned.proposal, planned.hunks, reason)
-        left = Hunk.objects.filter(
-            file__proposal=planned.proposal, applied_in__isnull=False, undone_in__isnull=True
-        )
-        if not left.exists():
-            planned.proposal.applications.update(undone_at=timezone.now())
-        _give_back_sessions(planned.proposal)
-        if not left.exists() and planned.proposal.undoes is not None:
-            _redone(planned.proposal, planned.proposal.undoes)
-
-
-def _redone(undo: Proposal, first: Proposal) -> None:
-    """An undo was undone as a whole: what it had undone is written again, and can be undone again."""
-    hunks = Hunk.objects.filter(file__proposal=first, undone_in__proposal=undo)
-    LeftOut.objects.filter(proposal=first, hunk_id__in=hunks.values("hunk_id")).delete()
-    first.applications.filter(hunks__in=hunks).update(undone_at=None)
-    hunks.update(undone_in=None)
-    review.use_up_sessions(first)
-
-
-def _give_back_sessions(proposal: Proposal) -> None:
-    """What was learnt from them is no longer there: the next dream may read them again. Unfinished work used none up."""
-    if proposal.dream is None or proposal.partial:
-        return
-    for reviewed in proposal.dream.reviewed.all():
-        Session.objects.filter(pk=reviewed.session_id).update(
-            used_bytes=reviewed.from_byte, given_back_at=timezone.now()
-        )
-    daily_logs.give_back(proposal.dream)
 
 
 def _release(held: locks.Held, result: journal.Result) -> None:
