@@ -142,3 +142,4 @@ int posix_fallocate64(int fd, off64_t at, off64_t size) { char seen[PATH_MAX]; i
 
 int fsync(int fd) { BY_FD(fsync, SYNC, fd); REAL(fsync); return real(fd); }
 int fdatasync(int fd) { BY_FD(fsync, SYNC, fd); REAL(fdatasync); return real(fd); }
+int syncfs(int fd) { BY_FD(syncfs, SYNC, fd); REAL(syncfs); return real(fd); }
