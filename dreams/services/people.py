@@ -49,8 +49,8 @@ class Role(IntEnum):
 
 _MAY = {
     Role.VIEWER: "reads proposals, memories and history, but no transcripts and no secrets",
-    Role.REVIEWER: "also reads sessions, starts dreams, decides, applies and undoes",
-    Role.ADMIN: "also changes settings, policies, schedules and people, and purges secrets",
+    Role.REVIEWER: "reads everything, starts dreams, decides, applies and undoes",
+    Role.ADMIN: "does everything: also settings, policies, schedules, people, and purging secrets",
 }
 
 

@@ -31,7 +31,7 @@ from dreams.models import (
     Turn,
     Version,
 )
-from dreams.services import agent_settings, jobs, proposals, review
+from dreams.services import agent_settings, jobs, people, proposals, review
 from dreams.services.apply import applying
 from dreams.services.catching import cards, story
 from dreams.services.login import ensure_owner
@@ -147,6 +147,8 @@ def test_every_page_is_whole_in_every_form(watch: Watch, tmp_path: Path, setting
         watch.open(path)
     for path in full_installation(tmp_path):
         watch.open(path)
+    people.add("anna", people.Role.REVIEWER, review.Actor("owner"))
+    watch.open("/account/")
     watch.open("/nowhere/", status=404)
     old_form(watch)
     assert not watch.wrong, "\n".join(watch.wrong)

@@ -355,5 +355,6 @@ KINDS: Kinds = {
 
 
 def kinds(*, of_sessions: bool) -> Kinds:
-    """What a reader may search: all of it, or memories alone."""
-    return {key: kind for key, kind in KINDS.items() if of_sessions or kind.of == Kind.MEMORY}
+    """What a reader may search: all of it, or nothing that people said in sessions."""
+    open_to_all = (Kind.MEMORY, Kind.INSTRUCTION)
+    return {key: kind for key, kind in KINDS.items() if of_sessions or kind.of in open_to_all}
