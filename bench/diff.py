@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from bench._table import Measured, Row, side_by_side
 from dreams.lib.diff import hunks, pieces, rows, tokens, word_spans
 from dreams.lib.diff.merge import merge3, merge_index
 
@@ -88,11 +89,33 @@ def cases(base: str, new: str, other: str) -> dict[str, Callable[[], object]]:
     }
 
 
-def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+def made() -> tuple[str, str, str]:
+    """A memory of about 25 KB, and two texts that were made of it."""
     rng = random.Random(1)
     base = "".join(line(rng) for _ in range(280))
-    new, other = touched(base, 0.15, rng), touched(base, 0.15, rng)
+    return base, touched(base, 0.15, rng), touched(base, 0.15, rng)
+
+
+def measure(base: Path, size: float) -> Measured:
+    old, new, _ = made()
+    a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    times = max(20, int(200 * size))
+
+    def repeated(work: Callable[[], object]) -> Callable[[], None]:
+        return lambda: [work() for _ in range(times)] and None
+
+    unified = repeated(lambda: list(difflib.unified_diff(a, b)))
+    return side_by_side(repeated(lambda: html(old, new)), limit=unified, rounds=7, note=f"{times} times")
+
+
+ROWS = [
+    Row("diff", "words of a 25 KB diff with HTML", measure, {"limit": 2.5}, limit="difflib's unified diff"),
+]
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    base, new, other = made()
     print(f"{len(base.encode()) / 1000:.0f} KB, 15 % of the lines touched, best of {rounds}")
     unit = 0.0
     for name, action in cases(base, new, other).items():

@@ -345,6 +345,7 @@ _ELSEWHERE = {
     "session-notes",
     "session-notes-now",
     "session-prompt",
+    "review-under-way",
 }
 
 

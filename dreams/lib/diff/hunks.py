@@ -151,4 +151,4 @@ def _digest(parts: Iterable[str]) -> str:
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "big") + data)
-    return b32encode(digest.digest()).decode().lower()[:ID_LENGTH]
+    return b32encode(digest.digest()[:10]).decode().lower()[:ID_LENGTH]  # ten bytes are sixteen characters

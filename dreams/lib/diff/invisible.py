@@ -33,6 +33,11 @@ def visible(text: str, line_end: str | None = None) -> str:
     return "".join(_line(line, ends) for line in lines)
 
 
+def is_printable(text: str) -> bool:
+    """Whether `visible` surely leaves it as it is, and every part of it."""
+    return _PLAIN.fullmatch(text) is not None
+
+
 def is_plain(name: str) -> bool:
     """Whether a file's name reads as what it is: no character of it is hidden, and none breaks a line."""
     return visible(name) == name and name.isprintable()

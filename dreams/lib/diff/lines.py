@@ -128,7 +128,7 @@ def _within(a: Sequence[Line], b: Sequence[Line], gap: Change) -> list[Change]:
     rows, columns = gap.a1 - gap.a0, gap.b1 - gap.b0
     if not rows and not columns:
         return []
-    if not rows or not columns or rows * columns > MAX_PAIRS:
+    if not rows or not columns or rows == columns == 1 or rows * columns > MAX_PAIRS:
         return [gap]
     matcher = SequenceMatcher(None, a[gap.a0 : gap.a1], b[gap.b0 : gap.b1], autojunk=False)
     return [

@@ -150,7 +150,7 @@ class _Side:
 def refine(old: Sequence[str], new: Sequence[str]) -> list[Change]:
     """The block `old` → `new` as consecutive changes that cover it; any of them may be left out alone."""
     whole = [Change(0, len(old), 0, len(new))]
-    if _only_line_ends(old, new):
+    if (len(old) == len(new) == 1 and _is_one_unit(old[0], new[0])) or _only_line_ends(old, new):
         return whole
     left, right = _Side(old), _Side(new)
     pieces: list[Change] = []
@@ -162,6 +162,19 @@ def refine(old: Sequence[str], new: Sequence[str]) -> list[Change]:
         i, j = x + 1, y + 1
     in_lines = [Change(*left.line_range(p.a0, p.a1), *right.line_range(p.b0, p.b1)) for p in pieces]
     return _glued(in_lines, old, new)
+
+
+def _is_one_unit(old: str, new: str) -> bool:
+    """Whether two single lines surely belong together, without a look at their words: most changed blocks are so.
+
+    Only items may be taken one by one; links could make index rows of them, whose targets count.
+    """
+    if not (_ITEM.match(old) and _ITEM.match(new)):
+        return True
+    if "](" in old or "[[" in old or "](" in new or "[[" in new:
+        return False
+    short = old[:COMPARED_LENGTH], new[:COMPARED_LENGTH]
+    return Indel.normalized_similarity(*short, score_cutoff=ALMOST_THE_SAME) > 0
 
 
 def _only_line_ends(old: Sequence[str], new: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@ from itertools import groupby, zip_longest
 from typing import Final, Literal, NamedTuple
 
 from dreams.lib.diff.hunks import Hunk
-from dreams.lib.diff.invisible import visible
+from dreams.lib.diff.invisible import is_printable, visible
 from dreams.lib.diff.lines import split_lines
 from dreams.lib.diff.words import Span, word_spans
 
@@ -47,8 +47,15 @@ class Piece(NamedTuple):
 
 def rows(base: str, hunks: Iterable[Hunk], context: int | None = 3) -> list[Row]:
     """The whole file with these hunks applied; `context` lines around each, None for all lines."""
-    found = list(_all_rows(split_lines(base), sorted(hunks, key=lambda h: (h.base_start, h.new_start))))
-    return found if context is None else _skipping(found, context)
+    lines = split_lines(base)
+    ordered = sorted(hunks, key=lambda h: (h.base_start, h.new_start))
+    out: list[Row] = []
+    at = shift = 0
+    for number, hunk in enumerate(ordered):
+        out += _unchanged(lines, at, hunk.base_start, shift, context, (number > 0, True))
+        out += hunk_rows(hunk, hunk.base_start + 1, hunk.base_start + shift + 1)
+        at, shift = hunk.base_end, shift + len(hunk.new_lines) - len(hunk.base_lines)
+    return out + _unchanged(lines, at, len(lines), shift, context, (bool(ordered), False))
 
 
 def hunk_rows(hunk: Hunk, old_no: int | None = None, new_no: int | None = None) -> list[Row]:
@@ -83,27 +90,38 @@ def split_rows(unified: Iterable[Row]) -> list[SplitRow]:
 
 def pieces(row: Row) -> list[Piece]:
     """The row's text cut at its spans, ready to be escaped and marked."""
+    show = str if is_printable(row.text) else _visible
+    if not row.spans:
+        return [Piece(show(row.text), changed=False)] if row.text else []
     out: list[Piece] = []
     at = 0
     for span in row.spans:
-        out.append(Piece(visible(row.text[at : span.start], "\n"), changed=False))
-        out.append(Piece(visible(row.text[span.start : span.end], "\n"), changed=True))
+        out.append(Piece(show(row.text[at : span.start]), changed=False))
+        out.append(Piece(show(row.text[span.start : span.end]), changed=True))
         at = span.end
-    out.append(Piece(visible(row.text[at:], "\n"), changed=False))
+    out.append(Piece(show(row.text[at:]), changed=False))
     return [piece for piece in out if piece.text]
 
 
-def _all_rows(lines: Sequence[str], ordered: Sequence[Hunk]) -> Iterator[Row]:
-    at = new_no = 0
-    for hunk in ordered:
-        for line in lines[at : hunk.base_start]:
-            at, new_no = at + 1, new_no + 1
-            yield _row("equal", at, new_no, line)
-        yield from hunk_rows(hunk, at + 1, new_no + 1)
-        at, new_no = hunk.base_end, new_no + len(hunk.new_lines)
-    for line in lines[at:]:
-        at, new_no = at + 1, new_no + 1
-        yield _row("equal", at, new_no, line)
+def _visible(text: str) -> str:
+    return visible(text, "\n")
+
+
+def _unchanged(
+    lines: Sequence[str], start: int, end: int, shift: int, context: int | None, beside: tuple[bool, bool]
+) -> list[Row]:
+    """The lines `[start, end)`, numbered `shift` more on the new side, shortened to the context of the changes that are
+    `beside` them, before and behind; a single line is shown rather than skipped."""
+    head = end if context is None else min(start + (context if beside[0] else 0), end)
+    tail = end if context is None else max(end - (context if beside[1] else 0), head)
+    if tail - head < 2:
+        head = tail = end
+    skip = Row("skip", head + 1, head + shift + 1, f"{tail - head} unchanged lines", hidden=tail - head)
+    return [
+        *(_row("equal", n + 1, n + shift + 1, lines[n]) for n in range(start, head)),
+        *([skip] if tail > head else ()),
+        *(_row("equal", n + 1, n + shift + 1, lines[n]) for n in range(tail, end)),
+    ]
 
 
 def _row(
@@ -114,6 +132,8 @@ def _row(
     spans: tuple[Span, ...] = (),
     hunk: str | None = None,
 ) -> Row:
+    if line.endswith("\n") and not line.endswith("\r\n"):  # nearly all are so
+        return Row(kind, old_no, new_no, line[:-1], "\n", spans, hunk)
     text = _body(line)
     return Row(kind, old_no, new_no, text, line[len(text) :], spans, hunk)
 
@@ -125,9 +145,10 @@ def _body(line: str) -> str:
 def _marks(hunk: Hunk) -> tuple[list[Span], list[Span]]:
     if not hunk.base_lines or not hunk.new_lines:
         return [], []
-    old, new = word_spans(hunk.removed, hunk.added)
-    marked = sum(span.end - span.start for span in [*old, *new])
-    if marked > MARKED_TOO_MUCH * (len(hunk.removed) + len(hunk.added)):
+    removed, added = hunk.removed, hunk.added
+    old, new = word_spans(removed, added)
+    marked = sum([end - start for start, end in (*old, *new)])
+    if marked > MARKED_TOO_MUCH * (len(removed) + len(added)):
         return [], []
     return old, new
 
@@ -135,6 +156,9 @@ def _marks(hunk: Hunk) -> tuple[list[Span], list[Span]]:
 def _per_line(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[str, tuple[Span, ...]]]:
     """Each line with the part of the spans that lies in its text."""
     start = first = 0
+    if not spans:
+        yield from ((line, ()) for line in lines)
+        return
     for line in lines:
         end = start + len(_body(line))
         while first < len(spans) and spans[first].end <= start:
@@ -148,25 +172,3 @@ def _clipped(spans: Sequence[Span], first: int, start: int, end: int) -> Iterato
         if span.start >= end or start == end:
             return
         yield Span(max(span.start, start) - start, min(span.end, end) - start)
-
-
-def _skipping(found: Sequence[Row], context: int) -> list[Row]:
-    """Unchanged runs shortened to the context; a single line is shown rather than skipped."""
-    out: list[Row] = []
-    runs = [list(run) for _, run in groupby(found, key=lambda row: row.kind == "equal")]
-    for number, run in enumerate(runs):
-        if run[0].kind != "equal":
-            out.extend(run)
-            continue
-        head = context if number else 0
-        tail = context if number < len(runs) - 1 else 0
-        hidden = run[head : len(run) - tail]
-        if len(hidden) < 2:
-            out.extend(run)
-        else:
-            first = hidden[0]
-            skip = Row(
-                "skip", first.old_no, first.new_no, f"{len(hidden)} unchanged lines", hidden=len(hidden)
-            )
-            out.extend([*run[:head], skip, *run[len(run) - tail :]])
-    return out

@@ -72,6 +72,9 @@ def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
     head, tail = _common_ends(a, b)
     if max(len(a), len(b)) - head - tail > MAX_TOKENS:
         return [Span(0, len(old))] if old else [], [Span(0, len(new))] if new else []
+    if _is_one_run(len(a) - head - tail, len(b) - head - tail):
+        at = start + sum(map(len, a[:head]))
+        return _span(at, a[head : len(a) - tail]), _span(at, b[head : len(b) - tail])
     middle = _runs(a[head : len(a) - tail], b[head : len(b) - tail])
     runs = [_Run(*(edge + head for edge in run)) for run in middle]
     joined = _without_islands(runs, _Lengths(a), _Lengths(b), a)
@@ -79,6 +82,15 @@ def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
         _spans([(run.a0, run.a1) for run in joined], a, start),
         _spans([(run.b0, run.b1) for run in joined], b, start),
     )
+
+
+def _is_one_run(gone: int, come: int) -> bool:
+    """One word became another, or words only came or left: nothing within is the same. Most edits of a line are so."""
+    return not gone or not come or gone == come == 1
+
+
+def _span(start: int, changed: Sequence[str]) -> list[Span]:
+    return [Span(start, start + sum(map(len, changed)))] if changed else []
 
 
 def _whole_graphemes(found: Sequence[str]) -> Iterator[str]:
