@@ -19,12 +19,13 @@ EVERYDAY = {
     "two": ["I prefer tabs over spaces in Makefiles."],
     "three": ["We use pnpm, not npm."],
     "correction": ["add the endpoint", "No, that's wrong. The port is 8081, not 8080."],
+    "decision": ["We decided on PostgreSQL 16 for the plover service."],
     "fix": ["The fix was to pin urllib3 below 2."],
     "reference": ["The runbook is at https://wiki.acme.dev/runbooks/ingest"],
 }
 
 
-def test_statements_a_correction_a_fix_a_confirmation_and_a_reference_are_each_caught(tmp_path: Path) -> None:
+def test_statements_a_correction_a_decision_a_fix_a_confirmation_and_a_reference_are_each_caught(tmp_path: Path) -> None:
     project = first_start(tmp_path, {})
     for name, texts in EVERYDAY.items():
         say(tmp_path, *texts, name=name)
@@ -39,6 +40,7 @@ def test_statements_a_correction_a_fix_a_confirmation_and_a_reference_are_each_c
         "two": "I prefer tabs over spaces in Makefiles.",
         "three": "We use pnpm, not npm.",
         "correction": "The port is 8081, not 8080.",
+        "decision": "We decided on PostgreSQL 16 for the plover service.",
         "fix": "The fix was to pin urllib3 below 2.",
         "confirmation": "deploys go through Argo now",
         "reference": "The runbook is at https://wiki.acme.dev/runbooks/ingest",
@@ -68,6 +70,8 @@ can you add a test for the parser?
 why does the build fail on main?
 please rename getUser to loadUser everywhere
 run the tests again
+we agreed to go with option 2
+we decided to use the second approach
 yes
 ok, go ahead
 no, the other file

@@ -13,6 +13,7 @@ from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import Files, Recorder, Tree
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.steps.learning import learn_each
+from dreams.engines.rules.user_statements.in_passing import AT_HAND
 from dreams.engines.rules.user_statements.lessons import Lesson, all_statements, gather
 from dreams.engines.rules.user_statements.phrases import TROUBLE
 from dreams.engines.rules.user_statements.prompts import Heard, as_told, hear
@@ -26,6 +27,7 @@ _IS_AT = re.compile(r"\b(?:is|are|lives?|kept|tracked|documented|found)\b[^?]*$"
 _ONE_OF_MANY = re.compile(r"/#?\d+\b")  # a ticket or a pull request is work at hand, no place
 _OF_MYSELF = re.compile(r"(?:i|i['’](?:m|ve|ll|d)|let me|let['’]s)\b", re.IGNORECASE)
 _FIX = re.compile(r"(?:the|our) (?:fix|solution|workaround)\b[^.?]{0,60}? (?:is|was)\b", re.IGNORECASE)
+_DECIDED = re.compile(r"(?:we|the team)(?:['’]ve| have)? (?:decided|agreed) (?:to|that|on|against|not)\b", re.I)
 
 
 def said(job: Job, report: Reporter) -> list[Lesson]:
@@ -65,19 +67,17 @@ def _told(heard: Heard) -> Iterator[tuple[str, str]]:
 
 
 def _stated(prompt: str) -> Iterator[tuple[str, str]]:
-    """Where something is found, and what a fix was."""
-    for line in typed_lines(prompt):
-        for sentence in sentences(line):
-            if (_is_place(sentence) or _FIX.match(sentence)) and not asks(sentence):
-                yield sentence, sentence
+    """Where something is found, what a fix was, and what was decided of more than the thing at hand."""
+    for sentence in (each for line in typed_lines(prompt) for each in sentences(line)):
+        is_decided = _DECIDED.match(sentence) and not AT_HAND.search(sentence)
+        if (_is_place(sentence) or _FIX.match(sentence) or is_decided) and not asks(sentence):
+            yield sentence, sentence
 
 
 def _is_place(sentence: str) -> bool:
     """Whether it says where something is found: one address behind its verb, and no trouble with it."""
-    at = _PLACE.search(sentence)
-    if at is None or TROUBLE.search(sentence) or _ONE_OF_MANY.search(sentence):
-        return False
-    return bool(_IS_AT.search(sentence[: at.start()]))
+    at = None if TROUBLE.search(sentence) or _ONE_OF_MANY.search(sentence) else _PLACE.search(sentence)
+    return bool(at and _IS_AT.search(sentence[: at.start()]))
 
 
 def _agreed(heard: Heard) -> Iterator[tuple[str, str]]:
