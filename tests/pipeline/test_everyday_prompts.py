@@ -25,7 +25,9 @@ EVERYDAY = {
 }
 
 
-def test_statements_a_correction_a_decision_a_fix_a_confirmation_and_a_reference_are_each_caught(tmp_path: Path) -> None:
+def test_statements_a_correction_a_decision_a_fix_a_confirmation_and_a_reference_are_each_caught(
+    tmp_path: Path,
+) -> None:
     project = first_start(tmp_path, {})
     for name, texts in EVERYDAY.items():
         say(tmp_path, *texts, name=name)

@@ -53,11 +53,26 @@ def test_a_session_that_ended_is_read_at_once(client: Client, tmp_path: Path) ->
     assert len(story.catch(project).cards) == 1
 
 
+@pytest.mark.parametrize("with_path", [True, False])
+def test_a_session_that_began_after_the_last_look_for_files_is_read_at_once_too(
+    client: Client, tmp_path: Path, with_path: bool
+) -> None:
+    project = first_start(tmp_path)
+    talk = say(tmp_path, "Remember that releases are cut on Tuesdays.", minutes_ago=0, name="brand new")
+    assert not Session.objects.filter(session_id=talk.id).exists()
+    path = {"transcript_path": str(talk.path)} if with_path else {}
+    assert post(client, {"session_id": talk.id, **path}) == 204
+    assert [row.func() for row in OrmQ.objects.all()] == ["dreams.tasks.catch"]
+    assert len(story.catch(project).cards) == 1
+
+
 def test_what_is_not_known_gets_the_same_answer_and_does_nothing(client: Client, tmp_path: Path) -> None:
     first_start(tmp_path)
     session = Session.objects.get()
     for body in (
         {"session_id": "who-is-this"},
+        {"session_id": "../../etc/passwd"},
+        {"session_id": "passwd", "transcript_path": "/etc/passwd"},
         {"session_id": session.session_id, "transcript_path": "/etc/passwd"},
         {"session_id": session.session_id, "transcript_path": session.path + "/../x"},
     ):

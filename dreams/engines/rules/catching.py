@@ -27,7 +27,9 @@ _IS_AT = re.compile(r"\b(?:is|are|lives?|kept|tracked|documented|found)\b[^?]*$"
 _ONE_OF_MANY = re.compile(r"/#?\d+\b")  # a ticket or a pull request is work at hand, no place
 _OF_MYSELF = re.compile(r"(?:i|i['’](?:m|ve|ll|d)|let me|let['’]s)\b", re.IGNORECASE)
 _FIX = re.compile(r"(?:the|our) (?:fix|solution|workaround)\b[^.?]{0,60}? (?:is|was)\b", re.IGNORECASE)
-_DECIDED = re.compile(r"(?:we|the team)(?:['’]ve| have)? (?:decided|agreed) (?:to|that|on|against|not)\b", re.I)
+_DECIDED = re.compile(
+    r"(?:we|the team)(?:['’]ve| have)? (?:decided|agreed) (?:to|that|on|against|not)\b", re.I
+)
 
 
 def said(job: Job, report: Reporter) -> list[Lesson]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from pathlib import Path
 
 from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
 
-from dreams.models import Session
+from dreams.models import Project, Session, TranscriptFolder
 from dreams.services.hosts import host
 
 MOST_BYTES = 16 * 1024
+MOST_FOLDERS = 2_000
 _ONE_A_SECOND = "memoryweb:hook"
+_LATELY, MOST_LATELY, LATELY_SECONDS = "memoryweb:ended:{}", 20, 600
+_FILE_NAME = re.compile(r"[A-Za-z0-9_-]{1,200}")
 
 
 class Malformed(ValueError):
@@ -35,17 +39,42 @@ def is_too_soon() -> bool:
     return not cache.add(_ONE_A_SECOND, 1, 1)
 
 
-def take(body: bytes) -> Session | None:
-    """Note that the named session ended; None where no such session is known. Raises Malformed."""
+def take(body: bytes) -> Project | None:
+    """Note that the named session ended; its project, or None where no such session is known. Raises Malformed.
+
+    One that began after the last look for files is known by the name of its file in a folder of transcripts that is known.
+    """
     named, path = _named(body)
     rows = Session.objects.filter(
         session_id=named, own=False, gone_at__isnull=True, project__host=host()
     ).select_related("project")
     rows = rows.filter(path=path) if path else rows
     found = rows.order_by("-touched_at").first()
-    if found is not None:
-        Session.objects.filter(pk=found.pk).update(hinted_at=timezone.now())
-    return found
+    if found is None:
+        return _began_lately(named, path)
+    Session.objects.filter(pk=found.pk).update(hinted_at=timezone.now())
+    return found.project
+
+
+def _began_lately(named: str, path: str) -> Project | None:
+    rows = TranscriptFolder.objects.filter(
+        gone_at__isnull=True, project__host=host(), project__gone_at__isnull=True
+    )
+    folders = rows.select_related("project").order_by("-project__last_session_at", "pk")[:MOST_FOLDERS]
+    for folder in folders if _FILE_NAME.fullmatch(named) else ():
+        file = Path(folder.path, f"{named}.jsonl")
+        if path in ("", str(file)) and file.is_file() and not file.is_symlink():
+            key = _LATELY.format(folder.project_id)
+            cache.set(key, [*cache.get(key, ())[-MOST_LATELY:], named], LATELY_SECONDS)
+            return folder.project
+    return None
+
+
+def note_lately(project: Project) -> None:
+    """What was said to have ended before its file was looked at."""
+    if names := cache.get(_LATELY.format(project.pk)):
+        project.sessions.filter(session_id__in=names, own=False).update(hinted_at=timezone.now())
+        cache.delete(_LATELY.format(project.pk))
 
 
 def _named(body: bytes) -> tuple[str, str]:

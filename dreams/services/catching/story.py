@@ -20,7 +20,7 @@ from django.utils import timezone
 from dreams.engines.types import EngineError
 from dreams.models import Card, Project, Proposal, Session
 from dreams.services import discovery, proposals
-from dreams.services.catching import cards, gates, reading, statements
+from dreams.services.catching import cards, gates, hints, reading, statements
 from dreams.services.hosts import host
 from dreams.services.scheduling.gate_inputs import Everywhere
 
@@ -107,6 +107,7 @@ def catch(
         return Caught(closed=why)
     discovery.refresh(project)
     project.refresh_from_db()
+    hints.note_lately(project)
     parts = _parts(project, now, asked, session)
     fresh = [part for part in parts if part.prompts and not part.by_agent]
     try:

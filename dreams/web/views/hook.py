@@ -32,11 +32,11 @@ def session_end(request: HttpRequest) -> HttpResponse:
     if hints.is_too_soon():
         return HttpResponse(status=429)
     try:
-        session = hints.take(request.read(hints.MOST_BYTES))
+        project = hints.take(request.read(hints.MOST_BYTES))
     except hints.Malformed:
         return HttpResponse(status=400)
-    if session is not None:
-        scheduler.enqueue_catching(session.project)
+    if project is not None:
+        scheduler.enqueue_catching(project)
     return HttpResponse(status=204)
 
 
