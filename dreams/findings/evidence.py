@@ -119,7 +119,7 @@ def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> Found:
 def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> Found:
     named = facts.as_written(words, unit.text)[:8]
     listed = (
-        f"{', '.join(f'“{word}”' for word in named) or 'A secret'} stand{'' if len(named) > 1 else 's'} in"
+        f"{', '.join(f'“{word}”' for word in named) or 'A secret'} appear{'' if len(named) > 1 else 's'} in"
     )
     if any(citation.found for citation in hunk.citations):
         code, where, verdict = "words-without-source", "no source", "says more than its evidence"

@@ -194,7 +194,7 @@ class SessionRow:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    path: str
+    name: str
     scope: str
 
 
@@ -443,7 +443,7 @@ def _learnt(project: Project, row: Session) -> tuple[str, str]:
 def instruction_files(project: Project) -> list[File]:
     """What the agent always loads where this project is worked on, in loading order."""
     found = instructions.files(project, conditional=False)
-    return [File(file.path, file.scope) for file in found if not file.problem]
+    return [File(instructions.shown(project, file.path), file.scope) for file in found if not file.problem]
 
 
 def exists_on_disk(project: Project) -> bool:
