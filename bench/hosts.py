@@ -1,10 +1,11 @@
 """Do several hosts on one PostgreSQL lose a line, or write one twice, when they are killed and the database goes away?
 
-    python bench/hosts.py [--hosts 3] [--projects 3] [--away 10] [--limit 300]
+    python bench/hosts.py [--hosts 3] [--projects 3] [--away 10] [--apart 0] [--limit 300]
 
 Each host has a home, a data directory, a server and its own projects. Their schedulers dream; the proposals are approved on the first
 host, which asks the others to write theirs. Meanwhile lines are appended to every index, one host is killed (-9) while it
-dreams and again while it writes, and the database is away for some seconds. Afterwards every appended line must be in its
+dreams and again while it writes, and the database is away for some seconds. With `--apart 60` the clocks of the hosts are an hour
+apart, for Python; the kernel's stay, so that files look as if an hour old or of an hour ahead. Afterwards every appended line must be in its
 file once, every file written once, every history whole and the audit log unbroken. The last line is the verdict: `FINE`, `FAULT` with
 what is wrong, or `NOT REACHED` with what was still to come after `--limit` seconds; exit 1 but for the first. Needs PostgreSQL and
 psycopg, without which it says so at once.
@@ -46,6 +47,12 @@ EMPTY = (
     " WHERE NOT EXISTS (SELECT 1 FROM dreams_appliedfile file WHERE file.application_id = made.id)"
 )
 TEXT = "---\nname: {name}\ndescription: how {name} is done\ntype: feedback\n---\n\nThe queue {number} is drained by hand on Mondays.\n"
+#: Imported by every Python that a host starts, before all else.
+CLOCK = """
+import datetime as dt
+import time_machine
+time_machine.travel(dt.datetime.now(dt.UTC) + dt.timedelta(seconds={seconds}), tick=True).start()
+"""
 SETTINGS = {
     "MEMORYWEB_MIN_HOURS": "0.01",
     "MEMORYWEB_MIN_SESSIONS": "1",
@@ -59,6 +66,7 @@ def main() -> int:
     given.add_argument("--hosts", type=int, default=3)
     given.add_argument("--projects", type=int, default=3, help="on each host")
     given.add_argument("--away", type=float, default=10, help="seconds without the database")
+    given.add_argument("--apart", type=float, default=0, help="minutes between the clocks of two hosts")
     given.add_argument("--limit", type=float, default=LIMIT, help="seconds until it is judged as it stands")
     given.add_argument("--decide", action="store_true", help=argparse.SUPPRESS)
     asked = given.parse_args()
@@ -68,7 +76,7 @@ def main() -> int:
         print(f"Not run: {reason}")
         return 0
     with tempfile.TemporaryDirectory(prefix="mw-hosts-") as base, postgres.server() as server:
-        site = Site(Path(base), server, asked.hosts, asked.projects, asked.limit)
+        site = Site(Path(base), server, asked.hosts, asked.projects, asked.limit, asked.apart)
         try:
             return site.run(asked.away)
         finally:
@@ -82,9 +90,15 @@ class NotReached(Exception):
 
 class Site:
     def __init__(
-        self, base: Path, server: postgres.Server, hosts: int, projects: int, limit: float = LIMIT
+        self,
+        base: Path,
+        server: postgres.Server,
+        hosts: int,
+        projects: int,
+        limit: float = LIMIT,
+        apart: float = 0,
     ) -> None:
-        self.server, self.projects = server, projects
+        self.server, self.projects, self.apart = server, projects, apart
         self.begun = time.monotonic()
         self.end = self.begun + limit
         self.url = server.new_database("hosts")
@@ -98,6 +112,13 @@ class Site:
     def _home(self, folder: Path, number: int) -> Home:
         home = Home(folder)
         home.environment |= {"DATABASE_URL": self.url, "MEMORYWEB_HOST": f"host{number}", **SETTINGS}
+        if self.apart and number:
+            # The first host has the true time; the others are ahead of it and behind it in turn.
+            minutes = self.apart * ((number + 1) // 2) * (1 if number % 2 else -1)
+            clock = folder / "clock"
+            clock.mkdir()
+            (clock / "sitecustomize.py").write_text(CLOCK.format(seconds=minutes * 60))
+            home.environment["PYTHONPATH"] = str(clock)
         for project in range(self.projects):
             _make_project(folder / ".claude", number, project)
         return home
@@ -167,7 +188,8 @@ class Site:
             if time.monotonic() > self.end:
                 raise NotReached(what)
             # Schedulers look once a minute; here whenever the queue looks.
-            self._change("UPDATE django_q_schedule SET next_run = now() WHERE next_run > now()")
+            behind = f"now() - interval '{self.apart * len(self.homes) + 1:.0f} minutes'"
+            self._change(f"UPDATE django_q_schedule SET next_run = {behind} WHERE next_run > {behind}")  # noqa: S608 - a number of ours
             if each:
                 each()
             time.sleep(5 if each else 1)
