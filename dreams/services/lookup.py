@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, Session, TranscriptFolder
@@ -32,7 +32,7 @@ def project(name: str, *, anywhere: bool = False) -> Project:
     where = Q(slug=name) | Q(memory_dir__in=_directories(name))
     if name.isascii() and name.isdecimal() and len(name) <= LONGEST_ID:
         where |= Q(pk=int(name))
-    rows = Project.objects.filter(where).order_by("gone_at", "pk")
+    rows = Project.objects.filter(where).order_by(F("gone_at").asc(nulls_first=True), "pk")
     found = _only_one(name, rows.filter(host=host())) or _elsewhere(name, rows.exclude(host=host()), anywhere)
     if found is not None:
         return found

@@ -50,6 +50,13 @@ def test_another_machines_project_is_not_meant() -> None:
         lookup.project("-b")
 
 
+def test_of_other_machines_the_one_is_named_that_still_has_it() -> None:
+    make_project(host="old", memory_dir="/a/memory", slug="-b", gone_at="2026-03-02T10:00:00Z")
+    make_project(host="new", memory_dir="/b/memory", slug="-b")
+    with pytest.raises(lookup.Unknown, match="belongs to new"):
+        lookup.project("-b")
+
+
 @pytest.mark.parametrize("text", ["", "~nobody-knows/x", "9" * 40, "²", "a\0b", "-home-me-ap"])
 def test_what_nothing_is_called_is_unknown_and_never_an_error(text: str) -> None:
     made("/a/memory")

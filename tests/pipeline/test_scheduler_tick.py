@@ -15,9 +15,11 @@ from dreams import conf
 from dreams.lib import process
 from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project, Proposal, ScheduledJob
 from dreams.services import discovery, dreaming
+from dreams.services.hosts import host
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 from tests.world import engines
+from tests.world.rows import make_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -80,6 +82,14 @@ def test_a_first_start_on_a_large_root_makes_no_storm(tmp_path: Path) -> None:
     Override.objects.create(key="max_dreams_at_once", value=3)
     scheduler.tick()
     assert DreamRun.objects.count() == 3
+
+
+def test_a_project_that_nobody_used_comes_last() -> None:
+    """Databases sort what is not there before or behind all else."""
+    used = timezone.now() - dt.timedelta(days=300)
+    make_project(host=host(), memory_dir="/a/memory", slug="-unused")
+    make_project(host=host(), memory_dir="/b/memory", slug="-used", last_session_at=used)
+    assert [project.slug for project in scheduler._projects()] == ["-used", "-unused"]
 
 
 def test_a_pause_everywhere_closes_every_gate(tmp_path: Path) -> None:

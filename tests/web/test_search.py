@@ -263,6 +263,7 @@ def test_of_a_common_word_as_many_are_found_as_are_counted_and_of_all_others_eve
     assert set(newest) <= set(everything)
 
 
+@pytest.mark.not_on_postgresql  # which misses no index: it answers more slowly
 def test_a_damaged_index_is_rebuilt_from_the_page_that_tells_of_it(browser: Client, project: Project) -> None:
     world.make_memory(project)
     assert index.catch_up(5) == 0

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from dreams import conf
@@ -94,7 +95,9 @@ def _chosen(project: Project, only_approved: bool) -> list[Card]:
     if only_approved:
         return [card for card in listed if card.state == State.APPROVED]
     room = MOST_OPEN - sum(card.state == State.OPEN for card in listed)
-    more = project.cards.filter(state=State.WAITING).order_by("said_at", "pk")[: max(0, room)]
+    more = project.cards.filter(state=State.WAITING).order_by(F("said_at").asc(nulls_last=True), "pk")[
+        : max(0, room)
+    ]
     return [*listed, *more]
 
 

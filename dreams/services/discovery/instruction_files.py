@@ -67,7 +67,9 @@ def _due(host: str, now: dt.datetime) -> list[int]:
     )
     oldest_first = F("instructions_read_at").asc(nulls_first=True)
     return list(
-        rows.order_by(oldest_first, "-last_session_at", "pk").values_list("pk", flat=True)[:MOST_PROJECTS]
+        rows.order_by(oldest_first, F("last_session_at").desc(nulls_last=True), "pk").values_list(
+            "pk", flat=True
+        )[:MOST_PROJECTS]
     )
 
 

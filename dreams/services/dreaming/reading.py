@@ -60,7 +60,11 @@ def with_prompts_only(project: Project) -> QuerySet[Any]:
 
 
 def _new_prompts_only(project: Project) -> QuerySet[Any]:
-    return with_prompts_only(project).filter(end__gt=F("used_bytes")).order_by("-last_at", "-pk")
+    return (
+        with_prompts_only(project)
+        .filter(end__gt=F("used_bytes"))
+        .order_by(F("last_at").desc(nulls_last=True), "-pk")
+    )
 
 
 def fingerprint(project: Project) -> str:
@@ -120,7 +124,9 @@ def review_sessions(dream: DreamRun) -> list[SessionBrief]:
     )
     prompts: dict[int, list[PromptBrief]] = {}
     rows = Prompt.objects.filter(session__in=chosen, offset__gte=F("session__used_bytes"))
-    for row in without_hidden(rows).order_by("at", "session", "offset")[:MAX_PROMPTS]:
+    for row in without_hidden(rows).order_by(F("at").asc(nulls_first=True), "session", "offset")[
+        :MAX_PROMPTS
+    ]:
         prompts.setdefault(row.session_id, []).append(PromptBrief(row.text, row.line_no, row.offset, row.at))
     return [
         brief(session, session.used_bytes, end_of(session), prompts.get(session.pk, ()))

@@ -48,7 +48,11 @@ def projects_of(job: ScheduledJob) -> list[Project]:
     """Those that it is for; the most recently used first."""
     if job.project is not None:
         return [job.project]
-    return list(Project.objects.filter(host=host(), gone_at__isnull=True).order_by("-last_session_at", "pk"))
+    return list(
+        Project.objects.filter(host=host(), gone_at__isnull=True).order_by(
+            F("last_session_at").desc(nulls_last=True), "pk"
+        )
+    )
 
 
 def part(project: Project, state: str, said: str) -> Part:

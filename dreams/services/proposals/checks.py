@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TypedDict
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from dreams import conf, findings
@@ -233,7 +233,7 @@ def _changed(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict[st
 def _asked(project: Project) -> list[str]:
     """What people typed in this project's past sessions, without secrets; our own dreams' prompts are nobody's."""
     rows = Prompt.objects.filter(session__project=project, session__own=False)
-    texts = rows.order_by("-at").values_list("text", flat=True)[:MOST_PROMPTS]
+    texts = rows.order_by(F("at").desc(nulls_last=True)).values_list("text", flat=True)[:MOST_PROMPTS]
     return [redact.redact(found[: LONGEST_PROMPT + 1]) for found in texts]
 
 

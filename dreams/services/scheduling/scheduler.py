@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from dreams.lib import process
@@ -92,7 +93,7 @@ def _projects() -> Sequence[Project]:
     with what matters."""
     busy = DreamRun.objects.filter(status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING])
     found = Project.objects.filter(host=host(), gone_at__isnull=True).exclude(pk__in=busy.values("project"))
-    return list(found.order_by("-last_session_at", "pk"))
+    return list(found.order_by(F("last_session_at").desc(nulls_last=True), "pk"))
 
 
 def _discover_now_and_then(now: dt.datetime) -> None:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from django.db.models import Case, Count, IntegerField, Q, Value, When
+from django.db.models import Case, Count, F, IntegerField, Q, Value, When
 from django.utils import timezone
 
 from dreams import conf
@@ -161,6 +161,7 @@ READING_ORDER = Case(
     default=Value(3),
     output_field=IntegerField(),
 )
+LISTED = (READING_ORDER, F("changed_at").desc(nulls_last=True), "path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,15 +338,13 @@ def memories(
     rows = Memory.objects.filter(project=project, gone_at__isnull=not gone)
     if text:
         rows = rows.filter(Q(path__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text))
-    return listed(
-        page_of(rows.order_by(READING_ORDER, "-changed_at", "path"), number, MEMORIES_PAGE), _memory
-    )
+    return listed(page_of(rows.order_by(*LISTED), number, MEMORIES_PAGE), _memory)
 
 
 def some_memories(project: Project, total: int) -> Listed[MemoryRow]:
     """The first few of `total`, which is known: it is not counted again."""
     rows = Memory.objects.filter(project=project, gone_at__isnull=True)
-    return listed(first_page(rows.order_by(READING_ORDER, "-changed_at", "path"), FEW, total), _memory)
+    return listed(first_page(rows.order_by(*LISTED), FEW, total), _memory)
 
 
 def _memory(row: Memory) -> MemoryRow:

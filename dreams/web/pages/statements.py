@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from django.core.cache import cache
+from django.db.models import F
 
 from dreams.lib import diff
 from dreams.lib.files import text
@@ -172,7 +173,9 @@ def _said_where(found: Compared, asked: str) -> list[StatementLink]:
 def _chosen(project: Project) -> tuple[dict[str, str], int]:
     """The texts to compare, those that changed last first, up to MOST_BYTES; and how many there are."""
     contents = syncing.contents(project)
-    latest = project.memories.filter(gone_at__isnull=True).order_by("-changed_at", "path")
+    latest = project.memories.filter(gone_at__isnull=True).order_by(
+        F("changed_at").desc(nulls_last=True), "path"
+    )
     room = MOST_BYTES
     chosen: dict[str, str] = {}
     for path in latest.values_list("path", flat=True):

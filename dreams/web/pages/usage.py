@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
 from django.utils import timezone
 
 from dreams.engines.tokens import Tokens
@@ -243,7 +243,9 @@ def _weeks(now: dt.datetime) -> list[dt.date]:
 
 def _last(runs: QuerySet[DreamRun]) -> list[Run]:
     """Oldest first."""
-    rows = runs.order_by("-ended_at", "-pk").values_list("public_id", "status", "started_at", "ended_at")
+    rows = runs.order_by(F("ended_at").desc(nulls_last=True), "-pk").values_list(
+        "public_id", "status", "started_at", "ended_at"
+    )
     return [
         Run(timezone.localtime(ended).date(), max(0.0, (ended - started).total_seconds()), status, name)
         for name, status, started, ended in reversed(rows[:MOST])

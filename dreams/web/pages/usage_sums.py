@@ -293,7 +293,7 @@ def lines_of(
         for key, found in sums.items()
         if found.tokens.total
     ]
-    return sorted(lines, key=lambda line: line.sum.tokens.total, reverse=True)
+    return sorted(lines, key=lambda line: (-line.sum.tokens.total, line.name))
 
 
 def total_by_day(cells: Iterable[Cell]) -> list[tuple[dt.date, Total]]:

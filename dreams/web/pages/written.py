@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db.models import F
+
 from dreams.findings.ledger import facts
 from dreams.findings.ledger.units import Unit, units_of
 from dreams.lib.diff import visible
@@ -134,7 +136,7 @@ def _questions(proposal: Proposal, new: Sequence[Unit]) -> list[Prompt]:
     rows = Prompt.objects.filter(
         session__project=proposal.project_id, session__own=False, text__contains="?"
     ).select_related("session")
-    found = [(_share(row, new), row) for row in rows.order_by("-at")[:MOST_PROMPTS]]
+    found = [(_share(row, new), row) for row in rows.order_by(F("at").desc(nulls_last=True))[:MOST_PROMPTS]]
     return [row for share, row in sorted(found, key=lambda pair: -pair[0]) if share >= LIKE]
 
 
