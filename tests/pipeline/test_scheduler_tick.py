@@ -220,7 +220,7 @@ def test_a_tick_asks_the_database_no_more_per_project_than_a_few_times(
         )
     Override.objects.create(key="paused", value=True)
     scheduler.tick()
-    with django_assert_max_num_queries(23):
+    with django_assert_max_num_queries(24):
         scheduler.tick()
     assert conf.current().paused
 
