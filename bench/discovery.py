@@ -1,109 +1,200 @@
-"""How fast a config folder gets into the database: `python bench/discovery.py [--gb N] [--shape long|short]`.
+"""How fast a config folder gets into the database, beside bare reading, ccusage and one stat of each file.
 
-A root with a fixed seed is written to a temporary folder. Side by side, in rounds: bare reading, scanning alone, the
-first discovery with one process and with all cores, one with nothing changed, one after a line was appended. Medians
-of ratios to bare reading, not seconds: the machine's noise cancels out.
+`python bench/table.py discovery` measures it. ccusage (20, by npm) counts the tokens of the same transcripts; what its own
+start costs, on an empty folder, is taken off. Ours runs in a process that is up, as the scheduler's does.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
-import resource
-import sys
-import tempfile
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from bench._table import (
+    Cost,
+    Measured,
+    NotMeasured,
+    Row,
+    ccusage_alone,
+    command,
+    cost_of,
+    older_code,
+    side_by_side,
+    start_django,
+)
+from bench.corpus import Corpus, Truth
+from bench.transcripts import bare
 
-from bench.corpus import SHAPES, Corpus
-from bench.transcripts import bare, rows, side_by_side, timed, used
-
-MEMORIES = ("MEMORY", "one", "two")
-
-
-def make_root(root: Path, shape: str, megabytes: float, projects: int) -> list[Path]:
-    """Transcripts and three memories in each project; returns the transcripts."""
-    made = Corpus(shape, seed=11).write(root / "projects", megabytes, projects=projects)
-    for folder in (root / "projects").iterdir():
-        (folder / "memory").mkdir()
-        for name in MEMORIES:
-            (folder / "memory" / f"{name}.md").write_text(f"# {name}\n\n- A fact about {folder.name}\n")
-    return made
-
-
-def start_django(data: Path) -> None:
-    os.environ["MEMORYWEB_DATA_DIR"] = str(data)
-    os.environ["DJANGO_SETTINGS_MODULE"] = "memoryweb.settings"
-    import django
-
-    django.setup()
-    from dreams.services import database
-
-    database.ensure()
+ROUNDS = 3
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--gb", type=float, default=0.3)
-    parser.add_argument("--shape", choices=SHAPES, default="long")
-    parser.add_argument("--projects", type=int, default=40)
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        root, data = Path(temporary) / "root", Path(temporary) / "data"
-        paths = make_root(root, options.shape, options.gb * 1_000, options.projects)
-        start_django(data)
-        measure(root, paths, options.rounds)
+class Place:
+    """A config folder in `base`, and a database that is emptied between two discoveries."""
+
+    def __init__(self, base: Path, shape: str, megabytes: float, **given: int) -> None:
+        self.base, self.root = base, base / "root"
+        corpus = Corpus(shape, seed=11)
+        self.paths = corpus.root(self.root, megabytes, **given)
+        self.truth: Truth = corpus.truth
+        start_django(base / "data")
+        self._shutdown()
+        shutil.copytree(base / "data", base / "empty")
+
+    @staticmethod
+    def _shutdown() -> None:
+        from django.db import connections
+
+        connections.close_all()
+
+    def begin_again(self) -> None:
+        self._shutdown()
+        shutil.rmtree(self.base / "data")
+        shutil.copytree(self.base / "empty", self.base / "data")
+
+    def discover(self) -> Any:
+        from dreams.services.discovery import discover
+
+        return discover([self.root])
+
+    def transcripts_alone(self) -> Cost:
+        """A whole discovery; what reading and writing transcripts costs of it."""
+        from dreams.services.discovery import run
+
+        costs: list[Cost] = []
+        real = run._import
+
+        def timed(*given: Any) -> None:
+            costs.append(cost_of(lambda: real(*given)))
+
+        with mock.patch.object(run, "_import", timed):
+            self.check(self.discover())
+        return costs[0]
+
+    def check(self, report: Any) -> None:
+        """No speed is bought with what is counted."""
+        from dreams.services.discovery import totals
+        from dreams.services.hosts import host
+
+        found = totals(host())
+        assert (found["sessions"], found["requests"]) == (self.truth.sessions, self.truth.requests)
+        assert found["tokens"] == self.truth.tokens
+        assert report.memories == self.truth.memories
+
+    def peer(self) -> Callable[[], Cost] | None:
+        return (lambda: ccusage_alone(self.root, self.base / "nothing")) if shutil.which("ccusage") else None
+
+    def before(self) -> Callable[[], object] | None:
+        """The same command of an earlier version, with a data directory of its own, empty each time."""
+        code = older_code()
+        if code is None:
+            return None
+
+        def work() -> Cost:
+            data = self.base / "older"
+            shutil.rmtree(data, ignore_errors=True)
+            return cost_of(lambda: command(code, data, "discover", "--root", str(self.root)) and None)
+
+        return work
 
 
-def measure(root: Path, paths: list[Path], rounds: int) -> None:
-    from dreams.services.discovery import discover, importing
-
-    size = sum(path.stat().st_size for path in paths)
-    biggest = max(paths, key=lambda path: path.stat().st_size)
-    print(f"{len(paths)} transcripts, {size / 1e6:.0f} MB; load {os.getloadavg()[0]:.1f}")
-
-    def first(children: int | None) -> None:
-        forget()
-        if children is None:
-            discover([root])
-            return
-        with mock.patch.object(importing, "children_for", lambda _: children):
-            discover([root])
-
-    def append() -> None:
-        with biggest.open("ab") as file:
-            file.write(b'{"type":"user","uuid":"new","message":{"role":"user","content":"one more"}}\n')
-        discover([root])
-
-    ways: dict[str, Callable[[], object]] = {
-        "bare reading": lambda: bare(paths),
-        "scan, 1 process": lambda: rows(paths),
-        "first, 1 process": lambda: first(0),
-        "first, all cores": lambda: first(None),
-        "nothing changed": lambda: discover([root]),
-        "one line appended": append,
-    }
-    start = used()
-    seconds = timed(lambda: discover([root]))
-    print(
-        f"  the very first, which begins a history for each project: {seconds:.3f} s, cpu {used() - start:.3f} s"
+def _transcripts(place: Place) -> Measured:
+    return side_by_side(
+        place.transcripts_alone,
+        limit=lambda: bare(place.paths),
+        peer=place.peer(),
+        prepare=place.begin_again,
+        rounds=ROUNDS,
+        note=f"{place.truth.bytes / 1e6:.0f} MB",
     )
-    side_by_side(ways, size=size, rounds=rounds)
-    print(f"  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
-def forget() -> None:
-    """Leave the projects and their memories, and know nothing of transcripts."""
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        for name in ("requestusage", "searchtext", "prompt", "memorywrite", "transcriptfile", "session"):
-            cursor.execute(f"DELETE FROM dreams_{name}")  # noqa: S608 - names of our own
+def measure_first(base: Path, size: float) -> Measured:
+    sessions = int(400 * size)
+    return _transcripts(
+        Place(base, "long", 160 * size, projects=40, sessions=sessions, memories=int(1_200 * size))
+    )
 
 
-if __name__ == "__main__":
-    main()
+def measure_gigabyte(base: Path, size: float) -> Measured:
+    return _transcripts(Place(base, "long", 850 * size, projects=40, sessions=int(2_000 * size)))
+
+
+def measure_small(base: Path, size: float) -> Measured:
+    return _transcripts(Place(base, "small", 60 * size, projects=40, sessions=int(20_000 * size)))
+
+
+def measure_before(base: Path, size: float) -> Measured:
+    """Whole commands, of this code and of an earlier one."""
+    if older_code() is None:
+        raise NotMeasured("MEMORYWEB_BENCH_BEFORE names no checkout of an earlier version")
+    given = {"projects": 200, "sessions": int(100_000 * size), "memories": int(10_000 * size)}
+    place = Place(base, "small", 300 * size, **given)
+    here = Path(__file__).resolve().parents[1]
+
+    def ours() -> Cost:
+        shutil.rmtree(base / "ours", ignore_errors=True)
+        return cost_of(lambda: command(here, base / "ours", "discover", "--root", str(place.root)) and None)
+
+    return side_by_side(ours, limit=place.before(), rounds=1)
+
+
+def measure_unchanged(base: Path, size: float) -> Measured:
+    place = Place(base, "small", 60 * size, projects=40, sessions=int(20_000 * size))
+    place.discover()
+    return side_by_side(place.discover, limit=lambda: scan_and_stat(place.root), rounds=5)
+
+
+def scan_and_stat(folder: Path) -> None:
+    waiting = [str(folder)]
+    while waiting:
+        with os.scandir(waiting.pop()) as found:
+            for entry in found:
+                entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+
+
+TOOL = "ccusage 20"
+ROWS = [
+    Row(
+        "discovery-first",
+        "first discovery of 400 sessions, 200 MB, 1,200 memories in 40 projects: the transcripts",
+        measure_first,
+        {"peer": 0.9, "peer cpu": 0.9},
+        limit="bare reading",
+        peer=TOOL,
+    ),
+    Row(
+        "discovery-gigabyte",
+        "first discovery of 1 GB in 2,000 sessions: the transcripts",
+        measure_gigabyte,
+        {"limit": 6.0, "peer": 0.9},
+        limit="bare reading",
+        peer=TOOL,
+    ),
+    Row(
+        "discovery-small",
+        "first discovery of 20,000 small sessions: the transcripts",
+        measure_small,
+        {"peer": 1.5},
+        limit="bare reading",
+        peer=TOOL,
+    ),
+    Row(
+        "discovery-before",
+        "`discover` of 200 projects with 500 sessions each and 10,000 memories",
+        measure_before,
+        {"limit": 0.25},
+        limit="the code of before",
+    ),
+    Row(
+        "discovery-unchanged",
+        "nothing changed, 20,000 files",
+        measure_unchanged,
+        {"limit": 2.0},
+        limit="scandir and stat",
+    ),
+]

@@ -24,16 +24,17 @@ def make_projects(base: Path, count: int) -> list[Path]:
     """Rows and memory directories whose lock file was touched an hour ago; returns those directories."""
     from django.utils import timezone
 
+    from dreams.lib.timestamps import from_ns
     from dreams.models import Project, Session
     from dreams.services.hosts import host
 
-    an_hour_ago, root = time.time() - 3600, base / "root"
+    an_hour_ago_ns, root = time.time_ns() - 3600 * 10**9, base / "root"
     folders = [root / "projects" / f"-p{number}" / "memory" for number in range(count)]
     for folder in folders:
         folder.mkdir(parents=True)
         lock = folder / ".consolidate-lock"
         lock.touch()
-        os.utime(lock, (an_hour_ago, an_hour_ago))
+        os.utime(lock, ns=(an_hour_ago_ns, an_hour_ago_ns))
     projects = Project.objects.bulk_create(
         Project(
             host=host(),
@@ -42,6 +43,7 @@ def make_projects(base: Path, count: int) -> list[Path]:
             slug=folder.parent.name,
             name=f"p{n}",
             history_key=uuid.uuid4().hex,
+            last_consolidated_at=from_ns(an_hour_ago_ns),
         )
         for n, folder in enumerate(folders)
     )
@@ -92,7 +94,7 @@ def measure_gates(base: Path, size: float) -> Measured:
     folders = many_projects(base, size)
     from dreams.management.commands.gates import Command
 
-    return beside_stats(folders, lambda: Command().run({"now": None, "project": None}))
+    return beside_stats(folders, lambda: Command().run({"now": None, "project": None, "json": False}))
 
 
 ROWS = [

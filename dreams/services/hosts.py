@@ -37,12 +37,12 @@ class CannotAdopt(ValueError):
 
 def host() -> str:
     """This host's key."""
-    return _key(Path(settings.DATA_DIR))
+    return _key(os.fspath(settings.DATA_DIR))  # asked for each of thousands of projects
 
 
 @lru_cache(maxsize=8)
-def _key(folder: Path) -> str:
-    return datadir.host_id(folder)
+def _key(folder: str) -> str:
+    return datadir.host_id(Path(folder))
 
 
 def cluster_name(key: str) -> str:

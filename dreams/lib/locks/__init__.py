@@ -22,7 +22,14 @@ from dreams.lib.locks.acquiring import (
     status,
 )
 from dreams.lib.locks.held import EVERY, Heartbeat, Held, LockLost, LockRecord, Released
-from dreams.lib.locks.lockfile import LOCK_NAME, LockFileError, LockState, last_consolidated_ns, read
+from dreams.lib.locks.lockfile import (
+    LOCK_NAME,
+    LockFileError,
+    LockState,
+    last_consolidated_ns,
+    plain_mtime_ns,
+    read,
+)
 
 __all__ = [
     "EVERY",
@@ -43,6 +50,7 @@ __all__ = [
     "acquire",
     "heal",
     "last_consolidated_ns",
+    "plain_mtime_ns",
     "read",
     "status",
 ]

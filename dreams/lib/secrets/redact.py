@@ -15,9 +15,12 @@ def redact(text: str) -> str:
 
 def redact_counted(text: str) -> tuple[str, dict[str, int]]:
     """The redacted text, and how often each rule was met."""
+    found = spans(text)
+    if not found:
+        return text, {}
     pieces, at = list[str](), 0
     counts: Counter[str] = Counter()
-    for span in spans(text):
+    for span in found:
         pieces += [text[at : span.start], f"[redacted: {span.rule}]"]
         at = span.end
         counts[span.rule] += 1

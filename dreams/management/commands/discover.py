@@ -14,6 +14,7 @@ from django.core.management.base import CommandParser
 from dreams.lib.files.text import plural
 from dreams.management import base
 from dreams.services import discovery
+from dreams.services.hosts import host
 
 SKIPS_SHOWN = 20
 
@@ -38,7 +39,7 @@ class Command(base.Command):
             raise base.Refused(str(error)) from error
         report = dataclasses.asdict(found)
         del report["cancelled"]
-        return report
+        return report | {"totals": discovery.totals(host())} if options["json"] else report
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         found = (

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
+from dreams.lib import stopwatch
 from dreams.management import named
 from dreams.management.base import BadUsage
 from dreams.management.base import Command as BaseCommand
 from dreams.models import Project
+from dreams.services import discovery
 from dreams.services.hosts import host
 from dreams.services.scheduling import gates, scheduler
-from dreams.services.scheduling.gate_inputs import Everywhere
 from dreams.services.scheduling.next_dream import NextDream
+
+#: Projects whose rows are read together.
+AT_ONCE = 2_000
+#: What the time is counted for: lock files on disk, rows of sessions, rows of memories; nothing is written or indexed.
+PARTS = ("walk", "transcripts", "memories", "history", "search")
 
 
 class Command(BaseCommand):
@@ -30,22 +36,15 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         now = moment(options["now"]) if options["now"] else timezone.now()
-        if options["project"]:
-            chosen: Iterable[Project] = [named.project(options["project"])]
-        else:
-            chosen = Project.objects.filter(host=host(), gone_at__isnull=True).iterator()
-        everywhere = Everywhere.load()
-        return {"projects": [self._judged(project, now, everywhere) for project in chosen]}
-
-    def _judged(self, project: Project, now: dt.datetime, everywhere: Everywhere) -> dict[str, Any]:
-        results = scheduler.evaluate_all(project, now, everywhere)
-        return {
-            "slug": project.slug,
-            "memory_dir": project.memory_dir,
-            "open": gates.is_open(results),
-            "next": NextDream.of(results).sentence(now),
-            "gates": [result.as_json() for result in results],
-        }
+        with stopwatch.running(*PARTS) as watch:
+            if options["project"]:
+                chosen = [named.project(options["project"])]
+            else:
+                chosen = list(Project.objects.filter(host=host(), gone_at__isnull=True))
+            judged = [judged for some in _some(chosen) for judged in _judged(some, now)]
+            ms_by = watch.ms()
+        found = {"projects": judged, "ms": sum(ms_by.values()), "ms_by": ms_by}
+        return found | {"totals": discovery.totals(host())} if options["json"] else found
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         for project in result["projects"]:
@@ -54,6 +53,21 @@ class Command(BaseCommand):
                 yield f"  {'open  ' if gate['passed'] else 'closed'} {gate['name']:<9} {gate['reason']}"
         if not result["projects"]:
             yield "No projects yet. `discover` looks for them."
+
+
+def _some(projects: Sequence[Project]) -> Iterator[Sequence[Project]]:
+    return (projects[at : at + AT_ONCE] for at in range(0, len(projects), AT_ONCE))
+
+
+def _judged(projects: Sequence[Project], now: dt.datetime) -> Iterator[dict[str, Any]]:
+    for project, results in zip(projects, scheduler.evaluate_many(projects, now), strict=True):
+        yield {
+            "slug": project.slug,
+            "memory_dir": project.memory_dir,
+            "open": gates.is_open(results),
+            "next": NextDream.of(results).sentence(now),
+            "gates": [result.as_json() for result in results],
+        }
 
 
 def moment(text: str) -> dt.datetime:

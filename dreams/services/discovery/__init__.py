@@ -5,7 +5,7 @@ running sessions. What did not change is not read again: a listing and its numbe
 """
 
 from dreams.services.discovery.places import live_session_ids
-from dreams.services.discovery.rows import Progress, Report, Skip
+from dreams.services.discovery.rows import Progress, Report, Skip, totals
 from dreams.services.discovery.run import DiscoveryBusy, configured_roots, discover, refresh
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "discover",
     "live_session_ids",
     "refresh",
+    "totals",
 ]

@@ -148,6 +148,12 @@ def _model(name: str) -> str:
     return storable(redact(name), 100)
 
 
+@lru_cache(4_000)
+def _redacted(line: str) -> str:
+    """A title or a branch: the same ones come again and again, and each is at most 300 characters."""
+    return redact(line)
+
+
 def prompt_row(session: int, row: Prompt) -> rows.Row:
     return (row.key, session, row.offset, row.line, rows.moment(row.at), storable(redact(row.text)))
 
@@ -181,7 +187,7 @@ def leave_out_secrets(summary: Summary) -> None:
     for name in WRITTEN:
         written = getattr(summary, name)
         if written:
-            setattr(summary, name, redact(written))
-    summary.branches = list(dict.fromkeys(map(redact, summary.branches)))
+            setattr(summary, name, _redacted(written))
+    summary.branches = list(dict.fromkeys(map(_redacted, summary.branches)))
     for task in summary.tasks.all() if summary.tasks else ():
         task.subject = redact(task.subject)

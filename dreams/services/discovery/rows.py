@@ -11,9 +11,10 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from django.db import connection, models
+from django.db.models import Count, Sum
 
 from dreams.lib.agents.base import Skipped
 from dreams.models import (
@@ -57,7 +58,7 @@ class Report:
     """`projects`, `sessions` and `memories` are totals now on disk; `bytes_read` is what was read of transcripts.
 
     A session is a main transcript (sub-agents' are part of their parent's); a memory is one topic file, so neither
-    an index nor a log. `ms` is the whole time in milliseconds.
+    an index nor a log. `ms` is the whole time in milliseconds, `ms_by` its parts.
     """
 
     projects: int
@@ -67,6 +68,7 @@ class Report:
     bytes_read: int
     ms: int
     cancelled: bool = False
+    ms_by: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -98,10 +100,17 @@ class Tally:
             here = above
         return True
 
-    def report(self, ms: int) -> Report:
+    def report(self, ms_by: dict[str, int]) -> Report:
         skipped = tuple(Skip(path, reason) for path, reason in self.skips)
         return Report(
-            self.projects, self.sessions, self.memories, skipped, self.bytes_read, ms, self.cancelled
+            self.projects,
+            self.sessions,
+            self.memories,
+            skipped,
+            self.bytes_read,
+            sum(ms_by.values()),
+            self.cancelled,
+            ms_by,
         )
 
 
@@ -303,3 +312,26 @@ def sessions_of(project: int, paths: list[str]) -> dict[str, int]:
         some = Session.objects.filter(project=project, path__in=paths[at : at + IN_AT_ONCE]).order_by()
         found |= dict(some.values_list("path", "pk"))
     return found
+
+
+def totals(host: str) -> dict[str, Any]:
+    """What the transcripts of a host amount to: sessions on disk, requests, and tokens by model and kind.
+
+    A request counts once, however many lines and forks repeat it, also when its transcript is gone by now.
+    """
+    used = RequestUsage.objects.filter(session__project__host=host).values("model").order_by("model")
+    rows: Any = list(used.annotate(requests=Count("pk"), **{name: Sum(name) for name in _TOKENS}))
+    sessions = Session.objects.filter(project__host=host, project__kind=Project.Kind.AUTO)
+    return {
+        "sessions": sessions.filter(gone_at__isnull=True).count(),
+        "requests": sum(row["requests"] for row in rows),
+        "tokens": {
+            row["model"]: {
+                "input_tokens": row["input_tokens"],
+                "output_tokens": row["output_tokens"],
+                "cache_creation_tokens": row["cache_write_5m_tokens"] + row["cache_write_1h_tokens"],
+                "cache_read_tokens": row["cache_read_tokens"],
+            }
+            for row in rows
+        },
+    }

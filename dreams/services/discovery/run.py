@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from dreams import conf
+from dreams.lib import stopwatch
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject
 from dreams.models import Project, Session, TranscriptFolder
@@ -37,6 +37,8 @@ from memoryweb import datadir
 
 #: How long one waits for another that is under way; a first look at a large folder takes about a minute.
 LOCK_SECONDS = 120.0
+#: What the time of a discovery is counted for; waiting for another one is a part of the walk.
+PARTS = ("walk", "transcripts", "memories", "history", "search")
 
 
 class DiscoveryBusy(Exception):
@@ -61,21 +63,22 @@ def discover(
     Idempotent; a second one at the same time waits for the first. What `cancelled` stops is kept and gone on with
     next time. Raises DiscoveryBusy and database errors: what cannot be read on disk is in `Report.skipped`.
     """
-    started = time.monotonic()
     tally, host = Tally(), current_host()
-    with _one_at_a_time():
+    with stopwatch.running(*PARTS) as watch, _one_at_a_time():
         sources = _sources(roots, tally)
         kept = places.keep(places.find(sources, tally), host)
         tally.projects = len(kept)
         away = places.mark_gone(kept, host, {source.root.real_path for source in sources}, tally)
         plan = listing.compare(kept, listing.known_files(host=host), away, tally)
-        _import(plan, host, tally, progress, cancelled)
-        agents.keep(host)
-        prompt_history.keep([source.root.real_path for source in sources], host, tally)
-        notes.keep(plan.notes, tally)
-        memory.refresh_all(kept, host, tally)
+        with stopwatch.part("transcripts"):
+            _import(plan, host, tally, progress, cancelled)
+            agents.keep(host)
+            prompt_history.keep([source.root.real_path for source in sources], host, tally)
+            notes.keep(plan.notes, tally)
+        with stopwatch.part("memories"):
+            memory.refresh_all(kept, host, tally)
         instruction_files.keep(host, timezone.now())
-    return tally.report(round((time.monotonic() - started) * 1000))
+        return tally.report(watch.ms())
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from dreams.models import (
     HiddenPrompt,
     HistoryPrompt,
     LeftOut,
+    Memory,
     MemoryWrite,
     Project,
     Prompt,
@@ -44,19 +46,23 @@ MAX_SESSIONS = 500
 
 def new_sessions(project: Project) -> QuerySet[Session]:
     """Sessions with bytes that no submitted proposal has learnt from, newest first; not the dreams' own."""
-    return project.sessions.filter(gone_at__isnull=True, own=False, size__gt=F("used_bytes")).order_by(
-        "-touched_at"
-    )
+    return _new(project.sessions.all()).order_by("-touched_at")
 
 
 def with_prompts_only(project: Project) -> QuerySet[Any]:
     """Sessions whose transcript nobody has: `end` is behind the last prompt that the prompt history has of each, in bytes
     of the history. No gate counts them."""
+    return _prompts_only(project.sessions.all())
+
+
+def _new(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    return sessions.filter(gone_at__isnull=True, own=False, size__gt=F("used_bytes"))
+
+
+def _prompts_only(sessions: QuerySet[Session]) -> QuerySet[Any]:
     last = HistoryPrompt.objects.filter(prompt__session=OuterRef("pk")).order_by().values("prompt__session")
     end = Subquery(last.annotate(end=Max("prompt__offset") + 1).values("end"))
-    return (
-        project.sessions.filter(gone_at__isnull=False, own=False).annotate(end=end).filter(end__isnull=False)
-    )
+    return sessions.filter(gone_at__isnull=False, own=False).annotate(end=end).filter(end__isnull=False)
 
 
 def _new_prompts_only(project: Project) -> QuerySet[Any]:
@@ -69,28 +75,56 @@ def _new_prompts_only(project: Project) -> QuerySet[Any]:
 
 def fingerprint(project: Project) -> str:
     """A digest of memories, new sessions, what stays out and the engine. A few queries and no disk."""
-    digest = hashlib.sha256()
-    for row in _rows(project):
-        digest.update("\0".join(map(str, row)).encode("utf-8", "surrogatepass") + b"\n")
-    return digest.hexdigest()
+    return fingerprints([project])[project.pk]
 
 
-def _rows(project: Project) -> Iterable[tuple[object, ...]]:
-    yield ("engine", conf.current(project).engine)
-    yield from project.memories.filter(gone_at__isnull=True).order_by("path").values_list("path", "sha256")
-    yield from (
-        new_sessions(project)
-        .order_by("session_id")
-        .values_list("session_id", "used_bytes", "size")[:MAX_SESSIONS]
-    )
-    rows = _new_prompts_only(project).order_by("session_id")
-    yield from rows.values_list("session_id", "used_bytes", "end")[:MAX_SESSIONS]
-    yield from (
-        LeftOut.objects.decided()
-        .filter(project=project)
-        .order_by("pk")
-        .values_list("path", "hunk_id", "inputs_key")
-    )
+def fingerprints(projects: Sequence[Project]) -> dict[int, str]:
+    """The same for many, by their ids, in as few queries."""
+    overrides = conf.Overrides.load()
+    common = overrides.config(None).engine
+    digests = {project.pk: hashlib.sha256() for project in projects}
+    for pk, digest in digests.items():
+        own = pk in overrides.by_project
+        _add(digest, ("engine", overrides.config(pk).engine if own else common))
+    for rows, most in _inputs(list(digests)):
+        # Of one project the database counts; of many, each one's first rows are taken here.
+        counted: Counter[int] = Counter()
+        for pk, *row in rows[:most] if most and len(digests) == 1 else rows.iterator():
+            counted[pk] += 1
+            if not most or counted[pk] <= most:
+                _add(digests[pk], row)
+    return {pk: digest.hexdigest() for pk, digest in digests.items()}
+
+
+def _add(digest: hashlib._Hash, row: Iterable[object]) -> None:
+    digest.update("\0".join(map(str, row)).encode("utf-8", "surrogatepass") + b"\n")
+
+
+def _inputs(projects: Sequence[int]) -> list[tuple[QuerySet[Any, Any], int | None]]:
+    """Rows that each begin with a project's id, in order, and how many count of each project."""
+    mine = Session.objects.filter(project__in=projects).order_by("project", "session_id")
+    return [
+        (
+            Memory.objects.filter(project__in=projects, gone_at__isnull=True)
+            .order_by("project", "path")
+            .values_list("project_id", "path", "sha256"),
+            None,
+        ),
+        (_new(mine).values_list("project_id", "session_id", "used_bytes", "size"), MAX_SESSIONS),
+        (
+            _prompts_only(mine)
+            .filter(end__gt=F("used_bytes"))
+            .values_list("project_id", "session_id", "used_bytes", "end"),
+            MAX_SESSIONS,
+        ),
+        (
+            LeftOut.objects.decided()
+            .filter(project__in=projects)
+            .order_by("project", "pk")
+            .values_list("project_id", "path", "hunk_id", "inputs_key"),
+            None,
+        ),
+    ]
 
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dreams.lib import memdir
+from dreams.lib import memdir, stopwatch
 from dreams.lib.files import safefs, text, workspace
 from dreams.lib.secrets import redact
 from dreams.lib.storage import history
@@ -110,6 +110,7 @@ def refresh_if_here(project: Project) -> None:
         refresh(project)
 
 
+@stopwatch.part("history")
 def begin_histories(found: Iterable[tuple[Project, workspace.Snapshot]]) -> set[int]:
     """Histories for projects that were never looked at, with the first state of each; the ids of those that have one now.
 
@@ -245,7 +246,8 @@ def _record(
         rows = {row.path: row for row in project.memories.select_for_update()}
         blobs.put_many(file.data for file in files.values())
         changed = _save(project, rows, files, cause, now, first_look=first_look)
-        index.add({files[path].sha256: files[path].data for path in changed})
+        with stopwatch.part("search"):
+            index.add({files[path].sha256: files[path].data for path in changed})
         there = {*files, *keep}
         gone = [row for path, row in rows.items() if path not in there and row.gone_at is None]
         for row in gone:
@@ -337,6 +339,7 @@ def _mark_gone(row: Memory, cause: Cause, now: dt.datetime) -> None:
     )
 
 
+@stopwatch.part("history")
 def commit(
     project: Project,
     everything: Mapping[str, workspace.SnapshotFile],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -23,20 +23,38 @@ from dreams.services.scheduling import gates
 AT_ONCE = 500
 
 
+@dataclass(frozen=True, slots=True)
+class Many:
+    """What is read for many projects at once, by their ids."""
+
+    holds: dict[int, LockHold]
+    fingerprints: dict[int, str]
+
+    @classmethod
+    def of(cls, projects: Sequence[Project]) -> Many:
+        holds = {row.project_id: row for row in LockHold.objects.filter(project__in=projects)}
+        dreamt = [project for project in projects if project.inputs_hash]
+        return cls(holds, reading.fingerprints(dreamt) if dreamt else {})
+
+
 @dataclass(slots=True)
 class Everywhere:
     """What one tick reads once for all projects."""
 
     overrides: conf.Overrides
     open_proposals: dict[int, str]
+    #: Of many projects together, by their ids; None where each is asked by itself.
+    many: Many | None = None
     configs: dict[int | None, conf.Config] = field(default_factory=dict)
     thresholds: dict[int | None, gates.GateConfig] = field(default_factory=dict)
 
     @classmethod
-    def load(cls) -> Everywhere:
+    def load(cls, projects: Sequence[Project] = ()) -> Everywhere:
+        """`projects`: also what the costly gates of these ask, in a fixed number of queries."""
         states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
         waiting = Proposal.objects.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=states)
-        return cls(conf.Overrides.load(), dict(waiting.values_list("project_id", "public_id")))
+        many = Many.of(projects) if projects else None
+        return cls(conf.Overrides.load(), dict(waiting.values_list("project_id", "public_id")), many)
 
     def config(self, project: Project) -> conf.Config:
         """Projects without overrides of their own share one."""
@@ -101,10 +119,10 @@ def facts_of(
         clock=partial(_clock if is_here else _clock_seen, project),
         sessions=partial(_sessions, project, now, scan),
         log_lines=partial(_log_lines, project, scan),
-        inputs=partial(_inputs, project),
+        inputs=partial(_inputs, project, everywhere.many),
         engine=partial(_engine, config),
         spending=partial(_spending, project, config, now),
-        lock=partial(_lock, project, config, now),
+        lock=partial(_lock, project, config, now, everywhere.many),
     )
 
 
@@ -181,8 +199,11 @@ def _touched(project: Project, clock: int | None) -> QuerySet[Session]:
     return rows.filter(Q(given_back_at__isnull=False) | Q(touched_at__gte=last))
 
 
-def _inputs(project: Project) -> gates.InputsFact:
-    return gates.InputsFact(reading.fingerprint(project), project.inputs_hash or None)
+def _inputs(project: Project, many: Many | None) -> gates.InputsFact:
+    if not project.inputs_hash:
+        return gates.InputsFact("", None)  # nothing to compare with
+    known = many.fingerprints.get(project.pk) if many else None
+    return gates.InputsFact(known or reading.fingerprint(project), project.inputs_hash)
 
 
 def _engine(config: conf.Config) -> gates.EngineFact:
@@ -214,10 +235,10 @@ def paid(
     )
 
 
-def _lock(project: Project, config: conf.Config, now: dt.datetime) -> locks.LockFact:
+def _lock(project: Project, config: conf.Config, now: dt.datetime, many: Many | None) -> locks.LockFact:
     if project.host != hosts.host():
         return locks.LockFact()  # the folder of that path on this disk is another one
-    row = LockHold.objects.filter(project=project).first()
+    row = many.holds.get(project.pk) if many else LockHold.objects.filter(project=project).first()
     known = process.ProcessIdentity(row.pid, row.process_started) if row else None
     stale = dt.timedelta(minutes=config.lock_stale_minutes)
     return locks.status(Path(project.memory_dir).resolve(), now, known=known, stale_after=stale)

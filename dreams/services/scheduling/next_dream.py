@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast, Coalesce
 
 from dreams.lib import ages
 from dreams.lib.files.text import plural
-from dreams.lib.timestamps import to_ns
+from dreams.lib.timestamps import from_ns, to_ns
 from dreams.models import GateEvaluation, Project, Session
 from dreams.services import discovery, hosts
 from dreams.services.scheduling import gates
@@ -138,13 +139,23 @@ def _next(
     return NextDream.of([*results, *_as_judged(judged, now)], tally.plain + tally.corrected)
 
 
+def counted_sessions(
+    project: Project, facts: gates.Facts, tally: Tally, now: dt.datetime
+) -> Iterable[gates.SessionFact]:
+    """A project's sessions for the rule that counts them, from what was counted for many projects in one query; its own
+    rows where the lock file on disk says something else than the row that was counted by."""
+    seen = project.last_consolidated_at
+    if from_ns(facts.clock() or 0) != (seen or from_ns(0)) or tally.plain + tally.corrected >= ENOUGH:
+        return facts.sessions()
+    return _as_facts(tally, now)
+
+
 def _as_facts(tally: Tally, now: dt.datetime) -> list[gates.SessionFact]:
     """As many sessions as were counted, for a rule that counts them."""
     corrected, plain = min(tally.corrected, ENOUGH), min(tally.plain, ENOUGH)
-    return [
-        gates.SessionFact(str(number), "", to_ns(now), given_back=True, corrected=number < corrected)
-        for number in range(corrected + plain)
-    ]
+    fact = partial(gates.SessionFact, root_id="", mtime_ns=to_ns(now), given_back=True)
+    left_out = [fact("", live=True)] * min(tally.live, ENOUGH) + [fact("", own=True)] * min(tally.own, ENOUGH)
+    return left_out + [fact(str(number), corrected=number < corrected) for number in range(corrected + plain)]
 
 
 def _as_judged(row: GateEvaluation | None, now: dt.datetime) -> list[gates.GateResult]:

@@ -89,12 +89,15 @@ class ClaudeCode:
         env = os.environ if env is None else env
         self._home = home or os.path.expanduser("~")
         self._settings = Settings(self._real, env, self._home, managed_files)
+        # What finding the projects listed, for the one who asks for their transcripts next.
+        self._listed: dict[str, list[FoundTranscript | FoundNotes | Skipped]] = {}
 
     def projects(self) -> Iterator[FoundProject | Skipped]:
-        return Projects(self._real, self._settings, self._trusted, self._cwds).find()
+        return Projects(self._real, self._settings, self._trusted, self._cwds, self._listed).find()
 
     def transcripts(self, folder: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
-        return transcripts_in(folder)
+        listed = self._listed.pop(folder, None)
+        return transcripts_in(folder) if listed is None else iter(listed)
 
     def memories(self, memory_dir: str) -> Iterator[FoundMemory | Skipped]:
         return memories_in(memory_dir)

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dreams.lib.agents.base import FoundProject, FoundTranscript, ProjectKind, Scope, Skipped
+from dreams.lib.agents.base import FoundNotes, FoundProject, FoundTranscript, ProjectKind, Scope, Skipped
 from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, printable, read_small, why
 from dreams.lib.agents.claude_code.memories import holds_memories
 from dreams.lib.agents.claude_code.sessions import cwd_of, transcripts_in
@@ -146,8 +146,11 @@ class Projects:
         settings: Settings,
         trusted: Callable[[str], bool],
         cwds: Callable[[str], str | None],
+        listed: dict[str, list[FoundTranscript | FoundNotes | Skipped]],
     ) -> None:
+        """`listed` takes what each transcript folder held, so that nobody needs to list it again."""
         self._root, self._settings, self._trusted, self._cwds = root, settings, trusted, cwds
+        self._listed = listed
         self._base = os.path.join(root, "projects")
         self._repos: dict[str, str | None] = {}
         self._skipped: list[Skipped] = []
@@ -185,27 +188,23 @@ class Projects:
             return None
         if not stat.S_ISDIR(found.st_mode):
             return None
-        sessions = self._sessions(path)
+        sessions = self._transcripts(path)
         memory = f"{path}/memory"
         has_dir = os.path.isdir(memory)
         if not sessions and not has_dir:
             return None
-        cwd = self._cwds(path) or cwd_of(sessions)
+        cwd = self._cwds(path) or cwd_of(_newest_first(sessions))
         exists = cwd is not None and os.path.isdir(cwd)
         repo = self._repository(cwd) if cwd and exists else None
         used = has_dir and holds_memories(memory)
         return _Folder(path, name, cwd, exists, repo, bool(sessions), used, has_dir)
 
-    def _sessions(self, path: str) -> list[str]:
-        """Paths of a folder's transcripts, the newest first; those of sub-agents only after them."""
-        found: list[FoundTranscript] = []
-        for entry in transcripts_in(path):
-            if isinstance(entry, FoundTranscript):
-                found.append(entry)
-            elif isinstance(entry, Skipped) and entry.path == printable(path):
-                self._skipped.append(entry)  # the folder itself; its files are reported with the transcripts
-        found.sort(key=lambda t: (t.kind != "main", -t.mtime_ns))
-        return [t.path for t in found]
+    def _transcripts(self, path: str) -> list[FoundTranscript]:
+        found = self._listed[path] = list(transcripts_in(path))
+        # The folder itself; its files are reported with the transcripts.
+        here = printable(path)
+        self._skipped += [entry for entry in found if isinstance(entry, Skipped) and entry.path == here]
+        return [entry for entry in found if isinstance(entry, FoundTranscript)]
 
     def _repository(self, cwd: str) -> str | None:
         if cwd not in self._repos:
@@ -255,6 +254,11 @@ class Projects:
                     yield Skipped(
                         printable(base), "agents’ memories in a repository are read once it is trusted"
                     )
+
+
+def _newest_first(found: list[FoundTranscript]) -> list[str]:
+    """Paths of transcripts; those of sub-agents come after all others."""
+    return [t.path for t in sorted(found, key=lambda t: (t.kind != "main", -t.mtime_ns))]
 
 
 def _finished(draft: _Draft) -> FoundProject:

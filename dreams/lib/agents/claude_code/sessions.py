@@ -52,13 +52,11 @@ def _sessions(fd: int, folder: str) -> Iterator[FoundTranscript | FoundNotes | S
 
 def _transcript(folder: str, name: str, found: os.stat_result, parent: str) -> FoundTranscript | Skipped:
     path = f"{folder}/{name}"
-    if reason := odd(name, found):
-        return Skipped(printable(path), reason)
-    if not stat.S_ISREG(found.st_mode):
-        return Skipped(printable(path), "not a regular file")
+    if not stat.S_ISREG(found.st_mode) or not name.isprintable():
+        return Skipped(printable(path), odd(name, found) or "not a regular file")
     return FoundTranscript(
         path,
-        name.removesuffix(SUFFIX),
+        name[: -len(SUFFIX)],
         "subagent" if parent or name.startswith(AGENT_PREFIX) else "main",
         found.st_size,
         found.st_mtime_ns,

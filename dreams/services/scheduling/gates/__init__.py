@@ -33,6 +33,7 @@ from dreams.services.scheduling.gates.facts import (
 )
 
 __all__ = [
+    "CLOSED_BY_CLOCK",
     "GATES",
     "LIVE_GRACE",
     "EngineFact",
@@ -52,6 +53,7 @@ __all__ = [
     "first_explicit",
     "is_live",
     "is_open",
+    "is_recent",
     "month_start",
     "past",
     "title",
@@ -148,6 +150,11 @@ def evaluate(
         if stop_at_first and not results[-1].passed:
             break
     return results
+
+
+#: What `fingerprint` says of a project whose last dream was a short time ago.
+CLOSED_BY_CLOCK = f"time: {rules.RECENT}"
+is_recent = rules.is_recent
 
 
 def is_open(results: Iterable[GateResult]) -> bool:

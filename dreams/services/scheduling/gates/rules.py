@@ -6,7 +6,7 @@ A cause is the reason without the hours in it: two evaluations with the same cau
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
@@ -112,16 +112,25 @@ def time(case: Case) -> Verdict:
     opens_at = later(last, case.config.min_age) if last else None
     if last is None or opens_at is None:
         return Verdict(False, f"The lock file has an impossible date; {_REDATE}.", None, "impossible")
-    if opens_at <= case.now:
+    if not is_recent(last_ns, case.now_ns, case.config.min_age):
         return Verdict(
             True, f"{wait} since the last dream have passed; the last one was {ago(last, case.now)}."
         )
     since = ago(min(last, case.now), case.now)
     reason = f"{wait} must pass since the last dream, which was {since}; {_opens(opens_at, case)}."
-    return Verdict(False, reason, opens_at, "recent")
+    return Verdict(False, reason, opens_at, RECENT)
 
 
 _REDATE = "correct it with touch on .consolidate-lock in the memory directory, or dream now by force"
+
+
+RECENT = "recent"
+
+
+def is_recent(last_ns: int, now_ns: int, min_age: timedelta) -> bool:
+    """Whether the time gate is closed for a last dream at that moment: `min_age` has not passed, and no clock was wrong."""
+    age = min_age // timedelta(microseconds=1) * 1_000
+    return past(last_ns, now_ns) is not None and last_ns > now_ns - age
 
 
 def throttle(case: Case) -> Verdict:
