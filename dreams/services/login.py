@@ -101,6 +101,17 @@ def set_password(name: str, password: str, by: str = "") -> None:
         auditlog.record("login.password", actor=by, object_id=user.get_username())
 
 
+def change_password(user: User, old: str, new: str, address: str = "") -> None:
+    """One's own, by the present one. Raises PasswordRefused, and TooManyTries as at a login."""
+    tries = _Tries.of(user.get_username(), address)
+    if tries.count >= TRIES:
+        raise TooManyTries
+    if not user.check_password(old):
+        tries.add()
+        raise PasswordRefused("The present password is wrong. Nothing was changed.")
+    set_password(user.get_username(), new, user.get_username())
+
+
 def use_password(name: str, password: str, address: str = "") -> User | None:
     """The account, or None; `address` is where the request comes from. Raises TooManyTries."""
     tries = _Tries.of(name, address)
@@ -164,6 +175,11 @@ def remember(user: User, session_key: str, address: str, user_agent: str) -> Non
         address=address[:64],
         device=device_name(user_agent),
     )
+
+
+def renamed(old_key: str, new_key: str) -> None:
+    """A session got another key and stays the same login."""
+    LoginSession.objects.filter(session_key=old_key).update(session_key=new_key)
 
 
 def seen(session_key: str) -> None:

@@ -31,6 +31,7 @@ _VIEWER = """
     inbox pulse next projects project project-questions project-caught project-checkup project-statements project-recall
     project-instructions project-at project-between memory memory-blame memory-related memory-compare questions question
     search dreams dream schedules review usage audit health account login-end logins-end-others
+    account-password
 """
 _REVIEWER = """
     news-seen snooze bring-back bulk bulk-decide by-kind by-kind-decide
@@ -57,7 +58,7 @@ LEAST: dict[str, Role] = {
 #: Where a form needs more than the page that it is on, at the same address.
 TO_POST = {"schedules": Role.ADMIN}
 #: Forms about nobody but the account that sends them. No other is a viewer's.
-OWN = frozenset({"login-end", "logins-end-others"})
+OWN = frozenset({"login-end", "logins-end-others", "account-password"})
 #: Addresses of Django's admin have a name in a space of their own.
 ADMIN_SPACE = "admin"
 

@@ -62,6 +62,7 @@ urlpatterns = [
     path("account/", account.account, name="account"),
     path("account/logins/<int:pk>/end/", account.end_login, name="login-end"),
     path("account/logins/end-others/", account.end_others, name="logins-end-others"),
+    path("account/password/", account.password, name="account-password"),
     path("people/add/", account.add, name="person-add"),
     path("people/<int:pk>/role/", account.role, name="person-role"),
     path("people/<int:pk>/remove/", account.remove, name="person-remove"),

@@ -171,6 +171,15 @@ def test_an_undo_needs_one_person(proposal: Proposal) -> None:
     assert on_disk(proposal) == RELEASE
 
 
+def test_an_undo_that_was_looked_at_first_needs_one_person_too(proposal: Proposal) -> None:
+    approved(proposal)
+    review.agree(proposal, seen(proposal), BEA)
+    applying.apply(proposal, BEA)
+    undo = rollback.propose(proposal, ANNA, rollback.Selection())
+    assert applying.apply(undo, ANNA).complete
+    assert on_disk(proposal) == RELEASE
+
+
 def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal) -> None:
     approved(proposal)
     [item] = waiting.waiting(timezone.now())

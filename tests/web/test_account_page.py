@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import connection
@@ -101,6 +104,44 @@ def test_when_a_login_was_last_used_is_kept_to_ten_minutes() -> None:
     cache.clear()
     client.get("/health/")
     assert LoginSession.objects.get().seen_at > once
+
+
+def test_a_person_changes_their_password_and_every_other_login_ends() -> None:
+    person("bea", Role.VIEWER)
+    here, other = logged_in("bea"), logged_in("bea", EDGE)
+    form, new = reverse("account-password"), "nine green lamps"
+    assert here.post(form, {"old": "wrong", "new": new}).status_code == 422
+    assert here.post(form, {"old": WORD, "new": "short"}).status_code == 422
+    assert not is_out(other)
+    assert here.post(form, {"old": WORD, "new": new}).status_code == 303
+    assert is_out(other) and not is_out(here)
+    assert page(here).count("This one") == 1
+    assert login.use_password("bea", WORD) is None and login.use_password("bea", new)
+
+
+def test_the_present_password_cannot_be_guessed_there() -> None:
+    person("bea", Role.VIEWER)
+    here, given = logged_in("bea"), {"old": "wrong", "new": "nine green lamps"}
+    answers = [here.post(reverse("account-password"), given).status_code for _ in range(login.TRIES + 1)]
+    assert answers == [422] * login.TRIES + [429]
+
+
+def test_who_has_no_password_is_offered_none_to_change() -> None:
+    owner = logged_in()
+    assert "Change the password" not in page(owner)
+    assert owner.post(reverse("account-password"), {"old": "", "new": "nine green lamps"}).status_code == 422
+
+
+def test_a_database_from_before_lists_its_logins_and_lets_nobody_in_who_was_not() -> None:
+    roles = importlib.import_module("dreams.migrations.0046_roles")
+    client = Client()
+    client.force_login(login.ensure_owner())
+    User.objects.create_user("visitor")
+    for step in (roles.lock_out_as_before, roles.list_logins):
+        step(apps, None)
+    assert [row.user.get_username() for row in login.sessions()] == ["owner"]
+    assert "This one" in page(client)
+    assert [user.username for user in people.everybody()] == ["owner"]
 
 
 # --- People ---------------------------------------------------------------------------------------------------------

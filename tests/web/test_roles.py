@@ -14,7 +14,9 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, override_settings
 from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve, reverse
+from django.utils import timezone
 
+from dreams.models import Turn
 from dreams.services.people import Role
 from dreams.web import access
 from dreams.web.views import errors
@@ -201,6 +203,14 @@ def test_no_page_leads_its_reader_to_what_they_may_not_use(role: Role, world: Wo
             assert not _beyond(text, urlsplit(address).path, role), name
             assert len(re.findall(r"<h1[ >]", text)) <= 1
             assert text.count("<form") == text.count("</form>"), name
+
+
+def test_a_viewer_does_not_see_what_the_tools_of_a_dream_read(world: World) -> None:
+    tool = {"name": "Read", "input": {"path": "s.jsonl"}, "output": "what was said there"}
+    Turn.objects.create(dream=world.dream, number=1, phase="gather", at=timezone.now(), tools=[tool])
+    address = reverse("dream", args=[world.dream.public_id])
+    assert "what was said there" in client_of(Role.REVIEWER).get(address).content.decode()
+    assert "what was said there" not in client_of(Role.VIEWER).get(address).content.decode()
 
 
 def test_a_viewer_finds_memories_and_no_sessions(world: World) -> None:

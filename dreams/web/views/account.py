@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -36,9 +37,33 @@ def end_login(request: Request, pk: int) -> HttpResponse:
 
 @require_POST
 def end_others(request: Request) -> HttpResponse:
+    messages.success(request, f"Ended {plural(_end_others(request), 'other login')}.")
+    return go(request, "account")
+
+
+def _end_others(request: Request) -> int:
     here = request.session.session_key or ""
     others = login.sessions().filter(user=request.user.pk).exclude(session_key=here)
-    messages.success(request, f"Ended {plural(login.end(others, actor(request)), 'other login')}.")
+    return login.end(others, actor(request))
+
+
+@require_POST
+def password(request: Request) -> HttpResponse:
+    """One's own; every other login of the account ends with it."""
+    user = get_object_or_404(User, pk=request.user.pk)
+    old, new = request.POST.get("old", ""), request.POST.get("new", "")
+    try:
+        login.change_password(user, old, new, request.META.get("REMOTE_ADDR", ""))
+    except PasswordRefused as refused:
+        return _page(request, why_not=str(refused), status=422)
+    except login.TooManyTries:
+        return _page(request, why_not="Too many wrong passwords. Wait a minute.", status=429)
+    _end_others(request)
+    was = request.session.session_key or ""
+    user.refresh_from_db()
+    update_session_auth_hash(request, user)
+    login.renamed(was, request.session.session_key or "")
+    messages.success(request, "The password is changed. All other logins ended.")
     return go(request, "account")
 
 
@@ -83,7 +108,7 @@ def _is_admin(request: Request) -> bool:
     return people.role_of(request.user) == Role.ADMIN
 
 
-def _page(request: Request, *, error: str = "", status: int = 200) -> HttpResponse:
+def _page(request: Request, *, error: str = "", why_not: str = "", status: int = 200) -> HttpResponse:
     is_admin = _is_admin(request)
     everybody = list(people.everybody()[:MOST]) if is_admin else []
     logins, owner = login.sessions(), login.ensure_owner()
@@ -98,6 +123,7 @@ def _page(request: Request, *, error: str = "", status: int = 200) -> HttpRespon
         "new_password": typed("password"),
         "name": request.POST.get("name", "")[:150],
         "error": error,
+        "why_not": why_not,
     }
     return render(request, "dreams/account.html", context, status=status)
 
