@@ -191,6 +191,8 @@ def test_a_login_in_base64_is_known_by_what_it_says():
         "sk-" + "ant-api03-your-key-here-please-1234567890",
         "password: ${{ secrets.DB_PASSWORD_2 }}",
         "secret: vault:kv/data/shop2#password",
+        "- Token: `C:/Users/Dev/.shop/mail-inbox/token_harbour444.json` (renewed by itself)",
+        "- Token: `D:\\Shop\\Mail-Inbox\\token_harbour444.json`",
         "max_tokens: 200000",
         "integrity sha512-" + "Zm9v" * 21 + "Zg==",
         "token: sha256:" + "0f1e2d3c" * 8,

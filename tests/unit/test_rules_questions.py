@@ -90,6 +90,34 @@ def test_one_value_of_one_thing_told_in_two_ways_is_asked_about(tmp_path: Path) 
     assert {place.path for place in question.places} == {"a.md", "b.md"}
 
 
+WORDS = ("Linting", "Packing", "Signing", "Mirroring", "Indexing", "Warming", "Sealing", "Sorting")
+NOTED = [(word, thing) for thing in ("marlow importer", "otter exporter") for word in WORDS]
+
+
+def test_what_two_diaries_name_is_no_double(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](release_2026-02-12.md)\n- [B](release_2026-02-13.md)\n",
+        "release_2026-02-12.md": memory("- **Harbour Scanner (v2026.2.6)**\n"),
+        "release_2026-02-13.md": memory("- Harbour Scanner native v2026.2.6\n"),
+    }
+    assert not dream(tmp_path, files).outcome.questions
+
+
+def test_a_form_that_was_filled_in_for_two_things_is_no_double(tmp_path: Path) -> None:
+    form = (
+        "## Source\n\n- [x] No `eval()` or `exec()` usage\n- Output format is structured JSON with checksums\n\n"
+        "## Errors\n\n- Any errors → Log to `memory/harbour-security.md`\n\n"
+        "## Verdict\n\n**Decision:** **APPROVED FOR DEPLOYMENT**\n\n## Notes\n\n"
+    )
+    own = [f"- {word} of the {thing} took {n} minutes.\n" for n, (word, thing) in enumerate(NOTED, 31)]
+    files = {
+        "MEMORY.md": "- [A](marlow_audit.md)\n- [B](otter_audit.md)\n",
+        "marlow_audit.md": memory(form + "".join(own[:8])),
+        "otter_audit.md": memory(form + "".join(own[8:])),
+    }
+    assert not dream(tmp_path, files).outcome.questions
+
+
 def test_places_of_one_value_are_asked_about_once_and_all_together(tmp_path: Path) -> None:
     told = (
         "region of the marlow auditor = ap-south-1",

@@ -36,6 +36,7 @@ def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> 
         ("The freeze ended before 2026-03-14 and was lifted", None),
         ("Between 2026-03-01 and 2026-03-14 two approvals", None),
         ("Is it due 2026-03-14?", None),
+        ("The store's app review — **APPROVED 2026-03-14** on the fifth submission", None),
     ],
 )
 def test_the_day_that_a_statement_names_as_an_end(text: str, day: str | None) -> None:
@@ -124,6 +125,8 @@ def test_a_state_of_half_a_year_ago_is_asked_about(tmp_path: Path, line: str, as
         ("## Status as of 2026-02-16", True),
         ("## Import — Status (2026-02-16)", True),
         ("## Recent changes (2026-09-09)", False),
+        ("## Resolved issues (as of 2026-02-16)", False),
+        ("## Phase 2 complete as of 2026-02-16", False),
         ("## The import's status page (2026-02-16)", False),
         ("## Connected status showed the port as connected (2026-02-16)", False),
         ("## Project: Import — rename to Reader in progress (2026-02-16)", False),

@@ -9,19 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, combinations, starmap
 
-from dreams.lib.prose.comparing import TELLING, of_one_sort
-from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.comparing import TELLING, compare, of_one_sort
+from dreams.lib.prose.statement_index import FORM, Statement, StatementIndex, places_apart
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import Value, read
 
 MOST_OF_A_THING = 8  # statements: of more, too much is said to know which is meant
-MOST_PLACES, MOST_SHORT, MOST_OWN = (
-    5,
-    12,
-    2,
-)  # statements of one fact; words of one; such that say more than thing and value
+# Statements of one fact; words of one; such that say more than thing and value.
+MOST_PLACES, MOST_SHORT, MOST_OWN = 5, 12, 2
 LEAST_WEIGHT = 0.6  # of a word that says something
 MOST_SLOT = 4  # words of a value behind a colon
 _RARE_WORD = 1.0  # the weight of a word that may be of a name
@@ -288,10 +285,19 @@ def told_twice(index: StatementIndex) -> Iterator[list[Statement]]:
             value = spans(one.text, thing)
             if len(value) == 1 and _own_words(one, thing, value[0]) <= MOST_OWN:
                 found.setdefault((thing, value[0].key), {})[one] = None
-    for group in found.values():
-        paths, environments = {each.path for each in group}, {each.reading.environments for each in group}
-        if 1 < len(group) <= MOST_PLACES and len(paths) == len(group) and len(environments) == 1:
-            yield list(group)
+    alike: dict[frozenset[str], dict[frozenset[Statement], list[Statement]]] = {}
+    for group in map(list, found.values()):
+        paths, pairs = frozenset(each.path for each in group), combinations(group, 2)
+        if 1 < len(group) == len(paths) <= MOST_PLACES and not any(starmap(_are_apart, pairs)):
+            alike.setdefault(paths, {})[frozenset(group)] = group
+    for (
+        groups
+    ) in alike.values():  # what the same files have in common again and again is a form, filled in for each
+        yield from groups.values() if len(groups) < FORM else ()
+
+
+def _are_apart(one: Statement, other: Statement) -> bool:
+    return bool(places_apart(one, other, compare(one.text, other.text)))
 
 
 def _own_words(statement: Statement, thing: str, value: Span) -> int:

@@ -24,7 +24,7 @@ _BODY_PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
-    r"^(?:\$|!\w+$|%[A-Z_]+%$|%\(|process\.env|os\.(?:environ|getenv)|env[.\[(]|ENV[.\[]|secrets?\.|vault:|op://|ref:|arn:|file:|@|/|~/|\./|\{\{|import\.meta|https?://)",
+    r"^(?:\$|!\w+$|%[A-Z_]+%$|%\(|process\.env|os\.(?:environ|getenv)|env[.\[(]|ENV[.\[]|secrets?\.|vault:|op://|ref:|arn:|file:|@|/|~/|\./|[A-Za-z]:[\\/]|\{\{|import\.meta|https?://)",
 )
 _NOT_A_VALUE = re.compile(
     r"^(?:true|false|none|null|undefined|required|optional|string|str|bytes|int|number|bool)\b", re.IGNORECASE

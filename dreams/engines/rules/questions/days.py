@@ -37,7 +37,7 @@ _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 # What makes the day behind it the last one: "until", "ends on", "remove after", "deadline:", "back on".
 _BEFORE_AN_END = re.compile(
     r"(?:\b(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by|before|due|deadlines?|expir\w+|expiry|"
-    r"ends?|over (?:on|by)|back on|closes?|remove|drop|delete|revert|review|temporar\w+|temp|ttl|sunset|scheduled|postponed|"
+    r"ends?|over (?:on|by)|back on|closes?|remove|drop|delete|revert|temporar\w+|temp|ttl|sunset|scheduled|postponed|"
     r"paused|frozen|freeze|waived|hold|next)\b)(?! of\b)[^.;\d]{0,24}$",
     re.IGNORECASE,
 )
@@ -138,10 +138,8 @@ def _say(rec: Recorder, unit: Unit, new: str, note: str) -> bool:
 OLD, OF_A_STATE = 180, 0.35  # days; how much an answer helps
 MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section: a longer one holds more than a state
 _LABEL = re.compile(r"\*\*[^*\n]{2,80}\*\*:?(?: ?\([^)\n]{4,30}\))?")
-_STATE_DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 # Said of the whole memory, wherever its last section ends.
 _REMARK = re.compile(r"\**(?:Why|How to apply)\b[^\n]{0,20}:")
-_ANY_STATE_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 # A statement that names the day of a state: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
 _AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
 # What is done stays so.
@@ -234,8 +232,9 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
 
 
 def _heads_a_state(heading: str) -> dt.date | None:
-    found = list(_STATE_DAY.finditer(heading))
-    if len(found) != 1 or not _HEADS_A_STATE.search(heading.lstrip("#").strip().partition(found[0][0])[0]):
+    found = list(_DAY.finditer(heading))
+    before = heading.lstrip("#").strip().partition(found[0][0])[0] if len(found) == 1 else ""
+    if not _HEADS_A_STATE.search(before) or _IS_DONE.search(before):
         return None
     return days.written(found[0], last=True)
 
@@ -248,7 +247,7 @@ def _last_written(context: Asking, path: str) -> dt.date | None:
         if line and line.believable and not line.ours
     ]
     text = context.tree_before.texts[path]
-    named = [day for match in _STATE_DAY.finditer(text) if (day := days.written(match, last=True))]
+    named = [day for match in _DAY.finditer(text) if (day := days.written(match, last=True))]
     past = [day for day in named if day <= context.job.now.date()]
     return max(known, default=None) or max(past, default=None)
 
@@ -290,7 +289,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
     """The first of each memory that has no such section."""
     for unit, told, day in (*_dated(context), *_labelled(context)):
         context.report.checkpoint()
-        if unit.path in asked or any(map(_ANY_STATE_DAY.search, unit.headings)) or not _is_old(context, day):
+        if unit.path in asked or any(map(_ANY_DAY.search, unit.headings)) or not _is_old(context, day):
             continue
         note = f"It describes the state as of {day.isoformat()}."
         option = _without(context, unit, told, note)
@@ -329,7 +328,7 @@ def _state_day(sentence: str) -> dt.date | None:
     """The one day that a sentence says it holds as of."""
     found = {
         days.written(match, last=True)
-        for match in _STATE_DAY.finditer(sentence)
+        for match in _DAY.finditer(sentence)
         if _AS_OF.search(before := sentence[: match.start()]) and not _IS_DONE.search(before)
     }
     return found.pop() if len(found) == 1 else None

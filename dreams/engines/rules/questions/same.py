@@ -25,9 +25,8 @@ from dreams.lib.prose.values import read
 LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much
 ONE_THING = 0.5  # how sure two short statements of one thing with the same value are
 MOST_WORDS = 12  # of a subject
-MOST_REWORDED = (
-    0.7  # of the weight of a statement that names the same values: the rest is other words for the same
-)
+# Of the weight of a statement that names the same values: the rest is other words for the same.
+MOST_REWORDED = 0.7
 _REMARK = re.compile(r"\s*(?:[-*+] )?\*\*[^*\n]{2,40}:\*\*|\s*(?:Why|How to apply|Reason):")
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not folded into another
 

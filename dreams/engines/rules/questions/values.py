@@ -164,9 +164,8 @@ def _compared(index: StatementIndex) -> Iterator[TwoValues]:
         if old and new and old.kind != "date":
             value, second = surface(pair.one.text, old), surface(pair.other.text, new)
             of_names = "name" in (old.kind, new.kind)
-            if are_about_two(pair.one, pair.other):
-                continue
-            if is_in_a_title(old.key, pair.one) or is_in_a_title(new.key, pair.other):
+            titled = is_in_a_title(old.key, pair.one) or is_in_a_title(new.key, pair.other)
+            if titled or are_about_two(pair.one, pair.other):
                 continue  # it is what the memory is about
             yield TwoValues(pair.one, pair.other, value, second, pair.found.score, of_names=of_names)
 
@@ -269,14 +268,10 @@ def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: 
     def work(rec: Recorder) -> None:
         done = reword(rec, wordings, reason, "Another value is right.", citations)
         now = replace(wrong, text=wordings[0].text) if done else wrong
-        if name == "replace" and done and not says_more(_undated(now.text), right.text, MOST_REWORDED):
+        if name == "replace" and done and not says_more(_DAY.sub(" ", now.text), right.text, MOST_REWORDED):
             merge(rec, right, [now], asking.job.config.row_max)
 
     return asking.draftsman.option(name, label, work) if wordings else None
-
-
-def _undated(text: str) -> str:
-    return _DAY.sub(" ", text)
 
 
 # --- Leaning --------------------------------------------------------------------------------------------------------
