@@ -129,6 +129,11 @@ def test_a_host_makes_itself_known_once(site: Site) -> None:
     assert site.alone("figures")["hosts"] == 1
 
 
+def test_of_three_that_want_more_than_half_of_the_budget_one_gets_it(site: Site, tmp_path: Path) -> None:
+    project = site.alone("budget", folder=str(tmp_path))
+    assert sorted(site.results("reserve", project=project)) == [False, False, True]
+
+
 def test_a_dream_that_lost_the_database_is_ended_by_the_next_tick_as_its_process_ends_too(
     site: Site, tmp_path: Path
 ) -> None:

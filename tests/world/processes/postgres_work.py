@@ -154,6 +154,25 @@ def register(number: int) -> str:
     return hosts.name_of(hosts.host())
 
 
+def budget(number: int, folder: str) -> int:
+    """A project, and a dollar for the day."""
+    from dreams.services import settings_changes
+
+    settings_changes.set_override("max_cost_day", 1, actor="me")
+    return project(0, folder)
+
+
+def reserve(number: int, project: int) -> bool:
+    """More than half of the day's dollar, for a request that is under way: whether it was there."""
+    from decimal import Decimal
+
+    from dreams.models import ModelRequest, Project
+    from dreams.services import pricing
+
+    meter = pricing.Meter(Project.objects.get(pk=project), ModelRequest.Purpose.RECALL)
+    return meter.reserve(Decimal("0.6")) is None
+
+
 def dream_and_lose(number: int, folder: str, server: int) -> str:
     """As a worker of the queue: a dream in whose middle the database server is ended."""
     import os
@@ -236,6 +255,8 @@ WORK: dict[str, Callable[..., object]] = {
         root,
         story,
         project,
+        budget,
+        reserve,
         dream_and_lose,
         repair,
         figures,
