@@ -226,10 +226,19 @@ class Site:
 
     def _decide(self) -> None:
         """As the first host's pages would: approve all that is open; ask for what is on others."""
-        done = subprocess.run(
-            [sys.executable, __file__, "--decide"], env=self.homes[0].environment, check=False, capture_output=True, text=True,
-            timeout=LIMIT,
-        )  # fmt: skip
+        command = [sys.executable, __file__, "--decide"]
+        left = max(1.0, self.end - time.monotonic())
+        try:
+            done = subprocess.run(
+                command,
+                env=self.homes[0].environment,
+                check=False,
+                capture_output=True,
+                text=True,
+                timeout=left,
+            )
+        except subprocess.TimeoutExpired:
+            return  # the time is over, which is said next
         if done.returncode:
             self._say(f"deciding failed: {done.stderr.strip().splitlines()[-1:]}")
 
