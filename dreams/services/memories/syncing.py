@@ -273,12 +273,13 @@ def _save(
             changed[path] = row
             _describe(row, file)
             row.changed_at = dt.datetime.fromtimestamp(file.mtime_ns / 1e9, dt.UTC)
+        was = _state_of(row)
         row.sha256, row.size, row.mode = file.sha256, len(file.data), file.mode
         row.mtime_ns, row.inode, row.gone_at = file.mtime_ns, file.inode, None
-        if path in rows:
-            row.save()
-        else:
+        if path not in rows:
             new.append(row)
+        elif path in changed or _state_of(row) != was:
+            row.save()
     Memory.objects.bulk_create(new, batch_size=ROWS_AT_ONCE)
     Version.objects.bulk_create(
         [
@@ -298,6 +299,11 @@ def _save(
         batch_size=ROWS_AT_ONCE,
     )
     return list(changed)
+
+
+def _state_of(row: Memory) -> tuple[object, ...]:
+    """What is read of a file at each look."""
+    return row.sha256, row.size, row.mode, row.mtime_ns, row.inode, row.gone_at
 
 
 def _describe(row: Memory, file: workspace.SnapshotFile) -> None:

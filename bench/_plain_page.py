@@ -1,0 +1,24 @@
+"""The addresses of memoryweb and one more: a page that does no more than show 50 rows, to hold the others against."""
+
+from django.http import HttpRequest, HttpResponse
+from django.template import Context, Template
+from django.urls import path
+
+from dreams.models import Session
+from dreams.services.people import Role
+from dreams.web import access
+from memoryweb.urls import urlpatterns as ours
+
+ROWS = 50
+TEMPLATE = Template(
+    "<!doctype html><title>Plain</title><table>{% for row in rows %}<tr><td>{{ row.session_id }}</td>"
+    "<td>{{ row.title }}</td><td>{{ row.last_at }}</td><td>{{ row.size }}</td></tr>{% endfor %}</table>"
+)
+
+
+def plain(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(TEMPLATE.render(Context({"rows": Session.objects.order_by("-pk")[:ROWS]})))
+
+
+access.LEAST["plain"] = Role.VIEWER
+urlpatterns = [path("plain/", plain, name="plain"), *ours]

@@ -1,0 +1,261 @@
+"""Eight readers at once over very many rows: how long pages take beside a plain page of the same server.
+
+    .venv/bin/python bench/table.py readers [--size 0.1]     the rows of the table
+    .venv/bin/python bench/readers.py --mixed [--sessions N]  eight readers, a dream and an import at once
+
+The plain page shows 50 rows of a table by a Django template, behind the same middleware, login, threads and database, and is
+asked in turn with the page. Percentiles are of all answers of a run. Any answer but 200 is an error, and ends the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench._table import Cost, Measured, NotMeasured, Row
+
+ROOT = Path(__file__).resolve().parents[1]
+READERS, ASKED = 8, 12  # of each page by each reader
+PLAIN = "/plain/"
+
+
+# --- The server, in a process of its own ----------------------------------------------------------------------------
+
+
+def serve(sessions: int) -> None:
+    """Fill a database, serve it, and say where and by which cookie it is read; until the line is closed."""
+    from bench._table import start_django
+
+    start_django(Path(os.environ["MEMORYWEB_DATA_DIR"]))
+    from django.conf import settings
+    from django.test import Client
+
+    from bench._pages_rows import fill
+    from dreams.models import Project
+    from dreams.services.login import ensure_owner
+    from dreams.services.search import index
+    from dreams.services.serving import web_server
+
+    settings.ROOT_URLCONF = "bench._plain_page"
+    fill(sessions, max(30, sessions // 10), max(30, sessions // 10))
+    index.catch_up(5)  # the rest waits, as after a first discovery
+    make_root(Path(os.environ["MEMORYWEB_ROOTS"]), 300)
+    web_server.collect()
+    web = web_server.Web(web_server.listen("127.0.0.1", None, 18_650), "127.0.0.1")
+    web.start()
+    client = Client(HTTP_HOST=f"127.0.0.1:{web.port}")
+    client.force_login(ensure_owner())
+    name = settings.SESSION_COOKIE_NAME
+    pages = {
+        "inbox": "/",
+        "projects": "/projects/",
+        "project": f"/projects/{Project.objects.get(slug='-p0').pk}/",
+        "sessions": f"/projects/{Project.objects.get(slug='-p0').pk}/?show=sessions",
+        "usage": "/usage/",
+        "search": "/search/?q=deploy",
+        "dreams": "/dreams/",
+    }
+    told = {"port": web.port, "cookie": f"{name}={client.cookies[name].value}", "pages": pages}
+    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.flush()
+    sys.stdin.read()
+    web.stop()
+
+
+@contextmanager
+def served(folder: Path, sessions: int) -> Iterator[dict[str, Any]]:
+    environment = os.environ | {
+        "MEMORYWEB_DATA_DIR": str(folder / "data"),
+        "MEMORYWEB_ROOTS": str(folder / "root"),
+        "HOME": str(folder),
+    }
+    (folder / "root").mkdir(parents=True, exist_ok=True)
+    line = [sys.executable, __file__, "--serve", str(sessions)]
+    with subprocess.Popen(
+        line, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stdin is not None
+        answer = process.stdout.readline()
+        if not answer:
+            raise NotMeasured("the server did not start")
+        try:
+            yield json.loads(answer) | {"pid": process.pid}
+        finally:
+            process.stdin.close()
+
+
+# --- Reading --------------------------------------------------------------------------------------------------------
+
+
+def read(server: dict[str, Any], pages: list[str], kept: dict[str, list[float]], times: int) -> None:
+    """One reader: each page in turn, over one connection."""
+    line = http.client.HTTPConnection("127.0.0.1", server["port"], timeout=120)
+    for _ in range(times):
+        for page in pages:
+            start = time.perf_counter()
+            line.request("GET", page, headers={"Cookie": server["cookie"]})
+            answer = line.getresponse()
+            answer.read()
+            kept[page].append(time.perf_counter() - start)
+            if answer.status != 200:
+                raise SystemExit(f"{page} was answered by {answer.status}")
+    line.close()
+
+
+def readers(server: dict[str, Any], pages: list[str], times: int = ASKED) -> dict[str, list[float]]:
+    """Seconds of every answer, by page."""
+    kept: dict[str, list[float]] = {page: [] for page in pages}
+    threads = [threading.Thread(target=read, args=(server, pages, kept, times)) for _ in range(READERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    missing = [page for page, seconds in kept.items() if len(seconds) != READERS * times]
+    if missing:
+        raise SystemExit(f"Not all answers came: {', '.join(missing)}")
+    return kept
+
+
+def percentile(seconds: list[float], share: int) -> float:
+    return statistics.quantiles(seconds, n=100, method="inclusive")[share - 1]
+
+
+_servers: dict[int, Any] = {}
+
+
+def measure(name: str, base: Path, size: float) -> Measured:
+    """`ours` and `limit` are the median answers; the 99th percentile is in the note."""
+    with served(base, max(1_000, int(100_000 * size))) as server:
+        page = server["pages"][name]
+        readers(server, [PLAIN, page], 2)  # what is kept once is kept
+        kept = readers(server, [PLAIN, page])
+    ours, plain = kept[page], kept[PLAIN]
+    slow = percentile(ours, 99) / percentile(plain, 99)
+    one, other = (Cost(statistics.median(each), statistics.median(each)) for each in (ours, plain))
+    return Measured(
+        one, other, to_limit=one.over(other), note=f"99th percentile {slow:.1f} × limit, at most 4"
+    )
+
+
+ROWS = [
+    Row(
+        f"readers {name}",
+        f"{words} at 100,000 sessions, 8 readers",
+        partial(measure, name),
+        {"limit": 2.0},
+        limit="a plain page",
+    )
+    for name, words in {
+        "sessions": "a list of sessions",
+        "usage": "usage",
+        "project": "one project",
+        "search": "search while the index fills",
+    }.items()
+]
+
+
+# --- Eight readers, a dream and an import at once -------------------------------------------------------------------
+
+
+def make_root(root: Path, sessions: int) -> None:
+    """One project that wants to dream, and transcripts that nobody has read yet."""
+    from tests.world import directory as world
+
+    for slug in ("-home-dev-app", "-home-dev-new"):
+        world.write_sessions(root, sessions, slug=slug)
+        for name, text in (("MEMORY.md", world.INDEX), ("feedback_testing.md", world.TESTING)):
+            world.put(root / "projects" / slug / "memory" / name, text)
+
+
+def command(folder: Path, *words: str) -> subprocess.Popen[str]:
+    environment = os.environ | {
+        "MEMORYWEB_DATA_DIR": str(folder / "data"),
+        "MEMORYWEB_ROOTS": str(folder / "root"),
+        "HOME": str(folder),
+    }
+    line = [sys.executable, str(ROOT / "manage.py"), *words, "--json"]
+    return subprocess.Popen(
+        line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
+
+
+def mixed(folder: Path, sessions: int) -> int:
+    """Percentiles of all pages while a dream and an import run again and again; errors of any of them."""
+    with served(folder, sessions) as server:
+        pages = [PLAIN, *server["pages"].values()]
+        readers(server, pages, 1)
+        show("alone", readers(server, pages, 4))
+        is_over, ended = threading.Event(), list[tuple[str, int, str]]()
+        workers = [
+            threading.Thread(target=again, args=(folder, words, is_over, ended))
+            for words in (("discover",), ("dream", "-home-dev-app", "--force", "--engine", "rules"))
+        ]
+        for worker in workers:
+            worker.start()
+        kept = readers(server, pages, 8)
+        is_over.set()
+        for worker in workers:
+            worker.join()
+    show("beside a dream and an import", kept)
+    wrong = [f"{what}: {said}" for what, code, said in ended if code]
+    runs = {what: sum(what == each for each, _, _ in ended) for what, _, _ in ended}
+    print(f"runs meanwhile: {runs}; answers: {sum(map(len, kept.values()))}; errors: {len(wrong)}")
+    print("\n".join(wrong[:5]))
+    return 1 if wrong else 0
+
+
+def again(
+    folder: Path, words: tuple[str, ...], is_over: threading.Event, ended: list[tuple[str, int, str]]
+) -> None:
+    while not is_over.is_set():
+        process = command(folder, *words)
+        _, said = process.communicate(timeout=600)
+        ended.append((words[0], process.returncode, said.strip()[-200:]))
+
+
+def show(title: str, kept: dict[str, list[float]]) -> None:
+    print(title)
+    for page, seconds in kept.items():
+        told = "   ".join(f"p{share} {percentile(seconds, share) * 1000:7.1f} ms" for share in (50, 90, 99))
+        print(f"  {page:32} {told}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--mixed", action="store_true", help="with a dream and an import beside")
+    parser.add_argument("--sessions", type=int, default=100_000)
+    options = parser.parse_args()
+    if options.serve:
+        serve(options.serve)
+        return 0
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        if options.mixed:
+            return mixed(Path(folder), options.sessions)
+        with served(Path(folder), options.sessions) as server:
+            everything = [PLAIN, *server["pages"].values()]
+            readers(server, everything, 2)
+            show("8 readers", readers(server, everything))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
