@@ -151,17 +151,19 @@ def test_a_key_that_a_server_repeats_is_cut_out(tmp_path: Path) -> None:
 def test_each_answer_that_is_none_has_its_words_and_its_remedy(step: Reply | Fault, what: What) -> None:
     given = Step(step) if isinstance(step, Reply) else Step(READY, fault=step)
     with WireServer(Script([], then=given)) as wire:
-        found = probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url}, seconds=1.0)
+        silent = what is What.TIMEOUT  # all others answer, however long a busy machine takes for it
+        found = probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url}, seconds=1.0 if silent else 30.0)
     assert found.what is what, found
     assert not found.ok and found.said.endswith(".") and found.remedy
 
 
 def test_a_server_that_is_slow_is_given_up_in_time_with_what_it_listed() -> None:
+    """The server would be silent for half a minute."""
     started = time.monotonic()
     with WireServer(Script([], then=Step(READY, fault=stalled("headers")))) as wire:
-        found = probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url}, seconds=0.5)
+        found = probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url}, seconds=1.0)
     assert found.what is What.TIMEOUT and "loading its model" in found.remedy and MODEL in found.models
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15
 
 
 # --- Another path, another API ------------------------------------------------------------------------------------
