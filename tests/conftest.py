@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # looks for new ones. Neither looks at a clock: a busy machine is no reason.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # Always the same examples: more of them cost every run and find nothing new. "explore" draws others, and more.
-settings.register_profile("suite", settings.get_profile("explore"), derandomize=True, max_examples=70)
+settings.register_profile("suite", settings.get_profile("explore"), derandomize=True, max_examples=50)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 

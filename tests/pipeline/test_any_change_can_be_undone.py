@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.engines import drafts
@@ -18,6 +18,7 @@ from dreams.services import proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from tests.world import directory as world
+from tests.world.strategies import tries
 
 pytestmark = pytest.mark.django_db
 
@@ -69,7 +70,7 @@ def wanted(proposal: Proposal, before: dict[str, bytes]) -> dict[str, bytes]:
     return found
 
 
-@settings(max_examples=14, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@tries(8, 56)
 @given(before=directories, after=directories, given_verdicts=verdicts)
 def test_any_decided_change_is_written_as_decided_and_undone_exactly(
     before: dict[str, bytes], after: dict[str, bytes], given_verdicts: list[Hunk.Verdict]

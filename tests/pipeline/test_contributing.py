@@ -80,12 +80,12 @@ def follow(step: Step, project: Path) -> None:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project in which every recipe was followed."""
+    """A copy of the project in which every recipe was followed; what is compiled comes along."""
     made = tmp_path_factory.mktemp("project")
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, made / name, ignore=shutil.ignore_patterns("__pycache__", "browser"))
+            shutil.copytree(source, made / name, ignore=shutil.ignore_patterns("browser"))
         else:
             shutil.copy(source, made / name)
     for steps in recipes().values():

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.engines.types import Edit, Fate
@@ -18,6 +18,7 @@ from dreams.services import proposals, review
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from tests.world import directory as world
+from tests.world.strategies import tries
 
 pytestmark = pytest.mark.django_db
 
@@ -101,7 +102,7 @@ def check_accounts(proposal: Proposal, missing: set[str]) -> None:
         assert told[word] == "stated" or word in blocked
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@tries(5, 32)
 @given(seed=st.integers(0, 10_000), verdicts=st.lists(st.sampled_from(VERDICTS), min_size=3, max_size=6))
 def test_no_fact_leaves_a_decided_text_without_a_row_or_a_block(seed: int, verdicts: list[str]) -> None:
     chance = random.Random(seed)  # noqa: S311 - chosen by the test's own seed

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from dreams.engines.types import Edit, Option, Place
@@ -21,10 +21,10 @@ from dreams.services.questions import asking as service
 from dreams.services.review import ReviewRefused
 from tests.pipeline.test_any_change_can_be_undone import contents, directories, propose
 from tests.world import directory as world
+from tests.world.strategies import tries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SIZES = {"suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
 # What an option makes of one file: its number among the files, and the new content (None: no file).
 wishes = st.lists(
     st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), contents)), min_size=1, max_size=2),
@@ -89,7 +89,7 @@ def readable(project: Project) -> dict[str, object]:
     return {path: entry for path, entry in found.items() if path.endswith(".md")}
 
 
-@settings(max_examples=10, **SIZES)
+@tries(4, 40)
 @given(before=directories, after=directories, wanted=wishes)
 def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) -> None:
     with tempfile.TemporaryDirectory() as base:
@@ -106,7 +106,7 @@ def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) 
         project.delete()
 
 
-@settings(max_examples=10, **SIZES)
+@tries(4, 40)
 @given(before=directories, after=directories, wanted=wishes, approve=st.booleans())
 def test_answers_applied_and_undone_give_the_same_bytes(before, after, wanted, approve: bool) -> None:
     with tempfile.TemporaryDirectory() as base:
@@ -157,7 +157,7 @@ def changed(changes: list[tuple[str, bool]], taken: Callable[[int], bool]) -> li
     return found
 
 
-@settings(max_examples=15, **SIZES)
+@tries(6, 60)
 @given(
     changes=line_changes,
     end=st.sampled_from(["", "\n"]),

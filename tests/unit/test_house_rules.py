@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -48,18 +49,21 @@ def modules(place: str) -> list[Path]:
 
 
 @functools.cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def _is_for_types(node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
+@functools.cache
 def imports(path: Path, *, types: bool = True) -> set[str]:
     """Every module that a file imports, as dotted names; without `types` not those for annotations alone."""
     package = ".".join(path.relative_to(ROOT).with_suffix("").parts[:-1])
     found: set[str] = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    if not types:
-        tree.body = [node for node in tree.body if not _is_for_types(node)]
-    for node in ast.walk(tree):
+    body = [node for node in tree(path).body if types or not _is_for_types(node)]
+    for node in itertools.chain.from_iterable(map(ast.walk, body)):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -187,7 +191,7 @@ def test_only_services_write_rows(place: str) -> None:
     writing = [
         f"{path.relative_to(ROOT)}:{node.lineno} {ast.unparse(node)[:80]}"
         for path in modules(place)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.Call) and _writes_rows(node)
     ]
     assert not writing

@@ -12,13 +12,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.models import Memory, Project, Prompt, SearchText, Session, Version
 from dreams.services.search import finding, index, sqlite
 from dreams.services.search.query import Kind, parse
 from tests.world import rows as world
+from tests.world.strategies import tries
 
 _keys = iter(range(1, 10**6))
 
@@ -131,7 +132,7 @@ def test_all_words_must_occur_and_words_in_quotes_side_by_side(browser: Client, 
     assert _hrefs(_found(browser, '"green doors"'))
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@tries(12, 120)
 @given(typed=st.text(max_size=30) | st.text(alphabet="\"'*():^-+ ANDORNEAR%_\\ab", max_size=20))
 def test_anything_that_can_be_typed_is_a_query(browser: Client, project: Project, typed: str) -> None:
     assert browser.get(reverse("search"), {"q": typed}).status_code == 200

@@ -1,6 +1,18 @@
 """Texts as agents write them, texts as nobody would, and edits of either."""
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+
+def tries(few: int, many: int) -> settings:
+    """For what takes long: `few` examples in `make test`, `many` where new ones are looked for (tests/conftest.py).
+
+    Fixtures stay as they are from one example to the next.
+    """
+    explores = settings.get_current_profile_name() == "explore"
+    slow = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    return settings(max_examples=many if explores else few, suppress_health_check=slow)
+
 
 WORDS = [
     "deploy",
