@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from django.apps import apps
+from django.conf import settings as project
 from django.core.management.color import no_style
 from django.db import connection
 from django.test import TransactionTestCase
@@ -69,6 +72,15 @@ def emptied_tables() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_texts_of_other_tests() -> Iterator[None]:
+    """Projects go with their rows, and their texts with them: else whatever recovers, verifies or purges reads those of
+    all tests before it."""
+    yield
+    for name in ("journal", "history"):
+        shutil.rmtree(Path(project.DATA_DIR) / name, ignore_errors=True)
 
 
 @pytest.fixture
