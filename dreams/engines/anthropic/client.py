@@ -193,6 +193,8 @@ def _made(endpoint: Endpoint, patience: Patience) -> AsyncAnthropic:
         timeout=httpx2.Timeout(stall, connect=patience.connect_seconds),
         # A redirect would carry the transcripts to a host that nobody chose; a proxy is not for this machine.
         follow_redirects=False,
+        # Plain HTTP shows no certificate, and to read the authorities takes longer than a short answer.
+        verify=not endpoint.base_url.startswith("http:"),
         trust_env=not endpoint.is_local,
     )
     # Its own retries sleep as long as a server says, and cannot be seen or cancelled.
