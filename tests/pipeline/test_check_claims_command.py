@@ -1,34 +1,20 @@
 """`check_claims --batch`, run as people run it."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.world.processes.commands import PROJECT
+from tests.world.processes import commands as forked
 from tests.world.transcripts import LINES, write
 
 pytestmark = pytest.mark.not_on_postgresql
 
 
-def run(data_dir: Path, folder: Path, *rows: object) -> list[dict[str, Any]]:
-    environment = dict(os.environ, MEMORYWEB_DATA_DIR=str(data_dir))
-    environment.pop("DATABASE_URL", None)
-    done = subprocess.run(
-        [sys.executable, "manage.py", "check_claims", "--transcripts", str(folder), "--batch"],
-        cwd=PROJECT,
-        env=environment,
-        input="".join(json.dumps(row) + "\n" for row in rows).encode(),
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
-    assert not list(data_dir.rglob("*sqlite*"))
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def run(data: Path, folder: Path, *rows: object) -> list[dict[str, Any]]:
+    lines = map(json.dumps, rows)
+    return forked.run_batch(data, "check_claims", *lines, arguments=("--transcripts", str(folder)))
 
 
 def test_each_claim_gets_a_verdict_with_its_places_and_faults_stop_nothing(tmp_path: Path) -> None:
@@ -67,14 +53,7 @@ def test_each_claim_gets_a_verdict_with_its_places_and_faults_stop_nothing(tmp_p
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "manage.py", "check_claims", "--transcripts", str(tmp_path / "none"), "--batch"],
-        cwd=PROJECT,
-        env=dict(os.environ, MEMORYWEB_DATA_DIR=str(tmp_path / "data")),
-        input=b"",
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    given = ("check_claims", "--transcripts", str(tmp_path / "none"), "--batch")
+    done = forked.run(*given, environment=forked.environment(tmp_path / "data"))
     assert done.returncode == 1
-    assert "none cannot be read" in done.stderr.decode()
+    assert "none cannot be read" in done.stderr

@@ -17,10 +17,12 @@ import psutil
 from dreams.dev.fake_server import DemoBrain, Request, Step, WireServer, say, stalled
 from dreams.engines.anthropic.probe import probe
 from tests.world import directory as world
+from tests.world.processes import commands as forked
 from tests.world.processes.servers import with_database
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "-home-dev-app"
+DREAM = ("dream", SLUG, "--engine", "anthropic", "--force", "--json")
 
 
 class FirstStalls:
@@ -37,8 +39,13 @@ class FirstStalls:
 
 
 def command(env: dict[str, str]) -> subprocess.Popen[bytes]:
-    arguments = [sys.executable, "manage.py", "dream", SLUG, "--engine", "anthropic", "--force", "--json"]
-    return subprocess.Popen(arguments, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *DREAM],
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def until(true: Any, seconds: float = 60.0) -> None:
@@ -90,18 +97,16 @@ def test_a_killed_worker_is_healed_at_the_next_look_and_the_next_dream_succeeds(
         assert (status, counted, holds, failures) == ("failed", True, 0, 1) and "worker died" in error
         assert (lock.stat().st_mtime_ns, lock.read_bytes()) == (PRIOR_NS, b"")
 
-        second = command(env)
-        out, said = second.communicate(timeout=120)
-    assert second.returncode == 0, said.decode()
-    result = json.loads(out)
+        result = json.loads(manage(env, *DREAM))
     assert result["status"] == "completed" and result["files"], result
     assert lock.stat().st_mtime_ns > PRIOR_NS and lock.read_bytes() == b""
     assert (memory / "MEMORY.md").read_text() == world.INDEX
 
 
 def manage(env: dict[str, str], *arguments: str) -> str:
-    asked = [sys.executable, "manage.py", *arguments]
-    return subprocess.run(asked, cwd=ROOT, env=env, check=True, capture_output=True, text=True).stdout
+    done = forked.run(*arguments, environment=env)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def _lives(process: psutil.Process) -> bool:

@@ -12,21 +12,19 @@ from pathlib import Path
 import pytest
 
 from tests.world.agent_folder import Root, append
+from tests.world.processes import commands as forked
+from tests.world.processes.commands import PROJECT
 from tests.world.processes.servers import with_database
 
-PROJECT = Path(__file__).parents[2]
+
+def manage(data: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return forked.run(*arguments, environment=forked.environment(data, **more))
 
 
-def manage(data_dir: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    env = {
-        name: value for name, value in os.environ.items() if not name.startswith(("MEMORYWEB_", "CLAUDE_"))
-    }
-    env |= {"MEMORYWEB_DATA_DIR": str(data_dir), **environment}
-    for name in ("DATABASE_URL", "DJANGO_SETTINGS_MODULE"):
-        env.pop(name, None)
+def manage_from_nothing(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
-        cwd=PROJECT, env=env, capture_output=True, text=True, timeout=60, check=False,
+        cwd=PROJECT, env=forked.environment(data), capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
 
@@ -47,7 +45,7 @@ def test_a_fresh_machine_discovers_and_lists_its_projects_in_a_private_database(
     root: Root, tmp_path: Path
 ) -> None:
     data = tmp_path / "data"
-    found = manage(data, "discover", "--root", str(root.path), "--json")
+    found = manage_from_nothing(data, "discover", "--root", str(root.path), "--json")
     assert (found.returncode, found.stderr) == (0, "")
     report = json.loads(found.stdout)
     assert {key: report[key] for key in ("projects", "sessions", "memories", "skipped")} == {

@@ -13,6 +13,18 @@ from dreams.lib.sandbox.tool_worker.client import MOST_WORKERS
 from dreams.lib.sandbox.tool_worker.tools import Reply
 
 
+class Gate(threading.Event):
+    """Slow calls end when it opens; counts those that wait before it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = threading.Semaphore(0)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.reached.release()
+        return super().wait(timeout)
+
+
 class Worker:
     """Answers when it may; takes one call at a time, as a process does."""
 
@@ -51,11 +63,12 @@ def several(gate: threading.Event, makers: Makers, patience: float = 0.02) -> tu
 
 
 def test_quick_calls_behind_a_slow_one_are_answered_at_once() -> None:
-    gate = threading.Event()
+    gate = Gate()
     makers = Makers(gate)
     worker, first = several(gate, makers)
     with ThreadPoolExecutor(12) as pool:
         slow = [pool.submit(worker.run, "Grep", {"path": n, "slow": True}) for n in range(2)]
+        assert all(gate.reached.acquire(timeout=20) for _ in slow)
         quick = [pool.submit(worker.run, "Read", {"path": n}) for n in range(10)]
         assert [answer.result(20).text for answer in quick] == [f"Read of {n}" for n in range(10)]
         assert not any(answer.done() for answer in slow)

@@ -51,9 +51,9 @@ def text_of(file: IO[bytes]) -> str:
     return file.read().decode()
 
 
-def run_batch(data: Path, command: str, *lines: str) -> list[dict[str, Any]]:
+def run_batch(data: Path, command: str, *lines: str, arguments: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """A `--batch` command over these lines; it leaves no database behind."""
-    done = run(command, "--batch", environment=environment(data), stdin="\n".join(lines))
+    done = run(command, "--batch", *arguments, environment=environment(data), stdin="\n".join(lines))
     assert done.returncode == 0, done.stderr
     assert not list(data.rglob("*sqlite*"))
     return [json.loads(line) for line in done.stdout.splitlines()]
