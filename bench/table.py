@@ -22,7 +22,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench._table import Cost, Measured, NotMeasured, Row
 
 #: The registry: modules with a list ROWS, in the order of the table.
-MODULES = ("bench.discovery", "bench.tick", "bench.large_review", "bench.diff", "bench.readers")
+MODULES = (
+    "bench.discovery",
+    "bench.tick",
+    "bench.agent_grep",
+    "bench.large_review",
+    "bench.diff",
+    "bench.readers",
+)
 LONGEST = 3_600  # seconds for one row
 HEADINGS = ("path", "ours", "limit", "peer", "ratio", "goal")
 BARS = {"limit": "limit", "peer": "peer"}

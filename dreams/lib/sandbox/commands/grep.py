@@ -3,6 +3,7 @@ passes over hidden files as rg does."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from dreams.lib.files.safefs import SafeFsError
@@ -133,7 +134,19 @@ def _plan_of(args: Args, texts: list[bytes]) -> Plan:
         words=words,
         mode=_mode(args),
         behind=behind,
+        literal=_literal(args, texts),
     )
+
+
+# Means itself in every syntax.
+_PLAIN = re.compile(rb"[A-Za-z0-9_ :/,;=<>@%&~#'\"-]+")
+
+
+def _literal(args: Args, texts: list[bytes]) -> bytes:
+    """The one text that is looked for, where it means itself and nothing else."""
+    folded = args.has("i") or args.has("y")
+    plain = len(texts) == 1 and not folded and _PLAIN.fullmatch(texts[0])
+    return texts[0] if plain else b""
 
 
 def _expressions(args: Args, texts: list[bytes], syntax: str) -> tuple[list[bytes], int | None]:

@@ -114,6 +114,7 @@ def _options() -> re2.Options:
 
 
 _PIECE = 64 * 1024
+MOST_PASSED = 64  # blocks
 
 
 @dataclass(slots=True)
@@ -132,6 +133,7 @@ class Plan:
     words: bool
     mode: str  # "lines", "count", "names", "names-without", "quiet" or "only"
     behind: int | None = None  # -P with a kept part: how far before it a match may begin
+    literal: bytes = b""  # a text that stands in every line that matches; empty where none is known
 
     @property
     def invert(self) -> bool:
@@ -191,6 +193,7 @@ class _Scan:
         self._number = 0
         self._after = 0
         self._last_printed = 0
+        self._passed: list[bytes] = []
         self._before: deque[tuple[int, bytes]] = deque(maxlen=plan.before or None)
 
     def _blocks(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -219,7 +222,7 @@ class _Scan:
         for block in self._blocks(chunks):
             if not self._plan.invert and self._plan.block.search(block) is None:
                 continue
-            for line in _lines(block):
+            for line in self._candidates(block):
                 self.count += (self._plan.line.search(line) is not None) != self._plan.invert
                 if enough is not None and self.count >= enough:
                     return
@@ -229,13 +232,42 @@ class _Scan:
             if self._full() and not self._after:
                 return
             if self._can_skip(block):
-                self._number += block.count(b"\n")
+                self._pass(block)
                 continue
-            for line in _lines(block):
-                self._number += 1
+            self._count_passed()
+            for line in self._candidates(block):
                 yield from self._line(line, state)
                 if (self._full() and not self._after) or (self.is_binary and self.count > self.before_binary):
                     return
+
+    def _candidates(self, block: bytes) -> Iterator[bytes]:
+        """Lines that are to be looked at, with `_number` brought to each: all, or those that hold the literal."""
+        literal = self._plan.literal
+        if not literal or self._plan.invert or self._plan.context:
+            for line in _lines(block):
+                self._number += 1
+                yield line
+            return
+        counted, found = 0, block.find(literal)
+        while found >= 0:
+            start, stop = block.rfind(b"\n", 0, found) + 1, block.find(b"\n", found)
+            stop = len(block) if stop < 0 else stop
+            self._number += block.count(b"\n", counted, start) + 1
+            yield block[start:stop]
+            counted = stop + 1
+            found = block.find(literal, counted)
+        self._number += block.count(b"\n", counted)
+
+    def _pass(self, block: bytes) -> None:
+        """Lines are numbered only where somebody sees a number: most files have no match at all."""
+        if self._plan.args.has("n"):
+            self._passed.append(block)
+            if len(self._passed) > MOST_PASSED:
+                self._count_passed()
+
+    def _count_passed(self) -> None:
+        self._number += sum(block.count(b"\n") for block in self._passed)
+        self._passed.clear()
 
     def _can_skip(self, block: bytes) -> bool:
         plan = self._plan

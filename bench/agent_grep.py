@@ -1,0 +1,51 @@
+"""An agent's grep for a text of four characters or more, in the sandbox, beside ripgrep (`python bench/table.py grep`)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from bench._table import Measured, NotMeasured, Row, side_by_side
+from bench.corpus import Corpus
+
+# Nowhere, in one file, and in every file.
+SOUGHT = (("-n", "xylophone"), ("-n", "0000000a-0000-4000"), ("-l", "claude-2"))
+
+
+def measure(base: Path, size: float) -> Measured:
+    from dreams.lib.files.safefs import Root
+    from dreams.lib.sandbox import Limits, Mount, Shell, Tree
+
+    if shutil.which("rg") is None:
+        raise NotMeasured("rg is not on PATH (on Debian: apt install ripgrep)")
+    folder = base / "transcripts"
+    Corpus("long", seed=5).write(folder, 100 * size)
+    shell = Shell(
+        Tree([Mount("transcripts", Root.open(folder))]),
+        "/transcripts",
+        Limits(output_chars=100_000_000, seconds=600),
+    )
+
+    def ours() -> None:
+        for flag, text in SOUGHT:
+            told = shell.run(f"grep -r {flag} {text} /transcripts")
+            assert told.exit_code in (0, 1), told
+
+    def peer() -> None:
+        for flag, text in SOUGHT:
+            words = ["rg", flag, "--no-ignore", "--hidden", text, str(folder)]
+            subprocess.run(words, capture_output=True, check=False)
+
+    return side_by_side(ours, peer=peer, rounds=3)
+
+
+ROWS = [
+    Row(
+        "grep",
+        "an agent’s grep over 100 MB for a text that is nowhere, in one file, in all",
+        measure,
+        {"peer": 2.0},
+        peer="rg",
+    ),
+]
