@@ -63,6 +63,18 @@ def test_quotes_blocks_anchors_and_comments_are_read_as_yaml():
     assert found.raw["copy"] == "user"
 
 
+@pytest.mark.parametrize("text", ["Community — #general is the chat", "Gates of batch 2 — PR #126 is open"])
+def test_a_number_or_a_channel_is_no_remark(text: str):
+    for block in (
+        f"name: {text}\ndescription: {text}\ntype: user",
+        f"description: {text}\r\nname: {text}\r\n",
+    ):
+        found = read(block)
+        assert (found.name, found.description, found.problem) == (text, text, None)
+    assert read("name: a b # said").name == "a b"
+    assert read(f"name: a\ncopy: >-\n  name: {text}").raw["copy"] == f"name: {text}"
+
+
 def test_a_broken_block_is_read_line_by_line_and_says_so():
     found = read('name: a\ndescription: "x" is short for: y\nmetadata:\n  type: user')
     assert found.problem is not None

@@ -1,6 +1,7 @@
 """The YAML block at the head of a memory file, read as the text a person sees: a fast path for plain lines, YAML for the
 rest. PURE."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -257,12 +258,23 @@ def read_yaml(block: str) -> Frontmatter:
     try:
         if block.count("[") + block.count("{") > MAX_BRACKETS:
             raise ValueError(f"it holds more than {MAX_BRACKETS} opening brackets")
-        node = _yaml().compose(block)
+        node = _yaml().compose(_WITH_A_NUMBER.sub(_quoted, block))
         raw, doubled = _mapping(node)
     except (YAMLError, RecursionError, ValueError, AttributeError, TypeError, LookupError) as error:
         return _frontmatter(_read_line_by_line(block), _explain(error))
     problem = f"The key “{doubled[:60]}” appears twice; the last one counts." if doubled else None
     return _frontmatter(raw, problem)
+
+
+# "name: Community — #general", "description: Gates, PR #126": a remark has a space behind its sign, and this is none.
+_WITH_A_NUMBER = re.compile(
+    r"^(?P<key>name|description): +(?P<text>[^\W_](?:(?!: |:\r?$| # )[^\r\n])*? #\w(?:(?!: |:\r?$| # )[^\r\n])*)(?=\r?$)",
+    re.MULTILINE,
+)
+
+
+def _quoted(match: re.Match[str]) -> str:
+    return f"{match['key']}: {json.dumps(match['text'].rstrip(), ensure_ascii=False)}"
 
 
 def _yaml() -> YAML:
