@@ -11,14 +11,12 @@ import json
 import os
 import signal
 import socket
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlsplit
 
-LIMIT = 0.45  # of the 0.5 seconds that the agent may wait, counted from the start of the process
-SECONDS, LEAST = 0.3, 0.05  # where the system does not tell when it started; and on a machine that is busy
+SECONDS = 0.3  # of the 0.5 that the agent may wait; the interpreter’s own start takes the rest
 MOST_BYTES = 64 * 1024
 IDS = ("session_id", "transcript_path")
 
@@ -26,23 +24,13 @@ IDS = ("session_id", "transcript_path")
 def run(words: Sequence[str]) -> NoReturn:
     """Send the hint and end the process. `words` are what stands behind the verbs."""
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
-    signal.setitimer(signal.ITIMER_REAL, left())
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
     with contextlib.suppress(BaseException):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
         _send(_data_dir(words), os.read(0, MOST_BYTES))
     os._exit(0)
-
-
-def left() -> float:
-    """Seconds until the process must be gone: a busy machine takes long to start it."""
-    try:
-        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-        running = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return SECONDS
-    return min(SECONDS, max(LEAST, LIMIT - running))
 
 
 def _data_dir(words: Sequence[str]) -> Path:
