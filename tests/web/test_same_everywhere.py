@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project
 from dreams.services import hosts
+from dreams.services.search import index
 from dreams.web.pages import inbox as inbox_page
 from dreams.web.pages import project as project_page
 from dreams.web.pages import timeline
@@ -122,6 +123,7 @@ def test_a_copied_transcript_is_as_old_in_the_chart_as_in_the_lists(
     make.make_session(project, "Long ago", last_at=now - dt.timedelta(days=400), touched_at=now)
     make.make_session(project, "Lately", last_at=now - dt.timedelta(days=2), touched_at=now)
     assert sum(timeline._sessions(project, now)[0].values()) == 1
+    index.catch_up(5)
     for page in (reverse("project", args=[project.pk]), reverse("search") + "?q=Long+ago"):
         assert (now - dt.timedelta(days=400)).strftime("%Y-%m-%dT") in _text(browser, page)
 
