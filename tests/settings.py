@@ -16,7 +16,8 @@ if "TMPDIR" not in os.environ and _memory.is_dir() and shutil.disk_usage(_memory
 _base = Path(tempfile.mkdtemp(prefix="memoryweb-tests-"))
 atexit.register(shutil.rmtree, _base, ignore_errors=True)
 for _name in [name for name in os.environ if name.startswith(("MEMORYWEB_", "ANTHROPIC_", "CLAUDE_"))]:
-    del os.environ[_name]
+    if _name != "MEMORYWEB_CHROMIUM":  # which browser the tests drive
+        del os.environ[_name]
 os.environ["MEMORYWEB_DATA_DIR"] = str(_base / "data")
 os.environ["MEMORYWEB_ROOTS"] = str(_base / "no-root")
 os.environ["MEMORYWEB_TIME_ZONE"] = "UTC"
