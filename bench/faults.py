@@ -445,6 +445,7 @@ def main() -> int:
     if reason := faulty_disk.missing():
         print(f"Not run: {reason}")
         return 0
+    commands.PATIENCE = 600.0  # nobody is waiting, and the machine may be busy
     if asked.user:
         _as_user(asked.user)
     faults = [FAULTS[name] for name in asked.fault or FAULTS]

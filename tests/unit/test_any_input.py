@@ -284,7 +284,7 @@ def test_a_short_text_of_anything_is_read_and_kept(name: str) -> None:
     @given(grown(SHORT), grown(SHORT))
     @settings(max_examples=12, deadline=None, suppress_health_check=quietly)
     def read(text: str, other: str) -> None:
-        READERS[name](_storable(text), _storable(other))
+        READERS[name](storable(text), storable(other))
 
     read()
 
@@ -295,7 +295,7 @@ def test_a_long_text_of_anything_takes_no_second(name: str) -> None:
     @given(grown(LONG), grown(SHORT))
     @settings(max_examples=CASES, deadline=None, suppress_health_check=quietly, database=None)
     def read(text: str, other: str) -> None:
-        text, other = _storable(text), _storable(other)
+        text, other = storable(text), storable(other)
         begun = time.process_time()
         READERS[name](text, other)
         spent = time.process_time() - begun
@@ -304,6 +304,6 @@ def test_a_long_text_of_anything_takes_no_second(name: str) -> None:
     read()
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """As it comes from bytes: lone surrogates only where a byte was no UTF-8."""
     return decode(text.encode("utf-8", "surrogatepass"))

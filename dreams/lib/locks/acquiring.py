@@ -199,7 +199,10 @@ def acquire(
         except FileExistsError:
             break
         except OSError as error:
-            return Busy(f"The lock of {memory_dir} cannot be taken: {describe(error)}.", broken=True)
+            return Busy(
+                f"The lock of {memory_dir} cannot be taken: {describe(error)}. Nothing was changed; give yourself the right to write there, or mount it for writing, then try again.",
+                broken=True,
+            )
     return Busy(f"Another process is working on {memory_dir} right now; try again when it is done.")
 
 
