@@ -23,8 +23,11 @@ function tellWaiting(what, progress, stop) {
     if (seconds < 2) document.getElementById("submit-said").textContent = what;
     const answer = progress && seconds > 1 ? await fetch(progress).catch(() => null) : null;
     const now = answer?.status === 200 ? await answer.text() : what;
-    words.textContent = `${now} ${seconds} s `;
-    if (!words.isConnected) says.replaceChildren(words, button);
+    words.textContent = `${now} · ${seconds} s `;
+    if (!words.isConnected) {
+      says.classList.add("under-way");
+      says.replaceChildren(words, button);
+    }
   };
   waiting = { says, before, timer: setInterval(tell, 1000) };
 }
@@ -46,6 +49,7 @@ function stopping(address) {
 addEventListener("pageshow", () => {
   if (waiting) {
     clearInterval(waiting.timer);
+    waiting.says.classList.remove("under-way");
     waiting.says.replaceChildren(...waiting.before);
     waiting = null;
   }
