@@ -52,7 +52,8 @@ def rows(base: str, hunks: Iterable[Hunk], context: int | None = 3) -> list[Row]
     out: list[Row] = []
     at = shift = 0
     for number, hunk in enumerate(ordered):
-        out += _unchanged(lines, at, hunk.base_start, shift, context, (number > 0, True))
+        # A hunk may be of a longer text than this one, which was changed since: then it stands at the end.
+        out += _unchanged(lines, at, min(hunk.base_start, len(lines)), shift, context, (number > 0, True))
         out += hunk_rows(hunk, hunk.base_start + 1, hunk.base_start + shift + 1)
         at, shift = hunk.base_end, shift + len(hunk.new_lines) - len(hunk.base_lines)
     return out + _unchanged(lines, at, len(lines), shift, context, (bool(ordered), False))
