@@ -47,7 +47,7 @@ run: install
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2
 
 test: install
-	$(PYTEST) --dist loadfile --no-loadscope-reorder -m "not more" $(ARGS)
+	$(PYTEST) --dist loadfile --no-loadscope-reorder -m "not more and not by_hand" $(ARGS)
 	@$(MAKE) --no-print-directory lint
 
 # A server of the tests' own, where PostgreSQL is installed; the driver is under the LGPL, so only tests install it.
@@ -57,7 +57,7 @@ test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
 	$(PYTEST) -m more $(ARGS)
-	$(ON_POSTGRESQL) $(PYTEST) --dist loadfile --no-loadscope-reorder -m "not more and not not_on_postgresql" tests/pipeline
+	$(ON_POSTGRESQL) $(PYTEST) --dist loadfile --no-loadscope-reorder -m "not more and not by_hand and not not_on_postgresql" tests/pipeline
 
 lint: install
 	$(BIN)/ruff check .

@@ -45,9 +45,9 @@ SECOND, MINUTE, HOUR = (dt.timedelta(**{unit: 1}) for unit in ("seconds", "minut
 Spans = list[tuple[dt.datetime, dt.datetime]]
 
 
-# A tick each minute is 330,000 of them, about a quarter of an hour. The suite ticks each minute around the changes of the
-# clock, and else when something is due: a tick between finds nothing.
-@pytest.mark.parametrize("each_minute", [False, pytest.param(True, marks=pytest.mark.more)])
+# A tick each minute is 330,000 of them, about a quarter of an hour: it is run by hand. The suite ticks each minute around
+# the changes of the clock, and else when something is due: a tick between finds nothing.
+@pytest.mark.parametrize("each_minute", [False, pytest.param(True, marks=pytest.mark.by_hand)])
 def test_a_year_starts_every_job_for_each_of_its_times_and_never_twice(
     monkeypatch: pytest.MonkeyPatch, each_minute: bool
 ) -> None:
