@@ -9,7 +9,7 @@ document.addEventListener("submit", (event) => {
   tellWaiting(button.dataset.long, button.dataset.progress, button.dataset.stop);
 });
 
-// Of what lasts, the page says what it is and for how long already: one that stands still looks dead.
+// Of what lasts, the page says how far it is and for how long already: one that stands still looks dead.
 let waiting = null;
 function tellWaiting(what, progress, stop) {
   const says = document.getElementById("submit-says");
@@ -17,17 +17,18 @@ function tellWaiting(what, progress, stop) {
   const begun = Date.now();
   const before = [...says.childNodes];
   const words = document.createElement("span");
-  const button = stop ? stopping(stop) : "";
-  const tell = async () => {
+  words.textContent = what;
+  if (progress) words.setAttribute("hx-get", progress);
+  words.setAttribute("hx-trigger", "every 1s");
+  const time = document.createElement("span");
+  const tell = () => {
     const seconds = Math.round((Date.now() - begun) / 1000);
+    time.textContent = ` · ${seconds} s `;
     if (seconds < 2) document.getElementById("submit-said").textContent = what;
-    const answer = progress && seconds > 1 ? await fetch(progress).catch(() => null) : null;
-    const now = answer?.status === 200 ? await answer.text() : what;
-    words.textContent = `${now} · ${seconds} s `;
-    if (!words.isConnected) {
-      says.classList.add("under-way");
-      says.replaceChildren(words, button);
-    }
+    if (words.isConnected) return;
+    says.classList.add("under-way");
+    says.replaceChildren(words, time, stop ? stopping(stop) : "");
+    htmx.process(says);
   };
   waiting = { says, before, timer: setInterval(tell, 1000) };
 }
@@ -38,11 +39,11 @@ function stopping(address) {
   button.type = "button";
   button.className = "button small";
   button.textContent = "Stop";
-  button.addEventListener("click", () => {
+  button.setAttribute("hx-post", address);
+  button.setAttribute("hx-swap", "none");
+  button.addEventListener("htmx:beforeRequest", () => {
     button.disabled = true;
     button.textContent = "Stopping…";
-    const headers = JSON.parse(document.body.getAttribute("hx-headers") ?? "{}");
-    fetch(address, { method: "POST", headers }).catch(() => {});
   });
   return button;
 }
