@@ -57,7 +57,7 @@ LONG = "a-name-without-a-single-space-that-goes-on-and-on-until-no-line-can-hold
 # Fragments, files and ways to another page: no page of their own.
 NO_PAGES = {
     *("pulse", "audit-export", "review-preview", "feed", "next"),
-    *("evidence", "session-notes-now", "session-notes", "session-prompt"),
+    *("evidence", "review-under-way", "session-notes-now", "session-notes", "session-prompt"),
 }
 
 
