@@ -79,7 +79,7 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
     # A submit that takes its time is told for how long; back on the page it can be sent again.
     page.evaluate("addEventListener('submit', (event) => event.preventDefault(), { once: true })")
     page.get_by_role("button", name="Submit review").click()
-    expect(page.locator("#submit-says")).to_contain_text("writing all of it or none. 1 s")
+    expect(page.locator("#submit-says")).to_contain_text("writing all of it or none. · 1 s")
     expect(page.get_by_role("button", name="Writing…")).to_be_disabled()
     page.evaluate("dispatchEvent(new Event('pageshow'))")
     expect(page.locator("#submit-says")).to_contain_text("Writes 2 decisions")

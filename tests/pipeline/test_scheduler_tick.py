@@ -89,7 +89,7 @@ def test_a_project_that_nobody_used_comes_last() -> None:
     used = timezone.now() - dt.timedelta(days=300)
     make_project(host=host(), memory_dir="/a/memory", slug="-unused")
     make_project(host=host(), memory_dir="/b/memory", slug="-used", last_session_at=used)
-    assert [project.slug for project in scheduler._projects()] == ["-used", "-unused"]
+    assert [project.slug for project in scheduler._projects(())] == ["-used", "-unused"]
 
 
 def test_a_pause_everywhere_closes_every_gate(tmp_path: Path) -> None:

@@ -61,11 +61,13 @@ def test_of_very_many_changes_the_newest_are_told_and_the_end_is_right(
     assert rows == (("17 March 2026", "200 bytes", "1 file"), ("10 March 2026", "250 bytes", "2 files"))
 
 
-def test_sessions_are_counted_on_the_day_they_were_last_active_and_our_own_are_not(project: Project) -> None:
+def test_sessions_are_counted_on_the_day_they_were_last_active_our_own_as_in_the_list(
+    project: Project,
+) -> None:
     for hours, own in ((1, False), (3, False), (30, False), (2, True)):
         world.make_session(project, touched_at=NOW, last_at=NOW - dt.timedelta(hours=hours), own=own)
     world.make_session(world.make_project("other"), touched_at=NOW, last_at=NOW)
-    assert timeline.pictures(project, NOW)[0].rows == (("20 March 2026", "2"), ("19 March 2026", "1"))
+    assert timeline.pictures(project, NOW)[0].rows == (("20 March 2026", "3"), ("19 March 2026", "1"))
 
 
 def test_a_day_is_a_day_of_the_pages_zone(project: Project) -> None:
