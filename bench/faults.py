@@ -241,7 +241,8 @@ class Story:
 
     def __init__(self, name: str, disk: Disk) -> None:
         self.name, self.disk = name, disk
-        self.place, self.whole = disk.folder / "home", disk.folder / f"whole-{name}"
+        self.place = disk.folder / "home"
+        self.whole = disk.folder / f"whole-{name}-{len(list(disk.folder.glob('whole-*')))}"
         self.memory = self.place / "claude" / "projects" / SLUG / "memory"
         self.data = self.place / "data"
         self.cut_off: list[str] = []
