@@ -13,7 +13,10 @@ from bench import faults
 from tests.world.processes import faulty_disk
 from tests.world.processes.faulty_disk import CREATE, ERROR, FAULTS, KILL, SYNC, WRITE, Disk, Fault
 
-pytestmark = pytest.mark.skipif(bool(faulty_disk.missing()), reason=faulty_disk.missing())
+pytestmark = [
+    pytest.mark.skipif(bool(faulty_disk.missing()), reason=faulty_disk.missing()),
+    pytest.mark.not_on_postgresql,
+]
 #: Of one story the moments that matter most, by what the struck call is about.
 MOMENTS = {
     "the journal is full": Fault("full", ERROR, 28, CREATE | WRITE, only="-1.1"),

@@ -41,6 +41,7 @@ def root(tmp_path: Path) -> Root:
     return root
 
 
+@pytest.mark.not_on_postgresql
 def test_a_fresh_machine_discovers_and_lists_its_projects_in_a_private_database(
     root: Root, tmp_path: Path
 ) -> None:
@@ -106,6 +107,7 @@ def test_a_data_directory_that_cannot_be_made_is_refused_in_one_line(tmp_path: P
     assert "MEMORYWEB_DATA_DIR" in found.stderr
 
 
+@pytest.mark.not_on_postgresql
 def test_a_damaged_database_is_one_line_and_never_a_traceback(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
@@ -116,6 +118,7 @@ def test_a_damaged_database_is_one_line_and_never_a_traceback(tmp_path: Path) ->
     assert "database" in found.stderr
 
 
+@pytest.mark.not_on_postgresql
 def test_doctor_as_the_first_command_finds_a_database_and_a_reader_that_has_enough_is_no_fault(
     root: Root, tmp_path: Path
 ) -> None:
@@ -136,6 +139,7 @@ def test_doctor_as_the_first_command_finds_a_database_and_a_reader_that_has_enou
     assert (done.returncode, done.stderr) == (1, "")
 
 
+@pytest.mark.not_on_postgresql
 def test_two_first_commands_at_once_make_one_database(root: Root, tmp_path: Path) -> None:
     data = tmp_path / "data"
     env = dict(os.environ, MEMORYWEB_DATA_DIR=str(data), MEMORYWEB_ROOTS=str(root.path))

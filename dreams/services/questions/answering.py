@@ -251,7 +251,7 @@ def _joined(
     citations = _citations(question)
     if not options.brought_onto(present, edits):
         raise joining.NothingToDo
-    if waiting is not None and _still_open(waiting):
+    if waiting is not None and _takes_answers(waiting):
         try:
             return waiting, joining.join(waiting, question, edits, present, citations)
         except joining.NothingToDo:
@@ -275,6 +275,15 @@ def _refuse_beside_approved(proposal: Proposal, edits: Sequence[Edit], present: 
         options.brought_onto({**present, **decided}, edits)
     except options.DoesNotFit as problem:
         raise ReviewRefused(f"An approved change touches the same lines. {APPLY_FIRST}") from problem
+
+
+def _takes_answers(proposal: Proposal) -> bool:
+    """As `_still_open`, and no submit of it is under way: what is answered meanwhile waits for the next one."""
+    try:
+        review.hold_open(proposal)
+    except ReviewRefused:
+        return False
+    return True
 
 
 def _still_open(proposal: Proposal) -> bool:
