@@ -132,11 +132,15 @@ def why_closed(
     now: dt.datetime,
     names: Iterable[str],
     *,
-    engine: str,
-    spending: Callable[[], gates.SpendingFact],
+    engine: str = "",
+    spending: Callable[[], gates.SpendingFact] | None = None,
 ) -> str:
-    """Why something beside a dream may not be done with `engine`: the first closed gate of `names`; empty when it may."""
-    facts = replace(facts_of(project, everywhere, now, engine=engine), spending=spending)
+    """The first closed gate of `names`, for what is not judged as a dream is; empty where none is closed.
+
+    `engine` and `spending`: of something beside a dream, which has its own.
+    """
+    facts = facts_of(project, everywhere, now, engine=engine)
+    facts = replace(facts, spending=spending) if spending else facts
     results = gates.evaluate(facts, everywhere.gate_config(project), now, names=names)
     return next((result.reason for result in results if not result.passed), "")
 

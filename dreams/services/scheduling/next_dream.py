@@ -22,7 +22,7 @@ from dreams.lib.timestamps import from_ns, to_ns
 from dreams.models import GateEvaluation, Project, Session
 from dreams.services import discovery, hosts
 from dreams.services.scheduling import gates
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
+from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, why_closed
 from dreams.services.scheduling.gates.sessions import ENOUGH, Tally
 
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
@@ -114,11 +114,7 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
 
 def why_off(project: Project, now: dt.datetime) -> str:
     """Why no dream starts by itself in a project, as of its switches; "" where nobody switched it off."""
-    everywhere = Everywhere.load()
-    results = gates.evaluate(
-        facts_of(project, everywhere, now), everywhere.gate_config(project), now, names=_SWITCHES
-    )
-    return next((result.reason for result in results if not result.passed), "")
+    return why_closed(project, Everywhere.load(), now, _SWITCHES)
 
 
 def _next(

@@ -238,10 +238,16 @@ def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
     said = [one.runs[0].text for one in made]
     quotes = [diff.visible(known.mask(str(found.get("quote", "")))) for found in row.evidence]
     cited = [_cited(words, quotes) for words in said]
-    if any(cited) and _differing(said[0], said[1]) > MOST_MARKED:
-        shown = [_runs(words, spans) for words, spans in zip(said, cited, strict=True)]
+    found = [_differences(said[0], words) for words in said[1:]]
+    if found[0] is None and any(cited):
+        marks = cited
     else:
-        shown = [marked(said[0], said[1])[0], *(marked(said[0], words)[1] for words in said[1:])]
+        sides = [
+            both or (_values(said[0], words), _values(words, said[0]))
+            for both, words in zip(found, said[1:], strict=True)
+        ]
+        marks = [sides[0][0], *(new for _, new in sides)]
+    shown = [_runs(words, spans) for words, spans in zip(said, marks, strict=True)]
     return tuple(replace(one, runs=_from_mark(runs)) for one, runs in zip(made, shown, strict=True))
 
 
@@ -323,20 +329,11 @@ def _made(
     )
 
 
-def marked(old: str, new: str) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
-    """Both statements cut where their words differ, or where nearly all words do, at values that only one of them has."""
+def _differences(old: str, new: str) -> tuple[list[diff.Span], list[diff.Span]] | None:
+    """Where the words of two statements differ; None where so many do that marks would cover everything."""
     sides = diff.word_spans(old, new)
-    if _share(sides, old, new) > MOST_MARKED:
-        sides = _values(old, new), _values(new, old)
-    return _runs(old, sides[0]), _runs(new, sides[1])
-
-
-def _differing(old: str, new: str) -> float:
-    return _share(diff.word_spans(old, new), old, new)
-
-
-def _share(sides: Iterable[Iterable[diff.Span]], old: str, new: str) -> float:
-    return sum(end - start for spans in sides for start, end in spans) / max(1, len(old) + len(new))
+    share = sum(end - start for spans in sides for start, end in spans) / max(1, len(old) + len(new))
+    return None if share > MOST_MARKED else sides
 
 
 def _values(said: str, other: str) -> list[diff.Span]:
