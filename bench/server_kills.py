@@ -33,7 +33,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.world.processes import commands, postgres
+from tests.world.processes import commands, killed, postgres
 
 NAMES = ("a.md", "b.md", "team/c.md")
 ODD = "odd.md"
@@ -210,7 +210,7 @@ class Site:
                 path.write_text(TEXT.format(name=name, n=0))
 
     def run(self, kills: int, limit: float) -> Figures:
-        assert self._in_child(_begin) == 0
+        assert killed.in_child(_begin) == 0
         others = [self._forked(_agent, 0), self._forked(_agent, 1), self._forked(_reader)]
         until = time.monotonic() + limit
         try:
@@ -220,7 +220,7 @@ class Site:
             for child in others:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
-        assert self._in_child(_judge_rows, self) == 0
+        assert killed.in_child(_judge_rows, self) == 0
         self._judge()
         return self.figures
 
@@ -231,19 +231,6 @@ class Site:
             action(self, *more)
         finally:
             os._exit(1)
-
-    def _in_child(self, action: Callable[..., None], *given: object) -> int:
-        child = os.fork()
-        if not child:
-            code = 1
-            try:
-                action(*given)
-                code = 0
-            finally:
-                if code:
-                    sys.excepthook(*sys.exc_info())  # type: ignore[arg-type] # there is one
-                os._exit(code)
-        return os.waitpid(child, 0)[1]
 
     def _live_and_die(self) -> None:
         """One life of the server. What it left when it was killed is judged after the next one's recovery."""

@@ -62,17 +62,23 @@ def serve(asked: BinaryIO, answered: BinaryIO) -> None:
     while size := asked.read(SIZE):
         action, given = pickle.loads(asked.read(int.from_bytes(size)))  # noqa: S301 # written by ourselves
         gc.freeze()  # what was imported for it is shared by all children
-        if not (child := os.fork()):
-            code = 1
-            try:
-                action(*given)
-                code = 0
-            finally:
-                if code:
-                    sys.excepthook(*sys.exc_info())  # type: ignore[arg-type] # there is one
-                os._exit(code)
-        answered.write(os.waitpid(child, 0)[1].to_bytes(STATUS))
+        answered.write(in_child(action, *given).to_bytes(STATUS))
         answered.flush()
+
+
+def in_child(action: Callable[..., object], *given: object) -> int:
+    """Do it in a fork of this process; how that ended. What it raised is written to the terminal."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            action(*given)
+            code = 0
+        finally:
+            if code:
+                sys.excepthook(*sys.exc_info())  # type: ignore[arg-type] # there is one
+            os._exit(code)
+    return os.waitpid(child, 0)[1]
 
 
 if __name__ == "__main__":
