@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from dreams.lib.files import text
 from dreams.models import Blob
+from dreams.services import database
 from memoryweb import typed
 
 
@@ -55,7 +56,7 @@ def get_many(shas: Iterable[str]) -> Mapping[str, bytes]:
     """Those of `shas` that are kept; one query per 500."""
     wanted = sorted({sha for sha in shas if sha})
     found: dict[str, bytes] = {}
-    for start in range(0, len(wanted), 500):
-        rows = Blob.objects.filter(sha256__in=wanted[start : start + 500]).values_list("sha256", "data")
+    for some in database.in_parts(wanted, 500):
+        rows = Blob.objects.filter(sha256__in=some).values_list("sha256", "data")
         found.update((sha, bytes(data)) for sha, data in rows)
     return found

@@ -64,7 +64,8 @@ def why_away(error: BaseException) -> str:
 
 
 def in_parts(rows: Sequence[Row], most: int) -> Iterator[Sequence[Row]]:
-    """`rows`, at most so many at once: one transaction over thousands would keep SQLite's only writer for seconds."""
+    """`rows`, at most so many at once: a query takes only so many values, and one transaction over thousands would keep
+    SQLite's only writer for seconds."""
     for start in range(0, len(rows), most):
         yield rows[start : start + most]
 

@@ -17,6 +17,7 @@ from dreams.lib.agents.claude_code.projects import slug_of
 from dreams.lib.secrets.masking import HIDDEN, Mask
 from dreams.lib.secrets.redact import values
 from dreams.models import Memory, Project, TranscriptFolder
+from dreams.services import database
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def mark_folders(found: Iterable[tuple[int, str]]) -> None:
     """Of these folders (project's id, path) some may have a secret in their names."""
     rows = list(found)
     # All at once takes a tenth of the time of one after another, and most machines have none.
-    secrets = [value for at in range(0, len(rows), 500) for value in _in_any(rows[at : at + 500])]
+    secrets = [value for some in database.in_parts(rows, 500) for value in _in_any(some)]
     marked = {pk for pk, path in rows if any(value in path for value in secrets) and values(path)}
     if marked:
         Project.objects.filter(pk__in=marked).update(secret_in_path=True)

@@ -14,7 +14,7 @@ from dreams.management import named
 from dreams.management.base import BadUsage
 from dreams.management.base import Command as BaseCommand
 from dreams.models import Project
-from dreams.services import discovery
+from dreams.services import database, discovery
 from dreams.services.hosts import host
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.next_dream import NextDream
@@ -41,7 +41,7 @@ class Command(BaseCommand):
                 chosen = [named.project(options["project"])]
             else:
                 chosen = list(Project.objects.filter(host=host(), gone_at__isnull=True))
-            judged = [judged for some in _some(chosen) for judged in _judged(some, now)]
+            judged = [judged for some in database.in_parts(chosen, AT_ONCE) for judged in _judged(some, now)]
             ms_by = watch.ms()
         found = {"projects": judged, "ms": sum(ms_by.values()), "ms_by": ms_by}
         return found | {"totals": discovery.totals(host())} if options["json"] else found
@@ -53,10 +53,6 @@ class Command(BaseCommand):
                 yield f"  {'open  ' if gate['passed'] else 'closed'} {gate['name']:<9} {gate['reason']}"
         if not result["projects"]:
             yield "No projects yet. `discover` looks for them."
-
-
-def _some(projects: Sequence[Project]) -> Iterator[Sequence[Project]]:
-    return (projects[at : at + AT_ONCE] for at in range(0, len(projects), AT_ONCE))
 
 
 def _judged(projects: Sequence[Project], now: dt.datetime) -> Iterator[dict[str, Any]]:

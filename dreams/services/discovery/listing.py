@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from dreams.lib.agents.base import FoundNotes, FoundTranscript
 from dreams.models import Session, TranscriptFile
+from dreams.services import database
 from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import Tally
 
@@ -113,8 +114,7 @@ def mark(plan: Plan) -> None:
     """Write down what is gone and what came back unchanged; a session is gone with its main transcript."""
     now = timezone.now()
     for rows, at in ((plan.gone, now), (plan.back, None)):
-        for start in range(0, len(rows), _BATCH):
-            some = rows[start : start + _BATCH]
+        for some in database.in_parts(rows, _BATCH):
             TranscriptFile.objects.filter(pk__in=[row.pk for row in some]).update(gone_at=at)
             mains = [row.session for row in some if row.kind == "main"]
             Session.objects.filter(pk__in=mains).update(gone_at=at)

@@ -11,7 +11,7 @@ from django.db.models import F, FilteredRelation, Q
 from dreams.lib.agents.base import FoundNotes
 from dreams.lib.files import safefs, text
 from dreams.models import Project, Session, SessionNotes
-from dreams.services import session_notes
+from dreams.services import database, session_notes
 from dreams.services.discovery.rows import IN_AT_ONCE, Tally
 from dreams.services.hosts import host
 
@@ -22,8 +22,7 @@ AGENT = SessionNotes.Origin.AGENT
 
 def keep(found: Sequence[FoundNotes], tally: Tally) -> None:
     """Read what is new or changed. Notes whose file is gone stay, like the session itself. One query for 500 sessions."""
-    for start in range(0, len(found), IN_AT_ONCE):
-        some = found[start : start + IN_AT_ONCE]
+    for some in database.in_parts(found, IN_AT_ONCE):
         known = _known([entry.transcript for entry in some])
         for entry in some:
             kept = known.get(entry.transcript)

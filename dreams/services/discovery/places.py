@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import PurePath
@@ -16,7 +16,7 @@ from dreams.lib.agents.base import AgentSource, FoundProject, LiveSession
 from dreams.lib.agents.claude_code.listing import printable
 from dreams.lib.files.text import storable
 from dreams.models import Project, Session, TranscriptFolder
-from dreams.services import secret_paths
+from dreams.services import database, secret_paths
 from dreams.services.discovery.rows import Tally
 
 # What people call a project: its repository's folder name, with as much before it as tells it from the
@@ -209,9 +209,9 @@ def mark_gone(places: list[KnownProject], host: str, roots: set[str], tally: Tal
         for row in projects.only("memory_dir", "scope", "repo_dir")
         if row.pk not in here and (_waits_for_trust(row, trusted) or _is_away(row.memory_dir, tally))
     ]
-    for some in _some(away):
+    for some in database.in_parts(sorted(away), 500):
         TranscriptFolder.objects.filter(pk__in=some, gone_at__isnull=True).update(gone_at=now)
-    for some in _some(lost):
+    for some in database.in_parts(lost, 500):
         Project.objects.filter(pk__in=some).update(gone_at=now)
     return away
 
@@ -223,9 +223,3 @@ def _is_away(memory_dir: str, tally: Tally) -> bool:
 def _waits_for_trust(project: Project, trusted: set[str]) -> bool:
     """An agent's memory in a repository that is not trusted (any more): as if it were not there."""
     return project.scope in ("project", "local") and project.repo_dir not in trusted
-
-
-def _some(ids: Iterable[int], size: int = 500) -> Iterator[list[int]]:
-    wanted = sorted(ids)
-    for at in range(0, len(wanted), size):
-        yield wanted[at : at + size]

@@ -6,10 +6,9 @@ its transcript comes back, the transcript's prompts take the place of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TypeVar
 
 from django.db import transaction
 from django.db.models import Count, Exists, Max, Min, OuterRef, Subquery
@@ -32,6 +31,7 @@ from dreams.models import (
     TranscriptFile,
     TranscriptFolder,
 )
+from dreams.services import database
 from dreams.services.discovery import rows
 from dreams.services.discovery.reading import is_own, prompt_row, signed
 from dreams.services.discovery.rows import Tally
@@ -39,7 +39,6 @@ from dreams.services.discovery.rows import Tally
 LINES_AT_ONCE = 2_000
 UNNAMED = "prompts-without-a-session"  # early versions wrote no session's id
 _MAIN = TranscriptFile.Kind.MAIN
-T = TypeVar("T")
 
 
 def keep(roots: Iterable[str], host: str, tally: Tally) -> None:
@@ -156,7 +155,7 @@ class _Batch:
 
     def _with_transcript(self, ids: set[str]) -> set[str]:
         found: set[str] = set()
-        for some in _some(ids):
+        for some in database.in_parts(list(ids), rows.IN_AT_ONCE):
             known = Session.objects.filter(session_id__in=some, project__host=self.host, files__kind=_MAIN)
             found.update(known.values_list("session_id", flat=True))
         return found
@@ -174,7 +173,7 @@ class _Batch:
         first = {(pk, self.places.path(entry)): entry for entry, pk in reversed(wanted)}
         rows.put_missing_sessions([_session_row(pk, path, entry) for (pk, path), entry in first.items()])
         ids: dict[tuple[int, str], int] = {}
-        for some in _some({path for _, path in first}):
+        for some in database.in_parts(list({path for _, path in first}), rows.IN_AT_ONCE):
             known = Session.objects.filter(path__in=some, project__host=self.host)
             ids |= {(project, path): pk for project, path, pk in known.values_list("project", "path", "pk")}
         owned = [(ids[pk, self.places.path(entry)], entry) for entry, pk in wanted]
@@ -217,7 +216,7 @@ def _session_row(project: int, path: str, entry: Entry) -> rows.Row:
 
 def _sum_up(sessions: set[int]) -> None:
     """When these sessions began and ended, by what is known of them."""
-    for some in _some(sessions):
+    for some in database.in_parts(list(sessions), rows.IN_AT_ONCE):
         found = Session.objects.filter(pk__in=some).exclude(files__kind=_MAIN)
         mine = Prompt.objects.filter(session=OuterRef("pk")).order_by().values("session")
         found.update(
@@ -236,9 +235,9 @@ def _leave_to_transcripts(host: str) -> None:
     )
     doubled = Prompt.objects.filter(Exists(told), history__isnull=False, session__project__host=host)
     left = list(doubled.values_list("pk", "session"))
-    for some in _some({pk for pk, _ in left}):
+    for some in database.in_parts(list({pk for pk, _ in left}), rows.IN_AT_ONCE):
         Prompt.objects.filter(pk__in=some).delete()
-    for sessions in _some({session for _, session in left}):
+    for sessions in database.in_parts(list({session for _, session in left}), rows.IN_AT_ONCE):
         # How far it was read was told in bytes of the history.
         Session.objects.filter(pk__in=sessions, files__kind=_MAIN).update(used_bytes=0, caught_bytes=None)
         Session.objects.filter(
@@ -248,9 +247,3 @@ def _leave_to_transcripts(host: str) -> None:
 
 def _alike(text: str) -> str:
     return " ".join(text.split())
-
-
-def _some(found: Iterable[T]) -> Iterator[list[T]]:
-    wanted = iter(found)
-    while some := list(islice(wanted, rows.IN_AT_ONCE)):
-        yield some

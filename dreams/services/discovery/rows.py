@@ -27,6 +27,7 @@ from dreams.models import (
     TranscriptFile,
     TranscriptFolder,
 )
+from dreams.services import database
 
 # What a discovery found, and how far it is.
 
@@ -290,8 +291,7 @@ def drop_replays(messages: set[int]) -> None:
         if len(wanted) > MANY_MESSAGES:
             cursor.execute(sql)  # one pass over the table is cheaper than as many questions
             return
-        for at in range(0, len(wanted), IN_AT_ONCE):
-            some = wanted[at : at + IN_AT_ONCE]
+        for some in database.in_parts(wanted, IN_AT_ONCE):
             cursor.execute(f'{sql} AND "message_key" IN ({", ".join(["%s"] * len(some))})', some)
 
 
@@ -308,9 +308,9 @@ def sessions_after(pk: int, host: str) -> dict[str, int]:
 def sessions_of(project: int, paths: list[str]) -> dict[str, int]:
     """As `sessions_after`, by project and path, which is what the index has."""
     found: dict[str, int] = {}
-    for at in range(0, len(paths), IN_AT_ONCE):
-        some = Session.objects.filter(project=project, path__in=paths[at : at + IN_AT_ONCE]).order_by()
-        found |= dict(some.values_list("path", "pk"))
+    for some in database.in_parts(paths, IN_AT_ONCE):
+        sessions = Session.objects.filter(project=project, path__in=some).order_by()
+        found |= dict(sessions.values_list("path", "pk"))
     return found
 
 

@@ -295,9 +295,8 @@ def _save(hunks: Sequence[Hunk]) -> None:
     for hunk in hunks:
         alike[tuple(getattr(hunk, name) for name in _DECIDED)].append(hunk.pk)
     for values, pks in alike.items():
-        for start in range(0, len(pks), MOST_AT_ONCE):
-            rows = Hunk.objects.filter(pk__in=pks[start : start + MOST_AT_ONCE])
-            rows.update(**dict(zip(_DECIDED, values, strict=True)))
+        for some in database.in_parts(pks, MOST_AT_ONCE):
+            Hunk.objects.filter(pk__in=some).update(**dict(zip(_DECIDED, values, strict=True)))
 
 
 def _log(
