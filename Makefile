@@ -56,7 +56,7 @@ ON_POSTGRESQL := $(BIN)/python -m tests.world.processes.postgres env
 test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
-	$(PYTEST) -m more $(ARGS)
+	HYPOTHESIS_PROFILE=more $(PYTEST) -m "more or hypothesis" $(ARGS)
 	$(ON_POSTGRESQL) $(PYTEST) --dist loadfile --no-loadscope-reorder -m "not more and not by_hand and not not_on_postgresql" tests/pipeline
 
 lint: install

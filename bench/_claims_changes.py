@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench._claims_true import Claim
 from dreams.lib.prose.claims.anchors import claim_of, shape
-from dreams.lib.prose.claims.evidence import Evidence
+from dreams.lib.prose.claims.evidence import SessionText
 from dreams.lib.prose.claims.occurrences import Field, company_of
 
 CODE = re.compile(r"`([^`\n]{2,80})`")
@@ -56,7 +56,7 @@ class Pools:
 class Sources:
     """For each transcript and line: its evidence, and its text before the line in small letters."""
 
-    evidence: dict[Path, Evidence]
+    evidence: dict[Path, SessionText]
     texts: dict[tuple[Path, int], str] = field(default_factory=dict)
 
     def text(self, claim: Claim) -> str:
@@ -94,7 +94,7 @@ def _pools(claim: Claim, sources: Sources, names: set[str], strange: set[str], n
     )  # fmt: skip
 
 
-def _beside(claim: Claim, evidence: Evidence) -> tuple[set[str], set[str]]:
+def _beside(claim: Claim, evidence: SessionText) -> tuple[set[str], set[str]]:
     """The names and the numbers in the lines around the places where the claim stands best."""
     end = evidence.before(claim.before)
     found = Field(evidence, company_of(evidence, claim_of(claim.text), None), end)

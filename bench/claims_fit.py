@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench._claims_changes import Sources, changed
 from bench._claims_true import Claim, claims_in, claims_of
-from dreams.lib.prose.claims import Evidence, check, read
+from dreams.lib.prose.claims import SessionText, check, read
 from dreams.lib.prose.claims.anchors import Kind, claim_of
 from dreams.lib.prose.claims.binding import BARS, PRESENT, WEIGHTS, bind, is_told, observations
 
@@ -57,7 +57,7 @@ class Row:
     absent: bool
 
 
-def rests_on_something(claim: Claim, evidence: Evidence) -> bool:
+def rests_on_something(claim: Claim, evidence: SessionText) -> bool:
     """Whether anything was done before it: who sums up a session that stands elsewhere tells nothing that can be looked up."""
     return any(unit.role in {"assistant", "tool"} for unit in evidence.units[: evidence.before(claim.before)])
 
@@ -71,7 +71,7 @@ def rows_of(claims: Sequence[Claim], sources: Sources) -> list[Row]:
     return rows
 
 
-def _rows(number: int, one: Claim, evidence: Evidence) -> Iterable[Row]:
+def _rows(number: int, one: Claim, evidence: SessionText) -> Iterable[Row]:
     claim, end = claim_of(one.text), evidence.before(one.before)
     was = {anchor.text for anchor in claim_of(one.was).anchors}
     for anchor in claim.anchors:

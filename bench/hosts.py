@@ -1,8 +1,9 @@
 """Do several hosts on one PostgreSQL lose a line, or write one twice, when they are killed and the database goes away?
 
-    python bench/hosts.py [--hosts 3] [--projects 3] [--away 10] [--apart 0] [--limit 300]
+    python bench/hosts.py [--hosts 3] [--projects 3] [--dreaming 3] [--away 10] [--apart 0] [--limit 300]
 
-Each host has a home, a data directory, a server and its own projects. Their schedulers dream; the proposals are approved on the first
+Each host has a home, a data directory, a server and its own projects, of which `--dreaming` have enough sessions to
+dream; the others are discovered, judged with each tick, read for what was said and appended to. Their schedulers dream; the proposals are approved on the first
 host, which asks the others to write theirs. Meanwhile lines are appended to every index, one host is killed (-9) while it
 dreams and again while it writes, and the database is away for some seconds. With `--apart 60` the clocks of the hosts are an hour
 apart, for Python; the kernel's stay, so that files look as if an hour old or of an hour ahead. Afterwards every appended line must be in its
@@ -55,7 +56,7 @@ time_machine.travel(dt.datetime.now(dt.UTC) + dt.timedelta(seconds={seconds}), t
 """
 SETTINGS = {
     "MEMORYWEB_MIN_HOURS": "0.01",
-    "MEMORYWEB_MIN_SESSIONS": "1",
+    "MEMORYWEB_MIN_SESSIONS": "2",
     "MEMORYWEB_SCAN_MINUTES": "1",
     "MEMORYWEB_MAX_DREAMS_AT_ONCE": "16",
 }
@@ -65,6 +66,9 @@ def main() -> int:
     given = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     given.add_argument("--hosts", type=int, default=3)
     given.add_argument("--projects", type=int, default=3, help="on each host")
+    given.add_argument(
+        "--dreaming", type=int, help="projects of each host that have enough sessions to dream (all)"
+    )
     given.add_argument("--away", type=float, default=10, help="seconds without the database")
     given.add_argument("--apart", type=float, default=0, help="minutes between the clocks of two hosts")
     given.add_argument("--limit", type=float, default=LIMIT, help="seconds until it is judged as it stands")
@@ -76,7 +80,7 @@ def main() -> int:
         print(f"Not run: {reason}")
         return 0
     with tempfile.TemporaryDirectory(prefix="mw-hosts-") as base, postgres.server() as server:
-        site = Site(Path(base), server, asked.hosts, asked.projects, asked.limit, asked.apart)
+        site = Site(Path(base), server, asked.hosts, asked.projects, asked.limit, asked.apart, asked.dreaming)
         try:
             return site.run(asked.away)
         finally:
@@ -97,8 +101,10 @@ class Site:
         projects: int,
         limit: float = LIMIT,
         apart: float = 0,
+        dreaming: int | None = None,
     ) -> None:
         self.server, self.projects, self.apart = server, projects, apart
+        self.dreaming = projects if dreaming is None else min(dreaming, projects)
         self.begun = time.monotonic()
         self.end = self.begun + limit
         self.url = server.new_database("hosts")
@@ -120,7 +126,7 @@ class Site:
             (clock / "sitecustomize.py").write_text(CLOCK.format(seconds=minutes * 60))
             home.environment["PYTHONPATH"] = str(clock)
         for project in range(self.projects):
-            _make_project(folder / ".claude", number, project)
+            _make_project(folder / ".claude", number, project, 2 if project < self.dreaming else 1)
         return home
 
     def run(self, away: float) -> int:
@@ -153,10 +159,10 @@ class Site:
             self._say(f"the database is away for {away:.0f} s")
             self._take_database_away(away)
         # A dream that failed, or whose worker was lost, is tried again after minutes, which are not waited for.
-        enough = len(self.indexes) // 3
+        enough = self.dreaming * len(self.homes) // 3
         self._until(lambda: self._count("dreams_proposal") > enough, f"more than {enough} proposals")
         self._say(
-            f"{self._count('dreams_proposal')} proposals of {len(self.indexes)} projects; deciding on host0"
+            f"{self._count('dreams_proposal')} proposals of {self._count('dreams_project')} projects; deciding on host0"
         )
         # What a session changes without end is never confirmed in time: every second project has none now.
         self.live = self.indexes[::2]
@@ -289,7 +295,8 @@ class Site:
             "answers that are no page": sum(n for code, n in self.statuses.items() if code not in (200, 503)),
         }
         print(json.dumps({
-            "hosts": len(self.homes), "projects": len(self.indexes), "appended": lines["appended"], **faults,
+            "hosts": len(self.homes), "projects": len(self.indexes), "of them dreaming": self.dreaming * len(self.homes),
+            "appended": lines["appended"], **faults,
             "files written": len(self._rows(WRITTEN)), "pages": {str(k): v for k, v in self.statuses.items()},
             "fault logs": sum((home.data / "logs" / "faults.log").exists() for home in self.homes),
             **{k: str(v) for k, v in self.states().items()},
@@ -305,15 +312,15 @@ def verdict(faults: Mapping[str, int], not_reached: str) -> str:
     return ". ".join(said) or "FINE: all files written, no line lost, nothing written twice"
 
 
-def _make_project(root: Path, host: int, number: int) -> None:
-    """Two memories that say the same, so that a dream removes one, and two sessions of yesterday."""
+def _make_project(root: Path, host: int, number: int, sessions: int) -> None:
+    """Two memories that say the same, so that a dream removes one, and sessions of yesterday: two are enough for a dream."""
     folder = root / "projects" / f"-home-dev-h{host}p{number}"
     (folder / "memory").mkdir(parents=True)
     rows = "".join(f"- [{name}]({name}.md) — how {name} is done\n" for name in ("drain", "drains"))
     (folder / "memory" / "MEMORY.md").write_text("# Memory\n\n" + rows)
     for name in ("drain", "drains"):
         (folder / "memory" / f"{name}.md").write_text(TEXT.format(name=name, number=number))
-    for turn in range(2):
+    for turn in range(sessions):
         session = str(uuid.uuid4())
         record = {
             "type": "user",

@@ -37,8 +37,8 @@ class Watched(journal.System):
 
     patience = patience_without_leases = 0.5
 
-    def __init__(self, *, rename_flags: bool = True, kill_at: int = -1) -> None:
-        self.has_rename_flags, self.kill_at, self.calls = rename_flags, kill_at, 0
+    def __init__(self, *, rename_flags: bool = True, kill_at: int = -1, many: int = 16) -> None:
+        self.has_rename_flags, self.kill_at, self.calls, self.many = rename_flags, kill_at, 0, many
         self.actions: dict[int, Callable[[], None]] = {}
 
     def fsync(self, fd: int, name: str) -> None:
@@ -46,6 +46,9 @@ class Watched(journal.System):
         self.step("fsync", name)
 
     fsync_dir = fsync
+
+    def fsync_all(self, fd: int, name: str) -> None:
+        self.step("fsync_all", name)
 
     def step(self, call: str, what: str) -> None:
         number, self.calls = self.calls, self.calls + 1
@@ -142,14 +145,15 @@ def in_child(action: Callable[[], object]) -> bool:
 
 def kill_once(folder: Path, rng: random.Random, figures: Figures) -> None:
     seed, flags = rng.random(), rng.random() < 0.7
-    counted = Watched(rename_flags=flags)
+    many = rng.choice((1, 16))  # the texts of these plans together, or one by one
+    counted = Watched(rename_flags=flags, many=many)
     case = made(folder, random.Random(seed))
     journal.run(case.plan, case.journal, counted)
     case = made(folder, random.Random(seed))
     names = sorted(op.path for op in case.plan.ops)
     lines = {name: [f"- appended {rng.random()}\n".encode() for _ in range(2)] for name in names}
     early, late = rng.sample(names, 1), rng.sample(names, rng.randint(1, len(names)))
-    system = Watched(rename_flags=flags, kill_at=rng.randrange(counted.calls))
+    system = Watched(rename_flags=flags, kill_at=rng.randrange(counted.calls), many=many)
     expected: dict[str, list[bytes]] = {}
     if rng.random() < 0.3 and early[0] in case.before:
         moment = rng.randrange(counted.calls)

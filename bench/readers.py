@@ -51,8 +51,9 @@ def serve(sessions: int) -> None:
     from dreams.services.serving import web_server
 
     settings.ROOT_URLCONF = "bench._plain_page"
-    fill(sessions, max(30, sessions // 10), max(30, sessions // 10))
-    index.catch_up(5)  # the rest waits, as after a first discovery
+    if not Project.objects.exists():
+        fill(sessions, max(30, sessions // 10), max(30, sessions // 10))
+        index.catch_up(5)  # the rest waits, as after a first discovery
     make_root(Path(os.environ["MEMORYWEB_ROOTS"]), 300)
     web_server.collect()
     web = web_server.Web(web_server.listen("127.0.0.1", None, 18_650), "127.0.0.1")
@@ -241,20 +242,33 @@ def main() -> int:
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--mixed", action="store_true", help="with a dream and an import beside")
     parser.add_argument("--sessions", type=int, default=100_000)
+    parser.add_argument("--folder", type=Path, help="keep the rows here, and find them here the next time")
     options = parser.parse_args()
     if options.serve:
         serve(options.serve)
         return 0
     import tempfile
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as empty:
+        folder = options.folder or Path(empty)
         if options.mixed:
-            return mixed(Path(folder), options.sessions)
-        with served(Path(folder), options.sessions) as server:
-            everything = [PLAIN, *server["pages"].values()]
-            readers(server, everything, 2)
-            show("8 readers", readers(server, everything))
+            return mixed(folder, options.sessions)
+        with served(folder, options.sessions) as server:
+            show_beside_plain(server)
     return 0
+
+
+def show_beside_plain(server: dict[str, Any]) -> None:
+    """Each page in turn with the plain one, as the rows of the table do."""
+    for name, page in server["pages"].items():
+        readers(server, [PLAIN, page], 2)
+        kept = readers(server, [PLAIN, page])
+        told = [
+            f"p{share} {percentile(kept[page], share) * 1000:7.1f} ms,"
+            f"{percentile(kept[page], share) / percentile(kept[PLAIN], share):5.1f} x"
+            for share in (50, 99)
+        ]
+        print(f"  {name:10} {'   '.join(told)} a plain page", flush=True)
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ def _for_ever(site: Site, deed: Callable[[], None]) -> None:
 
             expected = (review.ReviewRefused, project_lock.ProjectBusy, rollback.NothingToUndo, SafeFsError)
             file = site.refused if isinstance(error, expected) else site.errors
-            _note(file, f"{type(error).__name__}: {error}")
+            note(file, f"{type(error).__name__}: {error}")
         time.sleep(PAUSE)
 
 
@@ -102,7 +102,7 @@ def _deed(site: Site, number: int) -> None:
     project = Project.objects.get(memory_dir=str(memory))
     waiting = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
     Proposal.objects.filter(project=project, state__in=waiting).update(state=Proposal.State.SUPERSEDED)
-    proposal = world.propose(project, *_edits(memory))
+    proposal = world.propose(project, *edits(memory))
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
     for _ in range(6):
         review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
@@ -114,7 +114,7 @@ def _deed(site: Site, number: int) -> None:
         rollback.rollback(proposal, world.ME)
 
 
-def _edits(memory: Path) -> Iterator[Any]:
+def edits(memory: Path) -> Iterator[Any]:
     from tests.world import directory as world
 
     now = {name: (memory / name).read_text() for name in NAMES}
@@ -149,7 +149,7 @@ def _tick_and_look() -> None:
     time.sleep(2)
 
 
-def _note(file: Path, line: str) -> None:
+def note(file: Path, line: str) -> None:
     with file.open("a") as notes:
         notes.write(" ".join(line.split())[:400] + "\n")
 
@@ -174,6 +174,7 @@ def _agent(site: Site, who: int) -> None:
 
 def _reader(site: Site) -> None:
     reads = 0
+    told = os.open(site.reads, os.O_WRONLY | os.O_CREAT)
     while True:
         for memory in site.memories:
             for name in NAMES:
@@ -181,12 +182,12 @@ def _reader(site: Site) -> None:
                 try:
                     data = (memory / name).read_bytes()
                 except FileNotFoundError:
-                    _note(site.mixed, f"{name} is missing")
+                    note(site.mixed, f"{name} is missing")
                     continue
                 found = STATE.search(data)
                 if found is None or found[1] != found[2]:
-                    _note(site.mixed, f"{name}: {data[:200]!r}")
-        site.reads.write_text(str(reads))
+                    note(site.mixed, f"{name}: {data[:200]!r}")
+        os.pwrite(told, b"%020d" % reads, 0)  # at no moment empty: whoever writes it is killed
         time.sleep(0.01)
 
 
@@ -211,20 +212,28 @@ class Site:
 
     def run(self, kills: int, limit: float) -> Figures:
         assert killed.in_child(_begin) == 0
-        others = [self._forked(_agent, 0), self._forked(_agent, 1), self._forked(_reader)]
+        others = [self.forked(_agent, 0), self.forked(_agent, 1), self.forked(_reader), *self.more()]
         until = time.monotonic() + limit
         try:
             while self.figures.kills < kills and time.monotonic() < until:
-                self._live_and_die()
+                self.live_and_die()
         finally:
             for child in others:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
-        assert killed.in_child(_judge_rows, self) == 0
+            self.end()
+        assert killed.in_child(judge_rows, self) == 0
         self._judge()
         return self.figures
 
-    def _forked(self, action: Callable[..., None], *more: object) -> int:
+    def more(self) -> list[int]:
+        """Processes beside the agents and the reader, that live as long as they do."""
+        return []
+
+    def end(self) -> None:
+        """Nothing of the server runs between two lives here."""
+
+    def forked(self, action: Callable[..., None], *more: object) -> int:
         if child := os.fork():
             return child
         try:
@@ -232,7 +241,7 @@ class Site:
         finally:
             os._exit(1)
 
-    def _live_and_die(self) -> None:
+    def live_and_die(self) -> None:
         """One life of the server. What it left when it was killed is judged after the next one's recovery."""
         reading, writing = os.pipe()
         child = os.fork()
@@ -254,13 +263,13 @@ class Site:
         else:
             with os.fdopen(reading, closefd=False) as told:
                 self._look_at_recovery(told.readline())
-            self._live()
+            self.live()
         os.killpg(child, signal.SIGKILL)
         os.waitpid(child, 0)
         os.close(reading)
         self.figures.kills += 1
 
-    def _live(self) -> None:
+    def live(self) -> None:
         """For up to twice as long as a first write takes here, whatever else the machine does; at first until one is done."""
         begun = time.monotonic()
         if self.life is None:
@@ -308,7 +317,7 @@ def _begin() -> None:
         syncing.refresh(project)
 
 
-def _judge_rows(site: Site) -> None:
+def judge_rows(site: Site) -> None:
     """In a process of its own, once nobody works any more: recovered, every line found, everything read back."""
     from dreams.models import AppliedBatch, Blob, Project, Version
     from dreams.services.memories import syncing
@@ -343,7 +352,7 @@ def _judge_rows(site: Site) -> None:
     (site.base / "judged").write_text(json.dumps(done))
 
 
-def _prepared(base: Path, url: str) -> None:
+def prepared(base: Path, url: str) -> None:
     """The environment of everything that follows in this process and its children."""
     given = {
         "MEMORYWEB_ROOTS": str(base / "claude"),
@@ -368,7 +377,7 @@ def _prepared(base: Path, url: str) -> None:
 
 
 def run(base: Path, kills: int, projects: int, seed: int, limit: float, url: str = "") -> Figures:
-    _prepared(base, url)
+    prepared(base, url)
     site = Site(base, projects, seed)
     figures = site.run(kills, limit)
     judged = json.loads((base / "judged").read_text())

@@ -5,6 +5,9 @@ from __future__ import annotations
 import random
 import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dreams.lib.prose.statement_index import StatementIndex
 
@@ -20,14 +23,14 @@ VERBS = [
 ]
 
 
-def files_of(statements: int, seed: int = 1) -> dict[str, str]:
-    """Memories of ten statements each; one in ten repeats another one in other words."""
+def files_of(statements: int, seed: int = 1, each: int = 10) -> dict[str, str]:
+    """Memories of so many statements each; one in ten repeats another one in other words."""
     pick = random.Random(seed)
     files: dict[str, str] = {}
     said: list[tuple[str, str, int]] = []
-    for number in range(statements // 10):
+    for number in range(statements // each):
         lines = []
-        for _ in range(10):
+        for _ in range(each):
             if said and pick.random() < 0.1:
                 thing, verb, value = pick.choice(said)
                 lines.append(f"- {value} is what {thing} {verb}, as agreed with the team")

@@ -29,8 +29,9 @@ MODULES = (
     "bench.large_review",
     "bench.diff",
     "bench.readers",
+    "bench.serving",
 )
-LONGEST = 3_600  # seconds for one row
+LONGEST = 7_200  # seconds for one row
 HEADINGS = ("path", "ours", "limit", "peer", "ratio", "goal")
 BARS = {"limit": "limit", "peer": "peer"}
 

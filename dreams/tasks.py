@@ -13,6 +13,7 @@ from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services import database, dreaming, handing_over, host_deeds, jobs, notify
 from dreams.services.catching import story as catching
+from dreams.services.discovery import watching
 from dreams.services.scheduling import scheduler
 from dreams.services.search import index
 
@@ -42,6 +43,12 @@ def tick() -> str:
         log.exception("requests of other hosts")
     report = scheduler.tick()
     return f"{plural(report.evaluated, 'project')} judged, {plural(len(report.started), 'dream')} started"
+
+
+def look(folders: list[str]) -> str:
+    """Read the projects whose folders changed, ahead of their next check."""
+    projects = watching.look(folders, scheduler.LAST_DISCOVERY)
+    return f"{plural(len(projects), 'project')} looked at"
 
 
 def index_texts() -> str:

@@ -112,7 +112,7 @@ class DreamRunAdmin(ReadOnly):
         "engine",
         "trigger",
         "created_at",
-        "cost_usd_shown",
+        "priced_usd_shown",
     )
     list_filter = ("status", "failure", "engine", "trigger", "forced")
     list_select_related = ("project",)

@@ -4,23 +4,29 @@ A value is looked for in this order: the project's own override, the override fo
 pages and kept in the database), the environment (`MEMORYWEB_<KEY>`), the default.
 """
 
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+import logging
+import math
+import urllib.parse
+import zoneinfo
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
 from dreams.conf.config import Config
-from dreams.conf.values import (
-    BadValue,
-    Overrides,
-    Sourced,
-    SourceName,
-    Spec,
-    Value,
-    bad_receiver,
-    current,
-    engines,
-    from_environment,
-    parse,
-    sourced,
-    specs,
-    zone,
-)
+from dreams.lib import quiet_hours
+from memoryweb import env
+
+if TYPE_CHECKING:
+    from dreams.models import Project
 
 __all__ = [
     "BadValue",
@@ -39,3 +45,237 @@ __all__ = [
     "specs",
     "zone",
 ]
+
+
+Value = bool | int | float | str
+
+
+class BadValue(ValueError):
+    """A value that a setting does not take; the message names the setting, the value and what it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a page needs to show one setting and check a new value."""
+
+    key: str
+    kind: type
+    default: Value
+    group: str
+    label: str
+    help: str
+    minimum: float | None
+    maximum: float | None
+    choices: Mapping[str, str] | None
+    unit: str
+    per_project: bool
+    advanced: bool
+
+    @property
+    def env_name(self) -> str:
+        return f"MEMORYWEB_{self.key.upper()}"
+
+
+@cache
+def specs() -> Mapping[str, Spec]:
+    """Every setting by its key, in reading order."""
+    hints = get_type_hints(Config)
+    return {f.name: _spec(f, hints[f.name]) for f in fields(Config)}
+
+
+def _spec(f: Field[Any], kind: type) -> Spec:
+    default: Any = f.default
+    return Spec(key=f.name, kind=kind, default=default, **f.metadata)
+
+
+def parse(key: str, raw: object) -> Value:
+    """`raw` (a form's text, JSON, an environment variable) as the setting's own type. Raises BadValue."""
+    spec = specs()[key]
+    if spec.kind is bool:
+        return _boolean(spec, raw)
+    if spec.kind in (int, float):
+        return _number(spec, raw)
+    value = str(raw).strip()
+    if spec.choices is not None and value not in spec.choices:
+        raise BadValue(f"{spec.label}: “{value}” is not one of {', '.join(spec.choices)}")
+    if value and key in _CHECKS and (trouble := _CHECKS[key](value)):
+        raise BadValue(f"{spec.label}: {trouble}")
+    return value
+
+
+@cache  # it looks at every zone on the disk, and settings are read many times in a dream
+def _bad_zone(value: str) -> str:
+    known = value in zoneinfo.available_timezones()
+    return "" if known else f"“{value}” is not a time zone such as Europe/Berlin or UTC"
+
+
+def _bad_quiet_hours(value: str) -> str:
+    try:
+        quiet_hours.parse(value)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _bad_addresses(value: str) -> str:
+    for address in value.split(","):
+        try:
+            validate_email(address.strip())
+        except ValidationError:
+            return f"“{address.strip()}” is not a mail address"
+    return ""
+
+
+def bad_receiver(value: str) -> str:
+    """What is wrong with `value` as a webhook, or "". Plain HTTP is only for this machine: a digest names projects."""
+    trouble = _bad_address(value)
+    if trouble or value.startswith("https:"):
+        return trouble
+    host = urllib.parse.urlsplit(value).hostname or ""
+    return "" if _is_here(host) else f"{host} is another machine: its address must start with https://"
+
+
+def _bad_address(value: str) -> str:
+    try:
+        parts = urllib.parse.urlsplit(value)
+        _ = parts.port  # a port that is no number raises only when asked for
+    except ValueError:
+        return f"“{value}” is not an address"
+    good = parts.scheme in ("http", "https") and parts.hostname
+    return "" if good else f"“{value}” is not an address that starts with https://"
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+_CHECKS: Mapping[str, Callable[[str], str]] = {
+    "time_zone": _bad_zone,
+    "quiet_hours": _bad_quiet_hours,
+    "digest_email": _bad_addresses,
+    "digest_webhook": bad_receiver,
+    "public_url": _bad_address,
+}
+
+
+def _boolean(spec: Spec, raw: object) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    value = str(raw).strip().lower()
+    if value in env.TRUE:
+        return True
+    if value in env.FALSE or not value:
+        return False
+    raise BadValue(f"{spec.label}: “{raw}” is neither on nor off")
+
+
+def _number(spec: Spec, raw: object) -> int | float:
+    try:
+        number: int | float = spec.kind(str(raw).strip().replace("_", "").replace(",", ""))
+    except ValueError as error:
+        raise BadValue(
+            f"{spec.label}: “{raw}” is not a {'whole ' if spec.kind is int else ''}number"
+        ) from error
+    if math.isnan(number) or (spec.minimum is not None and number < spec.minimum):
+        raise BadValue(f"{spec.label}: {raw!s} is below the least value, {spec.minimum:g}")
+    if spec.maximum is not None and number > spec.maximum:
+        raise BadValue(f"{spec.label}: {raw!s} is above the greatest value, {spec.maximum:g}")
+    return number
+
+
+log = logging.getLogger(__name__)
+_told: set[str] = set()
+SourceName = Literal["default", "environment", "everywhere", "project"]
+# Settings that the environment may also give without the prefix.
+SHORT_NAMES: Mapping[str, tuple[str, ...]] = {"require_os_sandbox": ("REQUIRE_OS_SANDBOX",)}
+
+
+def from_environment(key: str) -> Value | None:
+    """The environment's value, or None. `roots` has its own variable, which separates by `:`."""
+    if key == "roots":
+        return None
+    names = [specs()[key].env_name, *SHORT_NAMES.get(key, ())]
+    raw = next(filter(None, map(env.text, names)), "")
+    return parse(key, raw) if raw else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    value: Value
+    source: SourceName
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """All overrides, read once: a tick over many projects asks the database a single time."""
+
+    everywhere: Mapping[str, Any]
+    by_project: Mapping[int, Mapping[str, Any]]
+
+    @classmethod
+    def load(cls, project: Project | None = None) -> Overrides:
+        """Those of `project` and everywhere; without one, those of every project."""
+        from django.db.models import Q  # noqa: PLC0415 - pure callers, and the reading worker, use Config without a database
+
+        from dreams.models import Override  # noqa: PLC0415 - as above
+
+        rows = Override.objects.all()
+        if project is not None:
+            rows = rows.filter(Q(project=project) | Q(project__isnull=True))
+        everywhere: dict[str, Any] = {}
+        by_project: dict[int, dict[str, Any]] = {}
+        for row in rows:
+            own = everywhere if row.project_id is None else by_project.setdefault(row.project_id, {})
+            own[row.key] = row.value
+        return cls(everywhere, by_project)
+
+    def sourced(self, project_pk: int | None) -> dict[str, Sourced]:
+        own = self.by_project.get(project_pk, {}) if project_pk is not None else {}
+        return {key: _look_up(spec, own, self.everywhere) for key, spec in specs().items()}
+
+    def config(self, project_pk: int | None) -> Config:
+        return Config(**{key: found.value for key, found in self.sourced(project_pk).items()})  # type: ignore[arg-type] # parse() gave each its own type
+
+
+def sourced(project: Project | None = None) -> dict[str, Sourced]:
+    """Every setting with where its value comes from; one query."""
+    return Overrides.load(project).sourced(project.pk if project else None)
+
+
+def _look_up(spec: Spec, own: Mapping[str, Any], everywhere: Mapping[str, Any]) -> Sourced:
+    stored: tuple[tuple[SourceName, Mapping[str, Any]], ...] = (("project", own), ("everywhere", everywhere))
+    for source, rows in stored[not spec.per_project :]:
+        if spec.key in rows and (value := _stored(spec.key, rows[spec.key])) is not None:
+            return Sourced(value, source)
+    given = from_environment(spec.key)
+    if given is not None:
+        return Sourced(given, "environment")
+    return Sourced(spec.default, "default")
+
+
+def _stored(key: str, raw: Any) -> Value | None:
+    """None for a value that another version, or a hand in Admin, left: one odd row must not stop every page and dream."""
+    try:
+        return parse(key, raw)
+    except BadValue as refused:
+        if str(refused) not in _told:
+            _told.add(str(refused))
+            log.warning("a stored setting is passed over: %s", refused)
+        return None
+
+
+def current(project: Project | None = None) -> Config:
+    """The values in force, for `project` or for everywhere; one query."""
+    return Overrides.load(project).config(project.pk if project else None)
+
+
+def zone(config: Config) -> dt.tzinfo:
+    """The zone of days and of times on pages: the setting's, else the system's."""
+    return zoneinfo.ZoneInfo(config.time_zone or settings.TIME_ZONE)
+
+
+def engines() -> tuple[str, ...]:
+    return tuple(specs()["engine"].choices or ())

@@ -77,6 +77,14 @@ class Config:
         maximum=1440,
         unit="min",
     )
+    watch: bool = setting(
+        True,
+        "When",
+        "Watch folders for changes",
+        "A changed session or memory is read within a minute or two, where the system tells of changes. Off: at the next check.",
+        per_project=False,
+        advanced=True,
+    )
     correction_weight: float = setting(
         2.0,
         "When",

@@ -18,8 +18,8 @@ from dreams.engines.types import EvidenceSource, LineDate
 from dreams.lib import memdir
 from dreams.lib.files import text
 
-AT_ONCE = dt.timedelta(minutes=1)
-JUST_BEFORE = dt.timedelta(days=1)
+AT_ONCE = dt.timedelta(minutes=1)  # files with nearly one mtime were written together, by a copy or a clone
+JUST_BEFORE = dt.timedelta(days=1)  # so close to the first look a time may be that of a copy; chosen
 _DAY_BELOW = re.compile(r"(?:.*/)?(\d{4})/(\d\d)/(\d\d)(?!\d)[^/]*$")
 _NAMED = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 

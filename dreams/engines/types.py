@@ -38,6 +38,8 @@ OPTION_IDS: Mapping[QuestionKind, tuple[str, ...]] = {
     "index": ("demote", "keep"),
     "learn": ("learn", "keep"),
 }
+#: Between two looks whether the work shall stop: soon for whoever pressed Cancel.
+LOOK_SECONDS = 0.1
 
 
 class Cancelled(Exception):

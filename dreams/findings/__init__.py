@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dreams.findings.base import ChangedHunk, Found, Heard, Judged, Repeated, Report, Row, Subject
+from dreams.findings.base import ChangedHunk, Found, Judged, Repeated, Report, Row, SessionAnswer, Subject
 
 if TYPE_CHECKING:
     from dreams.conf import Config
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ChangedHunk",
     "Found",
-    "Heard",
     "Judged",
     "Report",
     "Row",
+    "SessionAnswer",
     "Subject",
     "examine",
     "examine_undo",
@@ -49,7 +49,7 @@ def health(
     repeated: Sequence[Repeated] = (),
     scope: str = "",
 ) -> Report:
-    """Findings on a directory as it stands, with no change: secrets, invisible text, injection, budget, taxonomy."""
+    """Findings on a directory as it stands, with no change; `examining` lists the checks."""
     from dreams.findings import examining  # noqa: PLC0415 - as above
 
     return examining.health(files, config, instructions, repeated, scope)

@@ -52,7 +52,7 @@ class Repeated:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class SessionAnswer:
     """What sessions say of a statement: the answer, why in a few words, and the place that it rests on."""
 
     answer: Answer
@@ -79,7 +79,7 @@ class Subject:
     )  # normalised line → when a person rejected it
     hard_linked: frozenset[str] = frozenset()  # paths with more than one hard link
     against: Callable[[str], Citation | None] | None = None  # what sessions say against a statement
-    heard: Callable[[str], Heard | None] | None = (
+    heard: Callable[[str], SessionAnswer | None] | None = (
         None  # what sessions say of a statement; None: not looked at
     )
     irregular: Mapping[str, str] = field(
@@ -180,7 +180,7 @@ class Judged:
     line_no: int
     text: str
     key: str
-    heard: Heard
+    heard: SessionAnswer
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ class Said:
             for number, turn in enumerate(self._turns)
             for unit in units_of_lines(turn.text.split("\n"))
         ]
-        self._heard = claims.Evidence()
+        self._heard = claims.SessionText()
         for number, turn in enumerate(self._turns, start=1):
             self._heard.add(turn.text, number, turn.role, prose=turn.role != "tool")
 

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from dreams.engines.types import Citation
 from dreams.findings import dates
-from dreams.findings.base import ChangedHunk, Found, Heard, Judged, MessageParts, Subject
+from dreams.findings.base import ChangedHunk, Found, Judged, MessageParts, SessionAnswer, Subject
 from dreams.findings.ledger import facts
 from dreams.findings.ledger.state import State
 from dreams.findings.ledger.units import (
@@ -95,9 +95,9 @@ def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator
             )
 
 
-def typed(hunk: ChangedHunk) -> claims.Evidence:
+def typed(hunk: ChangedHunk) -> claims.SessionText:
     """What a person typed, of the turns quoted beside a hunk, in the order in which it was said."""
-    heard = claims.Evidence()
+    heard = claims.SessionText()
     cited = [c for c in hunk.citations if c.found and c.source == "transcript" and c.role == "user"]
     for number, citation in enumerate(sorted(cited, key=_when), start=1):
         heard.add(citation.context or citation.quote, number, "user", prose=True)
@@ -255,7 +255,7 @@ def judge(subject: Subject) -> list[Judged]:
     return found
 
 
-def _answers(text: str, ask: Callable[[str], Heard | None]) -> Iterator[tuple[str, Heard]]:
+def _answers(text: str, ask: Callable[[str], SessionAnswer | None]) -> Iterator[tuple[str, SessionAnswer]]:
     """The sessions' answer to a statement; to each part of it where the quote that bears it out says less than it does."""
     heard = ask(text)
     if heard is None:
@@ -319,7 +319,7 @@ def _place(one: Judged) -> tuple[str, str, str]:
     return one.path, one.hunk_id, one.key
 
 
-def _is_said(heard: Heard) -> bool:
+def _is_said(heard: SessionAnswer) -> bool:
     return heard.answer == "supported" and bool(
         heard.citation and heard.citation.role in {"user", "assistant"}
     )

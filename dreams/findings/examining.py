@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from dreams.conf import Config
 from dreams.findings import (
-    budget,
     committed,
     dates,
     evidence,
+    index_limits,
     invisible,
     prompt_injection,
     regression,
@@ -43,7 +43,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("evidence", evidence.check),
     ("dates", dates.check),
     ("injection", prompt_injection.check),
-    ("budget", budget.check),
+    ("budget", index_limits.check),
     ("taxonomy", taxonomy.check),
     ("committed", committed.check),
     ("regression", regression.check),
@@ -54,7 +54,7 @@ STANDING: tuple[tuple[str, Check], ...] = (
     ("invisible", invisible.standing),
     ("dates", dates.standing),
     ("injection", prompt_injection.standing),
-    ("budget", budget.standing),
+    ("budget", index_limits.standing),
     ("taxonomy", taxonomy.standing),
     ("committed", committed.standing),
 )
@@ -91,7 +91,7 @@ def health(
     repeated: Sequence[Repeated] = (),
     scope: str = "",
 ) -> Report:
-    """Findings on a directory as it stands, with no change: names, secrets, invisible text, injection, dates, budget,
+    """Findings on a directory as it stands, with no change: names, secrets, invisible text, injection, dates, sizes,
     taxonomy."""
     subject = Subject(files, files, (), config or Config(), instructions or {}, scope, repeated)
     return Report(_ordered(_run(STANDING, subject)))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import PurePosixPath
 
-from dreams.findings import budget
+from dreams.findings import index_limits
 from dreams.findings.base import Found, MessageParts, Severity, Subject
 from dreams.findings.ledger.state import State
 from dreams.findings.ledger.units import (
@@ -240,7 +240,7 @@ def standing(subject: Subject) -> Iterator[Found]:
 def _rows_standing(files: Mapping[str, bytes]) -> Iterator[Found]:
     """Rows of an index that lead nowhere, memories beside an index that no row leads to, and no index at all."""
     listed = _pointed_to(files)
-    topics = budget.topics(files)
+    topics = index_limits.topics(files)
     if topics and memdir.INDEX_NAME not in files:
         yield Found(
             CHECK, "no-index", "warn", f"There is no {memdir.INDEX_NAME} that can be read: an agent loads nothing from {plural(len(topics), 'memory', 'memories')}.",

@@ -5,6 +5,7 @@ rounded up ("in 6 h" is never later than said), so that a page never promises so
 """
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 _MONTH, _YEAR = 30 * _DAY, 365 * _DAY
@@ -38,6 +39,7 @@ def span(delta: timedelta) -> str:
     return _rough(delta, round_up=True) or "less than a minute"
 
 
+@lru_cache(maxsize=64)  # a few settings, told for each of thousands of projects
 def exact(delta: timedelta) -> str:
     """A configured length, nothing rounded: "24 h", "10 min", "1 h 30 min", "3 days"."""
     total = delta.total_seconds()

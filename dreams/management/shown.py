@@ -15,9 +15,12 @@ from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.management import named
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
-from dreams.services import blobs, dreaming, proposals
+from dreams.services import blobs, dreaming, proposals, review
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.proposals import summaries
+
+#: So much of what names the state that a second person was shown is enough to type.
+LEAST_SEEN = 12
 
 
 def report(done: ApplyReport) -> dict[str, Any]:
@@ -135,7 +138,20 @@ def _proposal(made: Proposal, files: Iterable[FileChange], diff: bool) -> dict[s
         "summary": made.summary,
         "operations": [{"key": o.key, "kind": o.kind, "reason": o.reason} for o in made.operations.all()],
         "findings": [_finding(f) for f in made.findings.select_related("file", "hunk")],
+        "second_person": _second_person(made),
         "files": [_file(file, diff) for file in files],
+    }
+
+
+def _second_person(made: Proposal) -> dict[str, Any] | None:
+    """What waits for a second person, who approved it, and the word for exactly this state of it."""
+    waits = review.missing([made]).get(made.pk)
+    if waits is None:
+        return None
+    return {
+        "files": [file.path for file in waits.files],
+        "approved_by": sorted(waits.by),
+        "seen": waits.seen[:LEAST_SEEN],
     }
 
 
@@ -224,7 +240,14 @@ def diff_words(result: dict[str, Any] | Any) -> list[str]:
             lines += [f"    + {line}" for line in added]
             lines += [f"      {_cited(quote)}" for quote in hunk["evidence"]]
             lines += [f"      {g['fate']} {g['target']}: {g['text']}" for g in hunk["ledger"]]
-    return [*lines, *chain.from_iterable(map(named.words, result["findings"]))]
+    lines += chain.from_iterable(map(named.words, result["findings"]))
+    if waits := result["second_person"]:
+        by = " and ".join(waits["approved_by"])
+        lines += [
+            f"\nWaits for a second person: {', '.join(waits['files'])}, approved by {by}. To approve exactly this: "
+            f"decide {result['proposal']} --approve --second {waits['seen']}"
+        ]
+    return lines
 
 
 def _cited(quote: Mapping[str, Any]) -> str:

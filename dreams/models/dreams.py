@@ -90,7 +90,7 @@ class DreamRun(models.Model):
     output_tokens = models.BigIntegerField(default=0)
     cache_read_tokens = models.BigIntegerField(default=0)
     cache_creation_tokens = models.BigIntegerField(default=0)
-    cost_usd = models.DecimalField(
+    priced_usd = models.DecimalField(
         max_digits=12,
         decimal_places=6,
         null=True,
@@ -144,7 +144,7 @@ class DreamRun(models.Model):
     @property
     def whole_cost(self) -> Decimal | None:
         """Dollars; None when a price is missing for any of its tokens."""
-        return None if self.unpriced_tokens else self.cost_usd or Decimal(0)
+        return None if self.unpriced_tokens else self.priced_usd or Decimal(0)
 
 
 class DreamSession(models.Model):

@@ -6,18 +6,19 @@ from django.db import models
 
 
 class Snooze(models.Model):
-    """Something that waits and is not shown until a day, or until the next dream has ended."""
+    """Something that waits and is not shown to one account until a day, or until the next dream has ended."""
 
-    item = models.CharField(max_length=80, unique=True, help_text="The id of the proposal, or “questions”.")
+    item = models.CharField(max_length=80, help_text="The id of the proposal, or “questions”.")
     kind = models.CharField(
         max_length=12, help_text="Why it waited then. It comes back once it waits for another reason."
     )
     until = models.DateTimeField(null=True, blank=True, help_text="Empty: until the next dream has ended.")
     made_at = models.DateTimeField()
-    made_by = models.CharField(max_length=150, blank=True)
+    made_by = models.CharField(max_length=150, blank=True, help_text="The account that it is put off for.")
 
     class Meta:
         ordering = ["until", "made_at"]
+        constraints = [models.UniqueConstraint(fields=["item", "made_by"], name="snoozed_once_per_account")]
 
     def __str__(self) -> str:
         return f"{self.item} until {self.until or 'the next dream'}"

@@ -58,6 +58,11 @@ class Proposal(models.Model):
     undoes = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="undone_by"
     )
+    undo_asked = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Of an undo that is reviewed: the hunks that it takes back, whether they may be proposed again, and why.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=150, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)

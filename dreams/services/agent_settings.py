@@ -38,8 +38,8 @@ EVENT = "SessionEnd"
 VERBS = ["hook", "session-end"]
 TIMEOUT = 1  # seconds that the agent gives the command; it needs half of one at most
 BACKUPS_KEPT = 5
-MOST_BYTES = 1024 * 1024
-LOCK_SECONDS = 5.0
+MOST_BYTES = 1024 * 1024  # of a settings file; chosen
+LOCK_SECONDS = 5.0  # that a person waits for another of our processes
 SLOW_LOCK = 0.1
 Values = dict[str, Any]
 

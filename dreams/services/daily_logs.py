@@ -17,7 +17,7 @@ from dreams.services import blobs
 
 #: What one dream reads, the newest days first; the rest is still new for the next one.
 MOST_LOGS = 400
-MOST_LINES = 20_000
+MOST_LINES = 20_000  # a bound of time; chosen
 
 
 def of_project(project: Project) -> list[Memory]:

@@ -20,7 +20,7 @@ from django.db.utils import DatabaseError, InterfaceError, OperationalError, Pro
 
 from memoryweb import datadir
 
-LOCK_SECONDS = 120
+LOCK_SECONDS = 120  # chosen: longer than any update is expected to take
 ANOTHER_UPDATES = f"Another process has been bringing the database up to date for {LOCK_SECONDS} s. Look for it, then try again."
 OURS = "dreams"
 #: Where copies lie in the data directory, and how many: an update that went wrong may be followed by a second try.

@@ -13,7 +13,7 @@ from django.db.models import Count, F, Sum
 from django.db.models.functions import Length
 
 from dreams import conf
-from dreams.engines.anthropic import briefing, catching
+from dreams.engines.anthropic import catching, prompt
 from dreams.engines.anthropic.budget import Estimate, Guess, Size, estimate, words
 from dreams.engines.handover import model as handover
 from dreams.lib.files.text import plural
@@ -125,15 +125,15 @@ def size_of(project: Project) -> Size:
     typed = Prompt.objects.filter(
         session__in=[pk for pk, _, _ in new], offset__gte=F("session__used_bytes")
     ).annotate(chars=Length("text"))
-    prompt = (
+    first = (
         RULES_CHARS
-        + LINE_CHARS * min(notes["n"], briefing.MOST_FILES)
-        + min(index, briefing.INDEX_CHARS)
-        + SESSION_LINE_CHARS * min(len(new), briefing.MOST_SESSIONS)
-        + min(sum(typed.values_list("chars", flat=True)[:PROMPTS]), briefing.PROMPTS_CHARS)
+        + LINE_CHARS * min(notes["n"], prompt.MOST_FILES)
+        + min(index, prompt.INDEX_CHARS)
+        + SESSION_LINE_CHARS * min(len(new), prompt.MOST_SESSIONS)
+        + min(sum(typed.values_list("chars", flat=True)[:PROMPTS]), prompt.PROMPTS_CHARS)
     )
     material = (notes["size"] or 0) + sum(max(0, size - used) for _, used, size in new)
-    return Size(prompt, material, len(new))
+    return Size(first, material, len(new))
 
 
 def _past(project: Project, model: str) -> list[tuple[int, Decimal | None]]:

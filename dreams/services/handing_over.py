@@ -31,7 +31,7 @@ CALLS_TO_ASK_AGAIN = 3
 LOOK_SECONDS, BEAT_SECONDS = 1.0, 10.0
 #: Ten missed beats: the worker is gone.
 LOST = dt.timedelta(seconds=100)
-NOT_TAKEN = dt.timedelta(minutes=30)
+NOT_TAKEN = dt.timedelta(minutes=30)  # in the queue: then its task is lost; chosen
 INTERRUPTED = "It was interrupted before it was done. Ask again."
 
 

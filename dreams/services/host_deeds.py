@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 #: A request that no worker took for this long has lost its task.
 HAND_OUT_AGAIN = dt.timedelta(minutes=5)
-MOST_ATTEMPTS = 3
+MOST_ATTEMPTS = 3  # after a worker died at it; chosen
 MOST_AT_ONCE = 50
 
 

@@ -50,7 +50,7 @@ class NotAccepted(project_lock.ProjectElsewhere):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AskedDeed:
     """What a person wants done, as ids. `seen` maps a path to the sha256 that they saw, "" where there is no file."""
 
     deed: HostRequest.Deed
@@ -115,7 +115,7 @@ def _not_accepted(key: str, what: str) -> NotAccepted:
 # --- Asking -------------------------------------------------------------------------------------------------------
 
 
-def ask(wish: Wish, actor: Actor) -> HostRequest:
+def ask(wish: AskedDeed, actor: Actor) -> HostRequest:
     """The row that asks for it; the one that waits already, where it was asked before. Raises NotAccepted."""
     if not Host.objects.filter(key=wish.owner, accepts_requests=True).exists():
         raise _not_accepted(wish.owner, wish.project.slug if wish.project else "This")
@@ -182,12 +182,13 @@ def record(action: str, request: HostRequest, actor: Actor) -> None:
     )
 
 
-def to_apply(proposal: Proposal, *, rebased: bool = False) -> Wish:
-    """Raises FindingInTheWay: what blocks it is confirmed where it is asked."""
+def to_apply(proposal: Proposal, *, rebased: bool = False) -> AskedDeed:
+    """Raises ReviewRefused: what blocks it is decided and confirmed where it is asked."""
     if proposal.state == Proposal.State.OPEN:
+        review.refuse_undecided(proposal)
         review.refuse_open_findings(proposal)
     seen = decided(proposal)
-    return Wish(Deed.APPLY, proposal.project, {"rebased": rebased}, seen, proposal)
+    return AskedDeed(Deed.APPLY, proposal.project, {"rebased": rebased}, seen, proposal)
 
 
 def decided(proposal: Proposal) -> dict[str, str]:
@@ -209,7 +210,7 @@ def decided(proposal: Proposal) -> dict[str, str]:
 
 def to_undo(
     proposal: Proposal, selection: rollback.Selection, *, reason: str = "", never_again: bool = False
-) -> Wish:
+) -> AskedDeed:
     given = {
         "paths": list(selection.paths),
         "hunks": list(selection.hunk_ids),
@@ -217,38 +218,40 @@ def to_undo(
         "never_again": never_again,
     }
     seen = current(proposal.project, proposal.files.values_list("path", flat=True))
-    return Wish(Deed.UNDO, proposal.project, given, seen, proposal)
+    return AskedDeed(Deed.UNDO, proposal.project, given, seen, proposal)
 
 
-def to_edit(memory: Memory, content: str, base_sha: str, reason: str = "") -> Wish:
+def to_edit(memory: Memory, content: str, base_sha: str, reason: str = "") -> AskedDeed:
     [sha] = blobs.put_many([text.encode(content)])
     given = {"memory": memory.pk, "text": sha, "reason": redact(reason)}
-    return Wish(Deed.EDIT, memory.project, given, {memory.path: base_sha})
+    return AskedDeed(Deed.EDIT, memory.project, given, {memory.path: base_sha})
 
 
-def to_forget(memory: Memory, reason: str = "") -> Wish:
+def to_forget(memory: Memory, reason: str = "") -> AskedDeed:
     given = {"memory": memory.pk, "reason": redact(reason)}
-    return Wish(Deed.FORGET, memory.project, given, {memory.path: memory.sha256})
+    return AskedDeed(Deed.FORGET, memory.project, given, {memory.path: memory.sha256})
 
 
-def to_restore(project: Project, path: str, sha: str, reason: str = "") -> Wish:
+def to_restore(project: Project, path: str, sha: str, reason: str = "") -> AskedDeed:
     given = {"path": path, "sha": sha, "reason": redact(reason)}
-    return Wish(Deed.RESTORE, project, given, current(project, [path]))
+    return AskedDeed(Deed.RESTORE, project, given, current(project, [path]))
 
 
-def to_purge(project: Project, wanted: Collection[str], reason: str = "") -> Wish:
+def to_purge(project: Project, wanted: Collection[str], reason: str = "") -> AskedDeed:
     """Each host names secrets with a key of its own, so a secret is named by a place of it in a kept text."""
     places = secret_purge.places_of(project, wanted)
-    return Wish(Deed.PURGE, project, {"places": places, "reason": redact(reason)})
+    return AskedDeed(Deed.PURGE, project, {"places": places, "reason": redact(reason)})
 
 
-def to_propose_moment(project: Project, when: dt.datetime, paths: Collection[str], reason: str = "") -> Wish:
+def to_propose_moment(
+    project: Project, when: dt.datetime, paths: Collection[str], reason: str = ""
+) -> AskedDeed:
     given = {"when": when.isoformat(), "paths": sorted(paths), "reason": redact(reason)}
-    return Wish(Deed.MOMENT, project, given)
+    return AskedDeed(Deed.MOMENT, project, given)
 
 
-def to_write_cards(project: Project) -> Wish:
-    return Wish(Deed.CARDS, project, {}, approved_cards(project))
+def to_write_cards(project: Project) -> AskedDeed:
+    return AskedDeed(Deed.CARDS, project, {}, approved_cards(project))
 
 
 def approved_cards(project: Project) -> dict[str, str]:

@@ -27,13 +27,13 @@ from django.utils import timezone
 from dreams.models import LoginLink, LoginSession
 from dreams.services import auditlog
 
-LIFETIME = dt.timedelta(minutes=10)
+LIFETIME = dt.timedelta(minutes=10)  # of a link, which is opened as it is printed; chosen
 OWNER = "owner"
 # 32 signs that are not mistaken for one another when read aloud; 20 of them are 100 bits.
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 20
 GROUP = 5
-TRIES = 10
+TRIES = 10  # wrong passwords for one account from one address, in TRIES_SECONDS; chosen
 TRIES_SECONDS = 60
 
 

@@ -24,18 +24,20 @@ class Ambiguous(LookupError):
 
 
 def project(name: str, *, anywhere: bool = False) -> Project:
-    """By slug, memory directory (absolute, relative or `~`) or id: of this host, and `anywhere` else of another one.
+    """By slug, memory directory (absolute, relative or `~`) or id, else by the name that the pages show.
 
-    Raises Unknown, Ambiguous.
+    Of this host, and `anywhere` else of another one. Raises Unknown, Ambiguous.
     """
     name = text.storable(name)
     where = Q(slug=name) | Q(memory_dir__in=_directories(name))
     if name.isascii() and name.isdecimal() and len(name) <= LONGEST_ID:
         where |= Q(pk=int(name))
-    rows = Project.objects.filter(where).order_by(F("gone_at").asc(nulls_first=True), "pk")
-    found = _only_one(name, rows.filter(host=host())) or _elsewhere(name, rows.exclude(host=host()), anywhere)
-    if found is not None:
-        return found
+    for meant in (where, Q(name=name) & ~Q(name="")):
+        rows = Project.objects.filter(meant).order_by(F("gone_at").asc(nulls_first=True), "pk")
+        here, others = rows.filter(host=host()), rows.exclude(host=host())
+        found = _only_one(name, here) or _elsewhere(name, others, anywhere)
+        if found is not None:
+            return found
     raise Unknown(f"No project {name!r}.{_near(name)} `projects` lists them; `discover` looks for new ones.")
 
 

@@ -133,6 +133,20 @@ def remove(name: str, by: Actor) -> None:
         login.end(LoginSession.objects.filter(user=user), by.name, by_command=by.by_command)
 
 
+def reset_password(name: str, password: str, by: Actor) -> None:
+    """A new password for somebody else, who forgot theirs; wherever the account is logged in, that ends.
+
+    Raises PersonRefused, and login.PasswordRefused for a password that is too weak.
+    """
+    with transaction.atomic():
+        user = find(name)
+        _refuse_owner(user)
+        if user.username == by.name:
+            raise PersonRefused("Your own password is changed with the present one. Nothing was changed.")
+        login.set_password(user.username, password, by.name)
+        login.end(LoginSession.objects.filter(user=user), by.name, by_command=by.by_command)
+
+
 def find(name: str) -> User:
     """Raises PersonRefused where nobody who may log in is called so."""
     user = everybody().filter(username=name).first()

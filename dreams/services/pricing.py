@@ -24,11 +24,11 @@ from dreams.models import DreamRun, DreamUsage, ModelRequest, Price, Project, Se
 from dreams.services import database
 from dreams.services.scheduling.gates import day_start, month_start
 
-MOST_PRICES = 2_000
+MOST_PRICES = 2_000  # rows that somebody may have made: a bound of memory
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ModelLimits:
     """Tokens that a model holds at once, and of its longest answer; None where it is not known."""
 
     context_window: int | None = None
@@ -52,10 +52,10 @@ class PriceBook:
         """Prompt lengths above which some model costs more, lowest first."""
         return sorted({row.above_prompt_tokens for row in self.rows if row.above_prompt_tokens})
 
-    def limits(self, model: str) -> Limits:
+    def limits(self, model: str) -> ModelLimits:
         """What is known of a model now, of its newest row that says so."""
         rows = [row for row in self.rows if row.model in (model, same_model(model))]
-        return Limits(
+        return ModelLimits(
             next((row.context_window for row in rows if row.context_window), None),
             next((row.max_output for row in rows if row.max_output), None),
         )

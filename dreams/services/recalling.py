@@ -57,7 +57,7 @@ class Recall:
     """`index` is the part of the index that every session loads; `looked_at` counts the memories that were compared."""
 
     chosen: list[Chosen]
-    left_out: tuple[recall.LeftOut, ...]
+    left_out: tuple[recall.NotChosen, ...]
     index: bytes
     looked_at: int
     beyond: int

@@ -9,15 +9,18 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 from django.db import DatabaseError
+from django.db.models import QuerySet
 
 from dreams.lib.agents.claude_code.projects import slug_of
 from dreams.lib.secrets.masking import HIDDEN, Mask
 from dreams.lib.secrets.redact import values
 from dreams.models import Memory, Project, TranscriptFolder
 from dreams.services import database
+from dreams.services.prepared import prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +41,23 @@ class SecretPaths:
 NONE = SecretPaths(Mask(), {})
 
 
-def known() -> SecretPaths:
-    """Those of all memories and folders, gone ones too: the audit log names them. None where the database cannot be asked."""
+def _paths() -> QuerySet[Memory, tuple[Any, ...]]:
     projects = Project.objects.filter(secret_in_path=True).order_by()
     folders = TranscriptFolder.objects.filter(project__secret_in_path=True).order_by()
     columns = [
         *(projects.values_list(name) for name in ("memory_dir", "slug", "root", "repo_dir")),
         *(folders.values_list(name) for name in ("path", "cwd")),
     ]
+    return Memory.objects.filter(secret_in_path=True).order_by().values_list("path").union(*columns)
+
+
+_ask = prepared(_paths)
+
+
+def known() -> SecretPaths:
+    """Those of all memories and folders, gone ones too: the audit log names them. None where the database cannot be asked."""
     try:
-        paths = Memory.objects.filter(secret_in_path=True).order_by().values_list("path").union(*columns)
-        return _of([path for (path,) in paths])
+        return _of([path for (path,) in _ask()])
     except DatabaseError:
         return NONE
 

@@ -1,5 +1,5 @@
-"""Notes on sessions: the agent's own and those for a hand-over. Kept as blobs without their secrets, found by search
-with the session's title."""
+"""What a session left behind: notes, the agent's own and those for a hand-over, kept as blobs without their secrets and found
+by search with its title; and the tasks that the agent left unfinished."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import datetime as dt
 from collections.abc import Iterable
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from dreams import conf
 from dreams.engines.handover import rules, sections
 from dreams.lib.files import text as text_files
 from dreams.lib.secrets import redact
-from dreams.models import Session, SessionNotes
+from dreams.models import OpenEnd, Project, Session, SessionNotes
 from dreams.services import blobs, project_lock
 
 
@@ -84,3 +85,26 @@ def keep_bodies(
     session: Session, origin: SessionNotes.Origin, bodies: dict[str, str], found: rules.Seen
 ) -> SessionNotes:
     return keep(session.pk, origin, sections.written(bodies), at=timezone.now(), size=found.size)
+
+
+def open_ends(project: Project | OuterRef) -> QuerySet[OpenEnd]:
+    """The tasks left unfinished, of the newest session first, and in the agent's order within it.
+
+    A session that was resumed in another file took its tasks along: they are told once, as the newer one left them.
+    """
+    later = Q(touched_at__gt=OuterRef("session__touched_at")) | Q(
+        touched_at=OuterRef("session__touched_at"), pk__gt=OuterRef("session_id")
+    )
+    resumed = Session.objects.filter(
+        later, root_key=OuterRef("session__root_key"), project=OuterRef("session__project")
+    )
+    rows = OpenEnd.objects.filter(~Exists(resumed), session__project=project)
+    return rows.order_by("-session__touched_at", "-session_id", "number")
+
+
+def open_ends_of(sessions: Iterable[int]) -> dict[int, list[OpenEnd]]:
+    """The tasks left unfinished in each, for search: a session is found by what it left unfinished. One query."""
+    found: dict[int, list[OpenEnd]] = {}
+    for row in OpenEnd.objects.filter(session__in=list(sessions)).order_by("session", "number"):
+        found.setdefault(row.session_id, []).append(row)
+    return found

@@ -23,7 +23,7 @@ from dreams.services import project_lock, proposals
 from dreams.services.memories import syncing
 from dreams.services.questions.asking import hold
 
-MOST_OPEN = 5
+MOST_OPEN = 5  # that wait for the person; chosen
 MOST_A_DAY = 20
 NAME_CHARS, DESCRIPTION_CHARS, TEXT_CHARS = 80, 200, 4_000
 ACTOR = "agent"

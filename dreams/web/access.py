@@ -46,7 +46,7 @@ _REVIEWER = """
 _ADMIN = """
     project-purge project-trust search-rebuild schedule-run schedule-remove engines-test
     settings project-settings settings-reset project-settings-reset settings-pause settings-resume settings-digest
-    person-add person-role person-remove
+    person-add person-role person-password person-remove
     policy-answer policy-end feed-make feed-revoke hook hook-write
 """
 #: The name of an address → the least role that may use it. An address without a row is refused to everybody.

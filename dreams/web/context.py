@@ -16,6 +16,7 @@ from django_q.models import Schedule
 from dreams.models import Proposal
 from dreams.services.hosts import cluster_name, host, names
 from dreams.services.inbox import waiting
+from dreams.services.prepared import prepared
 
 # The queue looks at its schedules about every 30 s; three missed looks are no coincidence.
 OVERDUE = dt.timedelta(minutes=2)
@@ -29,7 +30,7 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
     if user is None or not user.is_authenticated:
         return {"favicon": favicon(0)}
     try:
-        count, newest = proposals_now()
+        count, newest = proposals_now(user.get_username())
         running = scheduler_runs(timezone.now())
         hosts = names()
     except DatabaseError:
@@ -46,12 +47,23 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def proposals_now() -> tuple[int, int]:
-    """How many have a decision open, and the newest proposal's id, 0 without any. One query, whatever was decided before."""
-    is_open = waiting.open_decisions(timezone.now()).order_by()
+def _newest(now: dt.datetime, reader: str) -> QuerySet[Proposal, tuple[Any, ...]]:
+    is_open = waiting.open_decisions(now, reader).order_by()
     open_now = is_open.values("state").annotate(n=Count("pk")).values("n")
     newest = Proposal.objects.order_by("-pk").annotate(waiting=Coalesce(Subquery(open_now), 0))
-    pk, count = newest.values_list("pk", "waiting").first() or (0, 0)
+    return newest.values_list("pk", "waiting")[:1]
+
+
+_ask = prepared(_newest)
+
+
+def proposals_now(reader: str) -> tuple[int, int]:
+    """How many have a decision open that the account `reader` did not put off, and the newest proposal's id, 0 without any.
+
+    One query, whatever was decided before.
+    """
+    rows = _ask(timezone.now(), reader)
+    pk, count = rows[0] if rows else (0, 0)
     return count, pk
 
 

@@ -27,16 +27,15 @@ class Listed(Generic[T]):
         return self.page.paginator.count
 
 
-def page_of(rows: Any, number: str | int | None, size: int) -> Page[Any]:
-    """Page `number` of a queryset or list; a number out of range or no number at all is the nearest page."""
-    return Paginator(rows, size).get_page(number)
+def page_of(rows: Any, number: str | int | None, size: int, total: int | None = None) -> Page[Any]:
+    """Page `number` of a queryset or list; a number out of range or no number at all is the nearest page.
 
-
-def first_page(rows: Any, size: int, total: int) -> Page[Any]:
-    """The first page of rows of which it is known how many there are: they are not counted."""
+    Rows of which it is known how many there are (`total`) are not counted.
+    """
     paginator = Paginator(rows, size)
-    paginator.count = total
-    return paginator.get_page(1)
+    if total is not None:
+        paginator.count = total
+    return paginator.get_page(number)
 
 
 def listed(page: Page[Any], make: Callable[[Any], T]) -> Listed[T]:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
@@ -15,6 +14,7 @@ from playwright.sync_api import sync_playwright
 
 from dreams.services.login import ensure_owner
 from tests.browser import shots
+from tests.browser.windows import Windows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -49,22 +49,36 @@ def address(live_server: LiveServer, settings: SettingsWrapper) -> str:
     return f"http://127.0.0.1:{live_server.thread.port}"
 
 
+@pytest.fixture(scope="session")
+def windows(chromium: Browser) -> Windows:
+    return Windows(chromium)
+
+
 @pytest.fixture
-def visitor(chromium: Browser, address: str) -> Iterator[Page]:
+def visitor(windows: Windows, address: str) -> Iterator[Page]:
     """A browser window of someone not logged in; anything its console complains about fails the test."""
-    context = chromium.new_context()
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda asked: _is_elsewhere(asked.url) and complaints.append(f"asked for {asked.url}"))
-    yield page
-    context.close()
-    assert complaints == []
+    with windows.one(address) as page:
+        yield page
 
 
-def _is_elsewhere(url: str) -> bool:
-    return urlsplit(url).hostname not in ("127.0.0.1", "localhost", None)
+@pytest.fixture
+def plain(windows: Windows, address: str) -> Iterator[Page]:
+    """The same, where no script runs."""
+    with windows.one(address, java_script_enabled=False) as page:
+        yield page
+
+
+@pytest.fixture
+def phone(windows: Windows, address: str) -> Iterator[Page]:
+    """The same, in the hand."""
+    with windows.one(
+        address,
+        viewport={"width": 390, "height": 844},
+        has_touch=True,
+        is_mobile=True,
+        reduced_motion="reduce",
+    ) as page:
+        yield page
 
 
 @pytest.fixture

@@ -10,16 +10,18 @@ from axe_playwright_python.sync_playwright import Axe
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-Form = tuple[str, int, Sequence[str]]
+# Colours, width, and the rules: none named is all of them, None is only whether the page fits.
+Form = tuple[str, int, Sequence[str] | None]
 CONTRAST = "color-contrast"
 COLOURS = (CONTRAST, "link-in-text-block")
 # What depends on the width.
 LAYOUT = ("target-size", "scrollable-region-focusable")
+WIDE, NARROW = 1280, 360
 # In the light by all rules; in the dark only colours differ, and in a narrow window the layout and what it uncovers.
 FORMS: Sequence[Form] = (
-    ("light", 1280, ()),
-    ("dark", 1280, COLOURS),
-    ("dark", 390, (*LAYOUT, CONTRAST)),
+    ("light", WIDE, ()),
+    ("dark", WIDE, COLOURS),
+    ("dark", NARROW, (*LAYOUT, CONTRAST)),
 )
 
 _AXE = Axe().axe_script
@@ -85,13 +87,15 @@ def broken_rules(page: Page, rules: Sequence[str] = ()) -> list[str]:
 
 def judge(page: Page, forms: Sequence[Form] = FORMS) -> list[str]:
     """What is wrong with the page that is open, in each of its `forms`; it is loaded once."""
-    bring_rules(page)
+    if any(rules is not None for _, _, rules in forms):
+        bring_rules(page)
     wrong: list[str] = []
     for scheme, width, rules in forms:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type] # one of the two
         page.set_viewport_size({"width": width, "height": 900})
         form = f"{page.url}, {scheme}, {width} px"
-        wrong += [f"{form}: {found}" for found in broken_rules(page, rules)]
+        if rules is not None:
+            wrong += [f"{form}: {found}" for found in broken_rules(page, rules)]
         if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
             wrong.append(f"{form}: {wide} px wide")
     return wrong

@@ -1,4 +1,4 @@
-"""Every page of the address book, empty and full, in both themes and three widths: nothing barred, spilled or fetched.
+"""Every page of the address book, empty and full, in both themes and two widths: nothing barred, spilled or fetched.
 
 A page that is added to `dreams/web/urls.py` and not opened here fails the last test.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
@@ -40,7 +40,7 @@ from dreams.services.proposals import rebase
 from dreams.services.questions import answering
 from dreams.services.search import index
 from dreams.web import urls
-from tests.browser.judging import COLOURS, LAYOUT, bring_rules, broken_rules
+from tests.browser.judging import FORMS, LAYOUT, NARROW, WIDE, Form, judge
 from tests.browser.shots import log_in
 from tests.world import directory as real
 from tests.world import questions as asked
@@ -51,7 +51,18 @@ from tests.world import talking
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
-WIDE, NARROW, NARROWEST = 1280, 390, 360
+# Another state of a page that was open before: whether it fits; the rules too, by turns, where it shows a kind of element
+# that no page before it had, and in `make test-more` always.
+FITS: Sequence[Form] = (("light", NARROW, None),)
+TURNS: Sequence[Sequence[Form]] = (
+    (("light", WIDE, ()), ("light", NARROW, LAYOUT)),
+    (("dark", NARROW, ()),),
+)
+# What is folded, but no more of it than a person opens; of a question all.
+UNFOLD = """() => [...[...document.querySelectorAll("main details.fold")].slice(0, 6),
+    ...document.querySelectorAll(".question details")].forEach(fold => { fold.open = true; })"""
+KINDS = """() => [...new Set([...document.querySelectorAll("main *")]
+    .map(one => [one.tagName, one.type ?? "", ...one.classList].join(" ")))]"""
 SECRET = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 LONG = "a-name-without-a-single-space-that-goes-on-and-on-until-no-line-can-hold-it-any-more"
 # Fragments, files and ways to another page: no page of their own.
@@ -67,8 +78,10 @@ class Watch:
 
     page: Page
     address: str
+    is_thorough: bool = False
     wrong: list[str] = field(default_factory=list)
     opened: set[str] = field(default_factory=set)
+    kinds: set[str] = field(default_factory=set)
     turn: int = 0
 
     def hear(self, said: str) -> None:
@@ -87,33 +100,20 @@ class Watch:
         self.look(path)
 
     def look(self, path: str) -> None:
-        """The open page in all forms; another state of a page that was open before, in two by turns."""
+        """The open page, in all forms when it is opened first."""
         is_first = (name := _name(path)) not in self.opened
         self.opened.add(name)
         self.turn += 1
-        bring_rules(self.page)
-        self.page.eval_on_selector_all(
-            "main details.fold", "folds => folds.slice(0, 6).forEach(fold => { fold.open = true; })"
-        )
-        if is_first:
-            self._judge(path, "light", WIDE, ())
-            self._judge(path, "dark", WIDE, COLOURS)
-            self._judge(path, "light", NARROW, LAYOUT)
-        else:
-            self._judge(path, *(("light", WIDE), ("dark", NARROW))[self.turn % 2], ())
-            self._fits(path, NARROW)
-        self._fits(path, NARROWEST)
+        self.page.evaluate(UNFOLD)
+        new = set(self.page.evaluate(KINDS)) - self.kinds
+        self.kinds |= new
+        again = TURNS[self.turn % 2] if new or self.is_thorough else FITS
+        self.wrong += [f"{path} at {found}" for found in judge(self.page, FORMS if is_first else again)]
 
-    def _judge(self, path: str, scheme: str, width: int, rules: Sequence[str]) -> None:
-        self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type] # one of the two
-        self._fits(path, width)
-        for found in broken_rules(self.page, rules):
-            self.wrong.append(f"{path}, {scheme}, {width} px: {found}")
-
-    def _fits(self, path: str, width: int) -> None:
-        self.page.set_viewport_size({"width": width, "height": 900})
-        if (wide := self.page.evaluate("document.documentElement.scrollWidth")) > width:
-            self.wrong.append(f"{path}: {wide} px wide in a window of {width}")
+    def glance(self, path: str) -> None:
+        """A page that has nothing to show yet: what it is judged by comes later."""
+        self.page.goto(self.address + path)
+        self.wrong += [f"{path} at {found}" for found in judge(self.page, FITS)]
 
 
 @pytest.fixture
@@ -132,19 +132,30 @@ def watch(chromium: Browser, address: str) -> Iterator[Watch]:
 
 
 def _name(path: str) -> str:
+    """Of the address, and which part of the page it shows."""
+    asked = urlsplit(path)
     try:
-        return str(resolve(urlsplit(path).path).url_name)
+        name = str(resolve(asked.path).url_name)
     except Resolver404:
         return ""
+    return " ".join([name, *parse_qs(asked.query).get("show", ())])
 
 
-def test_every_page_is_whole_in_every_form(watch: Watch, tmp_path: Path, settings: SettingsWrapper) -> None:
+@pytest.mark.parametrize(
+    "is_thorough",
+    [False, pytest.param(True, marks=pytest.mark.more)],
+    ids=["rules where it is new", "rules in each state"],
+)
+def test_every_page_is_whole_in_every_form(
+    watch: Watch, tmp_path: Path, settings: SettingsWrapper, is_thorough: bool
+) -> None:
+    watch.is_thorough = is_thorough
     settings.ROOTS = config_folders(tmp_path)
     watch.open("/login/")
     watch.page.goto("about:blank")  # else the link is only another place of the same page
     log_in(watch.page, watch.address)
     for path in ("/", "/projects/", "/dreams/", "/schedules/", "/usage/"):
-        watch.open(path)
+        watch.open(path) if is_thorough else watch.glance(path)
     for path in full_installation(tmp_path):
         watch.open(path)
     people.add("anna", people.Role.REVIEWER, review.Actor("owner"))
@@ -186,11 +197,11 @@ def _any_address(name: str) -> str:
 
 
 def full_installation(folder: Path) -> list[str]:
-    """Make projects in every state; the addresses of all that can be looked at."""
+    """Make projects in every state; the addresses of all that can be looked at, those that show most first."""
+    first = [*caught(folder / "caught"), *scheduled()]
+    with_little = dreams_of_every_end()
     return [
-        *caught(folder / "caught"),
-        *scheduled(),
-        *dreams_of_every_end(),
+        *first,
         *waiting(folder / "waiting"),
         *conflicting(folder / "conflicting"),
         *written(folder / "written"),
@@ -200,11 +211,13 @@ def full_installation(folder: Path) -> list[str]:
         "/",
         "/projects/",
         "/dreams/",
+        "/usage/",
         "/audit/?check=1",
         "/settings/",
         "/engines/",
         "/settings/hook/",
         "/health/",
+        *with_little,
     ]
 
 
@@ -324,10 +337,12 @@ def waiting(folder: Path) -> list[str]:
 
 
 def asking(folder: Path) -> list[str]:
-    """A project whose dream asked, with one question answered and one put off, and its statements."""
+    """A project whose dream asked, with its statements; and one where a question is answered and one put off."""
     project = asked.make_project(folder)
     proposal = asked.propose(project)
-    question, answered, later, *_ = asked.ask_all(project, proposal)
+    question, *_ = asked.ask_all(project, proposal)
+    past = asked.make_project(folder / "past", LONG)
+    _, answered, later, *_ = asked.ask_all(past)
     answering.answer(answered, "replace", real.ME)
     answering.later(later, real.ME)
     memory = project.memories.get(path="project_deploys.md")
@@ -335,7 +350,7 @@ def asking(folder: Path) -> list[str]:
         f"/review/{proposal.public_id}/",
         "/questions/",
         f"/questions/{question.public_id}/",
-        f"/projects/{project.pk}/questions/",
+        *(f"/projects/{one.pk}/questions/" for one in (project, past)),
         f"/projects/{project.pk}/statements/?value=kind-eu-1",
         f"/projects/{project.pk}/checkup/",
         f"/memories/{memory.pk}/",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from dreams.models import DreamRun, Turn
 from dreams.services.login import make_link
@@ -42,11 +42,8 @@ def test_the_preview_follows_what_is_typed_and_nothing_is_saved(window: Page, ad
     assert memory.versions.count() == 1
 
 
-def test_without_javascript_a_memory_is_previewed_and_found(
-    chromium: Browser, address: str, world: World
-) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_without_javascript_a_memory_is_previewed_and_found(plain: Page, address: str, world: World) -> None:
+    page = plain
     page.goto(f"{address}/projects/")
     page.get_by_label("Code").fill(make_link().code)
     page.get_by_role("button", name="Log in").click()
@@ -59,4 +56,3 @@ def test_without_javascript_a_memory_is_previewed_and_found(
     page.get_by_role("button", name="Show what changes").click()
     expect(page.locator(".diff-row.ins")).to_contain_text("Other words.")
     expect(page.get_by_label("Text")).to_have_value("Other words.")
-    context.close()

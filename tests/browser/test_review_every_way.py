@@ -21,7 +21,7 @@ from tests.world import review as desk
 from tests.world import rows
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -191,11 +191,8 @@ def test_by_keys_alone(window: Page, address: str, proposal: Proposal) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Undo one change")
 
 
-def test_by_thumb_at_390(chromium: Browser, address: str, proposal: Proposal) -> None:
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce"
-    )
-    page = context.new_page()
+def test_by_thumb_at_390(phone: Page, address: str, proposal: Proposal) -> None:
+    page = phone
     page.goto(address + make_link().path)
     page.wait_for_url(f"{address}/")
     page.goto(at(address, proposal))
@@ -224,12 +221,10 @@ def test_by_thumb_at_390(chromium: Browser, address: str, proposal: Proposal) ->
     page.get_by_role("button", name="Submit review").tap()
     page.wait_for_url(at(address, proposal))
     expect(page.locator("#messages")).to_contain_text("Written: 4 files.")
-    context.close()
 
 
-def test_without_scripts(chromium: Browser, address: str, proposal: Proposal) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_without_scripts(plain: Page, address: str, proposal: Proposal) -> None:
+    page = plain
     page.goto(at(address, proposal))
     page.get_by_label("Code").fill(make_link().code)
     page.get_by_role("button", name="Log in").click()
@@ -274,4 +269,3 @@ def test_without_scripts(chromium: Browser, address: str, proposal: Proposal) ->
     expect(page.locator("#messages")).to_contain_text("Undone: ")
     assert "last month" in read(proposal, "topics/topic_01.md")
     assert "February 2026" in read(proposal, "topics/topic_02.md")
-    context.close()

@@ -15,7 +15,7 @@ from tests.world import directory as world
 from tests.world import review as desk
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Dialog, Locator, Page
+    from playwright.sync_api import Dialog, Locator, Page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FOCUS = "document.activeElement.id"
@@ -140,15 +140,13 @@ def test_a_typed_text_is_not_lost_without_a_word(window: Page, address: str, pro
     page.get_by_role("link", name="Projects").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Projects")
     assert len(asked) == 2
+    page.remove_listener("dialog", stay)
 
 
 def test_on_a_phone_one_decision_fills_the_screen_and_its_verdict_is_at_the_thumb(
-    chromium: Browser, address: str, proposal: Proposal
+    phone: Page, address: str, proposal: Proposal
 ) -> None:
-    context = chromium.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce"
-    )
-    page = context.new_page()
+    page = phone
     page.goto(address + make_link().path)
     page.wait_for_url(f"{address}/")
     review.decide(proposal, [desk.hunk_with(proposal, "very short")], Hunk.Verdict.REJECTED, world.ME)
@@ -164,4 +162,3 @@ def test_on_a_phone_one_decision_fills_the_screen_and_its_verdict_is_at_the_thum
     own.get_by_placeholder("In your own words").fill("Not so.")
     own.get_by_role("button", name="Keep", exact=True).tap()
     expect(own).to_contain_text("Reason kept")
-    context.close()

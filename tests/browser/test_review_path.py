@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,16 +15,14 @@ from dreams.services.apply import applying
 from dreams.services.login import make_link
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
-from tests.browser.judging import FORMS, Form, judge
+from tests.browser.judging import judge
 from tests.world import directory as world
 from tests.world import review as desk
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
 
 pytestmark = pytest.mark.django_db(transaction=True)
-# Of pages that test_every_page opens in both colours: what a narrow window uncovers is not seen there in the dark.
-NARROW_ONLY = FORMS[2:]
 
 
 @pytest.fixture
@@ -105,13 +102,10 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
     assert manifest(memory(project)) == before
 
 
-def test_from_the_code_to_the_undo_without_javascript(
-    chromium: Browser, address: str, proposal: Proposal
-) -> None:
+def test_from_the_code_to_the_undo_without_javascript(plain: Page, address: str, proposal: Proposal) -> None:
     project = proposal.project
     before = manifest(memory(project))
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = plain
     page.goto(f"{address}/review/{proposal.public_id}/")
     page.get_by_label("Code").fill(make_link().code)
     page.get_by_role("button", name="Log in").click()
@@ -133,7 +127,6 @@ def test_from_the_code_to_the_undo_without_javascript(
     page.get_by_role("button", name="Undo 2 decisions").click()
     expect(page.locator("#messages")).to_contain_text("Undone")
     assert manifest(memory(project)) == before
-    context.close()
 
 
 def test_keys_decide_the_present_change_and_undo_it(window: Page, address: str, proposal: Proposal) -> None:
@@ -223,17 +216,15 @@ def test_the_pages_break_no_rule_of_accessibility(window: Page, address: str, pr
     check(window, at)  # changed since
     assert rebase.rebase(change, now) == "conflict"
     check(window, at)
-    check(window, f"{at}conflict/{change.pk}/", NARROW_ONLY)
 
 
-def test_what_is_applied_and_its_undo_break_no_rule_of_accessibility(
+def test_what_is_applied_breaks_no_rule_of_accessibility(
     window: Page, address: str, proposal: Proposal
 ) -> None:
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
     apply_all(proposal)
     at = f"{address}/review/{proposal.public_id}/"
     check(window, at)
-    check(window, f"{at}undo/", NARROW_ONLY)
 
 
 def apply_all(proposal: Proposal) -> None:
@@ -243,11 +234,11 @@ def apply_all(proposal: Proposal) -> None:
     assert applying.apply(proposal, world.ME).complete
 
 
-def check(page: Page, at: str, forms: Sequence[Form] = FORMS) -> None:
-    """The page at `at` in each of its `forms`; no colour is judged on its way to another."""
+def check(page: Page, at: str) -> None:
+    """The page at `at`; no colour is judged on its way to another."""
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.goto(at)
-    assert judge(page, forms) == []
+    assert judge(page) == []
 
 
 def test_a_button_that_has_only_just_come_is_answered_in_place(

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from dreams.models import Prompt, Session
 from dreams.services.login import make_link
@@ -87,9 +87,8 @@ def test_inside_a_session_n_and_p_go_from_match_to_match(
     window.wait_for_url("**line=40*")
 
 
-def test_without_javascript_search_is_a_page(chromium: Browser, address: str, session: Session) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_without_javascript_search_is_a_page(plain: Page, address: str, session: Session) -> None:
+    page = plain
     page.goto(address + make_link().path)
     page.goto(f"{address}/login/")
     page.get_by_label("Code").fill(make_link().code)
@@ -98,7 +97,6 @@ def test_without_javascript_search_is_a_page(chromium: Browser, address: str, se
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Fix flaky auth tests").click()
     expect(page.locator(".turn.marked")).to_contain_text("a turbine")
-    context.close()
 
 
 def test_search_and_reader_fit_every_width_and_the_quick_list_breaks_no_rule(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from dreams.models import Hunk, Project, Version
 from dreams.services import review
@@ -43,10 +43,10 @@ def _make(tmp_path: Path) -> Project:
 
 
 def test_without_a_script_a_removed_memory_comes_back_and_two_versions_are_compared(
-    chromium: Browser, address: str, project: Project
+    plain: Page, address: str, project: Project
 ) -> None:
-    context = chromium.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})
-    page = context.new_page()
+    page = plain
+    page.set_viewport_size({"width": 390, "height": 800})
     page.goto(f"{address}/projects/{project.pk}/")
     page.get_by_label("Code").fill(make_link().code)
     page.get_by_role("button", name="Log in").click()
@@ -68,7 +68,6 @@ def test_without_a_script_a_removed_memory_comes_back_and_two_versions_are_compa
     page.get_by_label("to", exact=True).first.check()
     page.get_by_role("button", name="Compare the two").click()
     expect(page.locator("ins").first).to_contain_text("fresh")
-    context.close()
 
 
 def test_times_are_absolute_on_focus(window: Page, address: str, project: Project) -> None:

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from dreams.engines.anthropic import briefing
+from dreams.engines.anthropic import prompt
 from dreams.models import DreamRun, DreamSession, Project, RequestUsage, Session
 from dreams.services import dreaming
 from dreams.services.discovery import agents
@@ -211,8 +211,8 @@ def test_its_scope_is_in_its_name_on_its_page_and_told_to_the_engine(
     assert "trusting it" not in pages["project"], "a repository is trusted on its own project's page"
     assert all(name in browser.get("/projects/").content.decode() for name in names.values())
     with kit.job(tmp_path / "job") as job:
-        told = briefing.briefing(dataclasses.replace(job, agent="tester", scope="project"))
-        assert "the memory of the agent" not in briefing.briefing(job)
+        told = prompt.briefing(dataclasses.replace(job, agent="tester", scope="project"))
+        assert "the memory of the agent" not in prompt.briefing(job)
     assert "the memory of the agent “tester”, scope project. It is in version control" in told
 
 

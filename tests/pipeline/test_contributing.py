@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.world.cases import each
+
 pytestmark = pytest.mark.not_on_postgresql
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,7 +118,7 @@ def test_there_is_a_recipe_for_each_kind_of_thing() -> None:
     assert set(recipes()) == {f"To add {'an' if kind[0] in 'ae' else 'a'} {kind}" for kind in kinds}
 
 
-@pytest.mark.parametrize("title", recipes())
+@each("title", recipes())
 def test_a_recipe_touches_few_files(title: str) -> None:
     assert len({step.path for step in recipes()[title]}) <= MOST_FILES
 

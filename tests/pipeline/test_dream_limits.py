@@ -91,7 +91,7 @@ def test_a_limit_has_its_own_words_keeps_the_work_and_waits_a_day(
     assert project.not_before is not None
     assert project.not_before > timezone.now() + dt.timedelta(hours=23)
     if "cost" in key:
-        assert run.cost_usd is not None and 0 < run.cost_usd <= value
+        assert run.priced_usd is not None and 0 < run.priced_usd <= value
 
 
 def _page(browser: Client, run: DreamRun) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ from dreams.dev.dreambench.scoring import Score
 from dreams.engines.rules.engine import RulesEngine
 from dreams.engines.types import Edit, Job, Option, Outcome, Question, Reporter
 from dreams.models import Project
-from memoryweb import BASE_DIR
+from tests.world.processes.commands import run
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.not_on_postgresql]
 
@@ -67,10 +65,7 @@ def _again_over_copies(folder: Path) -> list[str]:
 
 def test_the_command_measures_in_a_folder_of_its_own(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path), "MEMORYWEB_DATA_DIR": str(tmp_path / "data"), "PATH": os.environ["PATH"]}
-    line = [sys.executable, "manage.py", "dreambench", "--facts", "12", "--seed", "3", "--json"]
-    done = subprocess.run(
-        line, check=False, env=home, capture_output=True, text=True, timeout=300, cwd=BASE_DIR
-    )
+    done = run("dreambench", "--facts", "12", "--seed", "3", "--json", environment=home)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert set(found["systems"]) == {"rules", "rules, answered", *BASELINES}
@@ -81,10 +76,7 @@ def test_the_command_measures_in_a_folder_of_its_own(tmp_path: Path) -> None:
 
 def test_a_number_of_facts_out_of_range_is_a_usage_error(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path), "MEMORYWEB_DATA_DIR": str(tmp_path / "data"), "PATH": os.environ["PATH"]}
-    line = [sys.executable, "manage.py", "dreambench", "--facts", "3"]
-    done = subprocess.run(
-        line, check=False, env=home, capture_output=True, text=True, timeout=60, cwd=BASE_DIR
-    )
+    done = run("dreambench", "--facts", "3", environment=home)
     assert done.returncode == 2
     assert done.stderr.strip() == "The number of facts must be from 10 to 20,000."
 

@@ -109,8 +109,8 @@ def test_the_demo_server_dreams_the_whole_way_to_a_proposal(
     assert quotes and all(quote.found and quote.role == "user" for quote in quotes)
     assert (world.folder(project) / "MEMORY.md").read_bytes() == before
     run = DreamRun.objects.get()
-    assert run.cost_usd and run.cache_read_tokens > run.input_tokens and run.output_tokens
-    assert result["usage"]["cost_usd"] == float(run.cost_usd)
+    assert run.priced_usd and run.cache_read_tokens > run.input_tokens and run.output_tokens
+    assert result["usage"]["cost_usd"] == float(run.priced_usd)
     assert {turn.phase for turn in Turn.objects.all()} >= {"orient", "gather", "consolidate"}
     assert len(model.calls) == 4 and not LockHold.objects.exists()
 
@@ -278,8 +278,8 @@ def test_a_dream_that_fails_is_counted_against_the_budgets(
     with WireServer(Script([WRITE, status(401)])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         run = failed(project)
-        assert run.cost_usd and run.cost_usd > 0
-        Override.objects.create(key="max_cost_day", value=float(run.cost_usd) + 0.0001)
+        assert run.priced_usd and run.priced_usd > 0
+        Override.objects.create(key="max_cost_day", value=float(run.priced_usd) + 0.0001)
         Project.objects.update(not_before=None)
         with pytest.raises(Refused, match="day"):
             command(project)

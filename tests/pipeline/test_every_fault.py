@@ -119,7 +119,7 @@ def test_every_fault_has_its_end(project: Project, row: Row, monkeypatch: pytest
     _nothing_ran_twice_and_nothing_partial_is_proposed(run, row)
     spent = run.input_tokens + run.cache_read_tokens + run.cache_creation_tokens
     assert spent == counted(server, broken=row.paid) or silent
-    assert run.cost_usd is not None or row.turn == 0
+    assert run.priced_usd is not None or row.turn == 0
 
 
 def _lock_clock_and_memories_are_right(project: Project, before: Any, *, moved: bool) -> None:

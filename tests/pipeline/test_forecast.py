@@ -54,8 +54,8 @@ def test_a_real_dream_costs_what_was_said_before(project: Project, model: WireSe
     run = DreamRun.objects.get()
     low, high = before.tokens
     assert low <= run.tokens <= high
-    assert before.estimate.low.dollars and before.estimate.high.dollars and run.cost_usd
-    assert before.estimate.low.dollars <= run.cost_usd <= before.estimate.high.dollars
+    assert before.estimate.low.dollars and before.estimate.high.dollars and run.priced_usd
+    assert before.estimate.low.dollars <= run.priced_usd <= before.estimate.high.dollars
 
 
 def past(project: Project, *costs: str) -> None:

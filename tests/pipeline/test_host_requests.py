@@ -15,7 +15,7 @@ from django_q.models import OrmQ
 
 from dreams import tasks
 from dreams.lib.files.manifest import manifest
-from dreams.management.base import Refused
+from dreams.management.base import BadUsage, Refused
 from dreams.models import (
     AuditEntry,
     Blob,
@@ -30,7 +30,7 @@ from dreams.models import (
 )
 from dreams.services import host_deeds, host_requests, jobs, project_lock, review, rollback, secret_purge
 from dreams.services.apply import applying
-from dreams.services.host_requests import Deed, Wish
+from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.inbox import waiting
 from dreams.services.memories import syncing
 from dreams.services.proposals.transcript_verdicts import TranscriptVerdicts
@@ -216,7 +216,7 @@ def test_a_task_that_was_lost_is_handed_out_again(approved: Proposal, two: TwoHo
     assert two.tasks(two.desk) == 2
 
 
-WRITES: dict[str, Callable[[Proposal], Wish]] = {
+WRITES: dict[str, Callable[[Proposal], AskedDeed]] = {
     "edit": lambda made: host_requests.to_edit(_memory(made), "Other.\n", _memory(made).sha256, "Better"),
     "forget": lambda made: host_requests.to_forget(_memory(made)),
     "restore": lambda made: host_requests.to_restore(
@@ -257,10 +257,10 @@ def test_redaction_extraction_a_dream_and_a_job_are_started_there(approved: Prop
     )
     Proposal.objects.filter(pk=approved.pk).update(state=Proposal.State.REJECTED)
     for wish in (
-        Wish(Deed.REDACT, project),
-        Wish(Deed.EXTRACT, project),
-        Wish(Deed.DREAM, project, {"engine": "rules", "forced": True}),
-        Wish(Deed.JOB, project, {"job": job.pk}, host=two.desk),
+        AskedDeed(Deed.REDACT, project),
+        AskedDeed(Deed.EXTRACT, project),
+        AskedDeed(Deed.DREAM, project, {"engine": "rules", "forced": True}),
+        AskedDeed(Deed.JOB, project, {"job": job.pk}, host=two.desk),
     ):
         host_requests.ask(wish, world.ME)
     done = two.work()
@@ -289,6 +289,37 @@ def test_a_purge_is_done_there_though_each_host_names_secrets_with_a_key_of_its_
     assert not Blob.objects.filter(data__contains=token.encode()).exists()
 
 
+def test_by_command_secrets_of_another_host_are_listed_and_their_removal_is_asked_of_it(
+    two: TwoHosts, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token = "gh" + "p_" + "m2Rk9WvX4cT7pB1zN6hQ8dJ3sL5yG0fAuEoI"
+    project = world.make_project(tmp_path / "root", {"deploy.md": f"Deploys use {token} there.\n"})
+    two.give(project)
+    [leak] = secret_purge.look(project).found
+    with pytest.raises(project_lock.ProjectElsewhere, match="hosts accept"):
+        call_command("secrets", str(project.pk), "--redact")
+    two.accept()
+    with pytest.raises(Refused, match=f"no secret of that id here. There are: {leak.id}"):
+        call_command("secrets", str(project.pk), "--purge", "nothing")
+    with pytest.raises(BadUsage, match="one thing at a time"):
+        call_command("secrets", str(project.pk), "--redact", "--purge", leak.id)
+    assert not HostRequest.objects.exists()
+    call_command("secrets", str(project.pk), "--redact")
+    assert "Queued for desk" in capsys.readouterr().out
+    [redacted] = two.work()
+    assert redacted.state == State.DONE and "waits for your review" in redacted.text
+    Proposal.objects.update(state=Proposal.State.SUPERSEDED)
+    with two.there():
+        world.put(world.folder(project) / "deploy.md", "Deploys use a token.\n")
+        syncing.refresh(project)
+    call_command("secrets", str(project.pk), "--purge", leak.id, "--reason", "leaked", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["queued"][0]["host"], told["purged"]) == ("desk", 0)
+    assert [one["id"] for one in told["secrets"]] == [leak.id], "nothing is removed before it was done there"
+    assert two.work()[0].state == State.DONE
+    assert not secret_purge.look(project).found
+
+
 def test_a_state_of_before_is_proposed_there(approved: Proposal, two: TwoHosts) -> None:
     before = timezone.now()
     with two.there():
@@ -306,7 +337,7 @@ def test_a_file_that_changed_there_is_brought_up_to_date_there_and_confirmed_her
 ) -> None:
     path = world.folder(approved.project) / "feedback_testing.md"
     path.write_text(path.read_text() + "\nAdded by a session.\n")
-    host_requests.ask(Wish(Deed.BRING_UP, approved.project, proposal=approved), world.ME)
+    host_requests.ask(AskedDeed(Deed.BRING_UP, approved.project, proposal=approved), world.ME)
     [done] = two.work()
     assert done.state == State.DONE and done.text.startswith("1 file updated"), done.text
     file = approved.files.get(path="feedback_testing.md")

@@ -181,7 +181,7 @@ def test_what_follows_waits_for_the_quiet_hours_too() -> None:
 
 def test_the_next_five_times_are_those_at_which_it_starts() -> None:
     settings_changes.set_override("quiet_hours", "22:00-07:00", actor="owner")
-    job = add(expression="0 */8 * * *")
+    job = add(expression="0 */4 * * *")
     shown = jobs.upcoming(job, START, jobs.Clock.load())
     started = []
     now, step = START, 5 * MINUTE

@@ -57,6 +57,20 @@ def test_of_other_machines_the_one_is_named_that_still_has_it() -> None:
         lookup.project("-b")
 
 
+def test_the_name_that_the_pages_show_is_understood_where_nothing_is_called_so() -> None:
+    shown = made("/a/memory", slug="-home-me-app", name="app")
+    assert lookup.project("app") == shown
+    called_so = made("/b/memory", slug="app", name="other")
+    assert lookup.project("app") == called_so
+
+
+def test_a_shown_name_of_two_projects_lists_both() -> None:
+    made("/a/memory", slug="-home-me-app", name="app")
+    made("/b/memory", slug="-work-app", name="app")
+    with pytest.raises(lookup.Ambiguous, match=r"/a/memory.*/b/memory"):
+        lookup.project("app")
+
+
 @pytest.mark.parametrize("text", ["", "~nobody-knows/x", "9" * 40, "²", "a\0b", "-home-me-ap"])
 def test_what_nothing_is_called_is_unknown_and_never_an_error(text: str) -> None:
     made("/a/memory")

@@ -17,7 +17,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dreams.models import OpenEnd, Prompt, Session, TranscriptFile
-from dreams.services import open_ends
+from dreams.services import session_notes
 from dreams.services.search import finding, index
 from dreams.services.search.query import parse
 from tests.world.agent_folder import Record, Root, append, project, session, typed, write
@@ -52,7 +52,7 @@ def made(call: str, name: str) -> Record:
 
 
 def left() -> list[tuple[str, str]]:
-    return [(one.subject, one.status) for one in open_ends.of_project(project())]
+    return [(one.subject, one.status) for one in session_notes.open_ends(project())]
 
 
 def test_unfinished_tasks_are_kept_with_their_line(root: Root, app: Path) -> None:

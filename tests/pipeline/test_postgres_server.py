@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import signal
 import subprocess
 import sys
 import uuid
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from dreams.lib import process
 from tests.world.processes import postgres
 from tests.world.processes.commands import PROJECT
 from tests.world.processes.servers import Home, link_of, until
@@ -50,6 +52,26 @@ def test_three_hosts_start_for_the_first_time_at_once_and_none_fails(
     done = [process.communicate(timeout=postgres.PATIENCE) for process in running]
     assert [process.returncode for process in running] == [0, 0, 0], done
     assert len(json.loads(homes[0].run("hosts", "--json").stdout)["hosts"]) == 3
+
+
+def test_a_run_on_a_server_that_is_ended_ends_its_command_and_its_server(tmp_path: Path) -> None:
+    if reason := postgres.missing():
+        pytest.skip(reason)
+    told = tmp_path / "told"
+    command = f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid()) + os.environ['DATABASE_URL'].rpartition('=')[2]); time.sleep(999)"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tests.world.processes.postgres", sys.executable, "-c", command], cwd=PROJECT
+    )
+    try:
+        text = str(until(lambda: told.exists() and told.read_text(), "the command"))
+        pid, _, folder = text.partition("/")
+        server = int((Path("/", folder) / "data" / "postmaster.pid").read_text().split()[0])
+        running.terminate()
+        assert running.wait(postgres.PATIENCE) == 128 + signal.SIGTERM
+        until(lambda: not (process.is_alive(server) or process.is_alive(int(pid))), "both to end")
+        assert not Path("/", folder).exists()
+    finally:
+        running.kill()
 
 
 def test_doctor_says_what_the_server_and_the_driver_are_and_whether_search_has_its_index(

@@ -149,9 +149,9 @@ def test_two_first_commands_at_once_make_one_database(root: Root, tmp_path: Path
         subprocess.Popen(
             [sys.executable, "manage.py", "discover", "--json"], cwd=PROJECT, env=env, stdout=subprocess.PIPE
         )
-        for _ in range(3)
+        for _ in range(2)
     ]
     reports = [json.loads(process.communicate(timeout=60)[0]) for process in running]
-    assert [process.returncode for process in running] == [0, 0, 0]
-    assert sorted(report["bytes_read"] > 0 for report in reports) == [False, False, True]
+    assert [process.returncode for process in running] == [0, 0]
+    assert sorted(report["bytes_read"] > 0 for report in reports) == [False, True]
     assert len(json.loads(manage(data, "projects", "--json").stdout)["projects"]) == 2

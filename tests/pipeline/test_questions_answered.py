@@ -6,12 +6,14 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from dreams.engines.types import Option, Place
 from dreams.engines.types import Question as Asked
+from dreams.lib import process
 from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Proposal, Question
-from dreams.services import review, rollback
+from dreams.services import hosts, review, rollback
 from dreams.services.apply import applying
 from dreams.services.questions import answering
 from dreams.services.review import ReviewRefused
@@ -122,6 +124,28 @@ def test_the_last_answer_taken_back_closes_the_projects_answers(tmp_path: Path, 
     assert made.state == "superseded"
     again = answering.answer(Question.objects.get(), "replace", world.ME)
     assert again.proposal != made and again.question.state == "waiting"
+
+
+def test_a_submit_of_answers_takes_none_in_and_gives_none_back(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK, ASK_RESET)
+    first, second = Question.objects.order_by("pk")
+    made = answering.answer(first, "replace", world.ME).proposal
+    assert made is not None
+    me = process.current()
+    claim = {
+        "submitting_by": f"{hosts.host()} {me.pid} {me.start_time} x",
+        "submitting_since": timezone.now(),
+    }
+    Proposal.objects.filter(pk=made.pk).update(**claim)
+    with pytest.raises(ReviewRefused, match="being submitted"):
+        answering.answer(second, "replace", world.ME)
+    with pytest.raises(ReviewRefused, match="being submitted"):
+        answering.take_back(first, world.ME)
+    assert made.operations.count() == 1
+    Proposal.objects.filter(pk=made.pk).update(submitting_by="", submitting_since=None)
+    assert answering.answer(second, "replace", world.ME).proposal == made
+    assert answering.take_back(first, world.ME).state == "open"
 
 
 def test_leave_as_it_is_and_not_now_can_be_taken_back(tmp_path: Path, monkeypatch) -> None:

@@ -50,6 +50,18 @@ def test_everything_approved_is_on_disk_and_the_rest_is_untouched(tmp_path: Path
     assert not (folder / ".consolidate-lock").exists()
 
 
+def test_a_review_in_which_nothing_is_decided_is_not_closed(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    before = manifest(world.folder(project))
+    proposal = world.three_changes(project)
+    with pytest.raises(review.ReviewRefused, match=f"Nothing of {proposal.public_id} is decided yet"):
+        applying.apply(proposal, world.ME)
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.OPEN
+    assert not LeftOut.objects.exists() and not proposal.submitting_by
+    assert manifest(world.folder(project)) == before
+
+
 def test_nothing_is_written_before_the_review_is_submitted(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     before = manifest(world.folder(project))

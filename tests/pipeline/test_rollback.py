@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 
+from dreams.lib.diff import merge
 from dreams.lib.files.manifest import manifest
 from dreams.lib.storage import journal
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Hunk, LeftOut, Proposal, Version
 from dreams.services import dreaming, proposals, review, rollback
 from dreams.services.apply import applying, writing
+from dreams.services.proposals import rebase
 from dreams.services.rollback import Selection
 from tests.world import directory as world
 
@@ -144,8 +147,6 @@ def test_a_later_edit_in_the_same_place_is_a_conflict_and_nothing_is_written(tmp
 
 
 def test_a_conflict_of_an_undo_can_be_solved_and_applied(tmp_path: Path) -> None:
-    from dreams.services.proposals import rebase
-
     project = world.make_project(tmp_path)
     proposal = applied(project)
     path = world.folder(project) / "feedback_testing.md"
@@ -156,6 +157,82 @@ def test_a_conflict_of_an_undo_can_be_solved_and_applied(tmp_path: Path) -> None
     rebase.resolve(file, {0: "theirs"})
     assert applying.apply(undo, world.ME).complete
     assert "make reset" in path.read_text()
+
+
+def clashing_undo(proposal: Proposal, selection: Selection = rollback.EVERYTHING, **how: Any) -> Proposal:
+    """The undo as a review, because somebody has changed one of the lines since."""
+    path = world.folder(proposal.project) / "feedback_testing.md"
+    path.write_text(path.read_text().replace("make fresh", "make other"))
+    return rollback.propose(proposal, world.ME, selection, **how)
+
+
+def solve(undo: Proposal, choice: merge.Choice) -> None:
+    rebase.resolve(undo.files.get(path="feedback_testing.md"), {0: choice})
+
+
+def test_an_undo_whose_conflicts_were_solved_by_hand_is_an_undo(tmp_path: Path) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    undo = clashing_undo(proposal, reason="It was wrong", never_again=True)
+    solve(undo, "theirs")
+    review.decide(undo, review.select(undo), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(undo, world.ME).complete
+    assert not Hunk.objects.filter(file__proposal=proposal).exclude(undone_in__proposal=undo).exists()
+    assert not proposal.applications.filter(undone_at=None).exists(), "nothing of it stands"
+    assert {row.reason for row in LeftOut.objects.filter(proposal=proposal)} == {"It was wrong"}
+    with pytest.raises(rollback.NothingToUndo):
+        rollback.rollback(proposal, world.ME)
+
+
+def test_what_an_undo_by_review_leaves_as_it_is_can_still_be_undone(tmp_path: Path) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    undo = clashing_undo(proposal)
+    solve(undo, "ours")
+    review.decide(undo, review.select(undo), Hunk.Verdict.APPROVED, world.ME)
+    export = review.select(undo, paths=["project_export.md"])
+    review.decide(undo, export, Hunk.Verdict.REJECTED, world.ME)
+    assert applying.apply(undo, world.ME).complete
+    left = Hunk.objects.filter(file__proposal=proposal, undone_in=None)
+    kept = set(left.values_list("file__path", flat=True))
+    assert "feedback_testing.md" in kept and "project_export.md" in kept
+    assert proposal.applications.filter(undone_at=None).exists(), "a part of it still stands"
+    assert not LeftOut.objects.filter(proposal=proposal).exists()
+
+
+def test_an_undo_by_review_of_some_files_leaves_the_others_done(tmp_path: Path) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    undo = clashing_undo(proposal, Selection(paths=("feedback_testing.md",)))
+    solve(undo, "theirs")
+    assert applying.apply(undo, world.ME).complete
+    undone = Hunk.objects.filter(file__proposal=proposal, undone_in__isnull=False)
+    assert set(undone.values_list("file__path", flat=True)) == {"feedback_testing.md"}
+    assert rollback.rollback(proposal, world.ME).complete, "the rest can be undone, too"
+    assert not proposal.applications.filter(undone_at=None).exists()
+
+
+def test_an_undo_by_review_can_itself_be_undone(tmp_path: Path) -> None:
+    proposal = applied(world.make_project(tmp_path))
+    undo = clashing_undo(proposal)
+    now = {p.name: p.read_bytes() for p in world.folder(proposal.project).iterdir()}
+    solve(undo, "theirs")
+    review.decide(undo, review.select(undo), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(undo, world.ME).complete
+    assert rollback.rollback(undo, world.ME).complete
+    assert {p.name: p.read_bytes() for p in world.folder(proposal.project).iterdir()} == now
+    assert not Hunk.objects.filter(file__proposal=proposal, undone_in__isnull=False).exists()
+
+
+def test_a_folder_that_the_apply_made_goes_with_its_undo_though_the_journal_cannot_be_read(
+    tmp_path: Path,
+) -> None:
+    project = world.make_project(tmp_path)
+    proposal = world.propose(project, world.edit("team/export.md", None, "It runs at four.\n", "add"))
+    review.confirm(proposal, review.in_the_way(proposal, review.select(proposal)), world.ME)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(proposal, world.ME).complete
+    [end] = writing.journal_dir().glob(f"{proposal.public_id}*/end.json")
+    end.write_bytes(b"{")
+    assert rollback.rollback(proposal, world.ME).complete
+    assert not (world.folder(project) / "team").exists()
 
 
 def test_an_undo_can_be_undone(tmp_path: Path) -> None:

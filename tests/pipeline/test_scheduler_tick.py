@@ -181,6 +181,25 @@ def test_a_running_dream_with_a_living_worker_is_left_alone(tmp_path: Path) -> N
     assert not scheduler.tick().lost
 
 
+def test_a_machine_that_wakes_up_does_not_end_a_dream_whose_worker_had_no_time_to_renew_its_lease(
+    tmp_path: Path,
+) -> None:
+    project = found_project(tmp_path, 5)
+    dream = dreaming.request(project, DreamRun.Trigger.SCHEDULE)
+    me, evening = process.current(), timezone.now()
+    DreamRun.objects.update(
+        status="running", worker_pid=os.getpid(), worker_started=me.start_time, lease_until=evening
+    )
+    woken = evening + dt.timedelta(hours=9)
+    assert not scheduler.repair(scheduler.TickReport(at=woken)).lost
+    DreamRun.objects.update(lease_until=woken)
+    morning = woken + dt.timedelta(minutes=20)
+    assert not scheduler.repair(scheduler.TickReport(at=morning)).lost, "it was renewed since"
+    assert not scheduler.repair(scheduler.TickReport(at=morning + dreaming.LEASE)).lost
+    hangs = morning + dreaming.LEASE * 2
+    assert scheduler.repair(scheduler.TickReport(at=hangs)).lost == [dream.public_id]
+
+
 def test_there_is_one_schedule_row_however_often_it_is_ensured() -> None:
     scheduler.ensure_schedule()
     scheduler.ensure_schedule()

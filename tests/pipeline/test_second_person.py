@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -10,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.management.base import Refused
+from dreams.management.base import BadUsage, Refused
 from dreams.models import AuditEntry, FileChange, Hunk, Project, Proposal
 from dreams.services import audit_sentences, people, review, rollback, settings_changes
 from dreams.services.apply import applying
@@ -201,6 +203,59 @@ def test_the_pages_of_both_say_what_each_can_do(proposal: Proposal) -> None:
     assert on_disk(proposal) == RELEASE
     assert second.post(form, given).status_code == 303
     assert on_disk(proposal) == DATED
+
+
+def told(capsys: pytest.CaptureFixture[str], proposal: Proposal) -> dict[str, Any]:
+    """What `proposal` says of the second person."""
+    capsys.readouterr()
+    call_command("proposal", proposal.public_id, json=True)
+    return dict(json.loads(capsys.readouterr().out)["second_person"])
+
+
+def test_the_owner_approves_by_command_as_second_exactly_what_was_shown(
+    proposal: Proposal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    approved(proposal)
+    waits = told(capsys, proposal)
+    assert (waits["files"], waits["approved_by"]) == (["team/releases.md"], ["anna"])
+    (world.folder(proposal.project) / "team/releases.md").write_text(RELEASE + "\nAdded meanwhile.\n")
+    assert applying.apply(proposal, ANNA).rebased
+    with pytest.raises(Refused, match="changed since"):
+        call_command("decide", proposal.public_id, approve=True, second=waits["seen"])
+    call_command("proposal", proposal.public_id)
+    new = told(capsys, proposal)["seen"]
+    assert new != waits["seen"]
+    call_command("decide", proposal.public_id, approve=True, second=new)
+    assert on_disk(proposal) == RELEASE + "\nAdded meanwhile.\n", "nothing is written before apply"
+    call_command("apply", proposal.public_id, rebased=True)
+    assert on_disk(proposal) == DATED + "\nAdded meanwhile.\n"
+    assert AuditEntry.objects.get(action="review.seconded").data["by_command"]
+
+
+def test_who_decided_by_command_cannot_be_the_second_by_command(
+    proposal: Proposal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    approved(proposal, Actor("sam", by_command=True))
+    seen = told(capsys, proposal)["seen"]
+    with pytest.raises(Refused, match="is the owner’s, who approved this already"):
+        call_command("decide", proposal.public_id, approve=True, second=seen)
+    assert applying.apply(proposal, ANNA).conflicts and on_disk(proposal) == RELEASE
+
+
+def test_by_command_a_second_person_rejects(proposal: Proposal, capsys: pytest.CaptureFixture[str]) -> None:
+    approved(proposal)
+    call_command("decide", proposal.public_id, reject=True, second=told(capsys, proposal)["seen"])
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.APPLIED and on_disk(proposal) == RELEASE
+
+
+def test_a_second_approval_by_command_is_of_all_that_was_shown_or_of_nothing(proposal: Proposal) -> None:
+    approved(proposal)
+    start = seen(proposal)[:4]
+    with pytest.raises(Refused, match="changed since"):
+        call_command("decide", proposal.public_id, approve=True, second=start)
+    with pytest.raises(BadUsage, match="all that was shown"):
+        call_command("decide", proposal.public_id, approve=True, second=seen(proposal), path=["a.md"])
 
 
 def test_by_command_it_is_refused_with_the_reason(proposal: Proposal) -> None:

@@ -77,8 +77,8 @@ def test_the_ledger_holds_what_the_server_counted_by_kind_and_what_it_cost(
         kinds = [getattr(row, f"{kind}_usd") for kind in KINDS]
         assert sum(kinds, Decimal(0)) == row.cost_usd
     totals = run.usage.aggregate(cost=Sum("cost_usd"), read=Sum("cache_read_tokens"))
-    assert run.cost_usd is not None and totals["read"] == run.cache_read_tokens
-    assert abs(totals["cost"] - run.cost_usd) < Decimal("0.00001")
+    assert run.priced_usd is not None and totals["read"] == run.cache_read_tokens
+    assert abs(totals["cost"] - run.priced_usd) < Decimal("0.00001")
     assert run.unpriced_tokens == 0 and run.tokens == sum(
         turn.input_tokens + turn.output_tokens for turn in run.turns.all()
     )
@@ -128,7 +128,7 @@ def test_tokens_of_a_model_without_a_price_are_kept_beside_those_that_have_one(
     unpriced = DreamUsage.objects.filter(model=fallback)
     tokens = sum(getattr(row, f"{kind}_tokens") for row in unpriced for kind in KINDS)
     assert run.unpriced_tokens == tokens > 0
-    assert run.cost_usd and run.whole_cost is None
+    assert run.priced_usd and run.whole_cost is None
 
 
 @pytest.mark.slow
@@ -152,8 +152,8 @@ def test_a_kill_in_mid_dream_keeps_what_was_spent_and_the_budgets_count_it(tmp_p
     spent = sum(row["cost_usd"] for row in kept)
     assert spent > 0
     assert home.run("recover").returncode == 0
-    [run] = home.rows("select status, cost_usd from dreams_dreamrun")
-    assert run["status"] == "failed" and abs(run["cost_usd"] - spent) < 0.00001
+    [run] = home.rows("select status, priced_usd from dreams_dreamrun")
+    assert run["status"] == "failed" and abs(run["priced_usd"] - spent) < 0.00001
     [kept_dream] = home.rows("select public_id from dreams_dreamrun")
     proposed = home.json("proposal", kept_dream["public_id"], "--partial")
     assert proposed["partial"] is True and [file["path"] for file in proposed["files"]] == ["feedback_x.md"]

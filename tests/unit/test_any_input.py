@@ -27,6 +27,7 @@ from dreams.lib.sandbox.limits import Refused
 from dreams.lib.sandbox.tokenizer import LONGEST_LINE, parse
 from dreams.lib.secrets import redact
 from dreams.web.render import markdown
+from tests.world.cases import each
 
 SECONDS = 1.0
 SHORT, LONG = 2_000, 100_000
@@ -279,7 +280,7 @@ quietly = [
 ]
 
 
-@pytest.mark.parametrize("name", READERS)
+@each("name", READERS)
 def test_a_short_text_of_anything_is_read_and_kept(name: str) -> None:
     @given(grown(SHORT), grown(SHORT))
     @settings(max_examples=12, deadline=None, suppress_health_check=quietly)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.services.memories.blame.lines import Origin, StateLine, lines_of, origins
-from tests.world.strategies import edited, texts
+from tests.world.strategies import edited, texts, tries
 
 FIRST = "# Deploy\n\nThe API runs on host alpha.\nBackups are kept for thirty days.\n"
 
@@ -27,7 +27,7 @@ def _count(text: str | None, line: str) -> int:
     return Counter(lines_of(text or ""))[line]
 
 
-@settings(max_examples=80, deadline=None)
+@tries(20, 80)
 @given(histories())
 def test_every_line_has_an_origin_that_has_it_and_whose_parent_has_it_less_often(
     states: list[str | None],
@@ -42,7 +42,7 @@ def test_every_line_has_an_origin_that_has_it_and_whose_parent_has_it_less_often
         assert origin.state == 0 or _count(here, line) > _count(states[origin.state - 1], line)
 
 
-@settings(max_examples=40, deadline=None)
+@tries(20, 40)
 @given(histories())
 def test_an_earlier_place_is_earlier_and_is_a_line_of_that_state(states: list[str | None]) -> None:
     for origin in origins(states):
@@ -51,7 +51,7 @@ def test_an_earlier_place_is_earlier_and_is_a_line_of_that_state(states: list[st
         assert first.line < len(lines_of(states[first.state] or ""))
 
 
-@settings(max_examples=30, deadline=None)
+@tries(20, 30)
 @given(texts, st.integers(1, 4))
 def test_a_file_that_never_changed_is_all_of_its_first_state(text: str, times: int) -> None:
     assert origins([text] * times) == [Origin(0, line) for line in range(len(lines_of(text)))]

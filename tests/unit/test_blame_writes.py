@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from dreams.services.memories.blame.lines import added_at, added_by
+from tests.world.cases import each
 
 FILE = {"/m/a.md"}
 
@@ -37,7 +36,7 @@ def test_an_edit_adds_its_new_words_alone() -> None:
     assert _added(edits=many) == {"b", "d"}
 
 
-@pytest.mark.parametrize(
+@each(
     "record",
     [
         b"",

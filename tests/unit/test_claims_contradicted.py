@@ -1,18 +1,17 @@
 """Contradicted means contradicted: another value of the same measure of the same thing. Whatever else differs is not found."""
 
-import pytest
-
-from dreams.lib.prose.claims import Evidence, check
+from dreams.lib.prose.claims import SessionText, check
+from tests.world.cases import each
 
 
 def answer(claim: str, *said: str) -> str:
-    evidence = Evidence()
+    evidence = SessionText()
     for line, text in enumerate(said, start=1):
         evidence.add(text, line, "user", prose=True)
     return check(evidence, claim).verdict
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "said"),
     [
         ("The weekly report of the archive is sent on Tuesday", "On Monday the archive sends its report to the printer."),
@@ -34,7 +33,7 @@ def test_another_member_of_one_class_is_no_contradiction(claim: str, said: str) 
     assert answer(claim, said) != "contradicted"
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "said"),
     [
         ("Backups of the ledger are kept for 30 days", "Backups of the ledger are kept for 14 days."),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from dreams.lib.prose.claims import Evidence, check
+from dreams.lib.prose.claims import SessionText, check
+from tests.world.cases import each
 
 ASIDE = [
     ("The nightly export runs at 04:15, not 02:30 any more.", "02:30", "04:15"),
@@ -22,14 +23,14 @@ PLAIN = [
 ]
 
 
-def heard(*turns: str) -> Evidence:
-    evidence = Evidence()
+def heard(*turns: str) -> SessionText:
+    evidence = SessionText()
     for line, turn in enumerate(turns, start=1):
         evidence.add(turn, line, "user", prose=True)
     return evidence
 
 
-@pytest.mark.parametrize(("said", "gone", "instead"), ASIDE)
+@each(("said", "gone", "instead"), ASIDE)
 def test_what_is_set_aside_is_contradicted_and_what_stands_instead_is_not(
     said: str, gone: str, instead: str
 ) -> None:
@@ -38,7 +39,7 @@ def test_what_is_set_aside_is_contradicted_and_what_stands_instead_is_not(
     assert check(heard(said), f"The nightly export uses {instead}").verdict == "supported"
 
 
-@pytest.mark.parametrize(("said", "claim"), PLAIN)
+@each(("said", "claim"), PLAIN)
 def test_a_range_a_way_and_what_was_are_set_aside_by_nobody(said: str, claim: str) -> None:
     assert check(heard(said), claim).verdict == "supported"
 

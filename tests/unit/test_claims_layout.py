@@ -2,12 +2,13 @@
 
 import pytest
 
-from dreams.lib.prose.claims import Evidence
+from dreams.lib.prose.claims import SessionText
 from dreams.lib.prose.claims.evidence import pieces_of
+from tests.world.cases import each
 
 
 def above(text: str, *, prose: bool) -> dict[str, list[str]]:
-    evidence = Evidence()
+    evidence = SessionText()
     evidence.add(text, 1, "tool", prose=prose)
     texts = [unit.text for unit in evidence.units]
     return {texts[place]: [texts[over] for over in evidence.above(place)] for place in range(len(texts))}
@@ -20,7 +21,7 @@ def test_a_body_stands_under_its_function_whatever_numbers_a_tool_put_before_the
     assert found["func three() {"] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "prose", "bare"),
     [
         ("  7\u2192limit: 4", False, ["limit: 4"]),
@@ -50,7 +51,7 @@ def test_comments_stand_under_the_line_that_they_are_right_over() -> None:
     assert found["# The lamp"] == ["lamp()"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "prose", "read"),
     [
         ("  // Dims the lamp for as long as the current\n  // is low. Then stops.\n", False, ["// Dims the lamp for as long as the current is low.", "Then stops."]),
@@ -68,7 +69,7 @@ def test_a_sentence_over_several_lines_is_one(text: str, prose: bool, read: list
 
 
 def test_what_stands_under_a_line_ends_where_the_next_one_is_as_far_out() -> None:
-    evidence = Evidence()
+    evidence = SessionText()
     evidence.add("a:\n  b:\n    c\n  d\ne", 1, "tool", prose=False)
     assert list(evidence.under(0, 10, 5)) == [1, 2, 3]
     assert list(evidence.under(1, 10, 5)) == [2]

@@ -3,6 +3,7 @@
 import pytest
 
 from dreams.lib.prose.claims.wordings import denied_elsewhere
+from tests.world.cases import each
 
 SOURCE = "Parse the log, find calls that match the filter, and never keep drafts of a locked page. Guests of the house can't print posters."
 
@@ -19,7 +20,7 @@ def test_a_denial_more_or_less_is_a_contradiction(claim: str) -> None:
     assert denied_elsewhere(claim, [(7, "Nothing of it."), (9, SOURCE)]) == 9
 
 
-@pytest.mark.parametrize(
+@each(
     "claim",
     [
         "`scan()` parses the log, finds calls that match the filter",

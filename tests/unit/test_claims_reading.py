@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.prose.claims import check, read
 from dreams.lib.prose.claims.anchors import number_of, pieces, terms_in, terms_of
+from tests.world.strategies import tries
 from tests.world.transcripts import LINES, said, tool_call, tool_result, write
 
 
@@ -100,7 +101,7 @@ def test_code_and_prose_meet_in_the_same_terms() -> None:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@tries(20, 40)
 @given(st.lists(st.text(max_size=80), max_size=6), st.text(max_size=120), st.integers(0, 8))
 def test_no_text_breaks_it_and_quotes_come_from_before_the_line(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], claim: str, line: int

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.prose.claims import Evidence, anchors, check, read
+from dreams.lib.prose.claims import SessionText, anchors, check, read
 from dreams.lib.prose.claims.anchors import claim_of
 from dreams.lib.prose.claims.binding import bind
 from dreams.lib.prose.claims.occurrences import occurrences
@@ -13,7 +13,7 @@ from tests.world.transcripts import LINES, said, tool_call, tool_result, write
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+def session(tmp_path_factory: pytest.TempPathFactory) -> SessionText:
     return read(write(tmp_path_factory.mktemp("claims") / "a.jsonl"))
 
 
@@ -60,57 +60,57 @@ CHANGED = [
 
 
 @pytest.mark.parametrize("claim", BORNE_OUT)
-def test_what_the_session_says_is_supported(session: Evidence, claim: str) -> None:
+def test_what_the_session_says_is_supported(session: SessionText, claim: str) -> None:
     assert check(session, claim).verdict == "supported", check(session, claim).why
 
 
 @pytest.mark.parametrize(("kind", "claim"), CHANGED)
-def test_one_changed_thing_is_noticed(session: Evidence, kind: str, claim: str) -> None:
+def test_one_changed_thing_is_noticed(session: SessionText, kind: str, claim: str) -> None:
     assert check(session, claim).verdict != "supported", kind
 
 
-def test_the_opposite_is_a_contradiction_and_names_its_place(session: Evidence) -> None:
+def test_the_opposite_is_a_contradiction_and_names_its_place(session: SessionText) -> None:
     found = check(session, "The cache is never flushed before the snapshot")
     assert found.verdict == "contradicted"
     assert found.evidence[0].line == 6
     assert found.evidence[0].quote == "The cache is always flushed before the snapshot is taken."
 
 
-def test_quotes_stand_in_the_session_as_they_are(session: Evidence) -> None:
+def test_quotes_stand_in_the_session_as_they_are(session: SessionText) -> None:
     for claim in [*BORNE_OUT, *(claim for _, claim in CHANGED)]:
         for quote in check(session, claim).evidence:
             told = json.dumps(LINES[quote.line - 1], ensure_ascii=False)
             assert json.dumps(quote.quote, ensure_ascii=False)[1:-1] in told
 
 
-def test_only_lines_before_the_claim_count(session: Evidence) -> None:
+def test_only_lines_before_the_claim_count(session: SessionText) -> None:
     claim = "The nightly export keeps 14 archives in the `cold-store` bucket"
     assert check(session, claim, before_line=len(LINES)).verdict == "unsupported"
     assert check(session, claim, before_line=len(LINES) + 1).verdict == "supported"
 
 
 @pytest.mark.parametrize("claim", ["", "   ", "it is", "`", "- ", "…"])
-def test_a_claim_that_says_nothing_is_not_supported(session: Evidence, claim: str) -> None:
+def test_a_claim_that_says_nothing_is_not_supported(session: SessionText, claim: str) -> None:
     assert check(session, claim).verdict == "unsupported"
 
 
 @pytest.mark.parametrize(
     "claim", ["not gone", "The zeppelin does not levitate", "It is never, never not so", "no"]
 )
-def test_a_denial_of_what_a_session_never_spoke_of_is_not_supported(session: Evidence, claim: str) -> None:
+def test_a_denial_of_what_a_session_never_spoke_of_is_not_supported(session: SessionText, claim: str) -> None:
     assert check(session, claim).verdict == "unsupported"
 
 
-def test_what_is_said_to_be_itself_is_not_supported(session: Evidence) -> None:
+def test_what_is_said_to_be_itself_is_not_supported(session: SessionText) -> None:
     assert check(session, "The retry limit was raised from 7 to 7").verdict == "unsupported"
     assert check(session, "`retryLimit` = `retryLimit`").verdict == "unsupported"
 
 
 def test_an_empty_session_supports_nothing() -> None:
-    assert check(Evidence(), "The staging server listens on port 8125").verdict == "unsupported"
+    assert check(SessionText(), "The staging server listens on port 8125").verdict == "unsupported"
 
 
-def test_a_persons_words_are_borne_out_word_for_word_and_shown(session: Evidence) -> None:
+def test_a_persons_words_are_borne_out_word_for_word_and_shown(session: SessionText) -> None:
     found = check(session, "The nightly export runs at 02:40 and keeps 14 archives")
     assert (found.verdict, found.evidence[0].role) == ("supported", "user")
 
@@ -140,7 +140,7 @@ def test_what_a_person_says_later_counts(tmp_path: Path) -> None:
         ("flush-audit", 0.45),
     ],
 )
-def test_a_name_stands_whole_in_part_or_not_at_all(session: Evidence, text: str, presence: float) -> None:
+def test_a_name_stands_whole_in_part_or_not_at_all(session: SessionText, text: str, presence: float) -> None:
     (anchor,) = claim_of(f"see `{text}` there").anchors
     assert occurrences(session, anchor, len(session.units)).presence == pytest.approx(presence)
 
@@ -313,7 +313,7 @@ def test_in_other_words_what_is_denied_and_its_opposite_are_told_apart(
 
 
 @pytest.mark.parametrize("one", ["x", "X", "0x", "é", "_a", "a-b-", "aB"])
-def test_a_claim_of_one_endless_word_is_answered_like_any_other(session: Evidence, one: str) -> None:
+def test_a_claim_of_one_endless_word_is_answered_like_any_other(session: SessionText, one: str) -> None:
     """Each place in a word was taken for the start of a name with capitals, and 4,000 letters took two minutes."""
     assert check(session, one * 4000).verdict == "unsupported"
 
@@ -327,7 +327,7 @@ def test_a_claim_of_one_endless_word_is_answered_like_any_other(session: Evidenc
     ],
 )  # fmt: skip
 def test_a_denial_is_heard_however_it_is_written(source: str, denies: str, says: str) -> None:
-    evidence = Evidence()
+    evidence = SessionText()
     evidence.add(source, 1, "assistant", prose=True)
     assert check(evidence, denies).verdict == "supported"
     assert check(evidence, says).verdict == "contradicted"
@@ -349,7 +349,7 @@ OPTIONS = """parser = build(
 
 
 def test_what_one_call_says_is_said_of_its_first_argument() -> None:
-    evidence = Evidence()
+    evidence = SessionText()
     evidence.add(OPTIONS, 1, "tool", prose=False)
     near = {}
     for name in ("--deep", "--quiet"):

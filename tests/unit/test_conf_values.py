@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dreams import conf
+from tests.world.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "raw", "value"),
     [
         ("min_sessions", "7", 7),
@@ -23,7 +24,7 @@ def test_a_good_value_is_read_as_its_own_type(key: str, raw: str, value: object)
     assert conf.parse(key, raw) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "raw"),
     [
         ("min_sessions", "many"),

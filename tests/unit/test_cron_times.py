@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib import cron
+from tests.world.cases import each
 
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
 SUMMER_BEGINS = dt.datetime(2026, 3, 29, tzinfo=BERLIN)
@@ -124,7 +125,7 @@ def test_no_time_is_missed_or_doubled_around_any_change(
     assert set(found) == expected(expression, begin, zone, length)
 
 
-@pytest.mark.parametrize(
+@each(
     ("expression", "says"),
     [
         ("* * * *", "not five fields"),

@@ -4,11 +4,12 @@ import datetime as dt
 import itertools
 import zoneinfo
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.prose.dates import resolve, rewrite, told
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 WEDNESDAY = dt.date(2026, 3, 4)
 
@@ -470,31 +471,31 @@ What the story calls last night is its last night
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize(("text", "iso", "rewritten"), RESOLVED, ids=[row[0] for row in RESOLVED])
+@each(("text", "iso", "rewritten"), RESOLVED)
 def test_a_phrase_with_one_reading_becomes_its_date(text: str, iso: str, rewritten: str | None) -> None:
     spans = resolve(text, WEDNESDAY)
     assert iso in [span.iso for span in spans]
     assert rewritten is None or rewrite(text, spans) == rewritten
 
 
-@pytest.mark.parametrize(("text", "iso"), ASKED, ids=[row[0] for row in ASKED])
+@each(("text", "iso"), ASKED)
 def test_what_is_asked_has_a_date_and_tells_none(text: str, iso: str) -> None:
     assert [(span.iso, span.told) for span in resolve(text, WEDNESDAY)] == [(iso, False)]
 
 
-@pytest.mark.parametrize(("text", "iso", "part"), LARGER, ids=[row[0] for row in LARGER])
+@each(("text", "iso", "part"), LARGER)
 def test_a_larger_phrase_is_read_as_a_whole(text: str, iso: str, part: str | None) -> None:
     [span] = resolve(text, WEDNESDAY)
     assert span.iso == iso
     assert part is None or part in rewrite(text, [span])
 
 
-@pytest.mark.parametrize("text", PIECES)
+@each("text", PIECES)
 def test_no_piece_of_a_phrase_that_is_not_understood_is_read(text: str) -> None:
     assert resolve(text, WEDNESDAY) == []
 
 
-@pytest.mark.parametrize("text", LEFT)
+@each("text", LEFT)
 def test_a_vague_ambiguous_or_quoted_phrase_is_left(text: str) -> None:
     assert told(text, WEDNESDAY) == []
 
@@ -503,7 +504,7 @@ def test_fenced_code_is_left() -> None:
     assert resolve("```\ngit log --since yesterday\n```", WEDNESDAY) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("reference", "text", "iso"),
     [
         (dt.date(2026, 1, 1), "yesterday", "2025-12-31"),
@@ -556,7 +557,7 @@ _VOCABULARY = (
 WORDS = st.sampled_from([*_VOCABULARY.split(), "\n"])
 
 
-@settings(max_examples=150, deadline=None)
+@tries(50, 150)
 @given(
     st.lists(WORDS, max_size=14).map(" ".join) | st.text(max_size=60),
     st.dates(min_value=dt.date(1, 1, 1), max_value=dt.date(9999, 12, 31)),
@@ -569,7 +570,7 @@ def test_any_text_and_day_give_ordered_spans_of_the_text(text: str, reference: d
     assert len(rewritten) == len(text) + sum(len(s.written) - len(s.text) for s in spans)
 
 
-@settings(max_examples=60, deadline=None)
+@tries(20, 60)
 @given(st.sampled_from([row[0] for row in (*RESOLVED, *LARGER)]))
 def test_a_rewritten_text_gives_nothing_more_to_resolve(text: str) -> None:
     once = rewrite(text, resolve(text, WEDNESDAY))

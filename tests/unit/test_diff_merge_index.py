@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from dreams.lib.diff import split_lines
 from dreams.lib.diff.merge import merge_index
+from tests.world.cases import each
 from tests.world.strategies import index_text, indexes, pairs, triples, words
 
 A, B, C, D, E = (f"- [{n}]({n.lower()}.md) — about {n}\n" for n in "ABCDE")
@@ -205,7 +206,7 @@ def test_a_missing_final_line_end_neither_glues_rows_nor_counts_as_a_change():
     ).rstrip("\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("here", "there"),
     [
         ("[X](my%20file.md)", "[X](<./my file.md>)"),

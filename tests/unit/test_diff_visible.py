@@ -1,14 +1,14 @@
 """Nothing hides in a text that is shown for approval."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.diff import visible
+from tests.world.cases import each
 from tests.world.strategies import texts
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown"),
     [
         ("a\u202eb", "a⟨U+202E⟩b"),
@@ -31,9 +31,7 @@ def test_what_cannot_be_seen_is_written_out(text, shown):
     assert visible(text) == shown
 
 
-@pytest.mark.parametrize(
-    "text", ["tab\there\n", "été 日本語 — “q”\n", "👩\u200d💻 ❤\ufe0f 1\ufe0f\u20e3", "nb\u00a0sp"]
-)
+@each("text", ["tab\there\n", "été 日本語 — “q”\n", "👩\u200d💻 ❤\ufe0f 1\ufe0f\u20e3", "nb\u00a0sp"])
 def test_ordinary_writing_is_left_alone(text):
     assert visible(text) == text
 

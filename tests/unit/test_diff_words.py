@@ -2,12 +2,12 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.diff import tokens, word_spans
 from dreams.lib.diff.words import MAX_TOKENS
+from tests.world.cases import each
 from tests.world.strategies import pairs, texts
 
 marked_text = st.text("ab 1.é日本\u0301\u200d\ufe0f👩💻👍\U0001f3fd🇩🇪\r\n\udce9", max_size=24)
@@ -53,7 +53,7 @@ def test_no_mark_begins_within_a_character_as_a_reader_sees_it(old, new):
             assert before + char != "\r\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "token",
     [
         "2026-11-21",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dreams.dev.dreambench.builder import Case, Claim
 from dreams.dev.dreambench.scoring import Ran, States, judge, score
 from dreams.dev.dreambench.session_cases import Directory
+from tests.world.cases import each
 
 OLD, NEW = Claim(("copper indexer", "15")), Claim(("copper indexer", "16"))
 
@@ -23,7 +22,7 @@ def case(**about: object) -> Case:
 UPDATE = case(stands=(NEW,), gone=(OLD,))
 
 
-@pytest.mark.parametrize(
+@each(
     ("after", "expected"),
     [
         ("- `copper-indexer` runs 16.", "right"),

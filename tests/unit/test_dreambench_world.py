@@ -90,7 +90,7 @@ def test_doing_nothing_keeps_every_fact_and_leaves_all_the_work(made: World) -> 
     assert scored.facts_kept == 1.0 and scored.wrong == 0 and not scored.invented_words
     for kind in ("duplicate", "update", "told", "forget", "expiry", "date", "derived", "preference"):
         assert scored.kinds[kind]["right"] == 0, kind
-    assert scored.loaded_whole == scored.directories - 1, "one index is over its budget"
+    assert scored.loaded_whole == scored.directories - 1, "one index is over its limits"
 
 
 def test_a_merge_by_looks_loses_facts_somewhere() -> None:

@@ -12,6 +12,7 @@ from dreams.engines.anthropic.questions import PER_SHOWN
 from dreams.engines.types import OPTION_IDS, QuestionKind
 from tests.unit.test_engine_tools import one, toolbox
 from tests.world import model as kit
+from tests.world.cases import each
 
 HOST = "The API runs on host alpha."
 NEWER = "No, the API runs on host beta since Monday."
@@ -238,6 +239,6 @@ def test_a_secret_in_the_words_of_a_question_is_cut_out(tmp_path: Path) -> None:
         assert key not in box.questions.asked[0].why
 
 
-@pytest.mark.parametrize("kind", OPTION_IDS)
+@each("kind", OPTION_IDS)
 def test_every_kind_offers_to_leave_it_as_it_is(kind: QuestionKind) -> None:
     assert "keep" in OPTION_IDS[kind] and "later" not in OPTION_IDS[kind]

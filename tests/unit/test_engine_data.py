@@ -8,14 +8,16 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.conf import Config
-from dreams.engines.anthropic import briefing, prompt
-from dreams.engines.anthropic.evidence import Evidence, attribute, bare, clean, fenced
+from dreams.engines.anthropic import prompt
+from dreams.engines.anthropic.evidence import QuoteFinder, attribute, bare, clean, fenced
 from dreams.engines.types import LineDate, LogBrief
 from tests.world import model as kit
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 RLO = "\u202e"
 HOSTILE = st.lists(
@@ -24,7 +26,7 @@ HOSTILE = st.lists(
 
 
 @given(HOSTILE)
-@settings(max_examples=200, deadline=None)
+@tries(60, 200)
 def test_nothing_inside_can_close_its_fence(text: str) -> None:
     made = fenced("data", text, tool=text)
     assert made.lower().count("</dream-data>") == 1 and made.endswith("\n</dream-data>")
@@ -47,7 +49,7 @@ def test_secrets_do_not_reach_the_model(tmp_path: Path) -> None:
     with kit.job(tmp_path, {"MEMORY.md": f"# Memory\n\nkey {secret}\n"}) as job:
         job.sessions[0].path.unlink()
         brief = kit.transcript(tmp_path / "-home-dev-app", said)
-        text = briefing.briefing(
+        text = prompt.briefing(
             type(job)(**{**{f: getattr(job, f) for f in job.__slots__}, "sessions": [brief]})
         )
     assert secret not in text and text.count("[redacted: ") == 2
@@ -56,7 +58,7 @@ def test_secrets_do_not_reach_the_model(tmp_path: Path) -> None:
 
 def test_the_briefing_names_what_a_turn_would_otherwise_be_spent_on(tmp_path: Path) -> None:
     with kit.job(tmp_path) as job:
-        text = briefing.briefing(job)
+        text = prompt.briefing(job)
     for wanted in (
         "Tuesday, 2026-03-10",
         "109 MEMORY.md",
@@ -161,13 +163,13 @@ def test_the_version_of_the_prompt_changes_with_any_word(monkeypatch) -> None:
 def test_sessions_with_corrections_come_first(tmp_path: Path) -> None:
     plain = dataclasses.replace(kit.transcript(tmp_path / "p"), corrections=0)
     corrected = dataclasses.replace(plain, corrections=2, session_id="corrected")
-    assert briefing.ordered([plain, corrected])[0].session_id == "corrected"
+    assert prompt.ordered([plain, corrected])[0].session_id == "corrected"
 
 
 def test_what_a_card_says_is_not_to_be_proposed(tmp_path: Path) -> None:
     with kit.job(tmp_path) as job:
-        told = briefing.briefing(dataclasses.replace(job, known=("releases are cut on Tuesdays.",)))
-        assert "shown to the person as cards" not in briefing.briefing(job)
+        told = prompt.briefing(dataclasses.replace(job, known=("releases are cut on Tuesdays.",)))
+        assert "shown to the person as cards" not in prompt.briefing(job)
     assert "- releases are cut on Tuesdays." in told and "Propose none of them" in told
 
 
@@ -176,8 +178,8 @@ def test_days_named_from_afar_come_with_the_date_that_follows(tmp_path: Path) ->
     written = LineDate(dt.date(2026, 3, 4), "transcript", "written in a session")
     with kit.job(tmp_path, {"project_a.md": text}) as job:
         dates = {"project_a.md": [None, None, written, written, None]}
-        told = briefing.briefing(dataclasses.replace(job, line_dates=dates))
-        assert "from afar" not in briefing.briefing(job)
+        told = prompt.briefing(dataclasses.replace(job, line_dates=dates))
+        assert "from afar" not in prompt.briefing(job)
     [line] = [line for line in told.splitlines() if line.startswith("- project_a.md")]
     assert line == (
         "- project_a.md line 3 (written in a session: 2026-03-04), “tomorrow” is 2026-03-05: "
@@ -188,9 +190,9 @@ def test_days_named_from_afar_come_with_the_date_that_follows(tmp_path: Path) ->
 def test_the_briefing_has_what_every_session_is_told_line_by_line(tmp_path: Path) -> None:
     told = {"CLAUDE.md": "# Rules\n\nUse tabs.\n", "~/.claude/CLAUDE.md": "Be brief.\n"}
     with kit.job(tmp_path) as job:
-        text = briefing.briefing(dataclasses.replace(job, instructions=told))
-        long = briefing.briefing(dataclasses.replace(job, instructions={"CLAUDE.md": "Use tabs.\n" * 9_000}))
-        assert "Instruction files" not in briefing.briefing(job)
+        text = prompt.briefing(dataclasses.replace(job, instructions=told))
+        long = prompt.briefing(dataclasses.replace(job, instructions={"CLAUDE.md": "Use tabs.\n" * 9_000}))
+        assert "Instruction files" not in prompt.briefing(job)
     assert "Instruction files, loaded by every session (CLAUDE.md, ~/.claude/CLAUDE.md):" in text
     assert "CLAUDE.md:3: Use tabs.\n~/.claude/CLAUDE.md:1: Be brief.\n" in text
     assert "not all of it here" in long and len(long) < len(text) + 13_000
@@ -204,9 +206,9 @@ def test_new_lines_of_daily_logs_are_given_with_their_place_and_bounded(tmp_path
     log = LogBrief(LOG, dt.date(2026, 3, 2), LOGGED, frozenset({2}))
     huge = LogBrief(LOG, log.day, "- Ran a job\n" * 9_000, frozenset(range(1, 9_001)))
     with kit.job(tmp_path) as job:
-        text = briefing.briefing(dataclasses.replace(job, logs=[log]))
-        long = briefing.briefing(dataclasses.replace(job, logs=[log, huge]))
-        assert "daily logs" not in briefing.briefing(job)
+        text = prompt.briefing(dataclasses.replace(job, logs=[log]))
+        long = prompt.briefing(dataclasses.replace(job, logs=[log, huge]))
+        assert "daily logs" not in prompt.briefing(job)
     assert f"{LOG}:2: - 14:02 Remember: invoices are sent by Paul\n</dream-logs>" in text
     assert f"{LOG}:3" not in text and text.index("dream-logs") < text.index("dream-sessions")
     assert "more are in /memory/logs" in long and len(long) < len(text) + 17_000
@@ -214,14 +216,14 @@ def test_new_lines_of_daily_logs_are_given_with_their_place_and_bounded(tmp_path
 
 def test_a_quote_of_a_log_has_the_role_log_and_the_day_of_its_name(tmp_path: Path) -> None:
     with kit.job(tmp_path, {**kit.FILES, LOG: LOGGED}) as job:
-        look = Evidence(job, lambda: None).check
+        look = QuoteFinder(job, lambda: None).check
         [cited] = look([{"session": LOG, "quote": "invoices are sent by Paul"}]).citations
         [other] = look([{"session": "MEMORY.md", "quote": kit.FILES["MEMORY.md"].split("\n")[0]}]).citations
     assert (cited.source, cited.role, cited.line_no, cited.found) == ("memory", "log", 2, True)
     assert cited.at and cited.at.date() == dt.date(2026, 3, 2) and other.role == ""
 
 
-@pytest.mark.parametrize(
+@each(
     "rule",
     [
         "one topic, never a day",

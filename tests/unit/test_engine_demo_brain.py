@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-import pytest
-
 from dreams.dev.fake_server import NAMED, DemoBrain, WireServer
 from dreams.dev.fake_server.scripted_model import Wish
 from dreams.engines.anthropic.probe import probe
 from dreams.engines.types import Problem
 from tests.world import model as kit
+from tests.world.cases import each
 
 
 def test_a_wish_becomes_a_memory_and_a_row_that_stand_or_fall_together(tmp_path: Path) -> None:
@@ -50,7 +49,7 @@ def test_without_an_index_it_makes_one(tmp_path: Path) -> None:
     assert run.files["MEMORY.md"].startswith(b"# Memory\n\n- [Run the linter")
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "text", "title"),
     [
         ("remember that amounts are rounded half to even", "Amounts are rounded half to even.", "Amounts are rounded half to even"),
@@ -68,7 +67,7 @@ def test_the_persons_words_are_kept_without_their_opening(quote: str, text: str,
     assert dataclasses.replace(wish, quote="I prefer tabs").kind == "user"
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "kind"),
     [
         ("remember that amounts are rounded half to even", "project"),
@@ -82,7 +81,7 @@ def test_a_wish_is_of_the_kind_that_its_words_say(quote: str, kind: str) -> None
     assert Wish("s", 1, quote).kind == kind
 
 
-@pytest.mark.parametrize("name", NAMED)
+@each("name", NAMED)
 def test_the_demo_answers_a_test_of_the_connection_as_every_server_would(name: str) -> None:
     with WireServer(DemoBrain(), dialect=NAMED[name]) as server:
         assert probe("claude-sonnet-5-5", {"ANTHROPIC_BASE_URL": server.url}).ok

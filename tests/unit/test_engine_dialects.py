@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.dev.fake_server import (
@@ -35,6 +35,7 @@ from dreams.engines.anthropic.asking import CallFailed, Kind, kind_of
 from dreams.engines.anthropic.server_limits import ServerLimits
 from dreams.engines.types import LimitReached
 from tests.world import model as kit
+from tests.world.strategies import tries
 
 NAME = "openai/gpt-oss:20b@latest"
 READ = Reply(
@@ -283,7 +284,7 @@ SAID = [
 
 
 @given(REQUESTS, st.permutations(SAID), st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
+@tries(20, 60)
 def test_only_what_was_refused_is_left_out_and_calls_stay_as_they_are(
     request: dict[str, Any], said: list[str], many: int
 ) -> None:

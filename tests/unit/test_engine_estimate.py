@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.engines.anthropic.budget import Size, estimate, words
 from dreams.engines.tokens import Rate
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 PRICES = {"m": [Rate.of("2", "10")]}
 sizes = st.builds(Size, st.integers(10_000, 90_000), st.integers(0, 10_000_000), st.integers(0, 500))
 
 
-@settings(max_examples=60)
+@tries(20, 60)
 @given(sizes, st.integers(1, 200))
 def test_low_likely_and_high_are_in_order(size: Size, turns: int) -> None:
     found = estimate(PRICES, "m", size, turns)
@@ -24,7 +25,7 @@ def test_low_likely_and_high_are_in_order(size: Size, turns: int) -> None:
     assert all(cost is not None for cost in costs) and costs == sorted(costs, key=lambda cost: cost or 0)
 
 
-@settings(max_examples=60)
+@tries(20, 60)
 @given(sizes, st.integers(0, 1_000_000))
 def test_more_to_read_is_never_cheaper(size: Size, more: int) -> None:
     larger = Size(size.prompt_chars + 10, size.material_bytes + more, size.sessions + 1)
@@ -36,7 +37,7 @@ def test_a_model_without_a_price_has_tokens_and_no_dollars() -> None:
     assert found.high.tokens > 0 and found.high.dollars is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("low", "high", "said"),
     [
         ("0.001", "0.009", "under $0.01"),

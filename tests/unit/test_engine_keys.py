@@ -13,6 +13,7 @@ from dreams.engines.anthropic import Endpoint, endpoint
 from dreams.engines.anthropic.keys import DUMMY_KEY, state
 from dreams.engines.types import EngineError
 from tests.world import model as kit
+from tests.world.cases import each
 
 KEY = "-".join(["sk", "ant", "made", "up"])
 
@@ -42,7 +43,7 @@ def test_a_server_on_this_machine_gets_a_dummy_and_never_the_key(url: str) -> No
     assert found.key == DUMMY_KEY and not found.is_anthropic and not found.base_url.endswith("/v1")
 
 
-@pytest.mark.parametrize(
+@each(
     ("environ", "words"),
     [
         ({}, "There is no API key"),
@@ -105,7 +106,7 @@ def test_options_that_only_anthropic_knows_are_sent_to_it_alone(
     assert {"temperature", "top_p", "top_k", "tool_choice"}.isdisjoint(body)
 
 
-@pytest.mark.parametrize(
+@each(
     ("environ", "usable", "source", "host"),
     [
         ({}, False, "none", "api.anthropic.com"),
@@ -136,6 +137,6 @@ def test_the_state_of_a_key_file_names_the_host_that_its_key_is_for(tmp_path: Pa
     assert found.usable and found.source == "key file" and "127.0.0.1:9" in found.said
 
 
-@pytest.mark.parametrize("tail", ["", "/", "/v1", "/v1/", "/v1/messages", "/messages"])
+@each("tail", ["", "/", "/v1", "/v1/", "/v1/messages", "/messages"])
 def test_an_address_that_was_copied_with_its_path_is_understood(tail: str) -> None:
     assert endpoint({"ANTHROPIC_BASE_URL": f"http://localhost:9{tail}"}).base_url == "http://localhost:9"

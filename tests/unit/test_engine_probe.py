@@ -34,18 +34,19 @@ from dreams.dev.fake_server import (
     use,
 )
 from dreams.engines.anthropic import keys
-from dreams.engines.anthropic.probe import QUESTION, Finding, What, probe
+from dreams.engines.anthropic.probe import QUESTION, Probed, What, probe
+from tests.world.cases import each
 
 MODEL = "claude-sonnet-5-5"
 READY = use("ready", word="yes")
 
 
-def asked(reply: Reply, *, model: str = MODEL, path: str = "", **server: Any) -> Finding:
+def asked(reply: Reply, *, model: str = MODEL, path: str = "", **server: Any) -> Probed:
     with WireServer(Script([], then=reply), **server) as wire:
         return probe(model, {"ANTHROPIC_BASE_URL": wire.url + path}, seconds=5.0)
 
 
-def fact(found: Finding, name: str) -> str:
+def fact(found: Probed, name: str) -> str:
     return dict(found.facts)[name]
 
 
@@ -128,7 +129,7 @@ def test_a_key_that_a_server_repeats_is_cut_out(tmp_path: Path) -> None:
         assert code == 403 or "[key]" in found.said
 
 
-@pytest.mark.parametrize(
+@each(
     ("step", "what"),
     [
         (status(401), What.KEY),
@@ -237,7 +238,7 @@ def openai_like(kind: str, body: bytes) -> Talk:
     return talk
 
 
-@pytest.mark.parametrize(
+@each(
     ("talk", "what", "words"),
     [
         (always(answer("200 OK", "text/html", PAGE)), What.OTHER_API, "a web page"),
@@ -333,7 +334,7 @@ def caused(*errors: BaseException) -> BaseException:
     return errors[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "trouble"),
     [
         (caused(OSError("x"), OSError("y"), socket.gaierror(-2, "Name")), keys.Trouble.NAME),

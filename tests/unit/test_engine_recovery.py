@@ -9,6 +9,7 @@ import pytest
 
 from dreams.dev.fake_server import Limits, Reply, Text, Use, say, status
 from tests.world import model as kit
+from tests.world.cases import each
 
 READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
 
@@ -176,7 +177,7 @@ def test_an_option_that_the_server_refuses_is_left_out(tmp_path: Path) -> None:
     assert len(server.asked) == 3, "it is not tried again"
 
 
-@pytest.mark.parametrize(
+@each(
     ("failures", "after", "low", "high"),
     [
         (1, None, 0.5, 0.625),
@@ -196,7 +197,7 @@ def test_the_back_off_doubles_to_its_cap_and_honours_the_server_up_to_a_minute(
     assert Patience().delay(failures, after, 0.999999) == pytest.approx(high, rel=1e-4)
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "seconds"),
     [
         ({"retry-after": "7"}, 7.0),

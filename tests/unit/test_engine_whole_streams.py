@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.dev.fake_server import Limits, Text, Think, Use
@@ -16,6 +16,8 @@ from dreams.engines.anthropic.asking import Kind, kind_of
 from dreams.engines.anthropic.conversation import KEPT_MESSAGES, Conversation
 from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
 from dreams.engines.tokens import Tokens
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 TEXTS = st.text(min_size=1, max_size=40)
 INPUTS = st.dictionaries(
@@ -42,7 +44,7 @@ def collected(stream: list[Event]) -> Reply:
 
 
 @given(REPLIES)
-@settings(max_examples=80, deadline=None)
+@tries(20, 80)
 def test_a_whole_stream_gives_back_what_was_said(reply: Said) -> None:
     found = collected(sent(reply))
     wanted = [block for block in reply.blocks if not isinstance(block, Text) or block.text.strip()]
@@ -59,7 +61,7 @@ def test_calls_of_one_answer_with_one_id_are_told_apart() -> None:
     assert [call["id"] for call in found.calls] == ["call_0", "call_0-1"]
 
 
-@pytest.mark.parametrize("count", [10**30, -1, True, 1.5, None, "7"])
+@each("count", [10**30, -1, True, 1.5, None, "7"])
 def test_what_is_no_count_of_tokens_is_left_out(count: object) -> None:
     stream = sent(Said((Text("x"),)))
     usage = {"output_tokens": count, "cache_creation": {"ephemeral_1h_input_tokens": count}}
@@ -68,7 +70,7 @@ def test_what_is_no_count_of_tokens_is_left_out(count: object) -> None:
 
 
 @given(REPLIES, st.data())
-@settings(max_examples=80, deadline=None)
+@tries(20, 80)
 def test_no_part_of_a_stream_is_a_reply(reply: Said, data: st.DataObject) -> None:
     whole = sent(reply)
     with pytest.raises(BrokenStream):
@@ -76,7 +78,7 @@ def test_no_part_of_a_stream_is_a_reply(reply: Said, data: st.DataObject) -> Non
 
 
 @given(REPLIES, st.data())
-@settings(max_examples=150, deadline=None)
+@tries(50, 150)
 def test_a_stream_that_lost_or_doubled_an_event_never_yields_another_call(
     reply: Said, data: st.DataObject
 ) -> None:
@@ -97,9 +99,7 @@ def test_a_stream_that_lost_or_doubled_an_event_never_yields_another_call(
     assert len(found.calls) <= len(said)
 
 
-@pytest.mark.parametrize(
-    "odd", [None, "text", 5, [], {}, {"type": None}, {"type": "content_block_delta", "index": []}]
-)
+@each("odd", [None, "text", 5, [], {}, {"type": None}, {"type": "content_block_delta", "index": []}])
 def test_what_is_no_event_breaks_the_stream(odd: object) -> None:
     with pytest.raises((BrokenStream, TypeError)):
         Collector().take(odd)
@@ -136,7 +136,7 @@ def conversations(draw: st.DrawFn) -> Conversation:
 
 
 @given(conversations())
-@settings(max_examples=80, deadline=None)
+@tries(20, 80)
 def test_a_shortened_conversation_is_one_that_the_api_takes_and_keeps_the_last_five(
     made: Conversation,
 ) -> None:
@@ -153,12 +153,12 @@ def test_a_shortened_conversation_is_one_that_the_api_takes_and_keeps_the_last_f
 
 
 @given(st.integers(200, 599), st.text(max_size=20), st.text(max_size=60))
-@settings(max_examples=200, deadline=None)
+@tries(60, 200)
 def test_every_error_answer_means_something(status: int, error_type: str, message: str) -> None:
     assert isinstance(kind_of(status, error_type, message), Kind)
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "kind"),
     [
         ("prompt is too long: 201000 tokens > 200000 maximum", Kind.TOO_LONG),

@@ -6,9 +6,8 @@ import http.client
 import json
 from typing import Any
 
-import pytest
-
 from dreams.dev.fake_server import PromptCache, Reply, Script, Text, Think, Use, WireServer, say, status
+from tests.world.cases import each
 
 ASK = {"model": "claude-sonnet-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}
 
@@ -56,7 +55,7 @@ RESULT = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1
 USER = {"role": "user", "content": "Hello"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "code", "words"),
     [
         (b"{", 400, "not valid JSON"),

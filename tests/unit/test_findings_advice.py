@@ -1,4 +1,4 @@
-"""Advice: the index's budget, long rows, many memories, types, what CLAUDE.md says, what was rejected."""
+"""Advice: the index's size, long rows, many memories, types, what CLAUDE.md says, what was rejected."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dreams.findings import examine, examining
 from dreams.findings.base import Repeated
 from dreams.findings.directories import between
 from dreams.lib.prose import comparing
+from tests.world.cases import each
 from tests.world.findings import FILES, INDEX, changed, codes, one, report
 
 
@@ -193,7 +194,7 @@ def test_what_was_rejected_is_told_once_for_changes_that_are_decided_together():
     one(examine(replace(subject, hunks=together, rejected=rejected)), "rejected-before")
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "- The client is really annoying",
@@ -216,7 +217,7 @@ def test_a_judgement_of_a_person_is_told(line):
     assert "judgement" in codes(report({**FILES, **files}))
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "- The client is in Lyon",

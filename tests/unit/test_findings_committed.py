@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from dreams import findings
 from dreams.engines.types import Citation, Fate
 from dreams.findings.directories import between
 from dreams.findings.examining import examine
+from tests.world.cases import each
 
 HEAD = "---\nname: Deploy\ndescription: how\ntype: project\n---\n\n"
 
@@ -23,7 +22,7 @@ def _codes(line: str, scope: str, head: str = HEAD) -> set[str]:
     return told
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "Keys are in /home/anna/.ssh.",
@@ -37,7 +36,7 @@ def test_a_folder_of_one_machine(line: str) -> None:
     assert _codes(line, "local") == _codes(line, "user") == _codes(line, "") == set()
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     ["I prefer short answers.", "The user really likes tabs.", "My editor is vim.", "She hates emoji."],
 )
@@ -51,7 +50,7 @@ def test_a_memory_about_the_user_is_told_once() -> None:
     assert _codes("Runs the payments team.", "project", user) == {"personal"}
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "The route /home/index renders the start page.",
@@ -65,7 +64,7 @@ def test_ordinary_lines_are_not_told(line: str) -> None:
     assert _codes(line, "project") - {"home-path" if "/home/index" in line else ""} == set()
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "My GitHub account is annak.",
@@ -79,7 +78,7 @@ def test_somebodys_account(line: str) -> None:
     assert _codes(line, "local") == set()
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "Each customer has one account.",
@@ -106,7 +105,7 @@ PORT = "The staging database listens on port 5433."
 QUOTE = Citation("transcript", "it listens on 5434 now", place="s.jsonl", role="user")
 
 
-@pytest.mark.parametrize(
+@each(
     ("cited", "told"),
     [
         ((), True),

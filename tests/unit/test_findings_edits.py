@@ -10,6 +10,7 @@ import pytest
 
 from dreams.findings import examine
 from dreams.findings.directories import between
+from tests.world.cases import each
 
 BUILD = """\
 ---
@@ -229,17 +230,17 @@ def blocks_between(was: dict[str, str], after: dict[str, str]) -> list[str]:
     return [found.message for found in examine(between(before, now)).findings if found.severity == "block"]
 
 
-@pytest.mark.parametrize("kind", CAREFUL)
+@each("kind", CAREFUL)
 def test_a_careful_edit_is_no_loss(kind: str) -> None:
     assert blocks(CAREFUL[kind]) == []
 
 
-@pytest.mark.parametrize("kind", LOST)
+@each("kind", LOST)
 def test_a_fact_that_leaves_blocks(kind: str) -> None:
     assert blocks(LOST[kind]) != []
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("Images larger than 2 MB are rejected.", "Images over 2 MB are rejected."),
@@ -296,7 +297,7 @@ def test_a_line_in_other_words_is_no_loss(old: str, new: str) -> None:
     assert one_line(old, new) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("The API allows 120 requests per minute per key.", "The API allows 120 requests per minute."),

@@ -9,7 +9,7 @@ import pytest
 
 from dreams.engines.types import Citation
 from dreams.findings import evidence, examine
-from dreams.findings.base import Heard, Report
+from dreams.findings.base import Report, SessionAnswer
 from dreams.findings.directories import Said, Turn, between, with_citations
 from tests.world.findings import FILES, changed, codes, one, report
 
@@ -224,7 +224,7 @@ def heard_on(*added: str, by_hand: bool = False) -> Report:
     place = Citation("transcript", "It is not so.", "s.jsonl", line_no=3, role="user")
     hunks = [replace(hunk, by_hand=by_hand) for hunk in subject.hunks]
     return examine(
-        replace(subject, hunks=hunks, heard=lambda text: Heard("contradicted", "otherwise", place))
+        replace(subject, hunks=hunks, heard=lambda text: SessionAnswer("contradicted", "otherwise", place))
     )
 
 

@@ -6,12 +6,11 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from dreams import findings
 from dreams.findings.base import SEVERITIES
 from dreams.findings.directories import between
 from dreams.findings.examining import CHECKS, RULES, rule_of
+from tests.world.cases import each
 
 FINDINGS = Path(findings.__file__).parent
 CODE = re.compile(r"[a-z]+(?:-[a-z]+)*")
@@ -42,7 +41,7 @@ def test_a_secret_and_an_order_to_the_agent_have_one_too() -> None:
     assert rule_of("injection", "agent-order").startswith("Text that gives orders")
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "why"),
     [
         ("Reports of the depot are sent weekly to Mira.", "Reports of the depot are sent to Mira.", "lacks “week"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dreams.engines.types import Citation
-from dreams.findings.base import Heard, Judged
+from dreams.findings.base import Judged, SessionAnswer
 from dreams.findings.directories import between
 from dreams.findings.evidence import judge
 from dreams.lib.prose import claims
@@ -15,15 +15,15 @@ HEAD = "---\ntype: project\n---\n\n"
 
 
 def _heard(*said: str):
-    evidence = claims.Evidence()
+    evidence = claims.SessionText()
     for line, text in enumerate(said, start=1):
         evidence.add(text, line, "user", prose=True)
 
-    def ask(text: str) -> Heard:
+    def ask(text: str) -> SessionAnswer:
         found = claims.check(evidence, text)
         quote = found.evidence[0].quote if found.evidence else ""
         place = Citation("transcript", quote, "s.jsonl", role="user", line_no=1) if quote else None
-        return Heard(found.verdict, found.why, place)
+        return SessionAnswer(found.verdict, found.why, place)
 
     return ask
 

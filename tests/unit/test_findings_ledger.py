@@ -10,6 +10,7 @@ from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
 from dreams.findings.directories import between
 from dreams.findings.ledger import facts
+from tests.world.cases import each
 from tests.world.findings import DEPLOY, FILES, INDEX, changed, codes, one, report
 
 PORT = "- [Gone](gone.md) — the staging server listens on port 8443\n"
@@ -20,7 +21,7 @@ def fates(found):
     return [row.fate for row in found.ledger]
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "line"),
     [
         ("user_role.md", TABS),
@@ -45,7 +46,7 @@ def test_the_finding_names_the_facts_that_are_gone():
     assert "8443" in one(found, "unexplained-loss").message
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("PostgreSQL 15", "PostgreSQL 16"),
@@ -59,7 +60,7 @@ def test_a_changed_fact_without_a_reason_blocks(old, new):
     assert "unexplained-loss" in codes(report(changed("deploy.md", old, new)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("Never deploys to production after 16:00", "Deploys to production after 16:00"),
@@ -260,7 +261,7 @@ def test_a_later_date_a_longer_list_and_a_mended_slip_are_no_loss(old, new, fate
     assert "unexplained-loss" not in codes(found)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("As of 2026-03-18, the shop has:", "As of 2026-03-16, the shop has:"),

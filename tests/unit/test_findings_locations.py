@@ -6,6 +6,7 @@ import pytest
 
 from dreams.findings import examine
 from dreams.findings.directories import between
+from tests.world.cases import each
 from tests.world.findings import codes
 
 LOSS = "unexplained-loss"
@@ -23,8 +24,8 @@ def told(before: str | dict[str, str], after: str | dict[str, str]) -> list[str]
     )
 
 
-@pytest.mark.parametrize("text", [TWO, LABELS])
-@pytest.mark.parametrize("values", [("9090", "on", "8080", "off"), ("8080", "off", "9090", "on")])
+@each("text", [TWO, LABELS])
+@each("values", [("9090", "on", "8080", "off"), ("8080", "off", "9090", "on")])
 def test_values_that_change_places_below_two_headings_or_labels_are_lost(text, values):
     assert LOSS in told(text.format("8080", "on", "9090", "off"), text.format(*values))
 

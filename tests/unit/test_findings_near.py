@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
-
-from dreams.findings.prompt_injection.text import Index, Text, near, words
+from dreams.findings.prompt_injection.text import PatternIndex, Text, near, words
+from tests.world.cases import each
 
 SKIP, CHECK = words("skip"), words("reviews?", "tests")
 
 
 def found(idea, line):
-    return [place.words for place in Text(line, Index([idea])).places(idea)]
+    return [place.words for place in Text(line, PatternIndex([idea])).places(idea)]
 
 
 def test_ideas_near_each_other_are_found_with_the_words_between():
     assert found(near(SKIP, CHECK), "please skip all the tests today") == ["skip all the tests"]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "tests may skip",
@@ -50,6 +49,6 @@ def test_a_pass_that_runs_out_of_memory_loses_nothing(monkeypatch):
         def Match(self, line):
             return []
 
-    index = Index([near(SKIP, CHECK)])
+    index = PatternIndex([near(SKIP, CHECK)])
     monkeypatch.setattr(index, "_sets", [GaveUp() for _ in index._sets])
     assert index.present("skip tests") == {SKIP, CHECK}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dreams import findings
 from dreams.findings.base import Found
+from tests.world.cases import each
 from tests.world.findings import codes, report
 
 CODES = {"task-state", "debug-recipe", "architecture"}
@@ -32,7 +31,7 @@ ARCHITECTURE = (
 NAMED_ARCHITECTURE = "The gateway handles every request.\n\nThe worker depends on the queue.\n\nThe reports module consists of three exporters."
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "code"),
     [
         ("TODO: finish the export form today.", "task-state"),
@@ -56,7 +55,7 @@ def test_the_name_of_a_memory_promises_an_architecture_too() -> None:
     assert told(NAMED_ARCHITECTURE) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "TODO comments need an issue number.",

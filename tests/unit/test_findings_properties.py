@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dreams.findings import Subject, examine, health, regression
@@ -13,6 +13,7 @@ from dreams.findings.base import ChangedHunk
 from dreams.findings.directories import between
 from dreams.findings.ledger import facts
 from tests.world.findings import codes
+from tests.world.strategies import tries
 
 SYLLABLES = ["ka", "lo", "mi", "ter", "von", "sha", "bri", "dun", "pel", "qua"]
 WORDS = [a + b + c for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES if a != b != c]
@@ -77,7 +78,7 @@ def picked(draw, files):
     return path, lines, draw(st.sampled_from(places))
 
 
-@settings(max_examples=120, deadline=None)
+@tries(40, 120)
 @given(directories, directories)
 def test_no_two_directories_make_a_check_fail(before, after):
     found = examine(between(before, after))
@@ -85,14 +86,14 @@ def test_no_two_directories_make_a_check_fail(before, after):
     assert "check-failed" not in codes(health(after, instructions={"CLAUDE.md": "- text"}))
 
 
-@settings(max_examples=60, deadline=None)
+@tries(20, 60)
 @given(directories, any_text, any_text, st.integers(0, 9))
 def test_hunks_that_belong_to_other_bytes_are_looked_at_all_the_same(files, removed, added, start):
     hunk = ChangedHunk("b.md", "x", start, tuple(removed.split("\n")), start, tuple(added.split("\n")))
     assert "check-failed" not in codes(examine(Subject(files, files, [hunk])))
 
 
-@settings(max_examples=40, deadline=None)
+@tries(20, 40)
 @given(directories)
 def test_nothing_is_lost_where_nothing_changes(files):
     found = examine(between(files, files))
@@ -100,7 +101,7 @@ def test_nothing_is_lost_where_nothing_changes(files):
     assert {f.severity for f in found.findings} <= {"warn"}
 
 
-@settings(max_examples=60, deadline=None)
+@tries(20, 60)
 @given(notes(), st.data())
 def test_the_only_line_that_says_a_thing_never_leaves_unseen(files, data):
     path, lines, place = picked(data.draw, files)
@@ -110,7 +111,7 @@ def test_the_only_line_that_says_a_thing_never_leaves_unseen(files, data):
     assert [row.fate for row in found.ledger] == ["unexplained"]
 
 
-@settings(max_examples=60, deadline=None)
+@tries(20, 60)
 @given(notes(apart=True), st.data())
 def test_a_line_of_its_own_that_moves_is_never_lost(files, data):
     path, lines, place = picked(data.draw, files)
@@ -123,7 +124,7 @@ def test_a_line_of_its_own_that_moves_is_never_lost(files, data):
     assert "unexplained-loss" not in codes(found)
 
 
-@settings(max_examples=60, deadline=None)
+@tries(20, 60)
 @given(notes(), st.data())
 def test_a_word_that_is_replaced_never_goes_unseen(files, data):
     path, lines, place = picked(data.draw, files)
@@ -136,7 +137,7 @@ def test_a_word_that_is_replaced_never_goes_unseen(files, data):
     assert "unexplained-loss" in codes(found)
 
 
-@settings(max_examples=40, deadline=None)
+@tries(20, 40)
 @given(notes(), st.data())
 def test_files_merged_whole_lose_nothing(files, data):
     source, target = data.draw(st.permutations(sorted(files)))[:2]
@@ -146,7 +147,7 @@ def test_files_merged_whole_lose_nothing(files, data):
     assert "unexplained-loss" not in codes(found)
 
 
-@settings(max_examples=40, deadline=None)
+@tries(20, 40)
 @given(merges())
 def test_a_rejected_destination_loses_nothing_unseen_whatever_its_shape(merge):
     before, decided, lost = merge

@@ -8,10 +8,11 @@ import pytest
 
 from dreams.findings import examine, examining
 from dreams.findings.directories import Directory, between, compare
+from tests.world.cases import each
 from tests.world.findings import FILES, changed, codes, one, report
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "code"),
     [
         ("/etc/cron.md", "path-outside"),

@@ -10,15 +10,16 @@ import random
 import string
 from pathlib import Path
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams import findings
 from dreams.findings import secrets
-from dreams.lib.secrets.redact import redact, redact_counted
+from dreams.lib.secrets.redact import redact, redact_all, redact_counted
 from dreams.lib.secrets.spotting import spans
+from tests.world.cases import each
 from tests.world.findings import FILES, changed, codes, one, report
+from tests.world.strategies import tries
 
 ROOT = Path(__file__).parents[2]
 BY_NAME = {"assigned-secret", "url-credentials", "bearer"}  # tests make some of these up in place
@@ -83,7 +84,7 @@ FAKES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("rule", FAKES)
+@each("rule", FAKES)
 def test_a_vendors_key_is_known_by_its_form(rule):
     text = f"- The key is {FAKES[rule]} for now"
     (span,) = spans(text)
@@ -91,7 +92,7 @@ def test_a_vendors_key_is_known_by_its_form(rule):
     assert text[span.start : span.end] == FAKES[rule]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "export DB_PASSWORD={}",
@@ -178,7 +179,7 @@ def test_a_login_in_base64_is_known_by_what_it_says():
     assert not spans("Authorization: " + "Basic " + base64.b64encode(b"only words").decode())
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "export TOKEN=$TOKEN",
@@ -306,6 +307,25 @@ def test_the_fingerprint_depends_on_the_hosts_key():
     assert mine != secrets.fingerprint("hidden")
 
 
+@each("size", [1, 2, 7, 16, 40])
+def test_many_texts_are_redacted_together_as_each_by_itself(size):
+    plain = [
+        "Hello",
+        "",
+        "Use tabs,\nnever spaces",
+        "the token is in the vault",
+        "\ud800 half a pair",
+        "key =",
+    ]
+    secret = [*FAKES.values(), "DB_PASSWORD=" + some(20), "set it: " + "gh" + "p_" + some(36)]
+    texts = [text for fake in secret for text in (*_chance.sample(plain, 5), fake)]
+    for at in range(0, len(texts), size):
+        some_of_them = texts[at : at + size]
+        assert redact_all(some_of_them) == [redact(text) for text in some_of_them]
+    assert sum(text != clean for text, clean in zip(texts, redact_all(texts), strict=True)) == len(secret)
+    assert redact_all([]) == []
+
+
 def test_redaction_takes_the_secret_and_nothing_else():
     text = f"- key: {FAKES['stripe-key']}, kept; password: {'hun' + 'ter2!x'}."
     redacted, counts = redact_counted(text)
@@ -314,14 +334,14 @@ def test_redaction_takes_the_secret_and_nothing_else():
     assert redact(redacted) == redacted
 
 
-@settings(max_examples=60, deadline=None)
+@tries(20, 60)
 @given(st.text(max_size=60), st.sampled_from(sorted(FAKES)), st.text(max_size=60))
 def test_no_text_around_a_secret_keeps_it_from_being_redacted(before, rule, behind):
     text = f"{before} {FAKES[rule]} {behind}"
     assert FAKES[rule] not in redact(text)
 
 
-@settings(max_examples=100, deadline=None)
+@tries(30, 100)
 @given(st.text())
 def test_any_text_can_be_redacted_and_ends_at_a_fixed_point(text):
     once = redact(text)

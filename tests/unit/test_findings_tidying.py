@@ -6,6 +6,7 @@ import pytest
 
 from dreams.findings import examine
 from dreams.findings.directories import between
+from tests.world.cases import each
 from tests.world.findings import codes
 
 LOSS = "unexplained-loss"
@@ -19,7 +20,7 @@ def told(before: str, after: str) -> set[str]:
     return set(codes(examine(between({"a.md": before.encode()}, {"a.md": after.encode()}))))
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         (f"See the [deploy guide]({SITE}) first.\n", f"See the [deploy guide][1] first.\n\n[1]: {SITE}\n"),
@@ -42,7 +43,7 @@ def test_another_form_of_the_same_is_no_loss(one, other):
         assert LOSS not in told(other, one)
 
 
-@pytest.mark.parametrize(
+@each(
     "after",
     [
         f"~~{RULE}~~", f"Obsolete — {RULE}", f"Wrong: {RULE}", f"Bob thinks that {RULE}", f"It is false that {RULE}",
@@ -76,7 +77,7 @@ def test_another_word_in_the_place_of_an_everyday_one_is_a_loss(old, new):
     assert LOSS in told(f"- {old}\n", f"- {new}\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("**Note**: CLI parameters take precedence over environment variables.", "**Note**: Environment variables take precedence over CLI parameters."),

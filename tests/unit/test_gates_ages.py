@@ -1,16 +1,16 @@
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.ages import ago, exact, span, until
+from tests.world.cases import each
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("delta", "words"),
     [
         (timedelta(0), "just now"),
@@ -30,7 +30,7 @@ def test_the_past_is_rounded_down(delta, words):
     assert ago(NOW - delta, NOW) == words
 
 
-@pytest.mark.parametrize(
+@each(
     ("delta", "words"),
     [
         (timedelta(0), "now"),
@@ -46,7 +46,7 @@ def test_the_future_is_rounded_up(delta, words):
     assert until(NOW + delta, NOW) == words
 
 
-@pytest.mark.parametrize(
+@each(
     ("delta", "words"),
     [
         (timedelta(hours=24), "24 h"),

@@ -2,8 +2,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-import pytest
-
 from dreams.lib.timestamps import next_day, next_month
 from dreams.services.scheduling.gates import (
     Facts,
@@ -13,6 +11,7 @@ from dreams.services.scheduling.gates import (
     evaluate,
     month_start,
 )
+from tests.world.cases import each
 
 NOW = datetime(2026, 3, 28, 23, 30, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -32,9 +31,7 @@ def test_the_rules_engine_has_no_budget():
     assert gate(SpendingFact(), day_cap=Decimal("0.01")).passed
 
 
-@pytest.mark.parametrize(
-    ("today", "passed"), [("7.99", True), ("8.00", True), ("8.01", False), ("10", False)]
-)
+@each(("today", "passed"), [("7.99", True), ("8.00", True), ("8.01", False), ("10", False)])
 def test_the_next_dream_must_fit_into_the_day(today, passed):
     assert gate(paid(estimate="2", today=today), day_cap=Decimal(10)).passed is passed
 
@@ -69,7 +66,7 @@ def test_a_projects_own_cap_is_named():
     assert "this project" in gate(paid(project_month="5"), project_cap=Decimal(5)).reason
 
 
-@pytest.mark.parametrize("cap", ["dream_cap", "day_cap", "month_cap", "project_cap"])
+@each("cap", ["dream_cap", "day_cap", "month_cap", "project_cap"])
 def test_a_dream_dearer_than_a_cap_never_opens_by_waiting(cap):
     result = gate(paid(estimate="3"), **{cap: Decimal(2)})
     assert (result.passed, result.opens_at) == (False, None)

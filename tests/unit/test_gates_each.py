@@ -22,6 +22,7 @@ from dreams.services.scheduling.gates import (
     Switch,
     evaluate,
 )
+from tests.world.cases import each
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -61,7 +62,7 @@ CLOSED = {
 }
 
 
-@pytest.mark.parametrize("name", GATES)
+@each("name", GATES)
 def test_each_gate_closes_by_its_own_fact_only(name):
     config = GateConfig(day_cap=Decimal(10))
     quiet = dataclasses.replace(CLOSED[name])
@@ -72,7 +73,7 @@ def test_each_gate_closes_by_its_own_fact_only(name):
     assert closed == (["time", "sessions"] if name == "time" else [name])
 
 
-@pytest.mark.parametrize("name", GATES)
+@each("name", GATES)
 def test_a_reason_is_always_a_sentence(name):
     for facts in (CLOSED[name], Facts()):
         for forced in (False, True):
@@ -88,7 +89,7 @@ def test_what_costs_least_is_asked_first_and_the_lock_last():
     assert costly == sorted(costly), "no gate that needs only rows stands behind one that needs more"
 
 
-@pytest.mark.parametrize(
+@each(
     ("age", "passed"),
     [(DAY - SECOND, False), (DAY, True), (DAY + SECOND, True), (timedelta(0), False), (DAY * 400, True)],
 )
@@ -141,7 +142,7 @@ def test_an_impossible_mtime_closes_the_gate_and_breaks_nothing():
     assert result.reason
 
 
-@pytest.mark.parametrize(("age", "passed"), [(599, False), (600, True), (601, True), (-5, True)])
+@each(("age", "passed"), [(599, False), (600, True), (601, True), (-5, True)])
 def test_the_throttle_opens_to_the_second(age, passed):
     result = results(Facts(last_scan_at=NOW - age * SECOND))["throttle"]
     assert result.passed is passed
@@ -217,7 +218,7 @@ def test_without_a_new_line_there_is_nothing_to_read():
     assert not found["sessions"].passed and "No line was added" in found["sessions"].reason
 
 
-@pytest.mark.parametrize(
+@each(
     ("gate", "facts"),
     [
         *((name, facts) for name, facts in CLOSED.items() if name not in {"time", "throttle", "sessions"}),

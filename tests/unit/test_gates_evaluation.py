@@ -22,6 +22,7 @@ from dreams.services.scheduling.gates import (
     fingerprint,
     is_open,
 )
+from tests.world.cases import each
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -133,7 +134,7 @@ def test_a_naive_now_is_refused():
         evaluate(Facts(), GateConfig(), datetime(2026, 3, 10, 12))  # noqa: DTZ001 - the mistake under test
 
 
-@pytest.mark.parametrize("closed", ["time", "lock", "budget", "back-off"])
+@each("closed", ["time", "lock", "budget", "back-off"])
 def test_the_answer_does_not_change_because_hours_passed(closed):
     facts = {
         "time": Asked(clock=to_ns(NOW)).facts(),
@@ -178,7 +179,7 @@ def test_the_printed_keys_are_the_documented_ones():
     }
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [
         {"min_age": timedelta(0)},

@@ -1,6 +1,5 @@
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from dreams.services.scheduling.gates import (
     is_live,
 )
 from dreams.services.scheduling.gates.sessions import count_sessions
+from tests.world.cases import each
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 LAST_NS = to_ns(NOW - timedelta(days=3))
@@ -35,7 +35,7 @@ def many(number, **fields):
     return [session(f"s{i}", **fields) for i in range(number)]
 
 
-@pytest.mark.parametrize(("number", "passed"), [(0, False), (4, False), (5, True), (6, True)])
+@each(("number", "passed"), [(0, False), (4, False), (5, True), (6, True)])
 def test_five_sessions_open_the_gate(number, passed):
     result = gate(many(number))
     assert result.passed is passed
@@ -125,7 +125,7 @@ def test_the_count_never_exceeds_the_conversations(rows):
     assert len(roots) <= tally.score <= 2 * len(roots)
 
 
-@pytest.mark.parametrize(
+@each(
     ("registered", "quiet_seconds", "live"),
     [(True, 10**6, True), (None, 599, True), (None, 600, False), (False, 599, True), (False, 600, False)],
 )
@@ -142,7 +142,7 @@ def test_a_persons_explicit_value_beats_a_remote_default():
     assert first_explicit([], True).source == "the default"
 
 
-@pytest.mark.parametrize(
+@each(
     ("remote", "logs", "topics", "mode"),
     [
         (None, False, 0, Mode.NORMAL),

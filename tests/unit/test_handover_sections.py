@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.engines.handover import sections
 from dreams.engines.handover.sections import ALL_TOKENS, SECTIONS
 from dreams.web.render import markdown
+from tests.world.cases import each
 
 HEADINGS = [f"# {section.heading}" for section in SECTIONS]
 
@@ -40,7 +40,7 @@ def test_there_are_ten_sections_in_the_order_of_the_agents_own_notes() -> None:
     assert headings(sections.written({})) == plain(HEADINGS)
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         "# Another heading",

@@ -152,7 +152,7 @@ def test_many_begun_together_and_killed_at_any_step_are_each_whole_or_not_there(
     tmp_path, monkeypatch, whole_file_system
 ):
     if not whole_file_system:
-        monkeypatch.setattr(flush, "_tells_what_failed", lambda: False)
+        monkeypatch.setattr(flush, "tells_what_failed", lambda: False)
         monkeypatch.setattr(durable, "_SYNCS_AT_ONCE", 1)
     monkeypatch.setattr(durable, "_MANY", 2)
     names = ["0.git", "1.git"]

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from dulwich.objects import Blob
 from dulwich.repo import Repo
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dreams.lib.storage.history import HistoryDamaged, HistoryError, HistoryStore, Meta
+from tests.world.strategies import tries
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -70,7 +71,7 @@ def test_a_whole_history_has_no_problems(store):
     assert store.verify() == []
 
 
-@settings(max_examples=80, deadline=None)
+@tries(20, 80)
 @given(bit=st.integers(0, 1 << 20), index=st.booleans())
 @example(bit=100, index=False)  # an object's kind, which its own zlib check does not cover
 def test_one_flipped_bit_anywhere_in_a_pack_or_its_index_is_found(whole, tmp_path_factory, bit, index):
@@ -173,7 +174,7 @@ def test_an_import_never_replaces_a_history_that_holds_something(store, tmp_path
         assert copy.log() == store.log()
 
 
-@settings(max_examples=60, deadline=None)
+@tries(20, 60)
 @given(bit=st.integers(0, 1 << 20), cut=st.booleans())
 def test_a_damaged_export_is_refused_and_leaves_nothing_behind(whole, tmp_path_factory, bit, cut):
     folder = tmp_path_factory.mktemp("damaged")

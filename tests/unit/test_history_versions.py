@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.storage.history import Entry, HistoryError, HistoryStore, Meta, UnknownVersion, manifest
 from dreams.lib.storage.history import manifest as manifests
+from tests.world.strategies import tries
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 META = Meta(0o640, 1_700_000_000_123_456_789, {"user.note": b"\x00\xff"})
@@ -212,7 +213,7 @@ def test_two_stores_that_are_open_at_once_see_each_others_commits(store):
 names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12)
 
 
-@settings(max_examples=60)
+@tries(20, 60)
 @given(
     st.text(max_size=30),
     st.dictionaries(st.from_regex(r"[A-Za-z][A-Za-z0-9-]{0,9}", fullmatch=True), st.text(max_size=30)),
@@ -224,7 +225,7 @@ def test_every_message_is_read_back_as_it_was_said(subject, trailers):
     assert back == (" ".join(subject.replace("\0", "").split()) or "(no message)")
 
 
-@settings(max_examples=60)
+@tries(20, 60)
 @given(
     st.dictionaries(
         names, st.tuples(st.integers(0, 0o7777), st.integers(), st.binary(max_size=9)), max_size=4

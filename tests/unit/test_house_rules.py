@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.world.cases import each
+
 ROOT = Path(__file__).resolve().parents[2]
 # Each room may import those of its own floor and below; the first name that fits a module says its floor.
 FLOORS = {
@@ -118,7 +120,7 @@ def test_only_two_modules_stand_at_the_root_of_the_app() -> None:
     assert loose == {"__init__.py", "apps.py", "tasks.py"}
 
 
-@pytest.mark.parametrize("place", PURE)
+@each("place", PURE)
 def test_pure_code_imports_no_django_and_no_rows(place: str) -> None:
     assert modules(place), f"{place} is gone; take it off the list"
     for path in modules(place):

@@ -5,12 +5,13 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as s
 
 from dreams.lib.files.manifest import manifest
 from dreams.lib.storage.journal import FileOp, Plan, Result, inverse, read_text, run, sha256_of
 from tests.world.journal import LONG_AGO, NEW, OLD, Place, make_place, make_plan
+from tests.world.strategies import tries
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ MODES = s.sampled_from((0o600, 0o640, 0o644, 0o400))
 
 
 @given(old=TREES, new=TREES, mode=MODES)
-@settings(max_examples=60, deadline=None)
+@tries(20, 60)
 def test_any_set_of_changes_is_taken_back_exactly(
     old: dict[str, bytes], new: dict[str, bytes], mode: int
 ) -> None:

@@ -183,12 +183,21 @@ def test_a_heartbeat_keeps_the_lock_fresh(memory):
         assert abs(read(memory, later).age) < timedelta(milliseconds=1)
 
 
-def test_a_heartbeat_ends_with_the_maximum_lifetime(memory):
-    start = now()
+def test_a_heartbeat_ends_with_the_maximum_lifetime(memory, monkeypatch):
+    begun = time.monotonic()
     with take(memory, lifetime=timedelta(minutes=30)) as held:
-        held.heartbeat(start + timedelta(minutes=29))
+        monkeypatch.setattr(time, "monotonic", lambda: begun + 29 * 60)
+        held.heartbeat()
+        monkeypatch.setattr(time, "monotonic", lambda: begun + 31 * 60)
         with pytest.raises(LockLost, match="30 min, the longest"):
-            held.heartbeat(start + timedelta(minutes=31))
+            held.heartbeat()
+
+
+def test_a_machine_that_slept_for_a_night_goes_on_with_its_hold(memory):
+    with take(memory, lifetime=timedelta(minutes=30)) as held:
+        morning = now() + timedelta(hours=9)
+        held.heartbeat(morning)
+        assert status(memory, morning).held
 
 
 def test_a_stolen_lock_is_noticed_and_left_to_the_thief(memory):

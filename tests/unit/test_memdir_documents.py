@@ -1,10 +1,11 @@
 """Taking a memory file apart and putting it together again."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.memdir import MemoryEditError, parse, with_body, with_lines
+from tests.world.strategies import tries
 
 BOM = b"\xef\xbb\xbf"
 _pieces = st.sampled_from(
@@ -34,7 +35,7 @@ any_bytes = st.binary(max_size=200) | st.lists(_pieces, max_size=12).map(b"".joi
 
 
 @given(any_bytes)
-@settings(max_examples=400)
+@tries(130, 400)
 def test_any_bytes_come_back_as_they_were(data: bytes):
     document = parse(data)
     assert document.to_bytes() == data
@@ -42,7 +43,7 @@ def test_any_bytes_come_back_as_they_were(data: bytes):
 
 
 @given(any_bytes)
-@settings(max_examples=200)
+@tries(60, 200)
 def test_frontmatter_and_body_share_the_lines_without_gap(data: bytes):
     document = parse(data)
     body_from_line = data.removeprefix(BOM).split(b"\n")[document.body_start_line - 1 :]

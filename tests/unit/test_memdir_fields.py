@@ -1,10 +1,11 @@
 """Changing one field of the frontmatter and nothing else."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.memdir import MemoryEditError, parse, with_field
+from tests.world.strategies import tries
 
 FLAT = b"---\n# kept\nname: 'a'\ntype: user # why\nother: \"x\"\n---\nBody\n"
 NESTED = b"---\r\nname: a\r\nmetadata: \r\n    node_type: memory\r\n    type: user\r\n---\r\nBody"
@@ -89,7 +90,7 @@ _values = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sa
 
 
 @given(_values, st.sampled_from([FLAT, NESTED]), st.sampled_from(["name", "description", "type", "modified"]))
-@settings(max_examples=300)
+@tries(100, 300)
 def test_a_value_reads_back_the_same_and_the_other_lines_stay(value: str, data: bytes, field: str):
     before = parse(data)
     after = parse(with_field(before, field, value).to_bytes())

@@ -3,11 +3,13 @@
 from datetime import UTC, date, datetime
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dreams.lib.memdir import Frontmatter, parse
 from dreams.lib.memdir.frontmatter import read_simple, read_yaml
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 
 def read(block: str) -> Frontmatter:
@@ -44,9 +46,7 @@ def test_an_empty_block_and_one_with_other_keys():
     assert read("colour: red").shape == "other"
 
 
-@pytest.mark.parametrize(
-    "text", ["1.10", "on", "no", "12:30", "0x1F", "1e3", "2026-03-01", "-5", "true", "1_000"]
-)
+@each("text", ["1.10", "on", "no", "12:30", "0x1F", "1e3", "2026-03-01", "-5", "true", "1_000"])
 def test_values_stay_the_text_a_person_sees(text: str):
     assert read(f"name: {text}\ndescription: [flow]").name == text  # the list sends the block through YAML
     assert read(f"name: {text}").name == text
@@ -103,7 +103,7 @@ def test_an_endless_block_is_read_in_part():
     assert "longer than" in str(found.problem)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("2026-03-01", date(2026, 3, 1)),
@@ -132,7 +132,7 @@ _line = st.builds(
 @example("a: x\n  b: y")
 @example("a:\n  b: y\nc: null")
 @example("a:\nb: x")
-@settings(max_examples=500)
+@tries(160, 500)
 def test_the_fast_path_reads_what_yaml_reads(block: str):
     fast = read_simple(block)
     if fast is not None:

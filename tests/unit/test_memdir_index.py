@@ -1,10 +1,12 @@
 """MEMORY.md: its rows, and edits that touch one of them."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dreams.lib.memdir import IndexRow, MemoryEditError, parse_index, render_row
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 
 def only_row(line: str) -> IndexRow:
@@ -12,7 +14,7 @@ def only_row(line: str) -> IndexRow:
     return row
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "marker", "title", "target", "separator", "hook"),
     [
         ("- [T](f.md) — hook", "-", "T", "f.md", " — ", "hook"),
@@ -37,7 +39,7 @@ def test_rows_in_all_their_styles(line: str, marker: str, title: str, target: st
     assert row.is_memory_target
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "form"),
     [
         ("- [T](https://x.example/f.md)", "link"),
@@ -153,7 +155,7 @@ _file = st.text("ab ()<>#%é`-", min_size=1, max_size=8).map(lambda text: text.s
 
 @given(_title, _file, _text)
 @example("```", "x.md", "```")
-@settings(max_examples=400)
+@tries(130, 400)
 def test_a_rendered_row_reads_back_the_same(title: str, target: str, hook: str):
     row = only_row(render_row(title, target, hook))
     assert (row.title, row.target, row.hook) == (title, target, hook)
@@ -179,7 +181,7 @@ _index = st.lists(st.tuples(_lines, st.sampled_from(["\n", "\r\n"])), max_size=1
 
 
 @given(_index, st.sampled_from(["", "unfinished"]), st.sampled_from([None, "H", "G", "New"]))
-@settings(max_examples=300)
+@tries(100, 300)
 def test_an_append_adds_one_row_and_keeps_every_line(text: str, rest: str, heading: str | None):
     index = parse_index(text + rest)
     assert "".join(index.lines) == index.text == text + rest
@@ -193,7 +195,7 @@ def test_an_append_adds_one_row_and_keeps_every_line(text: str, rest: str, headi
 
 
 @given(st.text(max_size=80) | _index)
-@settings(max_examples=200)
+@tries(60, 200)
 def test_parsing_never_fails_and_keeps_the_text(text: str):
     index = parse_index(text)
     assert index.text == "".join(index.lines) == text

@@ -1,9 +1,10 @@
 """Wikilinks and Markdown links between memories."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.memdir import markdown_links, mask_code, retarget, wikilinks
+from tests.world.strategies import tries
 
 
 def test_the_parts_of_a_wikilink():
@@ -66,7 +67,7 @@ def test_hostile_brackets_are_searched_in_one_pass():
 
 
 @given(st.text('[]()`~ab.md#|\n\\ -"<>é', max_size=60))
-@settings(max_examples=300)
+@tries(100, 300)
 def test_masking_keeps_every_place_and_retargeting_to_itself_keeps_the_text(text: str):
     masked = mask_code(text)
     assert len(masked) == len(text)

@@ -1,9 +1,10 @@
 """What the agent loads of an index."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.memdir import INDEX_MAX_BYTES, loaded
+from tests.world.strategies import tries
 
 
 def test_a_small_index_is_loaded_whole():
@@ -57,7 +58,7 @@ _lines = st.lists(
 
 
 @given(_lines.map("\n".join), st.integers(1, 6), st.integers(4, 40))
-@settings(max_examples=300)
+@tries(100, 300)
 def test_what_is_loaded_is_a_beginning_within_both_limits(text: str, max_lines: int, max_bytes: int):
     whole = loaded(text, max_lines=10_000, max_bytes=10_000)
     found = loaded(text, max_lines=max_lines, max_bytes=max_bytes)

@@ -2,14 +2,15 @@
 
 import unicodedata
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.memdir import memory_type, name_key, parse, safe_file_name, slug_for, unfit
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "path", "expected"),
     [
         (b"---\ntype: Project\n---\n", "feedback_x.md", "project"),
@@ -47,7 +48,7 @@ def test_a_fresh_name_collides_with_none_by_case_or_unicode_form():
     st.sampled_from([None, "user", "feedback"]),
     st.lists(st.text(max_size=5), max_size=3),
 )
-@settings(max_examples=200)
+@tries(60, 200)
 def test_every_name_is_safe_on_every_file_system(name: str, kind: str | None, words: list[str]):
     first = safe_file_name(name, kind, [])
     second = safe_file_name(name, kind, [first, *words])

@@ -1,9 +1,10 @@
 """A body as addressable items."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.memdir import sections, with_children
+from tests.world.strategies import tries
 
 BODY = """# Title
 
@@ -94,7 +95,7 @@ _line = st.sampled_from(
 @given(
     st.lists(st.tuples(_line, st.sampled_from(["\n", "\r\n", "\n", "\r"])), max_size=20), st.integers(1, 9)
 )
-@settings(max_examples=300)
+@tries(100, 300)
 def test_every_line_belongs_to_exactly_one_item(lines: list[tuple[str, str]], first: int):
     body = "".join(line + end for line, end in lines)
     items = sections(body, first)

@@ -28,6 +28,7 @@ from dreams.web.charts.drawings import (
     stacked,
 )
 from dreams.web.charts.shapes import Picture, Plot, round_up
+from tests.world.cases import each
 
 TODAY = dt.date(2026, 11, 21)
 DAYS = [TODAY - dt.timedelta(n) for n in range(400)][::-1]
@@ -160,9 +161,7 @@ def test_a_calendar_counts_its_twelve_weeks_and_no_more() -> None:
     assert picture.drawing.count("<rect") == 7 * 11 + TODAY.weekday() + 1
 
 
-@pytest.mark.parametrize(
-    ("value", "top"), [(0, 0), (1, 1), (7, 8), (9, 10), (11, 20), (2_530, 3_000), (0.03, 0.03)]
-)
+@each(("value", "top"), [(0, 0), (1, 1), (7, 8), (9, 10), (11, 20), (2_530, 3_000), (0.03, 0.03)])
 def test_a_scale_ends_at_a_number_that_people_read(value: float, top: float) -> None:
     assert round_up(value) == pytest.approx(top)
 

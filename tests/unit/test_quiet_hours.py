@@ -8,11 +8,12 @@ import zoneinfo
 import pytest
 
 from dreams.lib import quiet_hours
+from tests.world.cases import each
 
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
 
 
-@pytest.mark.parametrize(
+@each(
     ("at", "ends"),
     [("21:59", None), ("22:00", "02 07:00"), ("23:30", "02 07:00"), ("06:59", "01 07:00"), ("07:00", None)],
 )
@@ -32,7 +33,7 @@ def test_quiet_hours_may_lie_within_one_day() -> None:
     assert quiet.ends_at(dt.datetime(2026, 6, 1, 13, tzinfo=dt.UTC), dt.UTC) is None
 
 
-@pytest.mark.parametrize("text", ["22:00", "25:00-07:00", "22:00-22:00", "late-early", "22:00-07:61"])
+@each("text", ["22:00", "25:00-07:00", "22:00-22:00", "late-early", "22:00-07:61"])
 def test_quiet_hours_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="such as 22:00-07:00"):
         quiet_hours.parse(text)

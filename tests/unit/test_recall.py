@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.prose import recall
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 DEPLOY = b"---\nname: Deploying the shop\ndescription: Where releases go and who may start them\n---\n\nPort 8443.\n"
 TESTS = b"---\nname: Test database\ndescription: How integration tests are run\n---\n\nUse PostgreSQL 16.\n"
@@ -19,7 +21,7 @@ def _chosen(question: str, files: dict[str, bytes] = FILES) -> list[str]:
     return [one.path for one in recall.choose(recall.shelf(files), question).recalled]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "path"),
     [
         ("how do we run the integration tests?", "tests.md"),
@@ -32,7 +34,7 @@ def test_the_memory_that_is_about_it_comes_first(question: str, path: str) -> No
     assert _chosen(question)[0] == path
 
 
-@pytest.mark.parametrize("question", ["", "hello", "make the button blue", "?!", "the and of"])
+@each("question", ["", "hello", "make the button blue", "?!", "the and of"])
 def test_unsure_means_none(question: str) -> None:
     assert _chosen(question) == []
 
@@ -65,7 +67,7 @@ def test_logs_and_the_index_itself_are_not_chosen() -> None:
     assert set(_chosen("deploying the shop", files)) == {"deploy.md"}
 
 
-@settings(max_examples=40, deadline=None)
+@tries(20, 40)
 @given(
     st.dictionaries(
         st.text("ab/_.é", min_size=1, max_size=6).map(lambda n: f"x{n}.md"), st.binary(max_size=200)
@@ -108,7 +110,7 @@ def test_a_reference_for_a_tool_in_use_is_left_out(tool: str) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("files", "tool"),
     [
         (_about_psql("reference", ", a known issue with it"), "psql"),
@@ -118,7 +120,6 @@ def test_a_reference_for_a_tool_in_use_is_left_out(tool: str) -> None:
         (_about_psql("reference"), "mcp__x__query"),
         ({"psql.md": b"---\nname: Read psql tables\ntype: reference\n---\n"}, "Read"),
     ],
-    ids=["known issue", "warning", "no reference", "other tool", "other server", "ordinary word"],
 )
 def test_warnings_and_what_is_no_reference_for_it_are_kept(files: dict[str, bytes], tool: str) -> None:
     assert _left_out("psql tables", recall.Seen(tools=[tool]), files) == {}
@@ -146,6 +147,6 @@ def test_what_the_session_read_before_counts_towards_its_cap() -> None:
     assert little.cut == ("deploy.md",) and len(little.texts["deploy.md"]) <= 200
     none = recall.load(shelf, "deploy the shop", recall.Seen(bytes=recall.MOST_BYTES))
     assert none.recalled == ()
-    assert none.left_out[0] == recall.LeftOut(
+    assert none.left_out[0] == recall.NotChosen(
         "deploy.md", "a session loads at most 60,000 bytes", none.left_out[0].share
     )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dreams.engines import drafts, versions
 from dreams.engines.types import Citation, Edit, Fate
 from dreams.services.policies.routine import KINDS, routine
+from tests.world.cases import each
 
 TYPED = Citation("transcript", "remember this", place="s.jsonl", role="user")
 HEAD = "---\nname: A\ntype: project\n---\n\n"
@@ -87,17 +88,17 @@ NEVER = {
 }
 
 
-@pytest.mark.parametrize("name", ROUTINE)
+@each("name", ROUTINE)
 def test_what_takes_nothing_away_is_routine(name: str) -> None:
     assert kept(*ROUTINE[name])
 
 
-@pytest.mark.parametrize("name", NEVER)
+@each("name", NEVER)
 def test_what_takes_something_away_or_is_shared_is_never_routine(name: str) -> None:
     assert not kept(*NEVER[name])
 
 
-@pytest.mark.parametrize(
+@each(
     "cited",
     [
         (),

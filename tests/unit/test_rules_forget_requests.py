@@ -1,11 +1,10 @@
 """Which sentences ask to forget something, and which only sound like it."""
 
-import pytest
-
 from dreams.engines.rules.user_statements.requests import asks_to_forget, may_ask_to_forget
+from tests.world.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "forget: ledger-worker",
@@ -22,7 +21,7 @@ def test_a_request_to_forget(said: str) -> None:
     assert asks_to_forget(said)
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "don't forget to bump the version",

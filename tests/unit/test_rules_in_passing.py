@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.engines.rules.questions import requests
 from dreams.engines.rules.user_statements.in_passing import MOST_LIKELY, remarks
 from dreams.engines.types import Question, SessionBrief
+from tests.world.cases import each
 from tests.world.rules import Dreamt, dream, memory, session
+from tests.world.strategies import tries
 
 INDEX = "- [Deploys](deploys.md) — how we ship\n"
 FILES = {"MEMORY.md": INDEX, "deploys.md": memory("- Deploys run from CI.\n", name="Deploys")}
@@ -30,7 +32,7 @@ def sureness(prompt: str) -> list[str]:
     return [each.sureness for each in remarks(prompt)]
 
 
-@pytest.mark.parametrize(
+@each(
     "prompt",
     [
         "I also prefer single quotes over double quotes for strings",
@@ -64,7 +66,7 @@ def test_who_somebody_is_and_what_holds_in_general_is_certain(prompt: str) -> No
     assert sureness(prompt) == ["certain"]
 
 
-@pytest.mark.parametrize(
+@each(
     "prompt",
     [
         "the auth rewrite is driven by legal, not tech debt",
@@ -87,7 +89,7 @@ def test_what_may_be_for_this_task_only_is_likely(prompt: str) -> None:
     assert sureness(prompt) == ["likely"]
 
 
-@pytest.mark.parametrize(
+@each(
     "prompt",
     [
         "I prefer the second option",
@@ -281,7 +283,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=25).map("".join))
-@settings(max_examples=300, deadline=None)
+@tries(100, 300)
 def test_whatever_is_typed_only_its_own_words_are_kept(prompt: str) -> None:
     words = Counter(prompt.split())
     for remark in remarks(prompt):
@@ -289,9 +291,7 @@ def test_whatever_is_typed_only_its_own_words_are_kept(prompt: str) -> None:
         assert remark.text and "\n" not in remark.text
 
 
-@pytest.mark.parametrize(
-    "run", ["I prefer " * 2000, "a" * 12_000, "never " * 2000, "we " + "x, " * 4000, "no, " * 3000]
-)
+@each("run", ["I prefer " * 2000, "a" * 12_000, "never " * 2000, "we " + "x, " * 4000, "no, " * 3000])
 def test_a_long_run_is_read_in_no_time(run: str) -> None:
     started = time.process_time()
     remarks(run)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.linedates import day_of_log
+from tests.world.cases import each
 from tests.world.rules import Dreamt, dream, memory, session
 
 LOG = "logs/2026/03/2026-03-02.md"
@@ -129,7 +130,7 @@ def test_without_a_day_in_its_name_a_relative_day_is_left_out(tmp_path: Path) ->
     assert not done.edits and "cannot be worked out" in done.summary
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "day"),
     [
         ("logs/2026/03/2026-03-02.md", dt.date(2026, 3, 2)),

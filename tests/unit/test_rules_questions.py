@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.rules import questions
-from dreams.engines.rules.notes.tree import Change, Recorder
+from dreams.engines.rules.notes.tree import NewText, Recorder
 from dreams.engines.rules.questions import Asking
 from dreams.engines.types import Place, Question
 from tests.world.rules import dream, memory
@@ -22,7 +22,7 @@ def family_about(line_no: int, text: str, weight: float = 0.5) -> questions.Fami
     def family(context: Asking) -> Iterator[Question]:
         def work(rec: Recorder) -> object:
             old = rec.tree.texts["ports.md"]
-            return rec.operation("prune", [Change("ports.md", old.replace(f"{text}\n", ""), "Asked.")])
+            return rec.operation("prune", [NewText("ports.md", old.replace(f"{text}\n", ""), "Asked.")])
 
         option = context.draftsman.option("remove", "Remove it", work)
         place = Place("ports.md", line_no, text)
@@ -130,3 +130,46 @@ def test_places_of_one_value_are_asked_about_once_and_all_together(tmp_path: Pat
     made = dream(tmp_path, {"MEMORY.md": rows, **files})
     (question,) = [each for each in made.outcome.questions if each.kind == "same"]
     assert len(question.places) == len(told)
+
+
+def test_what_an_index_that_fits_repeats_of_a_memory_is_no_double_and_in_a_full_one_it_is(
+    tmp_path: Path,
+) -> None:
+    shared = "The toolbox of `ledger-worker` is `com.browar.editor` in `Packages/manifest.json`"
+    files = {"toolbox.md": memory(f"- {shared}.\n- Its owner is Carla Castellanos.\n")}
+    index = f"# Memory\n\n- [Toolbox](toolbox.md) — the toolbox\n\n## In short\n\n- {shared}\n"
+    assert of_kind(tmp_path, "same", {"MEMORY.md": index, **files}) == []
+    full = index + "".join(f"- Line {number} of a long index, about box-{number}.\n" for number in range(200))
+    (question,) = of_kind(tmp_path / "full", "same", {"MEMORY.md": full, **files})
+    assert {place.path for place in question.places} == {"MEMORY.md", "toolbox.md"}
+
+
+def test_two_names_beside_one_thing_are_no_conflict(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n- [B](b.md)\n",
+        "a.md": memory(
+            "- Server projects need both `MagicOnion.Server` and `MagicOnion.Client` (server-to-server calls)\n"
+        ),
+        "b.md": memory(
+            "- Server projects that call others as gRPC clients need both `MagicOnion.Server` and `MagicOnion.Client`\n"
+        ),
+    }
+    assert of_kind(tmp_path, "conflict", files) == []
+
+
+def of_kind(folder: Path, kind: str, files: dict[str, str]) -> list[Question]:
+    folder.mkdir(exist_ok=True)
+    return [each for each in dream(folder, files).outcome.questions if each.kind == kind]
+
+
+def test_a_row_that_says_open_of_what_its_file_says_is_done_takes_the_description(tmp_path: Path) -> None:
+    done = "Reflections of vehicles; all four phases done, tuning only"
+    files = {
+        "MEMORY.md": "- [Reflections](reflections.md) — researched, not built yet; pending\n",
+        "reflections.md": memory("The sky probe feeds the shader.\n", description=done),
+    }
+    (question,) = of_kind(tmp_path, "conflict", files)
+    (option,) = [each for each in question.options if each.edits]
+    assert option.edits[0].after == f"- [Reflections](reflections.md) — {done}\n"
+    files["MEMORY.md"] = "- [Reflections](reflections.md) — researched, built, done\n"
+    assert of_kind(tmp_path / "done", "conflict", files) == []

@@ -125,6 +125,44 @@ def test_who_leans_on_an_asked_change_is_asked_too(tmp_path: Path) -> None:
     assert "on 50020 before each drill" in (texts(leaning, "update")["b.md"] or "")
 
 
+def test_the_row_and_the_description_that_repeat_what_leans_on_a_change_follow_it(tmp_path: Path) -> None:
+    lean = "Open the firewall for ledger-worker on 41873 before each drill."
+    files = {
+        "MEMORY.md": f"- [A](a.md)\n- [B](b.md) - {lean}\n",
+        "a.md": memory(f"{ONE}\n"),
+        "b.md": memory(f"{lean}\n", description=lean),
+    }
+    made = dream(tmp_path, files, [session(1, "infra gave ledger-worker port 50020")])
+    (leaning,) = asked(made, "leans")
+    after = texts(leaning, "update")
+    assert "41873" not in (after["b.md"] or "") and "41873" not in (after["MEMORY.md"] or "")
+
+
+def test_the_end_of_a_sentence_is_no_value_of_the_thing_that_it_opens_with(tmp_path: Path) -> None:
+    one = "Ship branch of LilacLedger: stable"
+    other = "LilacLedger is merged to stable, every other branch is ignored by the pipeline"
+    made = two(tmp_path, one, other, dated=True)
+    assert not [each for kind in ("changed", "conflict") for each in asked(made, kind)]
+
+
+def test_two_versions_of_one_thing_are_two_values_however_many_digits_they_have(tmp_path: Path) -> None:
+    made = two(
+        tmp_path,
+        "Our copy of Thistle-Resizer is 16.34.50.",
+        "Our copy of Thistle-Resizer is 7.10.49.",
+        dated=True,
+    )
+    (question,) = asked(made, "changed")
+    assert "7.10.49" in question.why and not asked(made, "same")
+
+
+def test_a_time_before_the_name_of_a_month_is_a_value(tmp_path: Path) -> None:
+    one = "ledger-worker maintenance begins 13:50 [October 31, 2025]"
+    other = "ledger-worker maintenance begins 23:50 [December 16, 2025]"
+    (question,) = asked(two(tmp_path, one, other, dated=False), "changed")
+    assert "23:50" in question.why
+
+
 def test_a_name_is_not_taken_for_the_value_that_was_exchanged(tmp_path: Path) -> None:
     files = {"MEMORY.md": "- [B](b.md) - branches\n", "b.md": memory("Trunk (nutmeg-collector) = `trunk`\n")}
     made = dream(tmp_path, files, [session(1, "Branch rename — nutmeg-collector: `trunk` → `main`")])

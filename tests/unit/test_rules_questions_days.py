@@ -9,6 +9,7 @@ import pytest
 
 from dreams.engines.rules.questions.days import last_day
 from dreams.engines.types import LineDate, Question
+from tests.world.cases import each
 from tests.world.rules import WRITTEN, dream, memory
 
 OTHER = "- The docs are built with Sphinx.\n"
@@ -22,7 +23,7 @@ def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> 
     return made.outcome.questions
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "day"),
     [
         ("Temporary: verbose logs in the gateway, remove after 2026-03-14", "2026-03-14"),
@@ -44,7 +45,7 @@ def test_the_day_that_a_statement_names_as_an_end(text: str, day: str | None) ->
     assert (found.isoformat() if found else None) == day
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "day"),
     [
         ("Before April 2: the grant takes priority", "2026-04-02"),
@@ -208,3 +209,9 @@ def test_a_label_dates_all_that_it_introduces(tmp_path: Path, line: str) -> None
     (question,) = dream(tmp_path, project_file(f"It reads CSV.\n\n{line}\n")).outcome.questions
     assert (question.kind, question.places[0].text.strip()) == ("expired", line)
     assert (question.options[0].edits[0].after or "").rstrip().endswith("It reads CSV.")
+
+
+def test_a_section_that_is_an_old_state_and_what_was_next_is_asked_about_once(tmp_path: Path) -> None:
+    body = "The importer is new.\n\nIt was tried on 2026-02-20.\n\n## Next steps (as of 2026-02-01)\n\n- Write the queue's tests.\n"
+    made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(body)}, written=None)
+    assert len([each for each in made.outcome.questions if each.kind == "expired"]) == 1

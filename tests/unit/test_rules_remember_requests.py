@@ -4,13 +4,14 @@ import pytest
 
 from dreams.engines.rules.user_statements.phrases import looks_secret
 from dreams.engines.rules.user_statements.requests import wishes
+from tests.world.cases import each
 
 
 def learnt(prompt: str) -> list[str]:
     return [wish.text for wish in wishes(prompt) if wish.verdict == "learn"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("prompt", "text"),
     [
         ("Remember that releases are cut on Tuesdays.", "releases are cut on Tuesdays."),
@@ -62,7 +63,7 @@ def test_a_list_after_the_request_gives_one_statement_an_item():
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "prompt",
     [
         "if I said remember that the sky is green, would you?",
@@ -104,7 +105,7 @@ def test_lures_are_not_learnt(prompt: str):
     assert learnt(prompt) == []
 
 
-@pytest.mark.parametrize("run", [" ", "\t", "-", "- ", ". ", "ha "])
+@each("run", [" ", "\t", "-", "- ", ". ", "ha "])
 def test_a_line_that_is_drawn_or_aligned_is_not_read_and_those_around_it_are(run: str):
     drawn = f"remember that we deploy {run * 12}by hand"
     found = wishes(f"{drawn}\nremember that the API listens on port 8080")
@@ -121,7 +122,7 @@ def test_only_the_ends_of_a_long_paste_are_read():
     assert learnt(inside) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "my password is " + "sword" + "fish",

@@ -10,6 +10,7 @@ import pytest
 
 from dreams.engines.rules.steps.removals import ended
 from dreams.engines.types import LineDate
+from tests.world.cases import each
 from tests.world.rules import WRITTEN, Dreamt, dream, memory, session, unaccounted
 
 INDEX = "- [Notes](notes.md) — notes\n"
@@ -202,7 +203,7 @@ def test_a_log_and_look_alikes_with_dates_stay_whole(tmp_path: Path, body: tuple
     assert lines(over(tmp_path, *body))[: len(body)] == list(body)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "day"),
     [
         ("Merges are frozen until 2026-03-01 for the audit.", "2026-03-01"),

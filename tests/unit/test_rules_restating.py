@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dreams.engines.rules.steps.restating import is_later, restated
+from tests.world.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("Nightly backups of the shop database run at 2:00.", "Nightly backups of the blog database run at 3:00."),
@@ -31,7 +30,7 @@ def test_a_plain_word_in_the_place_of_another_makes_it_another_statement(one: st
     assert not restated(one, other, asked=True) and not restated(other, one, asked=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("Fastify backend with /ping and /health routes", "Fastify backend with /ping, /health, and /api/settings routes"),
@@ -49,7 +48,7 @@ def test_values_additions_and_cuts_leave_it_the_same_statement(old: str, new: st
     assert restated(old, new, asked=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("The search box doesn't read the URL; results are kept in SQLite", "The search box reads the URL"),

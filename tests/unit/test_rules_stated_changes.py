@@ -12,6 +12,7 @@ from dreams.engines.rules.steps.removals import ended
 from dreams.engines.rules.user_statements.requests import wishes
 from dreams.engines.rules.user_statements.speech import is_remark, narrows, standing_from, takes_back
 from dreams.engines.rules.user_statements.statements import typed_sentences
+from tests.world.cases import each
 from tests.world.rules import dream, memory, session
 
 
@@ -72,7 +73,7 @@ def test_what_is_not_told_as_done_or_of_another_thing_changes_nothing(
     assert f"- {line}\n" in dream(tmp_path, files, [session(1, said)]).text("notes.md")
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     ["oops wrong project", "hm, scratch that. Anna still owns it", "just kidding", "that's staging only, sorry", "only this week though",
      "nah, we're keeping yarn", "wait, that PR isn't merged yet", "please ignore my last message", "no, I misread the calendar",
@@ -83,7 +84,7 @@ def test_a_prompt_that_takes_back_or_narrows_what_was_said_before_is_known(said:
     assert takes_back(said)
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "forget that we use npm",
@@ -114,7 +115,7 @@ def test_a_few_words_that_ask_and_want_nothing_are_said_of_what_came_before() ->
 SAID = "uploads may have up to 50 MB now"
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         f"Hi team,\n\nplease note that {SAID}.\n\nThanks",
@@ -134,7 +135,7 @@ def test_what_has_the_shape_of_somebody_elses_text_is_nobodys_telling(said: str)
     assert tells(f"Hi! One thing first.\n\n{SAID}\n\nPlease fix the form.")
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "the consultant recommends argon2 for hashing from now on",
@@ -160,7 +161,7 @@ def test_what_is_taken_back_in_the_same_prompt_does_not_stand() -> None:
     assert standing_from("the API is on port 9090 now. Please fix the test.") == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "day"),
     [
         ("[expires 2026-08-31] The loaner laptop is at desk 12.", dt.date(2026, 8, 31)),
@@ -175,7 +176,7 @@ def test_how_a_day_of_expiry_is_written(text: str, day: dt.date | None) -> None:
     assert ended(text) == day
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "meant"),
     [
         ("The beta cluster is gone. Forget about it.", "The beta cluster"),

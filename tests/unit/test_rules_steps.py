@@ -94,12 +94,19 @@ def test_rows_for_orphans_are_decided_one_by_one(tmp_path: Path):
     assert len(made.operations("index")) == 40
 
 
-def test_as_many_orphans_get_rows_as_an_agent_still_loads_and_the_rest_is_counted(tmp_path: Path):
+def test_orphans_get_rows_until_the_index_is_nearly_full_and_the_rest_is_counted(tmp_path: Path):
     files = notes([f"note_{number:03}.md" for number in range(210)])
     made = dream(tmp_path, {"MEMORY.md": "# Memory\n", **files})
-    assert made.text("MEMORY.md").count("](note_") == 198
-    assert "12 memories are in no index" in made.summary
-    assert "200 of 200 lines" in made.summary
+    assert made.text("MEMORY.md").count("](note_") == 178
+    assert "32 memories are in no index" in made.summary
+    assert "180 of 200 lines" in made.summary
+
+
+def test_a_memory_that_the_prose_of_an_index_names_as_code_gets_no_row(tmp_path: Path):
+    files = notes(["ledger-move.md", "other-note.md"])
+    index = "# Memory\n\nDone, for reference only: `ledger-move`.\n\n- [First](first.md) — the first\n"
+    made = dream(tmp_path, {"MEMORY.md": index, "first.md": "The first memory says this.\n", **files})
+    assert "ledger-move.md" not in made.text("MEMORY.md") and "](other-note.md)" in made.text("MEMORY.md")
 
 
 def test_an_index_that_lists_hardly_a_memory_on_purpose_gets_no_rows(tmp_path: Path):

@@ -111,10 +111,10 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToolWorker]:
     [
         "def f: f; f",
         "repeat(1) | empty",
-        "last(range(1e12))",
-        "reduce range(99) as $x (1; [., .])",
+        pytest.param("last(range(1e12))", marks=pytest.mark.more),
+        pytest.param("reduce range(99) as $x (1; [., .])", marks=pytest.mark.more),
         "[range(1e9)]",
-        'reduce range(99) as $x ("a"; . + .)',
+        pytest.param('reduce range(99) as $x ("a"; . + .)', marks=pytest.mark.more),
         '"a" * 1e10',
         '("a" * 40) | test("(a+)+b")',
     ],

@@ -4,12 +4,14 @@ import re
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as s
 
 from dreams.lib.sandbox import patterns
 from dreams.lib.sandbox.globbing import matches
 from dreams.lib.sandbox.limits import Refused, UsageError
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 
 def span(pattern: str, text: str, *, extended: bool = True, fold: bool = False) -> tuple[int, int] | None:
@@ -19,7 +21,7 @@ def span(pattern: str, text: str, *, extended: bool = True, fold: bool = False) 
     return found.span() if found else None
 
 
-@pytest.mark.parametrize(
+@each(
     ("pattern", "text", "expected"),
     [
         ("a|ab", "xab", (1, 3)),
@@ -49,7 +51,7 @@ def test_an_extended_pattern_matches_leftmost_and_longest(
     assert span(pattern, text) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("pattern", "text", "expected"),
     [
         ("a+", "aa+", (1, 3)),
@@ -76,15 +78,13 @@ def test_case_is_folded_for_ascii_alone() -> None:
     assert span("[^a]", "A", fold=True) is None
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(a)\\1", "\\9", "a{1001}", "(" * 70 + ")" * 70, "a" * 9000, "[[.a.]]", "\\<(a*)*b"]
-)
+@each("pattern", ["(a)\\1", "\\9", "a{1001}", "(" * 70 + ")" * 70, "a" * 9000, "[[.a.]]", "\\<(a*)*b"])
 def test_what_cannot_be_matched_in_linear_time_is_refused(pattern: str) -> None:
     with pytest.raises(Refused):
         patterns.translate(pattern.encode(), extended=True)
 
 
-@pytest.mark.parametrize("pattern", ["[a", "(a", "a\\", "[z-a]", "[[:nope:]]"])
+@each("pattern", ["[a", "(a", "a\\", "[z-a]", "[[:nope:]]"])
 def test_a_malformed_pattern_is_an_ordinary_error(pattern: str) -> None:
     with pytest.raises(UsageError):
         patterns.translate(pattern.encode(), extended=True)
@@ -101,7 +101,7 @@ _SIMPLE = s.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@tries(50, 150)
 @given(_SIMPLE)
 def test_the_same_texts_match_as_with_the_standard_library(pattern: str) -> None:
     translated = patterns.compiled(patterns.translate(pattern.encode(), extended=True))
@@ -112,7 +112,7 @@ def test_the_same_texts_match_as_with_the_standard_library(pattern: str) -> None
         assert (translated.search(text) is None) == (plain.search(text) is None)
 
 
-@settings(max_examples=300, deadline=None)
+@tries(100, 300)
 @given(s.binary(max_size=12), s.booleans(), s.booleans())
 def test_any_bytes_are_a_pattern_or_an_error(pattern: bytes, extended: bool, fold: bool) -> None:
     try:
@@ -121,7 +121,7 @@ def test_any_bytes_are_a_pattern_or_an_error(pattern: bytes, extended: bool, fol
         assert str(error)
 
 
-@pytest.mark.parametrize(
+@each(
     ("pattern", "name", "expected"),
     [
         ("*.md", "a.md", True),

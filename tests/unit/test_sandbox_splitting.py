@@ -9,6 +9,7 @@ from hypothesis import strategies as s
 
 from dreams.lib.sandbox.limits import Refused
 from dreams.lib.sandbox.tokenizer import MOST_COMMANDS, parse
+from tests.world.strategies import tries
 
 # Nothing here can name a file of the empty folder in which bash runs, so globs stay as they are written.
 _ALPHABET = "ab0-_./,:@%+=^!#{}[]*?~'\"\\ \t$`|&;<>()é\n\r\x00\u200b"
@@ -113,7 +114,7 @@ def test_operators_part_commands_where_bash_parts_them(groups: list[list[str]], 
     assert _bash(script + "\n".join(lines) + "\n") == wanted
 
 
-@settings(max_examples=600, deadline=None)
+@tries(200, 600)
 @given(s.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for encoding in ("utf-8", "latin-1"):
@@ -121,14 +122,14 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         assert found is None or (all(found) and len(found) <= MOST_COMMANDS)
 
 
-@settings(max_examples=600, deadline=None)
+@tries(200, 600)
 @given(LINES)
 def test_any_line_of_shell_pieces_is_read_or_refused(line: str) -> None:
     found = _accepted(line)
     assert found is None or all(words for words in found)
 
 
-@settings(max_examples=300, deadline=None)
+@tries(100, 300)
 @given(LINES, s.integers(0, 100), s.characters())
 def test_one_character_put_into_a_line_is_no_fault(line: str, at: int, char: str) -> None:
     _accepted(line[:at] + char + line[at:])

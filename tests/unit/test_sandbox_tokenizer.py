@@ -4,11 +4,13 @@ import shlex
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as s
 
 from dreams.lib.sandbox.limits import Refused
 from dreams.lib.sandbox.tokenizer import parse
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 
 def words(line: str) -> list[str]:
@@ -17,7 +19,7 @@ def words(line: str) -> list[str]:
     return [word.text for word in simple.words]
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "expected"),
     [
         ("ls -la", ["ls", "-la"]),
@@ -53,7 +55,7 @@ def test_two_redirections_of_errors_are_read_the_last_one_counts() -> None:
     assert parse("ls 2>&1")[0].commands[0].stderr == "joined"
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "part"),
     [
         ("echo $HOME", "'$'"),
@@ -144,7 +146,7 @@ _PIECE = s.one_of(
 )
 
 
-@settings(max_examples=400)
+@tries(130, 400)
 @given(s.lists(_PIECE, max_size=12))
 def test_an_accepted_line_has_the_words_that_shlex_finds(pieces: list[str]) -> None:
     line = "echo " + "".join(pieces)
@@ -155,7 +157,7 @@ def test_an_accepted_line_has_the_words_that_shlex_finds(pieces: list[str]) -> N
     assert found == shlex.split(line)
 
 
-@settings(max_examples=400)
+@tries(130, 400)
 @given(s.text(s.sampled_from("ab \t|&;<>(){}$`'\"\\*?[]!#~=-2/\r\n\x00\u200bé"), max_size=30))
 def test_any_text_is_read_or_refused_and_words_of_two_operators_never_mix(line: str) -> None:
     try:

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from dreams.services.serving import web_server
+from tests.world.cases import each
 
 
 def test_a_port_that_is_taken_is_passed_over_when_none_was_given() -> None:
@@ -39,7 +40,7 @@ def test_an_address_of_another_machine_is_refused_by_name() -> None:
         web_server.listen("192.0.2.1", 0, 0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "loopback"),
     [
         ("127.0.0.1", True),
@@ -56,7 +57,7 @@ def test_only_loopback_addresses_need_no_password(host: str, loopback: bool) -> 
     assert web_server.is_loopback(host) is loopback
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "address"),
     [
         ("127.0.0.1", "http://127.0.0.1:8765"),

@@ -1,10 +1,11 @@
 """An edited copy of a statement is another one, whatever was edited; moving a phrase or adding a reason is no edit."""
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.prose.comparing import Similarity, compare, same
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 LINES = [
     "The exporter writes one file per customer and compresses it before the upload to the bucket",
@@ -51,7 +52,7 @@ def _alike(found: Similarity) -> bool:
     return found.same
 
 
-@pytest.mark.parametrize("edit", EDITS)
+@each("edit", EDITS)
 def test_one_thing_changed_makes_a_copy_another_statement(edit: str) -> None:
     old, new = edit.split("|")
     for line in LINES:
@@ -77,14 +78,14 @@ PHRASES = [
 ]
 
 
-@pytest.mark.parametrize("phrase", PHRASES)
-@pytest.mark.parametrize("line", LINES)
+@each("phrase", PHRASES)
+@each("line", LINES)
 def test_a_phrase_put_in_at_the_end_or_before_a_comma_makes_another_statement(line: str, phrase: str) -> None:
     copies = [line + phrase, line.replace(",", phrase + ",", 1)]
     assert not any(_alike(same(line, copy)) for copy in copies if copy != line)
 
 
-@settings(max_examples=60, deadline=None)
+@tries(20, 60)
 @given(st.sampled_from(LINES), st.data())
 def test_two_words_that_change_places_make_another_statement(line: str, data: st.DataObject) -> None:
     words = line.split()
@@ -143,7 +144,7 @@ Close and lock the gate|Closes the gate and locks it as a flood gate
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("pair", TURNED)
+@each("pair", TURNED)
 def test_who_does_it_which_way_it_goes_and_whether_it_still_does_makes_two(pair: str) -> None:
     a, b = pair.split("|")
     assert not same(a, b).same

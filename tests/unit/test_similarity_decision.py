@@ -1,11 +1,12 @@
 """Surely the same, or not: a merge on a wrong "same" loses a fact."""
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.prose.comparing import candidates, compare, normalised, same
 from tests.world import similarity_pairs as table
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 # Each line holds two statements that differ in one thing that matters.
 DIFFERENT = """
@@ -142,7 +143,7 @@ Don't add comments that restate the code|Avoid comments which restate the code
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("line", DIFFERENT)
+@each("line", DIFFERENT)
 def test_look_alikes_are_two_statements_either_way_round(line: str) -> None:
     a, b = line.split("|")
     assert not same(a, b).same
@@ -173,14 +174,14 @@ Delete stale branches before a release|Remove stale branches before a release
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("line", FORMS)
+@each("line", FORMS)
 def test_spelling_short_forms_and_a_label_make_no_other_statement(line: str) -> None:
     a, b = line.split("|")
     assert same(a, b).same
     assert same(b, a).same
 
 
-@pytest.mark.parametrize(
+@each(
     "added",
     [" for guests", " in the importer", " and Mira owns it", " unless the user objects", " only in CI"],
 )
@@ -211,7 +212,7 @@ REAL = [
 ]
 
 
-@pytest.mark.parametrize("line", REAL)
+@each("line", REAL)
 def test_no_word_of_meaning_can_be_exchanged_unseen(line: str) -> None:
     words = line.split()
     for place, word in enumerate(words):
@@ -220,7 +221,7 @@ def test_no_word_of_meaning_can_be_exchanged_unseen(line: str) -> None:
             assert not same(line, changed).same, changed
 
 
-@pytest.mark.parametrize("line", REAL)
+@each("line", REAL)
 def test_no_denial_can_come_or_go_unseen(line: str) -> None:
     for verb in (" is ", " must ", " runs ", " does ", " it "):
         if verb in line:
@@ -242,7 +243,7 @@ def test_what_only_the_shorter_one_says_is_never_merged_away() -> None:
     assert not same("Bash tool rejects quoted strings in flag names and arguments today", full).same
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b"),
     [
         ("- [x] Importer reads compressed archives", "- [ ] Importer reads compressed archives"),
@@ -292,7 +293,7 @@ _VOCABULARY = (
 STATEMENTS = st.lists(st.sampled_from(_VOCABULARY.split()), max_size=12).map(" ".join) | st.text(max_size=60)
 
 
-@settings(max_examples=200, deadline=None)
+@tries(60, 200)
 @given(STATEMENTS, STATEMENTS)
 def test_any_two_texts_get_one_answer_whichever_comes_first(a: str, b: str) -> None:
     one, other = same(a, b), same(b, a)
@@ -300,7 +301,7 @@ def test_any_two_texts_get_one_answer_whichever_comes_first(a: str, b: str) -> N
     assert 0.0 <= one.score <= 1.0
 
 
-@settings(max_examples=100, deadline=None)
+@tries(30, 100)
 @given(STATEMENTS)
 def test_a_text_with_words_is_the_same_as_itself(text: str) -> None:
     assert same(text, text.upper() if text.isascii() else text).same == bool(normalised(text))

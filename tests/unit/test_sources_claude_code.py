@@ -27,6 +27,7 @@ from dreams.lib.agents.claude_code import (
 )
 from dreams.lib.agents.claude_code.instructions import MANAGED
 from dreams.lib.agents.claude_code.settings import MANAGED_FILES, OVERRIDE, Settings
+from tests.world.cases import each
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_the_adapter_is_an_agent_source(root: Path) -> None:
     assert found.root.agent == "claude-code"
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "slug"),
     [
         ("/home/me/my.app_2", "-home-me-my-app-2"),
@@ -120,7 +121,7 @@ def test_a_folder_whose_cwd_is_gone_stands_alone(root: Path) -> None:
     session(root, "/gone/app")
     [project] = projects(source(root))
     folder = str(root / "projects" / "-gone-app")
-    assert (project.memory_dir, project.memory_exists) == (f"{folder}/memory", False)
+    assert project.memory_dir == f"{folder}/memory"
     assert (project.slug, project.cwd, project.cwd_exists) == ("-gone-app", "/gone/app", False)
     assert project.transcript_folders == (folder,)
 
@@ -166,7 +167,7 @@ def test_empty_folders_are_no_projects_but_a_memory_without_sessions_is(root: Pa
     (root / "projects" / "-empty").mkdir()
     (root / "projects" / "-quiet" / "memory").mkdir(parents=True)
     [project] = projects(source(root))
-    assert (project.slug, project.transcript_folders, project.memory_exists) == ("-quiet", (), True)
+    assert (project.slug, project.transcript_folders) == ("-quiet", ())
 
 
 def test_sub_agents_are_found_below_their_session_and_outputs_are_left_alone(root: Path) -> None:
@@ -291,7 +292,6 @@ def test_a_memory_directory_from_the_persons_settings_takes_all_sessions(root: P
     [project] = projects(source(root))
     assert project.memory_dir == str(root.parent / "notes")
     assert set(project.transcript_folders) == folders
-    assert project.memory_from == str(root / "settings.json")
 
 
 @pytest.mark.parametrize("trusted", [True, False])
@@ -312,7 +312,7 @@ def test_an_override_in_the_environment_wins(root: Path) -> None:
     put(root / "settings.json", autoMemoryDirectory="~/notes")
     session(root, "/gone/a")
     [project] = projects(source(root, env={"CLAUDE_COWORK_MEMORY_PATH_OVERRIDE": "/over"}))
-    assert (project.memory_dir, project.memory_from) == ("/over", "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE")
+    assert project.memory_dir == "/over"
 
 
 def test_memories_left_at_the_default_place_are_not_lost_by_an_override(root: Path) -> None:

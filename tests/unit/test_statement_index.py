@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.prose.comparing import compare
 from dreams.lib.prose.statement_index import StatementIndex, places_of, statements_of
 from dreams.lib.prose.values import read
+from tests.world.cases import each
+from tests.world.strategies import tries
 
 
 def note(text: str, description: str = "") -> str:
@@ -56,12 +58,12 @@ APART = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), PARAPHRASES)
+@each(("one", "other"), PARAPHRASES)
 def test_one_fact_in_other_words_is_the_same(one: str, other: str) -> None:
     assert compare(one, other).relation == "same"
 
 
-@pytest.mark.parametrize(("one", "other", "rule"), APART)
+@each(("one", "other", "rule"), APART)
 def test_a_veto_keeps_two_apart_and_says_which_it_was(one: str, other: str, rule: str) -> None:
     found = compare(one, other)
     assert (found.relation, found.rule) == ("none", rule)
@@ -150,7 +152,7 @@ def test_related_statements_come_closest_first() -> None:
 
 
 @given(st.text(max_size=400))
-@settings(max_examples=200, deadline=None)
+@tries(60, 200)
 def test_any_text_can_be_read(text: str) -> None:
     reading = read(text)
     assert all(0 <= value.start < value.end <= len(text) for value in reading.values)
@@ -158,17 +160,17 @@ def test_any_text_can_be_read(text: str) -> None:
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
-@settings(max_examples=200, deadline=None)
+@tries(60, 200)
 def test_comparing_does_not_depend_on_the_order(one: str, other: str) -> None:
     assert compare(one, other).relation == compare(other, one).relation
 
 
 @given(st.dictionaries(st.from_regex(r"[a-z]{1,8}\.md", fullmatch=True), st.text(max_size=300), max_size=5))
-@settings(max_examples=100, deadline=None)
+@tries(30, 100)
 def test_every_statement_is_on_the_lines_that_it_names(files: dict[str, str]) -> None:
-    for each in statements_of(files):
-        lines = files[each.path].splitlines()
-        assert 1 <= each.first_line <= each.last_line <= max(1, len(lines))
+    for one in statements_of(files):
+        lines = files[one.path].splitlines()
+        assert 1 <= one.first_line <= one.last_line <= max(1, len(lines))
 
 
 def test_a_title_of_a_list_in_bold_is_no_statement() -> None:
@@ -178,7 +180,7 @@ def test_a_title_of_a_list_in_bold_is_no_statement() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Noted Apr 20, 2026. Not yet built.",

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 import re2
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.files.safefs import Root
 from dreams.lib.sandbox import Limits, Mount, Tree
 from dreams.lib.sandbox.tool_worker.tools import Tools
+from tests.world.strategies import tries
 
 
 def tools(folder: Path, limits: Limits | None = None) -> Tools:
@@ -36,7 +37,7 @@ PATTERNS = st.sampled_from(
 
 
 @given(LINES, PATTERNS, st.integers(0, 2), st.integers(0, 2), st.booleans())
-@settings(max_examples=150, deadline=None)
+@tries(50, 150)
 def test_grep_finds_what_a_search_line_by_line_finds(
     lines: list[str], pattern: str, before: int, after: int, end: bool
 ) -> None:

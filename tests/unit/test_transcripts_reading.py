@@ -7,10 +7,11 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.agents.transcripts import Cancelled, Cursor, Reader
+from tests.world.strategies import tries
 
 
 def record(number: int, **extra: object) -> bytes:
@@ -189,7 +190,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@tries(20, 60)
 @given(
     pieces=st.lists(PIECES, max_size=8),
     cut=st.integers(0, 600),

@@ -119,6 +119,34 @@ def test_a_person_changes_their_password_and_every_other_login_ends() -> None:
     assert login.use_password("bea", WORD) is None and login.use_password("bea", new)
 
 
+def test_an_admin_gives_somebody_a_new_password_and_all_their_logins_end() -> None:
+    bea = person("bea", Role.REVIEWER)
+    admin, hers = logged_in(), logged_in("bea", EDGE)
+    form, new = reverse("person-password", args=[bea.pk]), "nine green lamps"
+    assert form in page(admin)
+    short = admin.post(form, {"password": "short"})
+    assert short.status_code == 422 and '<details class="fold" open>' in short.content.decode()
+    assert not is_out(hers)
+    assert admin.post(form, {"password": new}).status_code == 303
+    assert is_out(hers) and not LoginSession.objects.filter(user=bea).exists()
+    assert login.use_password("bea", WORD) is None and login.use_password("bea", new)
+    assert AuditEntry.objects.filter(action="login.password", actor="owner", object_id="bea").count() == 2
+
+
+def test_nobody_gets_round_a_present_password_by_resetting_it() -> None:
+    cas, owner = person("cas", Role.ADMIN), login.ensure_owner()
+    hers, given = logged_in("cas"), {"password": "nine green lamps"}
+    text = page(hers)
+    for one in (cas, owner):
+        form = reverse("person-password", args=[one.pk])
+        assert form not in text
+        hers.post(form, given)
+        one.refresh_from_db()
+        assert not one.check_password(given["password"])
+    with pytest.raises(PersonRefused, match="the present one"):
+        people.reset_password("cas", "nine green lamps", Actor("cas"))
+
+
 def test_the_present_password_cannot_be_guessed_there() -> None:
     person("bea", Role.VIEWER)
     here, given = logged_in("bea"), {"old": "wrong", "new": "nine green lamps"}

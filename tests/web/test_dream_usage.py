@@ -50,7 +50,7 @@ def _page(browser: Client, run: DreamRun) -> str:
 
 
 def test_every_model_and_kind_stands_there_and_what_has_no_price_is_said(browser: Client) -> None:
-    run = _run("failed", cost_usd=Decimal("0.5"), unpriced_tokens=300, output_tokens=1300)
+    run = _run("failed", priced_usd=Decimal("0.5"), unpriced_tokens=300, output_tokens=1300)
     _used(run, "claude-sonnet-5-5", "0.5", output=1000)
     _used(run, "own-model", None, output=100, cache_read=200)
     used = selector.dream(run, timezone.now()).used
@@ -69,7 +69,7 @@ def test_every_model_and_kind_stands_there_and_what_has_no_price_is_said(browser
 
 
 def test_meters_show_the_share_of_every_limit_while_it_runs_and_none_afterwards(browser: Client) -> None:
-    run = _run(cost_usd=Decimal("0.25"), output_tokens=500_000)
+    run = _run(priced_usd=Decimal("0.25"), output_tokens=500_000)
     _used(run, "claude-sonnet-5-5", "0.25", output=500_000)
     meters = {meter.label: meter for meter in selector.dream(run, timezone.now()).used.meters}
     assert list(meters) == [
@@ -106,7 +106,7 @@ def test_the_queries_of_the_page_do_not_grow_with_models(browser: Client) -> Non
 
 
 def test_json_has_every_kind_by_model_and_no_half_cost(db: None) -> None:
-    run = _run("completed", cost_usd=Decimal("0.5"), output_tokens=1000)
+    run = _run("completed", priced_usd=Decimal("0.5"), output_tokens=1000)
     _used(run, "claude-sonnet-5-5", "0.5", output=1000)
     usage = shown.dream(run)["usage"]
     assert usage["cost_usd"] == 0.5 and usage["tokens_without_price"] == 0 and usage["requests"] == 2

@@ -8,7 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dreams.lib.markdown import process, to_html
+from dreams.lib import markdown as converting
+from dreams.lib.markdown import to_html
 from dreams.web.render import markdown
 
 SLOW = [
@@ -77,7 +78,7 @@ def test_a_link_follows_a_memory_that_moved_although_the_text_is_known() -> None
 
 def test_the_worker_has_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-for-the-worker")
-    worker = process._Worker()
+    worker = converting._Worker()
     try:
         environment = Path(f"/proc/{worker._process.pid}/environ")
         if environment.exists():

@@ -15,10 +15,9 @@ from django.utils import timezone
 from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Hunk, Memory, Project, Proposal, Version
-from dreams.services import discovery, project_lock, review, rollback
+from dreams.services import discovery, project_lock, review, rollback, secret_purge
 from dreams.services.apply import applying
 from dreams.services.memories import exports, hand_edits, syncing
-from dreams.services.secret_purge import purging
 from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +69,7 @@ FUNCTIONS: dict[str, Callable[[Proposal], Any]] = {
         made.project, "feedback_testing.md", _memory(made).sha256, world.ME
     ),
     "an earlier moment": lambda made: hand_edits.propose_moment(made.project, timezone.now(), world.ME),
-    "redaction": lambda made: purging.propose(made.project, world.ME),
+    "redaction": lambda made: secret_purge.propose(made.project, world.ME),
     "a look at its files": lambda made: syncing.refresh(made.project),
     "the lock": lambda made: project_lock.hold(made.project, "apply").__enter__(),
 }

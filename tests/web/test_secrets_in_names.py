@@ -18,8 +18,8 @@ from dreams.engines.types import Edit
 from dreams.management import mcp_server
 from dreams.management.base import Refused
 from dreams.models import Hunk, Project, Proposal
-from dreams.services import discovery, review
-from dreams.services.notify import digest, sending
+from dreams.services import discovery, notify, review
+from dreams.services.notify import digest
 from dreams.services.search import index
 from dreams.web import urls
 from tests.world import directory as world
@@ -183,6 +183,6 @@ def test_no_mail_and_no_webhook_has_one(project: Project, proposal: Proposal, se
     settings.EMAIL_HOST = "mail.example"
     found = digest.collect(timezone.now())
     assert _shown(found.as_text()), "what is to be masked"
-    sending.send_mail(found, "me@example.com")
+    notify.send_mail(found, "me@example.com")
     [mail] = django_mail.outbox
     assert not _shown(f"{mail.subject} {mail.body}")

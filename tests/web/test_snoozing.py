@@ -5,11 +5,15 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+import time_machine
 from django.test import Client
 from django.utils import timezone
 
 from dreams.models import AuditEntry, DreamRun, FileChange, Hunk, Proposal, Snooze
+from dreams.services import people
 from dreams.services.inbox import waiting
+from dreams.services.people import Role
+from dreams.services.review import Actor
 from tests.world import rows as make
 from tests.world.rows import World
 
@@ -35,8 +39,25 @@ def test_until_a_day_it_is_out_of_the_list_and_the_title_and_then_back(browser: 
     assert "Snoozed (1)" in text and "<title>Inbox" in text
     assert _put_off(world.proposal, timezone.now())
     assert not _put_off(world.proposal, timezone.now() + 2 * DAY)
-    assert waiting.open_decisions(timezone.now() + 2 * DAY).count() == 1
+    with time_machine.travel(timezone.now() + 2 * DAY, tick=False):
+        assert "<title>(1) Inbox" in browser.get("/").content.decode()
+    assert "<title>Inbox" in browser.get("/").content.decode()
     assert AuditEntry.objects.filter(action="inbox.snoozed").exists()
+
+
+def test_each_account_snoozes_for_itself(browser: Client, world: World) -> None:
+    people.add("bea", Role.REVIEWER, Actor("owner"))
+    bea = Client()
+    bea.force_login(people.find("bea"))
+    _snooze(bea, world.proposal, until=_tomorrow())
+    assert "<title>Inbox" in bea.get("/").content.decode()
+    assert "<title>(1) Inbox" in browser.get("/").content.decode()
+    assert not _put_off(world.proposal, timezone.now()), "the digest and the feed are the owner's"
+    _snooze(browser, world.proposal, until="dream")
+    assert _put_off(world.proposal, timezone.now())
+    browser.post("/snooze/bring-back/", {"item": world.proposal.public_id})
+    assert "<title>(1) Inbox" in browser.get("/").content.decode()
+    assert "Snoozed (1)" in bea.get("/").content.decode()
 
 
 def test_until_the_next_dream_has_ended(browser: Client, world: World) -> None:

@@ -1,4 +1,4 @@
-"""Sums of months that are over are kept, and never told once anything of them changed."""
+"""Sums of days that are over are kept, and never told once anything of them changed."""
 
 from __future__ import annotations
 
@@ -40,6 +40,10 @@ def _added(session: Session) -> None:
     RequestUsage.objects.bulk_create([_request(session, 150, 7)], ignore_conflicts=True)
 
 
+def _added_lately(session: Session) -> None:
+    RequestUsage.objects.bulk_create([_request(session, days, 7) for days in (0, 1, 2, 3, 10, 25)])
+
+
 def _changed(session: Session) -> None:
     RequestUsage.objects.filter(key=_of_half_a_year_ago(session).key).update(input_tokens=1_000)
 
@@ -63,8 +67,10 @@ def _of_half_a_year_ago(session: Session) -> RequestUsage:
     ).latest("at")
 
 
-@pytest.mark.parametrize("change", [_added, _changed, _moved_in_time, _removed, _moved_to_another_project])
-def test_what_changes_in_a_month_long_over_is_told_at_once(change: Callable[[Session], None]) -> None:
+@pytest.mark.parametrize(
+    "change", [_added, _added_lately, _changed, _moved_in_time, _removed, _moved_to_another_project]
+)
+def test_what_changes_in_days_long_over_is_told_at_once(change: Callable[[Session], None]) -> None:
     session = world.make_session(world.make_project())
     _half_a_year(session)
     before = _told()

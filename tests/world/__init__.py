@@ -14,6 +14,7 @@ Dreams
     rules           one dream of the rules engine, without a database
     model           one dream of a model, over HTTP against our own server; `faults` is what can go wrong there
 Pure parts
+    cases           a table of cases as one test that names each that fails
     journal, sandbox, findings, transcripts, similarity_pairs, strategies
 Processes
     processes       commands, servers, a database server, receivers of mail and webhooks

@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 
 def tries(few: int, many: int) -> settings:
-    """For what takes long: `few` examples in `make test`, `many` where new ones are looked for (tests/conftest.py).
+    """For what takes long: `few` examples in `make test`, `many` in `make test-more` (tests/conftest.py).
 
     Fixtures stay as they are from one example to the next.
     """
-    explores = settings.get_current_profile_name() == "explore"
+    in_short = settings.get_current_profile_name() == "suite"
     slow = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-    return settings(max_examples=many if explores else few, suppress_health_check=slow)
+    return settings(max_examples=few if in_short else many, suppress_health_check=slow)
 
 
 WORDS = [

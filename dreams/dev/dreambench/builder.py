@@ -37,7 +37,7 @@ OWN_KINDS: Mapping[str, str] = {
     "missing row": "a file that no row points to gets one",
     "double row": "two rows for one file become one",
     "long row": "a long row of an index that fits stays as it is",
-    "crowded": "an index over its budget is loaded whole afterwards, and its facts stay",
+    "crowded": "an index over its limits is loaded whole afterwards, and its facts stay",
     "pinned": "a pinned memory stays byte for byte",
     "link": "a wikilink still leads somewhere",
     "encoding": "line ends, byte order marks and odd bytes stay",
@@ -104,7 +104,7 @@ class Message:
 
 
 @dataclass
-class Session:
+class MadeSession:
     """A transcript; `at` is an ISO moment of its first message."""
 
     name: str
@@ -119,7 +119,7 @@ class Directory:
     name: str
     files: dict[str, bytes] = field(default_factory=dict)
     days: dict[str, str] = field(default_factory=dict)
-    sessions: list[Session] = field(default_factory=list)
+    sessions: list[MadeSession] = field(default_factory=list)
     repo: dict[str, str] = field(default_factory=dict)
     secrets: list[str] = field(default_factory=list)
 
@@ -233,7 +233,7 @@ class Builder:
         self.topics: list[Topic] = []
         self.rows: list[str] = []  # index rows besides those of the topics
         self.unlisted: set[str] = set()
-        self.sessions: list[Session] = []
+        self.sessions: list[MadeSession] = []
         self.repo: dict[str, str] = {}
         self.secrets: list[str] = []
         self.cases: list[Case] = []
@@ -288,7 +288,7 @@ class Builder:
     def make_sessions(self, count: int) -> None:
         for number in range(count):
             at = dt.datetime.combine(SESSIONS_FROM + dt.timedelta(days=number), dt.time(9, 12), dt.UTC)
-            self.sessions.append(Session(f"{self.name}-{number:02}", at.isoformat()))
+            self.sessions.append(MadeSession(f"{self.name}-{number:02}", at.isoformat()))
 
     def say(self, *messages: Message, after: int = -1) -> int:
         """Put messages into one session, later than session `after`; its number."""

@@ -206,7 +206,7 @@ class _Run:
         run = dreamt(self.project, self.engine)
         self.cost.input_tokens += run.input_tokens + run.cache_read_tokens + run.cache_creation_tokens
         self.cost.output_tokens += run.output_tokens
-        self.cost.cost_usd = str(float(self.cost.cost_usd) + float(run.cost_usd or 0))
+        self.cost.cost_usd = str(float(self.cost.cost_usd) + float(run.priced_usd or 0))
         self.said.append(run.summary)
         changes: list[str] = []
         for proposal in run.proposals.all():

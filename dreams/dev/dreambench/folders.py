@@ -18,7 +18,7 @@ from typing import Any
 from rapidfuzz import fuzz
 
 from dreams.dev.dreambench import generator, strangers
-from dreams.dev.dreambench.builder import Directory, Message, Session, World, as_json, cases_from
+from dreams.dev.dreambench.builder import Directory, MadeSession, Message, World, as_json, cases_from
 from dreams.dev.dreambench.scoring import Ran, Score, score
 
 MOST_FILES = 10_000
@@ -78,14 +78,14 @@ def _id(name: str) -> str:
     return str(uuid.uuid5(_SPACE, name))
 
 
-def _write_session(path: Path, session: Session, repo: Path) -> None:
+def _write_session(path: Path, session: MadeSession, repo: Path) -> None:
     at = dt.datetime.fromisoformat(session.at)
     records = list(_records(session, at, str(repo)))
     _put(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode())
     _touch(path, at + dt.timedelta(minutes=len(records)))
 
 
-def _records(session: Session, at: dt.datetime, cwd: str) -> Iterator[dict[str, object]]:
+def _records(session: MadeSession, at: dt.datetime, cwd: str) -> Iterator[dict[str, object]]:
     parent = None
     for number, message in enumerate(session.messages):
         for body in _bodies(message, f"{session.name}/{number}"):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams.dev.dreambench.builder import Case, Claim, Directory, Message, Session
+from dreams.dev.dreambench.builder import Case, Claim, Directory, MadeSession, Message
 from dreams.dev.dreambench.session_cases import plain
 from dreams.dev.dreambench.shapes import Half, Shape, Shapes, Words
 
@@ -50,7 +50,7 @@ class Maker:
     def __init__(self, rng: random.Random, words: Words, shapes: Shapes, half: Half, name: str) -> None:
         self.rng, self.words, self.shapes, self.half, self.name = rng, words, shapes, half, name
         self.files: dict[str, MemoryFile] = {}
-        self.sessions: list[Session] = []
+        self.sessions: list[MadeSession] = []
         self.repo: dict[str, str] = {}
         self.secrets: list[str] = []
         self.cases: list[Case] = []
@@ -173,7 +173,7 @@ class Maker:
     def make_sessions(self, count: int) -> None:
         for number in range(count):
             at = dt.datetime.combine(_SESSIONS_FROM + dt.timedelta(days=number), dt.time(9, 12), dt.UTC)
-            self.sessions.append(Session(f"{self.name}-{number:02}", at.isoformat()))
+            self.sessions.append(MadeSession(f"{self.name}-{number:02}", at.isoformat()))
 
     def say(self, text: str, role: str = "user") -> None:
         asked = [Message("user", "what does that page say?")] if role == "tool" else []

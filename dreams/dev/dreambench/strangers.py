@@ -204,12 +204,17 @@ def dependent(m: Maker) -> None:
     word = word_of(form, shape.texts)
     if not word:
         return
-    first = m.put(filled(m.rng.choice(shape.texts), {"{subject}": said, "{value}": old}), said)
+    told = m.rng.choice(shape.texts)
+    first = m.put(filled(told, {"{subject}": said, "{value}": old}), said)
     leaning = filled(form, {"{subject}": said, "{value}": old})
     m.put(leaning, said, [first])
-    m.say(filled(m.rng.choice(shape.told), {"{subject}": said, "{value}": new, "{old}": old}))
-    stands, gone = (Claim((name, word, plain(value))) for value in (new, old))
-    m.case("dependent", leaning, stands=(stands,), gone=(gone,))
+    text = filled(m.rng.choice(shape.told), {"{subject}": said, "{value}": new, "{old}": old})
+    m.say(text)
+    # What is leant on changes too: a reviewer who knows answers for both.
+    for kind, about, own in (("told", text, word_of(told, shape.leans)), ("dependent", leaning, word)):
+        stands, gone = (Claim((name, own, plain(value))) for value in (new, old))
+        if own:
+            m.case(kind, about, stands=(stands,), gone=(gone,))
 
 
 def forget_value(m: Maker) -> None:

@@ -248,8 +248,8 @@ def weightiest(failures: Sequence[CallFailed]) -> CallFailed:
     return next(failed for failed in alike if failed.said == said)
 
 
-LEAST_CAP = 1_024
-SLEEP_SECONDS = 0.1
+LEAST_CAP = 1_024  # tokens: an answer cut shorter than this is no use
+SLEEP_SECONDS = 0.1  # between two looks whether to stop, while a retry waits
 CACHE_SECONDS = 270.0  # a little less than the five minutes that an entry lives
 CHARS_PER_TOKEN = 3.0  # on the safe side for English and code
 

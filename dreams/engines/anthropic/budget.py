@@ -70,7 +70,7 @@ def joined(usages: Iterable[Usage]) -> Usage:
     return as_usage(rows.values())
 
 
-LEAST_OUTPUT = 500
+LEAST_OUTPUT = 500  # tokens: with less room a turn cannot write a memory
 TRIES = 3  # at setting dollars aside, while other dreams take some
 # From this share of a limit on the model is told to come to an end, so that its work is not lost.
 WARN_FROM = 0.8

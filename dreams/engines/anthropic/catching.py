@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dreams.engines.anthropic.budget import CHARS_PER_TOKEN, OUTPUT, Guess, Size, Words, guess
-from dreams.engines.anthropic.outside import Line, Meter
+from dreams.engines.anthropic.outside import Connection, Meter
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import EngineError, Job, PromptBrief
 from dreams.lib import memdir
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from dreams.engines.anthropic.stream import Json
 
 MESSAGES, CHARACTERS = 10, 4_000
-MOST_TURNS = 5
+MOST_TURNS = 5  # of one window; the last must answer
 MOST_WINDOWS = 20  # of a session in one reading; the rest is read next
-MOST_KNOWN = 200
-MOST_TEXT = 400
-ANSWER_TOKENS = 2_000
+MOST_KNOWN = 200  # cards and statements that it is told of, the newest
+MOST_TEXT = 400  # characters of a statement: a sentence or two
+ANSWER_TOKENS = 2_000  # room for what one part can name; chosen
 FILE_CHARACTERS = 8_000
 # Of the rules and the tools, and of each line of what is known, about.
 RULES_CHARACTERS, LINE_CHARACTERS = 2_500, 120
@@ -116,10 +116,10 @@ def of_a_window(prices: PriceTable, model: str, known: int) -> Guess:
     return guess(prices, model, size, MOST_TURNS, int(FILE_CHARACTERS / CHARS_PER_TOKEN), OUTPUT["likely"])
 
 
-def line(job: Job, meter: Meter) -> Line:
+def line(job: Job, meter: Meter) -> Connection:
     """A connection for one reading."""
     words = Words("reading", ending="What was read until then is kept.")
-    return Line(job.config, job.prices, meter, words, MOST_TURNS)
+    return Connection(job.config, job.prices, meter, words, MOST_TURNS)
 
 
 @dataclass(slots=True)
@@ -127,7 +127,7 @@ class Catcher:
     """Asks a model, window by window."""
 
     job: Job
-    line: Line
+    line: Connection
 
     def read(self, messages: Iterable[Message]) -> Read:
         """What the person said there. Whatever ends it, a limit or a server, earlier windows keep what they gave."""

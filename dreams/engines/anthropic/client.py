@@ -25,6 +25,7 @@ from dreams.engines.anthropic.keys import Endpoint
 from dreams.engines.anthropic.server_limits import ServerLimits
 from dreams.engines.anthropic.stream import BrokenCall, BrokenStream, Collector, Reply
 from dreams.engines.tokens import Tokens
+from dreams.engines.types import LOOK_SECONDS
 
 if TYPE_CHECKING:
     import anthropic
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from anthropic._streaming import ServerSentEvent
 
-LOOK_SECONDS = 0.1
 # A local server may read a long prompt without a word.
 LOCAL_STALL_FACTOR = 5
 # Enough for a list of models or an error; a page that is no answer of ours may be of any size.

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from dreams.engines.anthropic.stream import Json, Reply
 
 KEPT_MESSAGES = 5  # the agent's own constant: so many last messages stay when a conversation is made shorter
-KEPT_RESULT_CHARS = 2_000
-NOTE_CHARS = 6_000
+KEPT_RESULT_CHARS = 2_000  # of an older tool result: what it was can still be told; chosen
+NOTE_CHARS = 6_000  # of what was done so far, its end
 CACHED = {"type": "ephemeral"}
 CUT_NOTE = "\n[the rest was left out to make room; read it again if you need it]"
 NOTHING_SAID = "(The answer was cut off before anything whole was said.)"

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from dreams.conf import Config
-from dreams.engines.anthropic import briefing, keys, prompt, reading, schemas
+from dreams.engines.anthropic import keys, prompt, reading, schemas
 from dreams.engines.anthropic.asking import Asker, Patience
 from dreams.engines.anthropic.budget import Budget, Ledger, Limits, Size, estimate, words
 from dreams.engines.anthropic.conversation import Conversation
@@ -18,7 +18,7 @@ from dreams.engines.anthropic.loop import Loop
 from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.tokens import PriceTable
-from dreams.engines.types import Allowance, EngineError, Job, Outcome, Reporter
+from dreams.engines.types import LOOK_SECONDS, Allowance, EngineError, Job, Outcome, Reporter
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dreams.engines.anthropic.stream import Json
 
 
-LOOK_SECONDS = 0.1
 Result = TypeVar("Result")
 
 
@@ -139,7 +138,7 @@ class AnthropicEngine:
             report.checkpoint()
             budget.check_time()
 
-        conversation = Conversation.begun(briefing.briefing(job, watch))
+        conversation = Conversation.begun(prompt.briefing(job, watch))
         asker = Asker(
             caller=client,
             host=endpoint.host,
@@ -155,7 +154,7 @@ class AnthropicEngine:
         )
         toolbox = Toolbox(job, reads, watch)
         index = job.workspace.read(INDEX_NAME)
-        if index is not None and len(index) <= briefing.INDEX_CHARS:
+        if index is not None and len(index) <= prompt.INDEX_CHARS:
             toolbox.writer.saw(INDEX_NAME)  # the briefing shows it whole
         tools = schemas.offered(reads.names, asking=bool(toolbox.questions.most))
         system = prompt.system(job.config, index is not None)

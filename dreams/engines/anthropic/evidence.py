@@ -88,9 +88,9 @@ def _of_file(path: str, text: str, known: Sequence[LineDate | None]) -> Iterator
 
 MOST_CITATIONS = 20
 QUOTE_CHARS = 1_000
-SHORTEST_PREFIX = 6
-MOST_MATCHES = 200
-FILE_BYTES = 4 * 1024 * 1024
+SHORTEST_PREFIX = 6  # characters of a session's id: fewer fit several by chance
+MOST_MATCHES = 200  # of a quote in one transcript; more is a word that stands everywhere
+FILE_BYTES = 4 * 1024 * 1024  # of a repository's file that a quote is looked up in
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 
 
@@ -104,7 +104,7 @@ class BadCitations(Exception):
     """The citations are not even of the right shape; the text says what is expected."""
 
 
-class Evidence:
+class QuoteFinder:
     """Looks quotes up. `watch` is called while long transcripts are read."""
 
     def __init__(self, job: Job, watch: Callable[[], None]) -> None:

@@ -32,7 +32,7 @@ class Meter(Protocol):
 
 
 @dataclass(slots=True)
-class Line:
+class Connection:
     """An open connection to the model of `config`, as a context. All its talks share one ledger.
 
     `turns` are those of one talk, `seconds` its time (None: that of a dream). Raises EngineError with the remedy.
@@ -56,7 +56,7 @@ class Line:
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.prices)
 
-    def __enter__(self) -> Line:
+    def __enter__(self) -> Connection:
         from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - its library takes a second to import
 
         self._endpoint = keys.endpoint(self.environ)

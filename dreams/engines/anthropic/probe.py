@@ -80,7 +80,7 @@ class What(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Probed:
     """`said` is what was found, `remedy` what to do, both in words; `facts` are (what, found) of a server that
     answered; `models` what it lists."""
 
@@ -99,14 +99,14 @@ class _TooSlow(Exception):
     """The time of the test is over."""
 
 
-def probe(model: str, environ: Mapping[str, str] | None = None, *, seconds: float = SECONDS) -> Finding:
+def probe(model: str, environ: Mapping[str, str] | None = None, *, seconds: float = SECONDS) -> Probed:
     """Ask the endpoint that the environment names. Never raises for what stands there; over after `seconds`."""
     from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - its library takes a second to import
 
     try:
         endpoint = keys.endpoint(environ)
     except EngineError as error:
-        return Finding(What.NO_KEY, "No usable key for this address.", str(error))
+        return Probed(What.NO_KEY, "No usable key for this address.", str(error))
     with Client(endpoint, PATIENCE) as client:
         client.open(lambda: None)
         return _Test(endpoint, client, model, time.monotonic() + seconds, seconds).run()
@@ -121,7 +121,7 @@ class _Test:
     seconds: float
     models: tuple[str, ...] = ()
 
-    def run(self) -> Finding:
+    def run(self) -> Probed:
         try:
             looked = self.client.get("/v1/models", self._watch)
         except CallFailed as failed:
@@ -151,35 +151,35 @@ class _Test:
 
     # --- No answer of a model -------------------------------------------------------------------------------------
 
-    def _unreached(self, failed: CallFailed) -> Finding:
+    def _unreached(self, failed: CallFailed) -> Probed:
         if failed.why is not None:
             what = What(Trouble(failed.why.trouble).value)
-            return Finding(what, f"{self._host} cannot be reached: {failed.said}.", failed.why.remedy)
+            return Probed(what, f"{self._host} cannot be reached: {failed.said}.", failed.why.remedy)
         said = f"{self._host} took the connection, and then: {failed.said}."
         what = What.TIMEOUT if "silent" in failed.said else What.NETWORK
-        return Finding(what, said, "Is this the right port? Correct ANTHROPIC_BASE_URL, or check the server.")
+        return Probed(what, said, "Is this the right port? Correct ANTHROPIC_BASE_URL, or check the server.")
 
-    def _slow(self) -> Finding:
+    def _slow(self) -> Probed:
         said = f"{self._host} did not answer within {self.seconds:g} s."
         loading = "A server on this machine may still be loading its model: try again in a minute."
         away = "Try again later, or check the network in between."
-        return Finding(What.TIMEOUT, said, loading if self.endpoint.is_local else away, models=self.models)
+        return Probed(What.TIMEOUT, said, loading if self.endpoint.is_local else away, models=self.models)
 
-    def _refused(self, looked: Answer) -> Finding | None:
+    def _refused(self, looked: Answer) -> Probed | None:
         """What the list of models already tells; None when the question has to."""
         if 300 <= looked.status < 400:
             place = urlsplit(looked.location).netloc or looked.location
             said = f"{self._host} sends requests on to {place[:NAME_CHARS] or 'another place'}."
-            return Finding(What.PATH, said, "Put the address where it leads into ANTHROPIC_BASE_URL.")
+            return Probed(What.PATH, said, "Put the address where it leads into ANTHROPIC_BASE_URL.")
         if looked.status in (401, 403):
             said = f"{self._host} does not take the key ({looked.status})."
-            return Finding(What.KEY, said, _ADVICE[What.KEY])
+            return Probed(What.KEY, said, _ADVICE[What.KEY])
         if looked.status == 200 and "html" in looked.kind:
             said = f"{self._host} answers with a web page, not with the Messages API."
-            return Finding(What.OTHER_API, said, self._better_path())
+            return Probed(What.OTHER_API, said, self._better_path())
         return None
 
-    def _failed(self, failed: CallFailed, looked: Answer) -> Finding:
+    def _failed(self, failed: CallFailed, looked: Answer) -> Probed:
         if failed.kind == Kind.WRONG_PLACE:
             return self._no_messages(failed, looked)
         if failed.kind in (Kind.UNREACHABLE, Kind.CONNECTION) and failed.why is not None:
@@ -187,23 +187,23 @@ class _Test:
         if failed.kind == Kind.UNKNOWN_MODEL:
             listed = f"It offers: {_shown(self.models)}." if self.models else "It lists no models."
             said = f"{self._host} answers, but does not know the model “{self.model}”. {listed}"
-            return Finding(What.MODEL, said, "Choose another model in Settings.", models=self.models)
+            return Probed(What.MODEL, said, "Choose another model in Settings.", models=self.models)
         what = _WHATS.get(failed.kind, What.REQUEST)
         said = f"{self._host} answers, but not to the question: {failed.said}."
-        return Finding(what, said, self._advice(failed, what), models=self.models)
+        return Probed(what, said, self._advice(failed, what), models=self.models)
 
-    def _no_messages(self, failed: CallFailed, looked: Answer) -> Finding:
+    def _no_messages(self, failed: CallFailed, looked: Answer) -> Probed:
         """Somebody is there, but not what was looked for: another path, or another API."""
         if self.models:
             said = (
                 f"{self._host} lists models, but has no /v1/messages ({failed.said}): it speaks another API."
             )
-            return Finding(What.OTHER_API, said, _UPDATE, models=self.models)
+            return Probed(What.OTHER_API, said, _UPDATE, models=self.models)
         if looked.status == 404:
             said = f"{self._host} is there, but not at this path ({failed.said})."
-            return Finding(What.PATH, said, self._better_path())
+            return Probed(What.PATH, said, self._better_path())
         said = f"{self._host} does not speak the Messages API ({failed.said})."
-        return Finding(What.OTHER_API, said, self._better_path())
+        return Probed(What.OTHER_API, said, self._better_path())
 
     def _better_path(self) -> str:
         """Where the address has a path, whether the same host answers without it. It is the same host: the key may
@@ -231,7 +231,7 @@ class _Test:
 
     # --- An answer ------------------------------------------------------------------------------------------------
 
-    def _answered(self, reply: Reply, ms: int, seconds: float) -> Finding:
+    def _answered(self, reply: Reply, ms: int, seconds: float) -> Probed:
         called = any(call["name"] == TOOL for call in reply.calls)
         facts = (
             ("Model", f"{reply.model[:NAME_CHARS] or self.model}{self._unlisted()}"),
@@ -245,11 +245,11 @@ class _Test:
             ("Used", f"{reply.tokens.prompt:,} tokens in, {reply.tokens.output:,} out"),
         )
         if called:
-            return Finding(
+            return Probed(
                 What.OK, f"{self._host} answers as “{self.model}” and calls tools.", "", facts, self.models
             )
         said = f"{self._host} answers as “{self.model}”, but did not call the tool that it was asked to call."
-        return Finding(What.TOOLS, said, _ADVICE[What.TOOLS], facts, self.models)
+        return Probed(What.TOOLS, said, _ADVICE[What.TOOLS], facts, self.models)
 
     def _unlisted(self) -> str:
         known = not self.models or any(name.startswith(self.model) for name in self.models)

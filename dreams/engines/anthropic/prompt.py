@@ -1,16 +1,28 @@
-"""The prompt in sections: files of ours, static ones first, so that nearly all of it is read from the cache. PURE."""
+"""What the model is told before its first turn. PURE.
+
+The prompt in sections: files of ours, static ones first, so that nearly all of it is read from the cache. Then the real state,
+so that no turn is spent on finding it out.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 from dreams.conf import Config
-from dreams.engines.anthropic import mending, schemas
+from dreams.engines.anthropic import mending, repository, schemas
 from dreams.engines.anthropic.conversation import CACHED
+from dreams.engines.anthropic.evidence import attribute, dated_lines, fenced
+from dreams.engines.anthropic.reading import mounted
 from dreams.engines.anthropic.stream import Json
+from dreams.engines.types import Job, PromptBrief, SessionBrief
+from dreams.lib import memdir
+from dreams.lib.agents import transcripts
+from dreams.lib.files.text import plural
+from dreams.lib.secrets.redact import redact
 
 FOLDER = Path(__file__).parent / "prompts"
 
@@ -35,11 +47,11 @@ def system(config: Config, has_index: bool) -> list[Json]:
     fixed = "\n".join(text for _, text in static_sections())
     return [
         {"type": "text", "text": fixed},
-        {"type": "text", "text": _budget(config, has_index), "cache_control": CACHED},
+        {"type": "text", "text": _index_limits(config, has_index), "cache_control": CACHED},
     ]
 
 
-def _budget(config: Config, has_index: bool) -> str:
+def _index_limits(config: Config, has_index: bool) -> str:
     first = (
         f"# The index\n\nAn agent loads the first {config.index_max_lines} lines of MEMORY.md and at most "
         f"{config.index_max_bytes:,} bytes. Aim at {config.row_aim} characters in a new row, {config.row_max} at most. "
@@ -53,3 +65,206 @@ def _budget(config: Config, has_index: bool) -> str:
 def request(system_blocks: Sequence[Json], tools: Sequence[Json], messages: Sequence[Json]) -> Json:
     """The parts of a request that do not depend on the model."""
     return {"system": list(system_blocks), "tools": list(tools), "messages": list(messages)}
+
+
+MOST_SESSIONS = 60
+MOST_FILES = 300
+MOST_KNOWN = 100
+INDEX_CHARS = 30_000
+PROMPTS_PER_SESSION = 6
+PROMPT_CHARS = 300
+PROMPTS_CHARS = 12_000
+INSTRUCTIONS_CHARS, LINE_CHARS = 12_000, 400
+LOGS_CHARS = 16_000
+_WISH = re.compile(
+    r"\b(?:remember|from now on|always|never|next time|prefer|don'?t|do not|instead|deadline|decided|agreed)\b",
+    re.IGNORECASE,
+)
+
+
+def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
+    """The first message. Everything that others wrote stands in it as data. Raises only what `watch` raises."""
+    sessions = ordered(job.sessions)
+    parts = [
+        f"Today is {job.now.astimezone(job.time_zone):%A, %Y-%m-%d}. The project is “{attribute(job.project_name)}”.",
+        *_whose(job),
+        "The memories (bytes, path below /memory):",
+        fenced("listing", _listing(job)),
+        *_index(job),
+        *_dates(job),
+        *_logs(job),
+        _sessions_head(job.sessions),
+        fenced("sessions", "\n".join(_session_lines(job, sessions)) or "none"),
+        *_said(sessions),
+        *_proposed(job),
+        *_repository(job, watch),
+        *_instructions(job),
+        "Everything above is known now: no turn needs to be spent on finding it out. Begin with orient; when everything is "
+        "done, end with your summary.",
+    ]
+    return "\n\n".join(parts)
+
+
+def ordered(sessions: Sequence[SessionBrief]) -> list[SessionBrief]:
+    """Sessions with corrections first, then the newest."""
+    newest = sorted(sessions, key=lambda s: s.last_at.timestamp() if s.last_at else 0.0, reverse=True)
+    return sorted(newest, key=lambda s: -min(s.corrections, 3))
+
+
+_SCOPES = {
+    "user": "Whatever project it works in, that agent reads it: keep what holds everywhere.",
+    "project": "It is in version control, and everybody who has the repository reads it: nothing personal, no path of one "
+    "machine.",
+    "local": "It is about this repository, on this machine only.",
+}
+
+
+def _whose(job: Job) -> list[str]:
+    """Whose memory it is, where it is not the project's own."""
+    if not job.agent:
+        return []
+    told = f"This is the memory of the agent “{attribute(job.agent)}”, scope {job.scope}. {_SCOPES.get(job.scope, '')}"
+    return [told.strip()]
+
+
+def _proposed(job: Job) -> list[str]:
+    """What the person decides on elsewhere, or has rejected: the newest of it."""
+    if not job.known:
+        return []
+    lines = "\n".join(f"- {text[:LINE_CHARS]}" for text in job.known[-MOST_KNOWN:])
+    return [
+        "These statements were shown to the person as cards. Propose none of them, in no wording:",
+        fenced("cards", redact(lines)),
+    ]
+
+
+def _listing(job: Job) -> str:
+    paths = job.workspace.paths()
+    lines = []
+    for path in paths[:MOST_FILES]:
+        note = job.workspace.read_only_because(path)
+        size = len((job.workspace.read(path) or "").encode("utf-8", "surrogateescape"))
+        lines.append(f"{size:>7} {path}" + (f" (only for reading: {note})" if note else ""))
+    if len(paths) > MOST_FILES:
+        lines.append(f"… and {len(paths) - MOST_FILES} more")
+    return "\n".join(lines) or "none yet"
+
+
+def _index(job: Job) -> list[str]:
+    text = job.workspace.read(memdir.INDEX_NAME)
+    if text is None:
+        return []
+    lines = text.count("\n") + 1
+    size = len(text.encode("utf-8", "surrogateescape"))
+    limits = (
+        f"{lines} of {job.config.index_max_lines} lines, {size:,} of {job.config.index_max_bytes:,} bytes"
+    )
+    cut = "\n[cut; read the rest with Read]" if len(text) > INDEX_CHARS else ""
+    return [f"MEMORY.md ({limits}):", fenced("index", text[:INDEX_CHARS] + cut)]
+
+
+def _dates(job: Job) -> list[str]:
+    lines = dated_lines(job)
+    if not lines:
+        return []
+    head = "Days that memories name from afar, counted from when the line was written, where that is sure:"
+    return [head, fenced("dates", "\n".join(lines))]
+
+
+def _logs(job: Job) -> list[str]:
+    """The lines of daily logs that no dream has read, the newest day first, as many as there is room for."""
+    lines, room, left = list[str](), LOGS_CHARS, 0
+    for log in job.logs:
+        said = log.text.split("\n")
+        for number in sorted(log.new):
+            line = f"{log.path}:{number}: {said[number - 1].strip()[:LINE_CHARS]}"
+            room -= len(line)
+            lines, left = ([*lines, line], left) if room > 0 else (lines, left + 1)
+    if not lines:
+        return []
+    more = f" {left:,} more are in /memory/logs: read the newest." if left else ""
+    head = (
+        "New lines of the daily logs (file, line), which you read first. An agent wrote them, not the person: what they report as "
+        f"decided, asked for or to be remembered is worth keeping, and what a session contradicts is not.{more}"
+    )
+    return [head, fenced("logs", "\n".join(lines))]
+
+
+def _sessions_head(sessions: Sequence[SessionBrief]) -> str:
+    more = f"; the {MOST_SESSIONS} that promise most are listed" if len(sessions) > MOST_SESSIONS else ""
+    return (
+        f"Sessions since the last dream: {len(sessions)}{more}. Each is a file of JSON lines; only lines from the given "
+        "byte on are new."
+    )
+
+
+def _session_lines(job: Job, sessions: Sequence[SessionBrief]) -> list[str]:
+    return [_session_line(job, session) for session in sessions[:MOST_SESSIONS]]
+
+
+def _session_line(job: Job, session: SessionBrief) -> str:
+    title = " ".join(session.title.split())[:120] or "untitled"
+    ended = (
+        f"{session.last_at.astimezone(job.time_zone):%Y-%m-%d %H:%M}" if session.last_at else "time unknown"
+    )
+    if session.no_answer:
+        return f"- {session.session_id} “{title}”, last {ended}, no transcript: all that is known was typed, see below"
+    new = session.to_byte - session.from_byte
+    since = f" from byte {session.from_byte:,}" if session.from_byte else ""
+    corrected = f", {plural(session.corrections, 'correction')}" if session.corrections else ""
+    path = f"/transcripts/{mounted(session.path.parent)}/{session.path.name}"
+    return f"- {path} “{title}”, last {ended}, {new:,} new bytes{since}{corrected}"
+
+
+def _said(sessions: Sequence[SessionBrief]) -> list[str]:
+    """What the person typed that looks like a correction or a wish: where the search is most worth beginning."""
+    lines: list[str] = []
+    for session in sessions[:MOST_SESSIONS]:
+        # Of one without a transcript nothing else can be read.
+        wanted = session.prompts if session.no_answer else filter(_is_telling, session.prompts)
+        telling = sorted(wanted, key=_weight)
+        lines += [_prompt_line(session, prompt) for prompt in telling[:PROMPTS_PER_SESSION]]
+    kept: list[str] = []
+    for line in lines:
+        if sum(map(len, kept)) + len(line) > PROMPTS_CHARS:
+            break
+        kept.append(line)
+    if not kept:
+        return []
+    head = "Typed by the person in these sessions, found by a few plain words (session, line, beginning):"
+    return [head, fenced("typed", "\n".join(kept))]
+
+
+def _is_telling(prompt: PromptBrief) -> bool:
+    return bool(_WISH.search(prompt.text)) or transcripts.is_correction(prompt.text)
+
+
+def _weight(prompt: PromptBrief) -> int:
+    return 0 if transcripts.is_correction(prompt.text) else 1
+
+
+def _prompt_line(session: SessionBrief, prompt: PromptBrief) -> str:
+    text = " ".join(prompt.text.split())
+    shown = text if len(text) <= PROMPT_CHARS else text[:PROMPT_CHARS] + "…"
+    return f"- {session.session_id} line {prompt.line_no}: {shown}"
+
+
+def _repository(job: Job, watch: Callable[[], None]) -> list[str]:
+    text = repository.describe(job.repo_dir, watch).strip()
+    return ["The repository:", fenced("repository", text)] if text else []
+
+
+def _instructions(job: Job) -> list[str]:
+    """What every agent is told anyway, line by line: it is not to be kept a second time."""
+    lines, room = list[str](), INSTRUCTIONS_CHARS
+    for path, text in job.instructions.items():
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.strip() and room > 0:
+                lines.append(f"{path}:{number}: {line[:LINE_CHARS]}")
+                room -= len(lines[-1])
+    if not lines:
+        return []
+    named = ", ".join(job.instructions)
+    cut = "" if room > 0 else ", not all of it here"
+    head = f"Instruction files, loaded by every session ({attribute(named)}{cut}):"
+    return [head, fenced("instructions", "\n".join(lines))]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from dreams.engines.anthropic.evidence import BadCitations, Checked, Evidence
+from dreams.engines.anthropic.evidence import BadCitations, Checked, QuoteFinder
 from dreams.engines.anthropic.writing import Refusal, Writer
 from dreams.engines.trial_workspace import TrialWorkspace
 from dreams.engines.types import (
@@ -35,7 +35,7 @@ MOST_PLACES = 8
 MOST_EDITS = 20
 WHY_CHARS = 500
 LABEL_CHARS = 60
-USEFULNESS = 0.5
+USEFULNESS = 0.5  # of a question whose asker gave none: the middle
 KEEP = "keep"
 _KINDS: Mapping[str, OperationKind] = {
     "merge": "merge",
@@ -49,7 +49,7 @@ _ROW_LINK = re.compile(r"\]\(<?([^)<>]+\.md)>?\)")
 class Questions:
     """The questions of one dream. `asked` has them in the order in which they were asked."""
 
-    def __init__(self, job: Job, writer: Writer, evidence: Evidence) -> None:
+    def __init__(self, job: Job, writer: Writer, evidence: QuoteFinder) -> None:
         self._job = job
         self._writer = writer
         self._evidence = evidence

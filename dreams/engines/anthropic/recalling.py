@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dreams.conf import Config
 from dreams.engines.anthropic.budget import Words
-from dreams.engines.anthropic.outside import Line, Meter
+from dreams.engines.anthropic.outside import Connection, Meter
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import EngineError
 from dreams.lib.files.text import one_line
@@ -36,13 +36,13 @@ _CHOOSE: Json = {
 }
 
 
-def line(config: Config, prices: PriceTable, meter: Meter) -> Line:
+def line(config: Config, prices: PriceTable, meter: Meter) -> Connection:
     """A connection for one choice."""
     words = Words("choice", "Time limit of a model’s choice", "")
-    return Line(config, prices, meter, words, turns=1, seconds=config.recall_seconds)
+    return Connection(config, prices, meter, words, turns=1, seconds=config.recall_seconds)
 
 
-def chosen(line: Line, question: str, entries: Sequence[Entry]) -> list[str]:
+def chosen(line: Connection, question: str, entries: Sequence[Entry]) -> list[str]:
     """The paths it names, as it gave them. Raises EngineError with the remedy; an answer in words alone names none."""
     listed = "\n".join(_row(entry) for entry in entries)
     asked = f"# The question\n\n{redact(question)}\n\n# The memories\n\n{listed}"

@@ -14,8 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from dreams.engines.types import LOOK_SECONDS
+
 SECONDS = 3.0
-LOOK_SECONDS = 0.1
 # The agent's own constants.
 STATUS_CHARS = 2_000
 COMMITS = 5

@@ -16,7 +16,7 @@ from typing import Any
 from dreams.engines.tokens import Tokens
 
 Json = dict[str, Any]
-MOST_BLOCKS = 500
+MOST_BLOCKS = 500  # of one answer; beyond these bounds a server talks nonsense
 MOST_CHARS = 4_000_000
 MOST_TOKENS = 1_000_000_000
 _SURROGATE = re.compile("[\ud800-\udfff]")

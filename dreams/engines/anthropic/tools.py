@@ -10,16 +10,15 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from dreams.engines.anthropic import schemas
-from dreams.engines.anthropic.evidence import Evidence, clean, fenced, memory_path
+from dreams.engines.anthropic.evidence import QuoteFinder, clean, fenced, memory_path
 from dreams.engines.anthropic.questions import Questions
 from dreams.engines.anthropic.reading import OUTPUT_CHARS, Answer, ReadTools
 from dreams.engines.anthropic.stream import Json
 from dreams.engines.anthropic.writing import Refusal, Writer
-from dreams.engines.types import Job, Phase, Problem
+from dreams.engines.types import LOOK_SECONDS, Job, Phase, Problem
 
 SIDE_BY_SIDE = 10  # calls that only read: the agent's own constant
-LOOK_SECONDS = 0.1
-MOST_CALLS = 100
+MOST_CALLS = 100  # of one turn; the others are answered with a refusal
 SHOWN_INPUT = 1_000
 SHOWN_OUTPUT = 2_000
 PHASES: tuple[Phase, ...] = ("orient", "gather", "consolidate", "prune")
@@ -50,7 +49,7 @@ class Toolbox:
     phase: Phase = "orient"
 
     def __post_init__(self) -> None:
-        evidence = Evidence(self.job, self.watch)
+        evidence = QuoteFinder(self.job, self.watch)
         self.writer = Writer(self.job.workspace, evidence)
         self.questions = Questions(self.job, self.writer, evidence)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from dreams.engines.anthropic.evidence import BadCitations, Evidence, fates_of, memory_path
+from dreams.engines.anthropic.evidence import BadCitations, QuoteFinder, fates_of, memory_path
 from dreams.engines.types import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.lib.files import safefs
 from dreams.lib.files.workspace import Workspace, WorkspaceRefused
@@ -42,7 +42,7 @@ def _inside(named: str) -> str:
 class Writer:
     """Makes changes and remembers each as an `Edit`, in order. `saw` says which files the model has read."""
 
-    def __init__(self, workspace: Workspace | TrialWorkspace, evidence: Evidence) -> None:
+    def __init__(self, workspace: Workspace | TrialWorkspace, evidence: QuoteFinder) -> None:
         self._workspace = workspace
         self._evidence = evidence
         self._read: set[str] = set()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dreams.conf import Config
 from dreams.engines.anthropic.budget import CHARS_PER_TOKEN, Guess, Size, Words, guess
 from dreams.engines.anthropic.loop import GO_ON
-from dreams.engines.anthropic.outside import Line, Meter, Talk
+from dreams.engines.anthropic.outside import Connection, Meter, Talk
 from dreams.engines.handover.rules import Seen, Step
 from dreams.engines.handover.sections import ALL_TOKENS, SECTION_TOKENS, SECTIONS
 from dreams.engines.tokens import PriceTable
@@ -23,13 +23,13 @@ from dreams.lib.secrets.redact import redact
 if TYPE_CHECKING:
     from dreams.engines.anthropic.stream import Json
 
-MOST_TURNS = 6
+MOST_TURNS = 6  # one answer and its corrections
 ANSWER_TOKENS = 16_000  # all sections at their limit, and thoughts about them
-LIKELY_TOKENS = 3_000
+LIKELY_TOKENS = 3_000  # of the answer, for what it is expected to cost; chosen
 MOST_CHARS = 160_000  # of the conversation, its beginning and its end
 # A server that does not say how much its model holds is taken to hold as much as small local models do.
 UNKNOWN_WINDOW = 32_000
-SHARE_OF_WINDOW = 0.5
+SHARE_OF_WINDOW = 0.5  # for the conversation: the other half is for rules and the answer
 # Of a transcript's bytes at most so much is given to the model: a fifth at 5 KB, a tenth at 70 KB (measured), less of
 # longer ones.
 GIVEN = 0.2
@@ -63,10 +63,10 @@ _WRITE = {
 }
 
 
-def line(config: Config, prices: PriceTable, meter: Meter, watch: Callable[[], None]) -> Line:
+def line(config: Config, prices: PriceTable, meter: Meter, watch: Callable[[], None]) -> Connection:
     """A connection for the notes on one session."""
     words = Words("request for notes", ending="What was written until then is kept.")
-    return Line(config, prices, meter, words, MOST_TURNS, watch=watch)
+    return Connection(config, prices, meter, words, MOST_TURNS, watch=watch)
 
 
 def room(window: int | None) -> int:

@@ -22,7 +22,7 @@ from dreams.lib.files.text import one_line, plural, quoted
 FIRST_BYTES, LAST_BYTES = 8 << 20, 32 << 20
 LINES_AT_ONCE = 400
 MOST_KEPT = 4_000  # of each: prompts, calls and what the agent said
-MOST_LISTED = 60
+MOST_LISTED = 60  # of each kind, the last ones: notes are read in minutes
 PROMPT_CHARS, BRIEF_CHARS, ERROR_CHARS = 4_000, 140, 200
 _WRITES = {"Edit", "MultiEdit", "Write", "NotebookEdit"}
 _PATHS = ("file_path", "notebook_path", "path")

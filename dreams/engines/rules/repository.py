@@ -15,10 +15,10 @@ from typing import Any
 from dreams.lib.files import safefs
 from dreams.lib.files import text as texts
 
-MOST_NAMES = 20_000
-MOST_CONFIGS = 200
+MOST_NAMES = 20_000  # files and folders: a bound of time
+MOST_CONFIGS = 200  # files that are read for facts, as above
 CONFIG_DEPTH = 3  # folders: what lies deeper is about a part, or about an example
-MOST_BYTES = 300_000
+MOST_BYTES = 300_000  # of one of them; a larger one was hardly written by a person
 _NOT_ENTERED = frozenset(
     {
         "node_modules",
@@ -133,7 +133,7 @@ def _text(root: safefs.Root, path: str) -> str:
 
 # --- Code facts -----------------------------------------------------------------------------------------------------
 
-MOST_FACTS = 5_000
+MOST_FACTS = 5_000  # of one repository: a bound of memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def words(*alternatives: str) -> str:
     return rf"\b(?:{'|'.join(alternatives)})\b"
 
 
-class Index:
+class PatternIndex:
     """All the patterns that may be asked for, to tell in few passes over a text which of them it has at all."""
 
     def __init__(self, ideas: Iterable[Idea]) -> None:
@@ -111,7 +111,7 @@ class Index:
 class Text:
     """A text that is asked for many ideas; each is looked for once."""
 
-    def __init__(self, text: str, index: Index) -> None:
+    def __init__(self, text: str, index: PatternIndex) -> None:
         self.text = text
         self._present = index.present(text)
         self._begun = index.begun(self._present)

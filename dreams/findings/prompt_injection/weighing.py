@@ -21,7 +21,7 @@ from dreams.findings.prompt_injection.hiding import HIDING, MARKUP
 from dreams.findings.prompt_injection.instructions import AUTHORITY_CLAIMED, INSTRUCTIONS, LEAVE, PROTECTION
 from dreams.findings.prompt_injection.orders import ACCESS, MACHINE, ORDERS
 from dreams.findings.prompt_injection.signs import AGENT, EASE, ENOUGH, LAWS, PLACE, PRIVATE, SAY, Sign, bears
-from dreams.findings.prompt_injection.text import Index, Text, words
+from dreams.findings.prompt_injection.text import PatternIndex, Text, words
 
 _READ = "Remove it unless you gave this instruction yourself."
 _COMMAND = "Remove the command; a session can ask you when it needs it."
@@ -283,7 +283,7 @@ ILL = (
 )
 _CLEAR = tuple(sign for sign in ILL if sign.weight >= ENOUGH)
 _WEAK = tuple(sign for sign in ILL if sign.weight < ENOUGH)
-INDEX = Index(idea for sign in (*ILL, *BEARING) for idea in sign.ideas)
+INDEX = PatternIndex(idea for sign in (*ILL, *BEARING) for idea in sign.ideas)
 _END = re.compile(r"(?<=[.!?;])[\"')\]]*\s+")
 
 

@@ -46,7 +46,7 @@ class FoundProject:
 
     `kind` is auto (the agent's own memory of a project) or agent (a sub-agent's, then `agent` is its name). `cwd` is
     the first working directory its sessions name, `repo` the repository's main folder; either may be gone from
-    disk (`cwd_exists`). `memory_from` says what chose the directory: "default", an environment variable or a file.
+    disk (`cwd_exists`).
     """
 
     memory_dir: str
@@ -58,8 +58,6 @@ class FoundProject:
     kind: ProjectKind = "auto"
     scope: Scope = "user"
     agent: str = ""
-    memory_exists: bool = False
-    memory_from: str = "default"
 
 
 class FoundTranscript(msgspec.Struct, frozen=True, gc=False):

@@ -30,7 +30,7 @@ def all_to_disk(folder: Path) -> bool:
 
     False where the system has no such step, or would keep quiet about what failed: then each file is to be flushed.
     """
-    if not _tells_what_failed():
+    if not tells_what_failed():
         return False
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -48,8 +48,8 @@ def sync_file_system(fd: int) -> None:
 
 
 @cache
-def _tells_what_failed() -> bool:
-    """Linux has syncfs, which reports what could not be written since 5.8."""
+def tells_what_failed() -> bool:
+    """Whether a whole file system can be flushed in one step that keeps quiet about no failure: syncfs of Linux, since 5.8."""
     if not sys.platform.startswith("linux"):
         return False
     first, _, rest = os.uname().release.partition(".")

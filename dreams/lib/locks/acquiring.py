@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from dreams.lib.ages import ago, until
@@ -68,22 +69,48 @@ def judge(
 
 
 def status(
-    memory_dir: Path,
+    memory_dir: Path | str,
     now: datetime,
     *,
     known: ProcessIdentity | None = None,
     stale_after: timedelta = STALE_AFTER,
 ) -> LockFact:
-    """The lock gate's fact: would the lock be given now? Looks only; never raises OSError."""
+    """The lock gate's fact: would the lock be given now? Looks only; never raises OSError.
+
+    `memory_dir` may lead through links. Where it ends in none, its handle leads to its parent too: nothing is resolved.
+    """
     try:
-        if _anchored_elsewhere(memory_dir):
+        dir_fd = open_directory(memory_dir)
+    except OSError:
+        return _status_resolved(Path(memory_dir).resolve(), now, known, stale_after)
+    try:
+        if _is_anchor(partial(os.open, "..", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=dir_fd)):
+            return LockFact(held=True)
+        return judge(peek(dir_fd), now, known, stale_after)
+    except FileNotFoundError:
+        return LockFact()  # removed this very moment
+    except OSError as error:
+        return _unusable(error)
+    finally:
+        os.close(dir_fd)
+
+
+def _status_resolved(
+    memory_dir: Path, now: datetime, known: ProcessIdentity | None, stale_after: timedelta
+) -> LockFact:
+    try:
+        if _is_anchor(lambda: nearest_existing(memory_dir)[1]):
             return LockFact(held=True)
         with opened_directory(memory_dir) as dir_fd:
             return judge(peek(dir_fd), now, known, stale_after)
     except FileNotFoundError:
         return LockFact()
     except OSError as error:
-        return LockFact(error=f"The lock cannot be used: {describe(error)}.")
+        return _unusable(error)
+
+
+def _unusable(error: OSError) -> LockFact:
+    return LockFact(error=f"The lock cannot be used: {describe(error)}.")
 
 
 def nearest_existing(directory: Path) -> tuple[Path, int]:
@@ -96,10 +123,10 @@ def nearest_existing(directory: Path) -> tuple[Path, int]:
     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(directory))
 
 
-def _anchored_elsewhere(memory_dir: Path) -> bool:
-    """True while another dream holds a directory that is missing, which shows only on its nearest parent."""
+def _is_anchor(opened: Callable[[], int]) -> bool:
+    """True while another dream holds a directory that is missing, which shows only on its nearest parent, to be opened here."""
     try:
-        _, anchor_fd = nearest_existing(memory_dir)
+        anchor_fd = opened()
     except PermissionError:
         return False  # nobody of ours can hold what we may not open
     try:
@@ -155,7 +182,6 @@ class _Request:
             prior,
             dir_fd=dir_fd,
             anchor_fd=anchor_fd,
-            taken_at=self.now,
             lifetime=self.lifetime,
             keep_dir_mtime=self.keep_dir_mtime,
         )

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -75,15 +76,15 @@ class Held:
         *,
         dir_fd: int | None,
         anchor_fd: int | None = None,
-        taken_at: datetime,
         lifetime: timedelta,
         keep_dir_mtime: bool,
     ) -> None:
         self.memory_dir = memory_dir
         self.identity = identity
         self.prior = prior
-        self.expires_at = taken_at + lifetime
         self._lifetime = lifetime
+        # Not of the clock on the wall: a machine that sleeps for a night does not use the hold up.
+        self._expires = time.monotonic() + lifetime.total_seconds()
         self._keep_dir_mtime = keep_dir_mtime
         self._clock_ns: int | None = None
         self._dir_fd = dir_fd
@@ -144,7 +145,7 @@ class Held:
         with self._guard:
             if self._outcome is not None:
                 raise LockLost("The lock was already released.")
-            if now >= self.expires_at:
+            if time.monotonic() >= self._expires:
                 raise LockLost(
                     f"The lock was held for {exact(self._lifetime)}, the longest a dream may take."
                 )

@@ -149,7 +149,7 @@ def describe(error: OSError) -> str:
     return f"{error.filename}: {text}" if error.filename else text
 
 
-def open_directory(path: Path) -> int:
+def open_directory(path: Path | str) -> int:
     """A handle on the directory. The path is the resolved one, so a link in its place is refused."""
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | _OPEN)
 
@@ -194,7 +194,13 @@ def take_kernel_lock(fd: int, wait: float, *, shared: bool = False) -> None:
 
 
 def peek(dir_fd: int) -> Contents | None:
-    """The lock's contents, None when there is no file."""
+    """The lock's contents, None when there is no file. An empty one, which nobody holds, is not opened."""
+    try:
+        status = os.stat(LOCK_NAME, dir_fd=dir_fd, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and not status.st_size:
+        return Contents(b"", status.st_mtime_ns)
     with opened_lock(dir_fd, os.O_RDONLY) as fd:
         return None if fd is None else contents_of(fd)
 

@@ -344,7 +344,8 @@ def of_one_sort(one: Value, other: Value) -> bool:
     if one.kind == "number":
         if one.unit and other.unit and not one.sort & other.sort:
             return False  # "30 days" and "14 backups"
-        return bool(one.sort & other.sort) or _form(one) == _form(other)
+        versions = 0 < one.key.count(".") == other.key.count(".")
+        return versions or bool(one.sort & other.sort) or _form(one) == _form(other)
     if one.kind == "path" and (one.key[:1] == "/", _ending(one)) != (other.key[:1] == "/", _ending(other)):
         return False
     if one.kind in {"name", "identifier"} and _parts(one) & _parts(other):

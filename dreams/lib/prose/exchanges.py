@@ -24,7 +24,7 @@ MOST_SLOT = 4  # words of a value behind a colon
 _RARE_WORD = 1.0  # the weight of a word that may be of a name
 _THE = ("renamed the ", "renamed our ", "rename the ", "rename our ")
 _IN_WORDS = re.compile(r"\b(?:[Tt]he|[Oo]ur|[Mm]y) ([a-z]{3,} [a-z]{3,})\b")
-_SLOT = re.compile(r"(?::|\s=|\bis)\s+(?P<value>[^:=;,()]{2,40}?)\s*(?:\([^()]*\))?[.!]*$")
+_SLOT = re.compile(r"(?::|\s=)\s+(?P<value>[^:=;,()]{2,40}?)\s*(?:\([^()]*\))?[.!]*$")
 _WORD = re.compile(r"\w+")
 _RUNS = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z]+|\d+")
 # What stands right before, or right behind, a value that is so no longer.
@@ -230,8 +230,7 @@ def _of_words(text: str, said: str, thing: str) -> Exchange | None:
 
 def _alike(old: Span, new: Span) -> bool:
     if old.value and new.value and old.sort == new.sort == "number":
-        dots = old.key.count(".")
-        return of_one_sort(old.value, new.value) or 0 < dots == new.key.count(".")
+        return of_one_sort(old.value, new.value)
     if old.sort == new.sort == "path":
         return old.text.rpartition("/")[2].count(".") == new.text.rpartition("/")[2].count(".")
     names = {"A", "A 0"}

@@ -58,7 +58,7 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class NotChosen:
     """A memory that would not be opened, and why. `share` is 0 where it was not compared with the question."""
 
     path: str
@@ -88,7 +88,7 @@ class Choice:
     """The memories for a question, surest first, and the others, those that came nearest first."""
 
     recalled: tuple[Recalled, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[NotChosen, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Before:
     recalled: tuple[Recalled, ...]
     texts: Mapping[str, bytes]
     cut: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[NotChosen, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +211,10 @@ def choose(where: Shelf, question: str, seen: Seen | None = None, picked: Picked
         sure = [by_path[path] for path in dict.fromkeys(picked.paths) if path in by_path]
     chosen, better = sure[:MOST_CHOSEN], {one.path for one in sure[MOST_CHOSEN:]}
     rest = (one for one in scored if one not in chosen)
-    left = [LeftOut(one.path, _why_not(one, better, len(chosen), picked), one.share) for one in rest]
+    left = [NotChosen(one.path, _why_not(one, better, len(chosen), picked), one.share) for one in rest]
     before = ((entry.path, _left_out_before(entry, seen or Seen())) for entry in where.entries)
-    left += [LeftOut(path, why) for path, why in before if why]
-    left += [LeftOut(path, f"older than the {MOST_LOOKED_AT} newest memories") for path in where.older]
+    left += [NotChosen(path, why) for path, why in before if why]
+    left += [NotChosen(path, f"older than the {MOST_LOOKED_AT} newest memories") for path in where.older]
     return Choice(tuple(chosen), tuple(left))
 
 
@@ -276,13 +276,13 @@ def load(where: Shelf, question: str, seen: Seen | None = None, picked: Picked |
     seen = seen or Seen()
     choice = choose(where, question, seen, picked)
     texts = {memdir.INDEX_NAME: where.index} if where.index else {}
-    left, cut, full = max(0, MOST_BYTES - seen.bytes), list[str](), list[LeftOut]()
+    left, cut, full = max(0, MOST_BYTES - seen.bytes), list[str](), list[NotChosen]()
     for one in choice.recalled:
         data = where.files[one.path]
         if len(data) > left:
             data = data[:left].rpartition(b"\n")[0]
             if not data:
-                full.append(LeftOut(one.path, f"a session loads at most {MOST_BYTES:,} bytes", one.share))
+                full.append(NotChosen(one.path, f"a session loads at most {MOST_BYTES:,} bytes", one.share))
                 continue
             cut.append(one.path)
         texts[one.path] = data

@@ -23,9 +23,8 @@ from dreams.lib.prose.values import LONGEST, Reading, encodable, read
 
 Source = Literal["body", "description", "row"]
 
-RARE = (
-    8  # statements of bodies that may have a value before it is common; a fact is told in up to five places
-)
+# Statements of bodies that may have a value before it is common; a fact is told in up to five places.
+RARE = 8
 COMMON_WORD = 40  # a plain word in more statements than this finds no candidates
 LEAST_RARE_WORDS = 3  # rare plain words in common, where no value is
 PARTNERS = 12  # of one statement, the likeliest first
@@ -34,10 +33,8 @@ SHORTEST = 3  # words of a statement
 LONGEST_FACT = 600  # characters; what is longer tells a story, and is only compared with shorter ones
 FEW = 3  # statements of a file that tells one fact
 ONE_FACT, ONE_OF_MANY = 0.4, 0.66  # scores from which two statements are asked about
-ONE_VALUE, SHORT_WORDS = (
-    0.4,
-    16,
-)  # the score, for two statements of so few words that name a thing and its value
+# The score for two statements of so few words that name a thing and its value, in files of many; read off real directories.
+ONE_VALUE, SHORT_WORDS = 0.53, 16
 # Scores that do for two values of one named thing, and for two names of one thing; chosen.
 HALF, EXACT = 0.5, 0.95
 WITHIN, MUCH = 0.75, 7.0  # of the shorter one, and the weight in common: it is said within the longer one
@@ -120,10 +117,8 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
         if rows:
             for row in rows:
                 if row.hook:
-                    hook, target = (
-                        texts.one_line(row.hook),
-                        base + row.target if len(row.targets) == 1 else "",
-                    )
+                    hook = texts.one_line(row.hook)
+                    target = base + row.target if len(row.targets) == 1 else ""
                     yield Statement(
                         path, "row", item.first_line, item.last_line, hook, item.text, item.under, target
                     )
@@ -231,7 +226,7 @@ class StatementIndex:
         if len(shared) > 1 and found.covered >= WITHIN and found.common >= MUCH:
             return True  # the one is said within the other, by names that hardly any other statement has
         short = self._name_one_thing(one, other) and len(shared) > 1
-        return found.score >= (ONE_VALUE if short else ONE_FACT if few else ONE_OF_MANY)
+        return found.score >= (ONE_FACT if few else ONE_VALUE if short else ONE_OF_MANY)
 
     def _name_one_thing(self, one: Statement, other: Statement) -> bool:
         """Whether two short statements are about one thing that has a name, which few others have."""
@@ -335,8 +330,7 @@ def places_apart(one: Statement, other: Statement, found: Compared) -> str:
     """What the places of two statements say against them: the environment, a day, a section, a file's name; empty for nothing."""
     if any(_DAY.search(encodable(" ".join((each.path, *each.headings)))) for each in (one, other)):
         return "one is the record of a day"
-    mine, theirs = (read(" . ".join((_named(each.path), *each.headings, each.text))) for each in (one, other))
-    if mine.environments != theirs.environments:
+    if _environments(one) != _environments(other):
         return "environments differ"
     if one.path == other.path:
         if one.headings != other.headings:
@@ -375,6 +369,12 @@ def _is_entry(statement: Statement) -> bool:
 
 def _named(path: str) -> str:
     return PurePosixPath(path).stem.replace("_", " ").replace("-", " ")
+
+
+def _environments(statement: Statement) -> frozenset[str]:
+    """Those of the file's name, the headings and the text. What stands around a text is read by itself: many share it."""
+    around = " . ".join((_named(statement.path), *statement.headings, "and so on"))
+    return read(around).environments | statement.reading.environments
 
 
 def _own(statement: Statement, beside: Statement) -> set[str]:

@@ -29,33 +29,16 @@ _TOKEN = re2.compile(
     r"|(?P<number>[#$€£]?\b[vV]?\d+(?:[.,:_]\d+)*(?:\s?%|[a-zA-Zµ]{1,3}\b)?)"
     r"|(?P<word>[\pL\d_]+(?:[-_.:'’/][\pL\d_]+)*(?:\(\))?)"
 )
-_TARGET = re.compile(
-    r"(?<=\])\([^()\s]{1,300}\)|\[\[[^\]\n]{1,200}\]\]"
-)  # where a link leads is nothing that is said
+_KINDS = ("", *sorted(_TOKEN.groupindex, key=_TOKEN.groupindex.__getitem__))
+# Inline code, or one word of letters between blanks: most words are found so, and what is left by RE2, which is slower to ask.
+_PLAIN = re.compile(r"`[^`\n]{1,400}`|(?<![^ \n])[A-Za-z]+(?=[,.;:!?)]*(?:[ \n]|\Z))")
+_ENDERS, _BETWEEN = tuple(".!?:;"), " \n,.;:!?)"
+# Where a link leads is nothing that is said.
+_TARGET = re.compile(r"(?<=\])\([^()\s]{1,300}\)|\[\[[^\]\n]{1,200}\]\]")
 _INNER = re.compile(r"[^\W\d_]+|\d+")
 # Verbs that nearly every note has.
 _WEAK = frozenset(
-    map(
-        canonical,
-        [
-            "be",
-            "use",
-            "run",
-            "have",
-            "do",
-            "go",
-            "get",
-            "set",
-            "take",
-            "make",
-            "need",
-            "want",
-            "work",
-            "keep",
-            "see",
-            "call",
-        ],
-    )
+    map(canonical, "be use run have do go get set take make need want work keep see call".split())  # noqa: SIM905 - a word list
 )
 _MONTHS = frozenset(  # "mar" and "march", and not what only begins so: "MariaDB 11"
     name[:length] for name in map(str.lower, calendar.month_name) if name for length in (3, 4, len(name))
@@ -195,6 +178,7 @@ def _is_light(word: str) -> bool:
     return word in lexicon.FILLER or word in lexicon.GENERIC or word in _WEAK
 
 
+@functools.lru_cache(maxsize=20_000)
 def _weighed(low: str) -> tuple[str, float]:
     if low in lexicon.FILLER or low in lexicon.NEGATIONS or low.endswith("n't"):
         return low, 0.0
@@ -212,19 +196,34 @@ def _environments(words: Iterator[str] | list[str]) -> set[str]:
 
 def _tokens(text: str) -> Iterator[_Token]:
     before = 0
-    for match in _TOKEN.finditer(text):
-        between = text[before : match.start()]
-        opens = not before or between.rstrip(" *_\"'”’)")[-1:] in tuple(".!?:;") or "\n" in between
-        kind = str(match.lastgroup)
-        start, end = match.span()
-        held = match[0]
+    for kind, start, end in _spans(text):
+        between = text[before:start].rstrip(" *_")
+        opens = not before or between.rstrip(" *_\"'”’)")[-1:] in _ENDERS or "\n" in text[before:start]
+        before, held = end, text[start:end]
         if kind == "path" and held.endswith((".", ":")):
-            held, end = held[:-1], end - 1
+            held = held[:-1]
         if kind == "word" and ("/" in held or ":" in held):  # "flags/args", "localhost:8080": two words
             yield from _split(held, start, opens)
         else:
-            yield _Token(kind, held, start, end, opens, between.rstrip(" *_")[-1:] == ":")
-        before = match.end()
+            yield _Token(kind, held, start, start + len(held), opens, between[-1:] == ":")
+
+
+def _spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """What _TOKEN finds in the text: no token goes over a blank but inline code, and "%" behind a number."""
+    place = 0
+    for plain in _PLAIN.finditer(text):
+        start, end = plain.span()
+        yield from _between(text, place, start)
+        yield ("code" if text[start] == "`" else "word"), start, end
+        place = end
+    yield from _between(text, place, len(text))
+
+
+def _between(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    part = text[start:end]
+    if part.strip(_BETWEEN):
+        for match in _TOKEN.finditer(part):
+            yield _KINDS[match.lastindex], start + match.start(), start + match.end()
 
 
 def _split(text: str, start: int, opens: bool) -> Iterator[_Token]:
@@ -277,23 +276,24 @@ def _value(token: _Token, found: list[_Token], place: int) -> Value | None:
         key, unit = _measured(token.text.strip("`"))
         behind = next(iter(unit), "") or next(iter(_sort(found[place : place + 2], 0)), "")
         return Value("number", key, token.start, token.end, _sort(found, place) | unit, behind)
-    kind, key = _named(token)
+    kind, key = _named(token.kind, token.text, token.opens)
     return Value(kind, key, token.start, token.end) if kind else None
 
 
-def _named(token: _Token) -> tuple[ValueKind | None, str]:
-    low = token.text.lower()
-    if token.kind == "code":
+@functools.lru_cache(maxsize=20_000)
+def _named(sort: str, text: str, opens: bool) -> tuple[ValueKind | None, str]:
+    low = text.lower()
+    if sort == "code":
         inner = " ".join(low.strip("`").split())
         return ("code" if " " in inner else _kind_of_code(inner)), _as_identifier(inner)
-    if token.kind == "date":
+    if sort == "date":
         return "date", low
-    if token.kind == "address":
+    if sort == "address":
         return "address", low.rstrip("/.,")
-    if token.kind == "path":
+    if sort == "path":
         return "path", low.rstrip("/").removeprefix("./")
-    bare = _bare(token.text).removesuffix("()")
-    coded = _is_code(token.text) or any(map(str.isdigit, low)) or (_is_camel(token.text) and not token.opens)
+    bare = _bare(text).removesuffix("()")
+    coded = _is_code(text) or any(map(str.isdigit, low)) or (_is_camel(text) and not opens)
     return ("identifier" if coded and "'" not in bare else None), _as_identifier(bare)
 
 
@@ -326,6 +326,8 @@ def _inside(value: Value) -> Iterator[Value]:
 
 def _is_day_of_month(found: list[_Token], place: int) -> bool:
     """ "Apr 20, 2026": a number beside the name of a month, or a year behind one."""
+    if ":" in found[place].text:
+        return False
     around = [_bare(found[at].text) for at in (place - 1, place + 1, place - 2) if 0 <= at < len(found)]
     year = len(found[place].text) == 4 and found[place].text.startswith(("19", "20"))
     return any(word in _MONTHS for word in (around if year else around[:2]))

@@ -18,7 +18,7 @@ class UsageError(Exception):
         self.status = status
 
 
-class LimitReached(Exception):
+class SandboxLimit(Exception):
     """A cap on time, bytes, names or memory was met; what was printed until then is kept."""
 
     def __init__(self, message: str, status: int = 1) -> None:
@@ -26,7 +26,7 @@ class LimitReached(Exception):
         self.status = status
 
 
-class LineTooLong(LimitReached):
+class LineTooLong(SandboxLimit):
     """One line is more than can be looked at; where files are searched one by one, the next one still is."""
 
 
@@ -63,7 +63,7 @@ class Meter:
     def tick(self) -> None:
         """Call this inside every loop whose length depends on the files."""
         if time.monotonic() > self.deadline:
-            raise LimitReached(
+            raise SandboxLimit(
                 f"stopped after {self.limits.seconds:g} seconds; narrow the command", TIMED_OUT
             )
 
@@ -71,18 +71,18 @@ class Meter:
         """`count` bytes were read from a file."""
         self.read += count
         if self.read > self.limits.read_bytes:
-            raise LimitReached(f"stopped after reading {self.limits.read_bytes:,} bytes; name fewer files")
+            raise SandboxLimit(f"stopped after reading {self.limits.read_bytes:,} bytes; name fewer files")
         self.tick()
 
     def saw(self, count: int = 1) -> None:
         """`count` names of a directory were looked at."""
         self.names += count
         if self.names > self.limits.names:
-            raise LimitReached(f"stopped after {self.limits.names:,} names; name a smaller directory")
+            raise SandboxLimit(f"stopped after {self.limits.names:,} names; name a smaller directory")
         self.tick()
 
     def hold(self, count: int) -> None:
         """`count` more bytes are kept in memory (negative: let go)."""
         self.held += count
         if self.held > self.limits.held_bytes:
-            raise LimitReached(f"stopped: more than {self.limits.held_bytes:,} bytes to keep in memory")
+            raise SandboxLimit(f"stopped: more than {self.limits.held_bytes:,} bytes to keep in memory")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.limits import LimitReached, Refused, UsageError
+from dreams.lib.sandbox.limits import Refused, SandboxLimit, UsageError
 
 from . import globbing, tokenizer
 from .commands import find_command, unknown
@@ -63,7 +63,7 @@ class Shell:
         except Refused as refusal:
             sink.only(f"refused: {refusal}. Nothing was run.")
             return 1, True
-        except LimitReached as reached:
+        except SandboxLimit as reached:
             sink.note(str(reached))
             return reached.status, False
         except RecursionError:

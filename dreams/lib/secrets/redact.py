@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from dreams.lib.secrets.spotting import spans
+from dreams.lib.secrets.spotting import may_hold_any, spans
+
+#: Texts that are looked at together: one look costs what a few texts cost, and a secret in one has all looked at anew.
+TOGETHER = 16
 
 
 def redact(text: str) -> str:
     """`text` with each secret as `[redacted: rule]`; what is no secret stays as it is, character by character."""
     return redact_counted(text)[0]
+
+
+def redact_all(texts: Sequence[str]) -> list[str]:
+    """As `redact` of each, at a fraction of the time: hardly any holds a secret, so many are looked at as one."""
+    return [clean for at in range(0, len(texts), TOGETHER) for clean in _redacted(texts[at : at + TOGETHER])]
+
+
+def _redacted(texts: Sequence[str]) -> Iterable[str]:
+    if len(texts) == 1:
+        return [redact(texts[0])]
+    if not may_hold_any("\n".join(texts)):
+        return texts
+    half = len(texts) // 2
+    return [*_redacted(texts[:half]), *_redacted(texts[half:])]
 
 
 def redact_counted(text: str) -> tuple[str, dict[str, int]]:

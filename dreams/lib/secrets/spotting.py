@@ -306,6 +306,14 @@ def spans(text: str) -> list[SecretSpan]:
     return list(_apart(sorted(found, key=_place)))
 
 
+def may_hold_any(text: str) -> bool:
+    """Whether anything of the form of a secret stands in `text`. Of what holds none `spans` finds none, nor in any of its
+    lines: no form needs to stand at the beginning or the end of a text."""
+    text = _encodable(text)
+    forms = (rule.pattern for rule in _PREFIXED.fitting(text))
+    return any(form.search(text) for form in (_ASSIGNED, _SET, *forms))
+
+
 def _place(span: SecretSpan) -> tuple[int, int, bool]:
     """In order; of those that begin at one place the longest, and what a sentence tells last."""
     return span.start, -span.end, span.rule.startswith("told-")

@@ -71,6 +71,9 @@ def _why(done: applying.ApplyReport) -> str:
     if done.error:
         return done.refusal
     if done.conflicts:
+        if all(waiting.why == review.second_person.WHY for waiting in done.conflicts):
+            names = ", ".join(waiting.path for waiting in done.conflicts)
+            return f"{names}: {review.second_person.WHY}, on its page or as `proposal {done.proposal}` says."
         whys = [f"{waiting.path}: {waiting.why.removeprefix('conflict: ')}" for waiting in done.conflicts]
         return f"{'; '.join(whys)}. Solve it on the review page, or reject the change there."
     names = ", ".join(waiting.path for waiting in done.rebased)

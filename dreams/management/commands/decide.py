@@ -1,4 +1,4 @@
-"""`decide DREAM`: record verdicts on hunks, files or everything."""
+"""`decide DREAM`: record verdicts on hunks, files or everything; also as the second person where a project asks for one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams.lib.files import text
-from dreams.management import named
+from dreams.management import named, shown
 from dreams.management.base import BadUsage, Refused
 from dreams.management.base import Command as BaseCommand
 from dreams.models import Hunk, Proposal
@@ -34,9 +34,16 @@ class Command(BaseCommand):
             action="store_true",
             help="confirm blocking findings: you have read them and still want the change",
         )
+        parser.add_argument(
+            "--second",
+            metavar="SEEN",
+            help="approve or reject as the second person exactly what `proposal` showed, which says this word",
+        )
         parser.add_argument("--reason", default="", metavar="TEXT")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        if options["second"] is not None:
+            return _as_second(options)
         reviewer = named.me()
         decided: list[Hunk] = []
         confirmed = 0
@@ -85,3 +92,33 @@ class Command(BaseCommand):
         for row in result["decided"]:
             yield f"{row['verdict']:<9} {row['hunk']} {row['path']}"
         yield f"{text.plural(len(result['decided']), 'hunk')} decided; nothing is written before `apply`."
+
+
+def _as_second(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The verdict is about all that waits for a second person, in the state that was shown."""
+    if options["edit"] is not None or options["path"] or options["hunk"] or options["confirm_findings"]:
+        raise BadUsage(
+            "--second goes with --approve or --reject, and --reason; it is about all that was shown."
+        )
+    proposal = named.proposal(options["dream"])
+    waits = review.missing([proposal]).get(proposal.pk)
+    files = [file.pk for file in waits.files] if waits else []
+    seen = waits.seen if waits and _is_start(options["second"], waits.seen) else options["second"]
+    hunks = list(Hunk.objects.filter(file__in=files, verdict__in=Hunk.TAKEN).select_related("file"))
+    try:
+        if options["approve"]:
+            review.agree(proposal, seen, named.me())
+        else:
+            review.refuse(proposal, seen, named.me(), options["reason"])
+    except review.ReviewRefused as error:
+        raise Refused(str(error)) from error
+    verdict = Hunk.Verdict.APPROVED if options["approve"] else Hunk.Verdict.REJECTED
+    return {
+        "proposal": proposal.public_id,
+        "decided": [{"path": h.file.path, "hunk": h.hunk_id, "verdict": verdict.value} for h in hunks],
+        "confirmed_findings": 0,
+    }
+
+
+def _is_start(given: str, seen: str) -> bool:
+    return len(given) >= shown.LEAST_SEEN and seen.startswith(given)

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from dreams.management import base, named
 from dreams.models import OpenEnd
-from dreams.services import open_ends
+from dreams.services import session_notes
 
 MOST_LISTED = 200
 
@@ -23,7 +23,7 @@ class Command(base.Command):
         named.add_project(parser)
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        rows = open_ends.of_project(named.project(options["project"]))
+        rows = session_notes.open_ends(named.project(options["project"]))
         listed = [_row(one) for one in rows.select_related("session")[:MOST_LISTED]]
         return {"open_ends": listed, "total": rows.count()}
 

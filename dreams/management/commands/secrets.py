@@ -1,17 +1,19 @@
-"""`secrets PROJECT`: where secrets stand; propose to take them out; purge what was kept of them."""
+"""`secrets PROJECT`: where secrets stand; propose to take them out; purge what was kept of them. Another host is asked to do it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from dreams.management import named
+from dreams.management import named, queued
+from dreams.management.base import BadUsage, Refused
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
 from dreams.models import Project
-from dreams.services import secret_purge
+from dreams.services import host_requests, secret_purge
+from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.memories import hand_edits
 
 
@@ -31,19 +33,24 @@ class Command(BaseCommand):
             help="remove this secret from everything that is stored",
         )
         parser.add_argument("--reason", default="", help="why, for the audit log")
+        queued.add_wait(parser)
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        project = named.project(options["project"])
+        project = named.project(options["project"], anywhere=True)
         result: dict[str, Any] = {"project": project.slug, "proposal": "", "purged": 0}
+        if host_requests.is_elsewhere(project):
+            return {**result, **_ask(project, options), **_found(project)}
         if options["purge"]:
             result["purged"] = _purge(project, options["purge"], options["reason"])
         if options["redact"]:
             result["proposal"] = _redact(project)
-        found = secret_purge.look(project)
-        result["secrets"] = [_as_json(leak) for leak in found.found]
-        return result
+        return {**result, **_found(project)}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        if result.get("queued"):
+            yield from queued.words(result)
+        elif result.get("request"):
+            yield from result["said"]
         if result["purged"]:
             yield f"Taken out of {result['purged']} stored texts."
         if result["proposal"]:
@@ -53,6 +60,28 @@ class Command(BaseCommand):
         for secret in result["secrets"]:
             where = ", ".join(f"{place['path']}:{place['line']}" for place in secret["places"])
             yield f"{secret['id']}  {secret['rule']}  {where or 'only kept'}  ({secret['kept_texts']} stored texts)"
+
+
+def _ask(project: Project, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the host that has the files was asked to do, and did. Raises Refused."""
+    if options["purge"] and options["redact"]:
+        raise BadUsage("Another host does one thing at a time: --redact first, then --purge.")
+    if options["redact"]:
+        return queued.ask(partial(AskedDeed, Deed.REDACT, project), options["wait"])
+    if not options["purge"]:
+        return {}
+    wish = host_requests.to_purge(project, options["purge"], options["reason"])
+    if len(wish.given["places"]) < len(set(options["purge"])):
+        known = secret_purge.look(project).found
+        listed = ", ".join(leak.id for leak in known) or "none"
+        raise Refused(
+            f"Nothing was asked: {project.slug} has no secret of that id here. There are: {listed}."
+        )
+    return queued.ask(lambda: wish, options["wait"])
+
+
+def _found(project: Project) -> dict[str, Any]:
+    return {"secrets": [_as_json(leak) for leak in secret_purge.look(project).found]}
 
 
 def _purge(project: Project, wanted: list[str], reason: str) -> int:

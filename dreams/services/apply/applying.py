@@ -15,7 +15,7 @@ from dreams.lib.files import text, workspace
 from dreams.lib.storage import journal
 from dreams.models import AppliedFile, FileChange, Project, Proposal
 from dreams.services import auditlog, project_lock, proposals, review
-from dreams.services.apply.writing import Order, close_if_done, recover_first, unapplied, write
+from dreams.services.apply.writing import Order, close_if_done, recover_first, taken_back, unapplied, write
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.review import Actor, ReviewRefused, second_person
@@ -74,6 +74,7 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
     recover_first()
     proposal.refresh_from_db()
     if proposal.state == Proposal.State.OPEN:
+        review.refuse_undecided(proposal)
         review.submit(proposal, reviewer)
     if proposal.state == Proposal.State.APPLIED:
         return _already(proposal)
@@ -295,14 +296,18 @@ def _order(
         hunk.pk for file in ready for hunk in file.hunks.all() if hunk.is_taken and hunk.applied_in_id is None
     )
     origin = syncing.version_origin(proposal)
+    back = taken_back(proposal, ready)
     return Order(
         proposal,
         reviewer,
         tuple(ops),
         hunks,
         origin,
+        reason=back.reason,
         make_dirs=_modes_like(snapshot),
         directory=snapshot.identity,
+        undone=back.hunks,
+        never_again=back.never_again,
     )
 
 

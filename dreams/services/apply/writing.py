@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,10 +21,21 @@ from dreams.lib import locks
 from dreams.lib.files import flush, workspace
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage import history, journal
-from dreams.models import AppliedBatch, AppliedFile, FileChange, Hunk, Memory, Project, Proposal, Version
-from dreams.services import auditlog, blobs, database, project_lock
-from dreams.services.apply import undone
+from dreams.models import (
+    AppliedBatch,
+    AppliedFile,
+    FileChange,
+    Hunk,
+    LeftOut,
+    Memory,
+    Project,
+    Proposal,
+    Session,
+    Version,
+)
+from dreams.services import auditlog, blobs, daily_logs, database, project_lock, review
 from dreams.services.memories import syncing
+from dreams.services.questions import states
 from dreams.services.review import Actor
 from dreams.services.search import index
 
@@ -160,7 +171,7 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
         Hunk.objects.filter(pk__in=hunks, applied_in__isnull=True).update(applied_in=made)
         if undone_hunks := json.loads(meta.get("undone", "[]")):
             never = bool(meta["never_again"])
-            undone.remember(proposal, made, undone_hunks, never_again=never, reason=meta["reason"])
+            keep_undone(proposal, made, undone_hunks, never_again=never, reason=meta["reason"])
         close_if_done(proposal)
         auditlog.record(
             "rollback.done" if origin == Version.Origin.ROLLBACK else "apply.done",
@@ -352,3 +363,67 @@ def _commit_late(project: Project, late: journal.Late) -> None:
         syncing.Cause(origin, reason=subject),
     )
     syncing.commit(project, now, syncing.Cause(origin, reason="As it is in the directory"))
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """The hunks that an undo takes back, and what its person said of them."""
+
+    hunks: tuple[int, ...] = ()
+    never_again: bool = False
+    reason: str = ""
+
+
+def taken_back(undo: Proposal, ready: Iterable[FileChange]) -> TakenBack:
+    """What writing the files `ready` of an undo that somebody reviewed takes back.
+
+    A file's changes count as undone together: where the person approved all of its undo, however they solved its conflicts, or
+    nothing of it had to change. Any others still stand, and can be undone later.
+    """
+    if not undo.undo_asked:
+        return TakenBack()
+    whole = {file.path for file in ready if all(hunk.is_taken for hunk in file.hunks.all())}
+    others = set(undo.files.values_list("path", flat=True)) - whole
+    wanted = Hunk.objects.filter(pk__in=undo.undo_asked["hunks"], undone_in__isnull=True)
+    left = wanted.exclude(file__path__in=others).values_list("pk", flat=True)
+    return TakenBack(tuple(left), undo.undo_asked["never_again"], undo.undo_asked["reason"])
+
+
+def keep_undone(
+    undo: Proposal, batch: AppliedBatch, pks: Collection[int], *, never_again: bool, reason: str
+) -> None:
+    """`batch` wrote `undo`, which took these hunks back. `never_again`: they are not proposed again as they were."""
+    hunks = list(Hunk.objects.filter(pk__in=pks).select_related("file", "operation"))
+    first = undo.undoes
+    if first is None or not hunks:
+        return
+    Hunk.objects.filter(pk__in=pks).update(undone_in=batch)
+    states.undone(hunks)
+    if never_again:
+        review.leave_out(first, hunks, reason)
+    left = Hunk.objects.filter(file__proposal=first, applied_in__isnull=False, undone_in__isnull=True)
+    if not left.exists():
+        first.applications.update(undone_at=timezone.now())
+    _give_back_sessions(first)
+    if not left.exists() and first.undoes is not None:
+        _redone(first, first.undoes)
+
+
+def _redone(undo: Proposal, first: Proposal) -> None:
+    """An undo was undone as a whole: what it had undone is written again, and can be undone again."""
+    hunks = Hunk.objects.filter(file__proposal=first, undone_in__proposal=undo)
+    LeftOut.objects.filter(proposal=first, hunk_id__in=hunks.values("hunk_id")).delete()
+    first.applications.filter(hunks__in=hunks).update(undone_at=None)
+    hunks.update(undone_in=None)
+    review.use_up_sessions(first)
+
+
+def _give_back_sessions(proposal: Proposal) -> None:
+    """What was learnt from them is no longer there: the next dream may read them again. Unfinished work used none up."""
+    if proposal.dream is None or proposal.partial:
+        return
+    for reviewed in proposal.dream.reviewed.all():
+        Session.objects.filter(pk=reviewed.session_id).update(
+            used_bytes=reviewed.from_byte, given_back_at=timezone.now()
+        )
+    daily_logs.give_back(proposal.dream)

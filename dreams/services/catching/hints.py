@@ -14,8 +14,8 @@ from django.utils import timezone
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services.hosts import host
 
-MOST_BYTES = 16 * 1024
-MOST_FOLDERS = 2_000
+MOST_BYTES = 16 * 1024  # of what a hook posts: ids and paths; chosen
+MOST_FOLDERS = 2_000  # that a session is looked for in, the newest projects first
 _ONE_A_SECOND = "memoryweb:hook"
 _LATELY, MOST_LATELY, LATELY_SECONDS = "memoryweb:ended:{}", 20, 600
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-]{1,200}")

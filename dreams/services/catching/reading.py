@@ -1,12 +1,18 @@
 """What is new in sessions since they were last read for what the person said: a cursor per session, in bytes.
 
 Records are known by their uuid: what a resumed or forked session repeats was read with the first one.
+
+Pasted text is not the person's word: where the agent's prompt history (`history.jsonl`) has a prompt as it was typed, with
+`[Pasted text #1 +20 lines]` in the place of a paste, only the rest counts.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
@@ -15,12 +21,13 @@ from django.db.models.functions import Coalesce
 
 from dreams import conf
 from dreams.engines.types import PromptBrief, SessionBrief
+from dreams.lib.agents.claude_code.history import FILE
+from dreams.lib.files import safefs
 from dreams.models import MemoryWrite, Project, Prompt, Session
-from dreams.services.catching.pasted import without_pasted
 from dreams.services.dreaming.reading import brief, end_of, with_prompts_only, without_hidden
 
 MOST_SESSIONS = 50  # in one reading; the others come with the next
-MOST_PROMPTS = 2_000
+MOST_PROMPTS = 2_000  # of one session in one reading
 #: What was typed longer than this before a project was first seen is old, also where memoryweb ran elsewhere before.
 BEFORE_FIRST_SEEN = dt.timedelta(days=1)
 
@@ -73,9 +80,12 @@ def unread_prompts(
     return (rows.filter(last_at__gte=since) if since else rows).order_by("last_at", "pk")
 
 
-def quiet(project: Project, now: dt.datetime) -> QuerySet[Session]:
-    """Those of `unread` in which nothing was written for a while, or that the agent's hook said to have ended."""
-    pause = wait(project)
+def quiet(project: Project, now: dt.datetime, pause: dt.timedelta | None = None) -> QuerySet[Session]:
+    """Those of `unread` in which nothing was written for a while, or that the agent's hook said to have ended.
+
+    `pause`: how long a while is, where it is known; it takes a query to ask.
+    """
+    pause = wait(project) if pause is None else pause
     # Touched long after now: a clock ran ahead.
     is_quiet = Q(touched_at__lte=now - pause) | Q(touched_at__gt=now + pause)
     return unread(project).filter(is_quiet | Q(hinted_at__gte=F("touched_at")))
@@ -125,3 +135,65 @@ def move(parts: Iterable[Part], now: dt.datetime) -> list[Part]:
                 Prompt.objects.filter(pk__in=[prompt.pk for prompt in part.prompts]).update(caught_at=now)
                 moved.append(part)
     return moved
+
+
+HISTORY_BYTES = 4 * 1024 * 1024  # from its end
+SHORTEST_PASTE = 200  # characters: nothing shorter is shown as a paste
+_PASTE = re.compile(r"\[(?:Pasted text|Image|\.\.\.Truncated text) ?#\d+[^\]]*\]")
+
+
+def without_pasted(session: Session, prompts: Sequence[Prompt]) -> list[str]:
+    """The texts of the prompts without what was pasted, as far as the history tells."""
+    if not any(_may_hold_a_paste(prompt.text) for prompt in prompts):
+        return [prompt.text for prompt in prompts]
+    displays = list(_displays(session))
+    return [
+        _typed(prompt.text, displays) if _may_hold_a_paste(prompt.text) else prompt.text for prompt in prompts
+    ]
+
+
+def _may_hold_a_paste(text: str) -> bool:
+    return len(text) > SHORTEST_PASTE or "\n" in text
+
+
+def _typed(text: str, displays: Sequence[str]) -> str:
+    for display in displays:
+        pieces = [piece.strip() for piece in _PASTE.split(display)]
+        if _in_order(pieces, text):
+            return "\n\n".join(filter(None, pieces))
+    return text
+
+
+def _in_order(pieces: Sequence[str], text: str) -> bool:
+    """Whether the prompt is these pieces with something between, before or behind them."""
+    at = 0
+    for piece in pieces:
+        found = text.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return text.strip().startswith(pieces[0]) and text.strip().endswith(pieces[-1])
+
+
+def _displays(session: Session) -> Iterator[str]:
+    """The prompts of this session that hold a paste, as the history shows them."""
+    for line in _lines(session.project.root):
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        if not isinstance(found, dict) or found.get("sessionId") != session.session_id:
+            continue
+        display = found.get("display")
+        if isinstance(display, str) and _PASTE.search(display):
+            yield display
+
+
+def _lines(root: str) -> list[bytes]:
+    try:
+        with safefs.Root.open(root) as folder, folder.open_file(FILE) as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - HISTORY_BYTES))
+            return file.read(HISTORY_BYTES).split(b"\n")
+    except (OSError, safefs.SafeFsError):
+        return []

@@ -54,17 +54,22 @@ def due(now: dt.datetime, everywhere: Everywhere) -> Iterator[Project]:
     for project in rows.order_by("-last_session_at"):
         try:
             closed = gates.closed(project, everywhere, now)
-            if not closed and _has_new(project, now) and not gates.is_dreaming(project, everywhere, now):
+            pause = dt.timedelta(minutes=everywhere.config(project).catch_minutes)
+            if (
+                not closed
+                and _has_new(project, now, pause)
+                and not gates.is_dreaming(project, everywhere, now)
+            ):
                 yield project
         except Exception:
             log.exception("catching in %s", project)
 
 
-def _has_new(project: Project, now: dt.datetime) -> bool:
+def _has_new(project: Project, now: dt.datetime, pause: dt.timedelta) -> bool:
     return (
-        reading.quiet(project, now).exists()
-        or _quiet_prompts(project, now).exists()
-        or any(at > known for at, known in _touched(project) if at <= now - reading.wait(project))
+        reading.quiet(project, now, pause).exists()
+        or _quiet_prompts(project, now, pause).exists()
+        or any(at > known for at, known in _touched(project) if at <= now - pause)
     )
 
 
@@ -142,10 +147,10 @@ def _parts(
         return reading.parts([session], None, again=True)
     if asked:
         return reading.parts([*reading.unread(project), *reading.unread_prompts(project, now)], None)
-    quiet = [*reading.quiet(project, now), *_quiet_prompts(project, now)]
+    quiet = [*reading.quiet(project, now), *_quiet_prompts(project, now, reading.wait(project))]
     return reading.parts(quiet, reading.began(project))
 
 
-def _quiet_prompts(project: Project, now: dt.datetime) -> QuerySet[Session]:
+def _quiet_prompts(project: Project, now: dt.datetime, pause: dt.timedelta) -> QuerySet[Session]:
     """Of sessions that no transcript is known of, and that ended a while ago; what was typed before is old."""
-    return reading.unread_prompts(project, now - reading.wait(project), reading.began(project))
+    return reading.unread_prompts(project, now - pause, reading.began(project))

@@ -67,7 +67,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class DemoProject:
     """A repository folder with notes and talks. `consolidated` is how long ago its notes were last tidied."""
 
     name: str
@@ -248,7 +248,7 @@ class Demo:
     """All projects, as seen at one moment."""
 
     now: dt.datetime
-    projects: tuple[Project, ...]
+    projects: tuple[DemoProject, ...]
 
 
 def write(folder: Path, final: Path, demo: Demo) -> None:
@@ -261,7 +261,7 @@ def write(folder: Path, final: Path, demo: Demo) -> None:
         _memory(folder / "projects" / slug_of(str(home)) / "memory", project, demo.now)
 
 
-def _repository(folder: Path, project: Project, now: dt.datetime) -> None:
+def _repository(folder: Path, project: DemoProject, now: dt.datetime) -> None:
     for part in ("objects", "refs/heads"):
         (folder / ".git" / part).mkdir(parents=True)
     files = {f".git/{name}": text for name, text in GIT.items()} | dict(project.files)
@@ -269,7 +269,7 @@ def _repository(folder: Path, project: Project, now: dt.datetime) -> None:
         _file(folder / path, text, now)
 
 
-def _transcripts(folder: Path, cwd: str, project: Project, now: dt.datetime) -> None:
+def _transcripts(folder: Path, cwd: str, project: DemoProject, now: dt.datetime) -> None:
     for talk in project.talks:
         _transcript(folder, cwd, project.name, talk, now)
 
@@ -283,7 +283,7 @@ def _transcript(folder: Path, cwd: str, seed: str, talk: Talk, now: dt.datetime)
         _file(aside, "".join(made.helper_lines), at)
 
 
-def _memory(folder: Path, project: Project, now: dt.datetime) -> None:
+def _memory(folder: Path, project: DemoProject, now: dt.datetime) -> None:
     for note in project.notes:
         _file(folder / note.path, note.text, now - note.ago)
     if project.consolidated is not None:

@@ -1,6 +1,7 @@
 """Disk → rows, idempotent: projects, transcript folders, sessions, tokens, what was typed, memories.
 
-`discover` looks at whole config folders, `refresh` at one project, `live_session_ids` at the agent's registry of
+`discover` looks at whole config folders, `refresh` at one project, `watching` has changes looked at early,
+`live_session_ids` looks at the agent's registry of
 running sessions. What did not change is not read again: a listing and its numbers decide.
 """
 

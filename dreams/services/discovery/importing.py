@@ -11,14 +11,15 @@ import logging
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from django.db import DatabaseError, DataError, IntegrityError, transaction
 
 from dreams.lib.agents.claude_code.listing import printable, why
-from dreams.lib.agents.transcripts import Batch, Cancelled, Prompt, Reader, Scan, UsageRow, Whole, scan, seen
+from dreams.lib.agents.transcripts import Batch, Cancelled, Prompt, Reader, Scan, UsageRow, scan, seen
 from dreams.lib.agents.transcripts.read_ahead import Ahead, children_for
 from dreams.lib.agents.transcripts.reader import opened
+from dreams.lib.agents.transcripts.whole_file import Part, Whole
 from dreams.lib.files.text import storable
 from dreams.services.discovery import rows
 from dreams.services.discovery.listing import Job, Plan
@@ -27,7 +28,7 @@ from dreams.services.discovery.reading import (
     leave_out_secrets,
     open_end_rows,
     orphan_row,
-    prompt_row,
+    prompt_rows,
     session_row,
     signed,
     usage_row,
@@ -49,9 +50,19 @@ REFUSED = (DataError, IntegrityError, OverflowError, UnicodeError, ValueError, T
 log = logging.getLogger(__name__)
 
 
+class Place(NamedTuple):
+    """How far a file was read; `size` and `mtime_ns` as they are remembered of it."""
+
+    owner: str
+    reading: Reading
+    size: int
+    mtime_ns: int
+    identity: bytes
+
+
 @dataclass(slots=True)
 class Chunk:
-    """Rows by the path of their session's main transcript; `write` turns paths into ids.
+    """What was read and not yet written, by the path of the session's main transcript; `write` turns paths into ids.
 
     `_ids` begins with the sessions known already, and keeps those met on the way: sub-agents come last. `messages` are
     the keys of all messages whose usage was written.
@@ -60,13 +71,12 @@ class Chunk:
     host: str
     _ids: dict[str, int]
     messages: set[int] = field(default_factory=set)
-    _sessions: dict[str, rows.Row] = field(default_factory=dict)
-    _orphans: dict[str, rows.Row] = field(default_factory=dict)
-    _files: dict[str, tuple[str, int, rows.Row]] = field(default_factory=dict)
+    _sessions: dict[str, Reading] = field(default_factory=dict)
+    _orphans: dict[str, Reading] = field(default_factory=dict)
+    _files: dict[str, Place] = field(default_factory=dict)
     _usage: list[tuple[str, UsageRow]] = field(default_factory=list)
     _prompts: list[tuple[str, Prompt]] = field(default_factory=list)
     _writes: list[tuple[str, rows.Row]] = field(default_factory=list)
-    _open_ends: dict[str, list[rows.Row]] = field(default_factory=dict)
     _text: int = 0
 
     @property
@@ -77,51 +87,32 @@ class Chunk:
             or self._text >= TEXT_AT_ONCE
         )
 
-    def add(self, reading: Reading, batch: Batch) -> None:
+    def add(self, reading: Reading, usage: Iterable[UsageRow], found: Batch | Part) -> None:
         """Take over the rows of one batch."""
         owner = reading.owner
-        self._usage.extend((owner, row) for row in batch.usage.values())
-        self._prompts.extend((owner, row) for row in batch.prompts)
-        self._text += sum(len(row.text) for row in batch.prompts)
-        self._writes.extend(
-            (owner, (storable(w.path), w.offset, rows.moment(w.at))) for w in batch.memory_writes
-        )
-        if room := PROBLEMS_KEPT - len(reading.problems):
+        self._usage.extend([(owner, row) for row in usage])
+        for row in found.prompts:
+            self._prompts.append((owner, row))
+            self._text += len(row.text)
+        for w in found.memory_writes:
+            self._writes.append((owner, (storable(w.path), w.offset, rows.moment(w.at))))
+        if found.problems and (room := PROBLEMS_KEPT - len(reading.problems)):
             reading.problems.extend(
-                {"line": p.line, "offset": p.offset, "reason": p.reason} for p in batch.problems[:room]
+                {"line": p.line, "offset": p.offset, "reason": p.reason} for p in found.problems[:room]
             )
 
     def keep(self, reading: Reading, *, whole: bool) -> None:
-        """Remember how far a file was read, and what its session amounts to. Raises OSError."""
-        owner, job, cursor = reading.owner, reading.job, reading.state.cursor
-        leave_out_secrets(reading.state.summary)
+        """Remember how far a file was read, and what its session amounts to. It is written before it is read on. Raises
+        OSError."""
+        owner, job = reading.owner, reading.job
         if job.known is not None:
             self._ids[owner] = job.known.session
-        size, mtime_ns = stat_mark(reading.before, cursor.offset, whole=whole)
         if job.found.kind == "main":
-            self._sessions[owner] = session_row(reading)
-            if reading.state.summary.tasks is not None:
-                self._open_ends[owner] = open_end_rows(reading.state.summary)
+            self._sessions[owner] = reading
         elif owner not in self._ids:
-            self._orphans.setdefault(owner, orphan_row(reading, owner))
-        self._files[job.found.path] = (
-            owner,
-            job.project,
-            (
-                job.found.path,
-                job.found.kind,
-                signed(reading.before.device),
-                signed(reading.before.inode),
-                size,
-                mtime_ns,
-                cursor.offset,
-                cursor.lines,
-                reading.identity,
-                state_of(reading.state),
-                rows.as_json(reading.problems),
-                None,
-            ),
-        )
+            self._orphans.setdefault(owner, reading)
+        mark = stat_mark(reading.before, reading.state.cursor.offset, whole=whole)
+        self._files[job.found.path] = Place(owner, reading, *mark, reading.identity)
 
     def write(self) -> list[str]:
         """Write everything and be empty again; returns the main transcripts whose rows the database refused.
@@ -150,17 +141,17 @@ class Chunk:
             raise
 
     def _put(self) -> None:
+        leave_out_secrets([place.reading.state.summary for place in self._files.values()])
         newest = rows.newest_session()
-        rows.put_sessions(list(self._sessions.values()))
+        rows.put_sessions([session_row(reading) for reading in self._sessions.values()])
         self._resolve(newest)
-        rows.put_files([(self._ids[owner], *row) for owner, _, row in self._files.values()])
+        rows.put_files([(self._ids[place.owner], *_file_row(place)) for place in self._files.values()])
         rows.put_usage([usage_row(pk, row) for pk, row in self._with_ids(self._usage)])
-        rows.put_prompts([prompt_row(pk, row) for pk, row in self._with_ids(self._prompts)])
+        rows.put_prompts(prompt_rows(list(self._with_ids(self._prompts))))
         rows.put_writes([(pk, *row) for pk, row in self._with_ids(self._writes)])
-        open_ends = list(self._with_ids(self._open_ends.items()))
-        rows.put_open_ends(
-            [pk for pk, _ in open_ends], [(pk, *row) for pk, some in open_ends for row in some]
-        )
+        told = ((owner, reading.state.summary) for owner, reading in self._sessions.items())
+        ends = [(self._ids[owner], open_end_rows(summary)) for owner, summary in told if summary.tasks]
+        rows.put_open_ends([pk for pk, _ in ends], [(pk, *row) for pk, some in ends for row in some])
 
     def _try_alone(self, owner: str) -> bool:
         try:
@@ -173,12 +164,11 @@ class Chunk:
     def _parts(self) -> dict[str, Chunk]:
         """One chunk for each owner."""
         parts: dict[str, Chunk] = {}
-        for path, (owner, project, row) in self._files.items():
-            part = parts.setdefault(owner, Chunk(self.host, self._ids))
-            part._files[path] = owner, project, row
+        for path, place in self._files.items():
+            part = parts.setdefault(place.owner, Chunk(self.host, self._ids))
+            part._files[path] = place
         for owner, part in parts.items():
             part._sessions = {owner: self._sessions[owner]} if owner in self._sessions else {}
-            part._open_ends = {owner: self._open_ends[owner]} if owner in self._open_ends else {}
             part._orphans = {owner: self._orphans[owner]} if owner in self._orphans else {}
         for gathered in ("_usage", "_prompts", "_writes"):
             for owner, row in getattr(self, gathered):
@@ -197,15 +187,16 @@ class Chunk:
             self._ids |= rows.sessions_of(project, owners)
         missing = {owner for owners in self._unresolved().values() for owner in owners}
         if missing:
-            rows.put_missing_sessions([self._orphans[owner] for owner in missing if owner in self._orphans])
+            orphans = ((owner, reading) for owner, reading in self._orphans.items() if owner in missing)
+            rows.put_missing_sessions([orphan_row(reading, owner) for owner, reading in orphans])
             self._ids |= rows.sessions_after(newest, self.host)
 
     def _unresolved(self) -> dict[int, list[str]]:
         """Owners without an id, by project. Few: a sub-agent's, whose main transcript was never seen."""
         found: dict[int, list[str]] = {}
-        for owner, project, _ in self._files.values():
-            if owner not in self._ids:
-                found.setdefault(project, []).append(owner)
+        for place in self._files.values():
+            if place.owner not in self._ids:
+                found.setdefault(place.reading.job.project, []).append(place.owner)
         return found
 
     def _clear(self) -> None:
@@ -216,10 +207,28 @@ class Chunk:
             self._usage,
             self._prompts,
             self._writes,
-            self._open_ends,
         ):
             gathered.clear()
         self._text = 0
+
+
+def _file_row(place: Place) -> rows.Row:
+    """Without the session's id."""
+    job, state, before = place.reading.job, place.reading.state, place.reading.before
+    return (
+        job.found.path,
+        job.found.kind,
+        signed(before.device),
+        signed(before.inode),
+        place.size,
+        place.mtime_ns,
+        state.cursor.offset,
+        state.cursor.lines,
+        place.identity,
+        state_of(state),
+        rows.as_json(place.reading.problems),
+        None,
+    )
 
 
 JOBS_AT_ONCE = 500
@@ -303,7 +312,7 @@ class Importer:
         for part in whole.parts:
             self._tally.bytes_read += part.bytes_read
             self._bytes += part.bytes_read
-            self._chunk.add(reading, part.batch())
+            self._chunk.add(reading, part.usage, part)
         self._chunk.keep(reading, whole=True)
 
     def _scan(self, reading: Reading) -> None:
@@ -316,7 +325,7 @@ class Importer:
                 batch_lines=LINES_AT_ONCE,
             ):
                 self._tally.bytes_read += batch.bytes_read
-                self._chunk.add(reading, batch)
+                self._chunk.add(reading, batch.usage.values(), batch)
                 if self._chunk.full:
                     self._chunk.keep(reading, whole=False)
                     self._write()

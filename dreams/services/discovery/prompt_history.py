@@ -33,7 +33,7 @@ from dreams.models import (
 )
 from dreams.services import database
 from dreams.services.discovery import rows
-from dreams.services.discovery.reading import is_own, prompt_row, signed
+from dreams.services.discovery.reading import is_own, prompt_rows, signed
 from dreams.services.discovery.rows import Tally
 
 LINES_AT_ONCE = 2_000
@@ -177,7 +177,9 @@ class _Batch:
             known = Session.objects.filter(path__in=some, project__host=self.host)
             ids |= {(project, path): pk for project, path, pk in known.values_list("project", "path", "pk")}
         owned = [(ids[pk, self.places.path(entry)], entry) for entry, pk in wanted]
-        rows.put_prompts([prompt_row(session, _typed(entry, self.places.root)) for session, entry in owned])
+        rows.put_prompts(
+            prompt_rows([(session, _typed(entry, self.places.root)) for session, entry in owned])
+        )
         HistoryPrompt.objects.bulk_create(
             [_history_row(entry, self.places.root) for _, entry in owned], ignore_conflicts=True
         )

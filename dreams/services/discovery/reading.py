@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import attrgetter
 
 from django.conf import settings
 from django.utils import timezone
@@ -20,7 +22,7 @@ from dreams.lib.agents.transcripts import (
     uuid_key,
 )
 from dreams.lib.files.text import storable
-from dreams.lib.secrets.redact import redact
+from dreams.lib.secrets.redact import redact, redact_all
 from dreams.lib.timestamps import from_ns
 from dreams.services.discovery import rows
 from dreams.services.discovery.listing import Job
@@ -113,16 +115,14 @@ def orphan_row(reading: Reading, owner: str) -> rows.Row:
 
 def is_own(cwd: str) -> bool:
     """Whether a session was made by a dream of ours: its cwd is one of our workspaces."""
-    if not cwd:
-        return False
-    return any(cwd == place or cwd.startswith(place + "/") for place in _workspaces(str(settings.DATA_DIR)))
+    return f"{cwd}/".startswith(_workspaces(str(settings.DATA_DIR)))
 
 
 @cache
-def _workspaces(data_dir: str) -> frozenset[str]:
+def _workspaces(data_dir: str) -> tuple[str, str]:
     """As written, and with links resolved."""
     ours = f"{data_dir}/workspaces"
-    return frozenset({ours, os.path.realpath(ours)})
+    return f"{ours}/", f"{os.path.realpath(ours)}/"
 
 
 def usage_row(session: int, row: UsageRow) -> rows.Row:
@@ -148,14 +148,13 @@ def _model(name: str) -> str:
     return storable(redact(name), 100)
 
 
-@lru_cache(4_000)
-def _redacted(line: str) -> str:
-    """A title or a branch: the same ones come again and again, and each is at most 300 characters."""
-    return redact(line)
-
-
-def prompt_row(session: int, row: Prompt) -> rows.Row:
-    return (row.key, session, row.offset, row.line, rows.moment(row.at), storable(redact(row.text)))
+def prompt_rows(owned: Sequence[tuple[int, Prompt]]) -> list[rows.Row]:
+    """Of (session, prompt) each."""
+    texts = redact_all([row.text for _, row in owned])
+    return [
+        (row.key, session, row.offset, row.line, rows.moment(row.at), storable(text))
+        for (session, row), text in zip(owned, texts, strict=True)
+    ]
 
 
 def open_end_rows(summary: Summary) -> list[rows.Row]:
@@ -182,12 +181,26 @@ WRITTEN = (
 )
 
 
-def leave_out_secrets(summary: Summary) -> None:
+def leave_out_secrets(summaries: Sequence[Summary]) -> None:
     """What people and agents wrote goes without its secrets into the database; the transcript stays as it is."""
-    for name in WRITTEN:
-        written = getattr(summary, name)
-        if written:
-            setattr(summary, name, _redacted(written))
-    summary.branches = list(dict.fromkeys(map(_redacted, summary.branches)))
-    for task in summary.tasks.all() if summary.tasks else ():
-        task.subject = redact(task.subject)
+    lines = list({line for summary in summaries for line in _written(summary)})
+    clean = {line: text for line, text in zip(lines, redact_all(lines), strict=True) if text != line}
+    if not clean:
+        return
+    for summary in summaries:
+        for name in WRITTEN:
+            setattr(summary, name, clean.get(line := getattr(summary, name), line))
+        summary.branches = list(dict.fromkeys(clean.get(branch, branch) for branch in summary.branches))
+        for task in summary.tasks.all() if summary.tasks else ():
+            task.subject = clean.get(task.subject, task.subject)
+
+
+_texts = attrgetter(*WRITTEN)
+
+
+def _written(summary: Summary) -> Iterator[str]:
+    """Never an empty line; the same ones come again and again."""
+    yield from filter(None, _texts(summary))
+    yield from summary.branches
+    if summary.tasks is not None:
+        yield from (task.subject for task in summary.tasks.all())

@@ -180,7 +180,7 @@ def _keeps_text() -> bool:
 
 
 def as_json(value: object) -> str:
-    return json.dumps(value)
+    return "[]" if value == [] else json.dumps(value)
 
 
 def _insert(model: type[models.Model], columns: Sequence[str]) -> str:

@@ -33,6 +33,7 @@ def examine(
         ("Disk", rows.disk),
         ("Database", rows.database),
         ("Config folders", rows.roots),
+        ("Watching", rows.watched),
         ("Prompt history", rows.prompt_history),
         ("Host", rows.host_here),
         ("Server", rows.server),

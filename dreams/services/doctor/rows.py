@@ -33,6 +33,7 @@ from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.storage.history import HistoryError
 from dreams.models import DreamRun, HistoryFile, Project, ScheduledJob
 from dreams.services import auditlog, demo, discovery, hosts, notify, server_registry
+from dreams.services.discovery import watching
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
 from dreams.services.search import postgresql
@@ -90,6 +91,20 @@ def roots() -> Check:
         remedy = "Correct them in Settings, Places, or in MEMORYWEB_ROOTS."
         return Check("Config folders", "warn", f"Not found: {missing}", f"{number} in {names}", remedy)
     return Check("Config folders", "ok", number + (" (the demo)" if demo.is_shown() else ""), names)
+
+
+def watched() -> Check:
+    """Nothing is wrong where folders are not watched: changes are found at the next check."""
+    every = f"Others are checked every {conf.current().scan_minutes:g} min"
+    if not conf.current().watch:
+        return Check("Watching", "info", "Folders are not watched, as set", every, "Settings, When")
+    found = watching.plan()
+    here = plural(sum(not one.why_not for one in found), "folder")
+    apart = "; ".join(f"{one.path}: {one.why_not}" for one in found if one.why_not)
+    if apart:
+        remedy = "Settings, When, has how often it is checked."
+        return Check("Watching", "info", f"{here} watched for changes. Not watched: {apart}", every, remedy)
+    return Check("Watching", "ok", f"{here} watched for changes")
 
 
 def prompt_history() -> Check:
@@ -323,8 +338,8 @@ def kept(*, thorough: bool) -> Check:
 # The machine and this installation: versions, settings, disk, the fence that the system offers, time zone.
 
 
-LITTLE_SPACE = 200 * 1024**2
-SOME_SPACE = 1024**3
+LITTLE_SPACE = 200 * 1024**2  # below it writes may fail soon; chosen
+SOME_SPACE = 1024**3  # below it a copy of the database before an update may not fit; chosen
 PACKAGES = ("django-q2", "anthropic", "dulwich", "waitress")
 PRIVATE_FILES = ("secret_key", "memoryweb.sqlite3")
 INSTALL = (

@@ -1,7 +1,7 @@
 """One dream, from the request to its end.
 
 `story` is all of it in order · `watch` its states and its reporter · `reading` what is new and what the engine is given ·
-`checking` what the checks say before a person sees it · `steps` what it changed so far · `partial` what it used, and its
+`self_review` what the checks say before a person sees it · `steps` what it changed so far · `partial` what it used, and its
 unfinished work as a proposal, if asked.
 """
 

@@ -62,7 +62,7 @@ def _grown(usage: Usage) -> dict[str, object]:
     grown: dict[str, object] = {name: F(name) + getattr(usage, name) for name in kinds}
     priced = [used.dollars.total for used in usage.by_model if used.dollars is not None]
     if priced:
-        grown["cost_usd"] = Coalesce(F("cost_usd"), Decimal(0)) + sum(priced, Decimal(0))
+        grown["priced_usd"] = Coalesce(F("priced_usd"), Decimal(0)) + sum(priced, Decimal(0))
     unpriced = sum(used.tokens.total for used in usage.by_model if used.dollars is None)
     # What was set aside for it is spent now.
     return {**grown, "unpriced_tokens": F("unpriced_tokens") + unpriced, "reserved_usd": None}

@@ -41,7 +41,7 @@ from dreams.services.memories import syncing
 # What a dream would read: the sessions that are new to it, and a fingerprint of all its inputs.
 
 
-MAX_SESSIONS = 500
+MAX_SESSIONS = 500  # of one dream; the rest is still new for the next one
 
 
 def new_sessions(project: Project) -> QuerySet[Session]:
@@ -130,9 +130,9 @@ def _inputs(projects: Sequence[int]) -> list[tuple[QuerySet[Any, Any], int | Non
 log = logging.getLogger(__name__)
 
 
-MAX_PROMPTS = 5_000
+MAX_PROMPTS = 5_000  # of one dream: a bound of memory
 
-MAX_VERSIONS = 50
+MAX_VERSIONS = 50  # of a memory, the newest: older lines have their date from the oldest of these
 SETTLING = dt.timedelta(days=7)  # what a person wrote by hand is not changed unasked for so long
 # What stands there is somebody's word of that day; all other versions are writings of ours.
 _OF_OTHERS = {Version.Origin.FOUND, Version.Origin.OUTSIDE, Version.Origin.EDIT}

@@ -15,10 +15,10 @@ from dreams.lib.files import text
 from dreams.models import DreamRun, Session, WorkStep, WorkText
 from dreams.services.proposals import saving
 
-MOST_STEPS = 1_000
+MOST_STEPS = 1_000  # of one dream, for what is left of it when it fails; chosen
 MOST_BYTES = 16 * 1024 * 1024
-KEEP = dt.timedelta(days=14)
-MOST_DREAMS = 20
+KEEP = dt.timedelta(days=14)  # that unfinished work can be looked at; chosen
+MOST_DREAMS = 20  # whose unfinished work is kept, the newest
 
 
 def keep(dream: DreamRun, edits: Sequence[Edit]) -> None:

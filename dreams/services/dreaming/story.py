@@ -38,9 +38,9 @@ from dreams.models import (
 from dreams.services import daily_logs, discovery, policies, pricing, project_lock, proposals, review
 from dreams.services.apply import applying
 from dreams.services.catching import states as catching
-from dreams.services.dreaming import checking, reading, steps
+from dreams.services.dreaming import reading, self_review, steps
 from dreams.services.dreaming.reading import hand_edited, line_dates, review_sessions
-from dreams.services.dreaming.watch import LockLost, Watch, claim, end
+from dreams.services.dreaming.watch import DirectoryTaken, Watch, claim, end
 from dreams.services.memories import instructions, syncing
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
@@ -71,7 +71,7 @@ def run_dream(dream_pk: int) -> DreamRun | None:
         end(dream, DreamRun.Status.KILLED, "Nothing was changed, and the clock was put back.")
     except LimitReached as error:
         end(dream, DreamRun.Status.FAILED, str(error), failure=DreamRun.Failure.LIMIT, wait=AFTER_A_LIMIT)
-    except (LockLost, project_lock.ProjectBusy) as error:
+    except (DirectoryTaken, project_lock.ProjectBusy) as error:
         end(dream, DreamRun.Status.FAILED, str(error), failure=DreamRun.Failure.LOCK)
     except EngineError as error:
         end(dream, DreamRun.Status.FAILED, str(error), failure=DreamRun.Failure.ENGINE)
@@ -111,7 +111,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
     watch.checkpoint()
     folder = Path(settings.DATA_DIR) / "workspaces" / dream.public_id
     with workspace.Workspace.create(folder, snapshot) as scratch:
-        checks = checking.Checks(project, scratch, proposals.TranscriptVerdicts.of_dream(dream))
+        checks = self_review.Checks(project, scratch, proposals.TranscriptVerdicts.of_dream(dream))
         job = Job(
             project_name=str(project),
             repo_dir=Path(project.repo_dir) if project.repo_dir else None,
@@ -133,12 +133,12 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
         with progress.watched(lambda *_: watch.checkpoint()):  # long checks can be cancelled, too
             outcome = engines.get(dream.engine).run(job, watch)
         after = scratch.contents()
-        checking.keep(dream, checks, outcome.edits)
+        self_review.keep(dream, checks, outcome.edits)
     watch.checkpoint()
     _propose(dream, snapshot.contents(), after, outcome, checks.heard)
     _ask(dream, outcome)
     _complete(dream, held, fingerprint, outcome.summary)
-    _apply_by_policy(dream, held)
+    _apply_by_policy(dream)
 
 
 def _propose(
@@ -161,7 +161,7 @@ def _propose(
     if whole.is_empty:
         return
     automatic = policies.automatic(
-        dream, whole, outcome.edits, lambda: checking.examined(project, before, whole, heard)
+        dream, whole, outcome.edits, lambda: self_review.examined(project, before, whole, heard)
     )
     if automatic.operations:
         halfway = drafts.only(whole, before, automatic.operations)
@@ -223,7 +223,7 @@ def _learn_all(dream: DreamRun, fingerprint: str) -> str:
     return reading.fingerprint(dream.project) if unchanged else fingerprint
 
 
-def _apply_by_policy(dream: DreamRun, held: locks.Held) -> None:
+def _apply_by_policy(dream: DreamRun) -> None:
     """Write the part that a policy lets in. What a finding blocks waits for a person like everything else."""
     part = dream.proposals.filter(by_policy=True).first()
     if part is None:

@@ -45,7 +45,7 @@ from dreams.services.dreaming.partial import book
 log = logging.getLogger(__name__)
 
 
-LEASE = dt.timedelta(seconds=90)
+LEASE = dt.timedelta(seconds=90)  # six missed renewals: the worker is gone
 
 
 def note_told(public_ids: Collection[str]) -> None:
@@ -221,7 +221,7 @@ LEASE_EVERY_SECONDS = 15.0
 CANCEL_LOOK_SECONDS = 0.5
 
 
-class LockLost(EngineError):
+class DirectoryTaken(EngineError):
     """Another process took the directory while the dream was at it."""
 
 
@@ -275,7 +275,7 @@ class Watch:
 
     def checkpoint(self) -> None:
         if self._beat.lost is not None:
-            raise LockLost(f"The lock was lost: {self._beat.lost} Nothing was changed.")
+            raise DirectoryTaken(f"The lock was lost: {self._beat.lost} Nothing was changed.")
         now = time.monotonic()
         if now > self._deadline:
             raise TimeIsUp(

@@ -31,29 +31,34 @@ from dreams.models import (
     ScheduledJob,
     Snooze,
 )
-from dreams.services import auditlog, hosts, review
+from dreams.services import auditlog, hosts, login, review
 from dreams.services.proposals import summaries
 from dreams.services.proposals.decisions import Counts
 from dreams.services.proposals.summaries import Summary
 
 
 def in_force(now: dt.datetime) -> QuerySet[Snooze]:
-    """What is put off now, what comes back first at the top."""
+    """What anybody has put off now, what comes back first at the top."""
     ended = DreamRun.objects.filter(status__in=DreamRun.TERMINAL, ended_at__gt=OuterRef("made_at"))
     rows = Snooze.objects.filter(Q(until__gt=now) | (Q(until__isnull=True) & ~Exists(ended)))
     return rows.order_by(F("until").asc(nulls_last=True), "made_at")
 
 
+def _put_off_by(reader: str, now: dt.datetime) -> QuerySet[Snooze]:
+    """By one account. "" is nobody's list, such as the digest: then by the owner, who set it up."""
+    return in_force(now).filter(made_by=reader or login.ensure_owner().get_username())
+
+
 def put_off(items: Iterable[tuple[str, str]], until: dt.datetime | None, actor: str, now: dt.datetime) -> int:
-    """Put off `items` (id, why each waits); `until` None is until the next dream has ended. Returns how many."""
+    """Put off `items` (id, why each waits) for the account `actor`; `until` None is until the next dream has ended. Returns how many."""
     rows = [Snooze(item=item, kind=kind, until=until, made_at=now, made_by=actor) for item, kind in items]
     with transaction.atomic():
         _forget_old(now)
         Snooze.objects.bulk_create(
             rows,
             update_conflicts=True,
-            unique_fields=["item"],
-            update_fields=["kind", "until", "made_at", "made_by"],
+            unique_fields=["item", "made_by"],
+            update_fields=["kind", "until", "made_at"],
         )
         for row in rows:
             auditlog.record(
@@ -63,21 +68,20 @@ def put_off(items: Iterable[tuple[str, str]], until: dt.datetime | None, actor: 
 
 
 def bring_back(item: str, actor: str) -> bool:
-    """Show it again now. False where it was not put off."""
+    """Show it to this account again now. False where that had not put it off."""
     with transaction.atomic():
-        deleted, _ = Snooze.objects.filter(item=item).delete()
+        deleted, _ = Snooze.objects.filter(item=item, made_by=actor).delete()
         if deleted:
             auditlog.record("inbox.brought_back", actor=actor, object_id=item)
     return bool(deleted)
 
 
 def _forget_old(now: dt.datetime) -> None:
-    """Take away what is no longer put off: rows of proposals that are long decided would stay for ever."""
+    """Rows of proposals that are long decided would stay for ever."""
     Snooze.objects.exclude(pk__in=in_force(now).values("pk")).delete()
 
 
-#: More than these are not listed; the title still counts them.
-MOST = 200
+MOST = 200  # more are not listed; the title still counts them
 ASKED = "It was asked to write this, checks it again, and reports here."
 QUESTIONS_KEY = "questions"
 State = Proposal.State
@@ -119,7 +123,7 @@ _Told = tuple[Kind, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ProposalFacts:
     """What is known of the proposal behind an item."""
 
     host: str
@@ -151,7 +155,7 @@ class Item:
     url: str
     host: str = ""
     of: str = ""
-    facts: Facts | None = None
+    facts: ProposalFacts | None = None
     snooze: Snooze | None = None
     not_for: frozenset[str] = frozenset()
 
@@ -164,12 +168,12 @@ class Item:
         return "warn" if stuck or (self.facts and self.facts.warnings) else ""
 
 
-def waiting(now: dt.datetime) -> list[Item]:
+def waiting(now: dt.datetime, reader: str = "") -> list[Item]:
     """Everything that waits: what is approved and not on disk first, then what needs care, then the oldest.
 
-    What a person put off has its `snooze`.
+    What the account `reader` put off has its `snooze`; without one, what the owner did.
     """
-    snoozes = {(row.item, row.kind): row for row in in_force(now)}
+    snoozes = {(row.item, row.kind): row for row in _put_off_by(reader, now)}
     found = [replace(item, snooze=snoozes.get((item.key, item.kind.value))) for item in _items()]
     return sorted(found, key=lambda item: (_need(item), item.since))
 
@@ -181,15 +185,13 @@ def _items() -> Iterator[Item]:
 
 
 def _need(item: Item) -> tuple[int, int]:
-    at = list(Kind).index(item.kind)
-    care = ("block", "warn", "").index(item.care)
-    return (at, care)
+    return (list(Kind).index(item.kind), ("block", "warn", "").index(item.care))
 
 
-def open_decisions(now: dt.datetime) -> QuerySet[Proposal]:
-    """The proposals with a decision open that are not put off: what the title of every page counts."""
+def open_decisions(now: dt.datetime, reader: str = "") -> QuerySet[Proposal]:
+    """The proposals with a decision open that `reader` has not put off: what the title of every page counts."""
     pending = Hunk.objects.filter(file__proposal=OuterRef("pk"), verdict=Hunk.Verdict.PENDING)
-    put_off = in_force(now).filter(kind=Kind.REVIEW.value).order_by().values("item")
+    put_off = _put_off_by(reader, now).filter(kind=Kind.REVIEW.value).order_by().values("item")
     return Proposal.objects.filter(Exists(pending), state=State.OPEN).exclude(public_id__in=put_off)
 
 
@@ -252,20 +254,20 @@ def _rows() -> QuerySet[Any]:
         Proposal.objects.filter(state__in=[State.OPEN, State.SUBMITTED])
         .select_related("project", "dream")
         .annotate(
-            to_confirm_n=_count(severe.exclude(rejected), "proposal"),
-            warnings_n=_count(findings.filter(severity=Finding.Severity.WARN), "proposal"),
+            to_confirm_n=counted(severe.exclude(rejected), "proposal"),
+            warnings_n=counted(findings.filter(severity=Finding.Severity.WARN), "proposal"),
         )
     )
 
 
-def _count(rows: QuerySet[Any], group: str) -> Coalesce:
+def counted(rows: QuerySet[Any], group: str) -> Coalesce:
     """The number of `rows` per outer row: one subquery each, as joins would multiply them by one another."""
     counted = rows.order_by().values(group).annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
-def _facts(row: Any, told: Summary, host: str) -> Facts:
-    return Facts(
+def _facts(row: Any, told: Summary, host: str) -> ProposalFacts:
+    return ProposalFacts(
         host=host,
         public_id=row.public_id,
         origin=row.origin,
@@ -314,7 +316,7 @@ def _failures(public_ids: Sequence[str]) -> Mapping[str, str]:
     }
 
 
-def _item(row: Any, facts: Facts, stuck: Sequence[_Stuck], failure: str | None) -> Item:
+def _item(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failure: str | None) -> Item:
     is_open = row.state == State.OPEN
     told = _of_open(row, facts, stuck) if is_open else _of_submitted(row, facts, stuck, failure)
     kind, why, action, url = told
@@ -339,7 +341,7 @@ def _elsewhere(row: Any, names: Mapping[str, str]) -> str:
     return "" if key == hosts.host() else names.get(key, key)
 
 
-def _of_open(row: Any, facts: Facts, stuck: Sequence[_Stuck]) -> _Told:
+def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck]) -> _Told:
     here = reverse("review", args=[row.public_id])
     if row.origin == Proposal.Origin.CAUGHT and not stuck:
         return _of_cards(row, facts)
@@ -350,7 +352,7 @@ def _of_open(row: Any, facts: Facts, stuck: Sequence[_Stuck]) -> _Told:
     return Kind.SUBMIT, "Everything is decided and nothing is written yet. Submit it.", "Submit", here
 
 
-def _of_cards(row: Any, facts: Facts) -> _Told:
+def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
     """What was caught has a page of its own, with a card for each thing that was said."""
     here = reverse("project-caught", args=[row.project_id])
     if facts.counts.undecided:
@@ -358,7 +360,7 @@ def _of_cards(row: Any, facts: Facts) -> _Told:
     return Kind.SUBMIT, "Your cards are decided and nothing is written yet. Submit them.", "Submit", here
 
 
-def _of_submitted(row: Any, facts: Facts, stuck: Sequence[_Stuck], failure: str | None) -> _Told:
+def _of_submitted(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failure: str | None) -> _Told:
     here = reverse("review", args=[row.public_id])
     if stuck:
         return _of_stuck(row, stuck, "you approved it")
@@ -378,7 +380,7 @@ def _of_stuck(row: Any, stuck: Sequence[_Stuck], since: str) -> _Told:
     return Kind.CONFIRM, why, "Confirm", f"{here}?file={first}#file-{first}"
 
 
-def _undecided(facts: Facts, stuck: Sequence[_Stuck]) -> str:
+def _undecided(facts: ProposalFacts, stuck: Sequence[_Stuck]) -> str:
     """ "9 decisions, 15 changes in 4 files"; once some are made, how many are left."""
     counts = facts.counts
     left = (
@@ -388,7 +390,7 @@ def _undecided(facts: Facts, stuck: Sequence[_Stuck]) -> str:
     return f"{left}. {_paths(conflicts)} changed in the same place on disk." if conflicts else f"{left}."
 
 
-def _unwritten(row: Any, facts: Facts) -> str:
+def _unwritten(row: Any, facts: ProposalFacts) -> str:
     if facts.host:
         return f"Approved and not written yet. Its files are on {facts.host}, which writes them."
     if facts.to_confirm:
@@ -426,7 +428,7 @@ def _questions() -> Iterator[Item]:
 
 # --- Jobs ---------------------------------------------------------------------------------------------------------
 
-FAILED_TIMES = 3
+FAILED_TIMES = 3  # in a row, before the inbox tells of it; chosen
 
 
 def _failing_jobs() -> Iterator[Item]:

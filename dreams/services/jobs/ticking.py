@@ -24,7 +24,7 @@ from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 
 log = logging.getLogger(__name__)
 
-PATIENCE = dt.timedelta(hours=1)
+PATIENCE = dt.timedelta(hours=1)  # that a run waits for a gate which opens soon
 #: Nothing is waited for longer than this, also not for other dreams to end.
 LONGEST = dt.timedelta(days=1)
 WAITING, RUNNING = "waiting", "running"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.core.cache import cache
 
 from dreams import conf, findings
-from dreams.findings import budget
+from dreams.findings import index_limits
 from dreams.findings.base import Found, Report
 from dreams.lib.source_digest import source_digest
 from dreams.models import DreamRun, Project
@@ -48,7 +48,7 @@ def look(project: Project) -> Checkup:
         cache.set(key, report, KEPT_SECONDS)
     dreams = project.dreams.filter(status=DreamRun.Status.COMPLETED).count()
     tidied = dreams + (project.last_consolidated_at is not None)
-    return Checkup((*report.findings, *budget.never_dreamt(files, tidied)), len(files))
+    return Checkup((*report.findings, *index_limits.never_dreamt(files, tidied)), len(files))
 
 
 def _key(project: Project, files: Mapping[str, bytes], config: conf.Config, told: str) -> str:

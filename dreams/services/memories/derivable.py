@@ -30,7 +30,7 @@ WATCHED = (
     ".git/logs/HEAD",
 )
 COMMITS = 1_000  # the newest ones
-SECONDS = 1.0
+SECONDS = 1.0  # of reading git's log: a page waits for it
 LEAST_WORDS = 4  # of a line: a word or two are in some commit by chance
 _ABOUT_PEOPLE = frozenset({"user", "feedback"})
 

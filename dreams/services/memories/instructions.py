@@ -16,7 +16,7 @@ from dreams.models import Memory, Project
 from dreams.services import hosts
 from dreams.services.memories import syncing
 
-CHARS_A_TOKEN = 4
+CHARS_A_TOKEN = 4  # a rule of thumb for English
 #: Statements of memories that are compared with the instruction files, and for how long.
 MOST_COMPARED, SECONDS = 400, 2.0
 _PARAGRAPH = re.compile(r"(?:.*\S.*(?:\n|\Z))+")
@@ -54,7 +54,7 @@ class CheckedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class LoadedFiles:
     """What an agent loads in a folder. The sums are of what every session there loads."""
 
     files: tuple[CheckedFile, ...]
@@ -114,13 +114,13 @@ def _folder(project: Project, folder: str) -> Path:
     return cwd
 
 
-def report(project: Project, folder: str = "") -> Report:
+def report(project: Project, folder: str = "") -> LoadedFiles:
     """The files with sizes and problems. Raises NoFolder."""
     found = files(project, folder)
     against: dict[str, list[Contradiction]] = {}
     for one in contradictions(project, found):
         against.setdefault(one.file, []).append(one)
-    return Report(
+    return LoadedFiles(
         tuple(
             CheckedFile(
                 file,
@@ -175,8 +175,8 @@ def contradictions(project: Project, found: Sequence[InstructionFile]) -> list[C
     return made
 
 
-def _evidence(text: str) -> claims.Evidence:
-    made = claims.Evidence()
+def _evidence(text: str) -> claims.SessionText:
+    made = claims.SessionText()
     for paragraph in _PARAGRAPH.finditer(text):
         made.add(paragraph[0], text.count("\n", 0, paragraph.start()) + 1, "user", prose=True)
     return made

@@ -1,6 +1,274 @@
-"""Telling a person outside the pages that something waits: a digest by e-mail and by webhook, off by default."""
+"""Telling a person outside the pages that something waits: a digest by e-mail and by webhook, off by default.
 
+Here is whether one goes out when its job is due, and what became of it; `digest` is what it tells.
+
+Something new is always told. The same things again are a reminder, after twice, four times … the time between two
+digests, at most a week. What fails is tried again after 15 min, doubling up to a day.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import hmac
+import http.client
+import json
+import logging
+import smtplib
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterable
+from email.message import Message
+from typing import IO
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db.models import Q
+from django.utils import timezone
+
+from dreams import conf
+from dreams.lib.files import text
+from dreams.models import Channel
+from dreams.services import auditlog, secret_paths
 from dreams.services.notify.digest import Digest, collect
-from dreams.services.notify.sending import configured, failing, retries_due, retry, send, send_scheduled
+from memoryweb import datadir
 
 __all__ = ["Digest", "collect", "configured", "failing", "retries_due", "retry", "send", "send_scheduled"]
+
+
+# Why a digest did not go out.
+
+
+class NotSent(Exception):
+    """A digest did not go out; the message names the place and the remedy, never a password."""
+
+
+def addresses(setting: str) -> list[str]:
+    """The addresses of the setting, which separates them by commas."""
+    return [part.strip() for part in setting.split(",") if part.strip()]
+
+
+def send_mail(digest: Digest, to: str) -> None:
+    """One mail to all addresses in `to`. Raises NotSent with the remedy."""
+    if not settings.EMAIL_HOST:
+        raise NotSent("No mail server is set. Set MEMORYWEB_EMAIL_HOST and start again.")
+    mask = secret_paths.known().mask
+    message = EmailMessage(
+        subject=mask(digest.subject),
+        body=mask(digest.as_text()),
+        to=addresses(to),
+        # Out-of-office answers to a robot help nobody.
+        headers={"Auto-Submitted": "auto-generated"},
+    )
+    try:
+        message.send()
+    except smtplib.SMTPAuthenticationError as error:
+        raise NotSent(
+            f"{settings.EMAIL_HOST} refused the login. Look at MEMORYWEB_EMAIL_USER and its password."
+        ) from error
+    except smtplib.SMTPRecipientsRefused as error:
+        refused = ", ".join(str(address) for address in error.recipients)
+        raise NotSent(f"{settings.EMAIL_HOST} does not take mail for {refused}.") from error
+    except smtplib.SMTPNotSupportedError as error:
+        said = str(error).rstrip(".")
+        raise NotSent(f"{settings.EMAIL_HOST}: {said}. Look at MEMORYWEB_EMAIL_SECURITY.") from error
+    except smtplib.SMTPException as error:
+        raise NotSent(f"{settings.EMAIL_HOST} did not take the mail ({type(error).__name__}).") from error
+    except OSError as error:
+        where = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
+        remedy = "Look at MEMORYWEB_EMAIL_HOST and MEMORYWEB_EMAIL_PORT."
+        raise NotSent(f"{where} cannot be reached: {error.strerror or error}. {remedy}") from error
+
+
+TIMEOUT_SECONDS = 10.0  # of a mail server or a webhook: a worker waits for it
+
+
+def post(digest: Digest, url: str) -> None:
+    """POST `digest` to `url`. Raises NotSent with the remedy. A redirect is not followed."""
+    if trouble := conf.bad_receiver(url):
+        raise NotSent(trouble)
+    told = secret_paths.known().mask.deep(digest.as_json())
+    body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+    headers = _headers(body, int(digest.at.timestamp()))
+    request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310 - http and https only, checked above
+    place = urllib.parse.urlsplit(url).netloc.rpartition("@")[2]
+    try:
+        with _opener().open(request, timeout=TIMEOUT_SECONDS):
+            return
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise NotSent(f"{place} answered {error.code}. {_remedy(error.code)}") from error
+    except urllib.error.URLError as error:
+        raise NotSent(f"{place} cannot be reached: {_reason(error)}.") from error
+    except TimeoutError as error:
+        raise NotSent(f"{place} did not answer within {TIMEOUT_SECONDS:g} s.") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise NotSent(f"{place} did not answer as a web server does ({type(error).__name__}).") from error
+
+
+def signature(body: bytes, seconds: int, secret: str) -> str:
+    """The value of the signature header."""
+    signed = hmac.new(secret.encode(), f"{seconds}.".encode() + body, hashlib.sha256).hexdigest()
+    return f"t={seconds},v1={signed}"
+
+
+def _headers(body: bytes, seconds: int) -> dict[str, str]:
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": "memoryweb",
+        "X-Memoryweb-Delivery": hashlib.sha256(body).hexdigest()[:32],
+        "X-Memoryweb-Signature": signature(body, seconds, _secret()),
+    }
+
+
+def _secret() -> str:
+    return str(settings.WEBHOOK_SECRET) or datadir.webhook_secret(settings.DATA_DIR)
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """A redirect would carry the post to a place that nobody wrote into the settings."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
+    ) -> None:
+        return None
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(_Stay)
+
+
+def _reason(error: urllib.error.URLError) -> str:
+    reason = error.reason
+    if isinstance(reason, TimeoutError):
+        return f"no answer within {TIMEOUT_SECONDS:g} s"
+    if isinstance(reason, ssl.SSLError):
+        return f"its certificate is not accepted ({reason.reason})"
+    return getattr(reason, "strerror", None) or str(reason)
+
+
+def _remedy(code: int) -> str:
+    if code in (301, 302, 303, 307, 308):
+        return "Redirects are not followed; give the address it leads to."
+    if code in (401, 403):
+        return "Its owner must let this address in."
+    return "Look at the address, or at the receiver's log."
+
+
+log = logging.getLogger(__name__)
+
+WEEK = dt.timedelta(days=7)
+DAY = dt.timedelta(days=1)
+RETRY = dt.timedelta(minutes=15)
+#: A process that sends may be killed: after this another one may send again.
+LEASE = dt.timedelta(minutes=5)
+
+
+def configured() -> dict[str, str]:
+    """Channel → where to, for those that a person has set."""
+    config = conf.current()
+    wanted = {
+        Channel.Name.EMAIL.value: config.digest_email,
+        Channel.Name.WEBHOOK.value: config.digest_webhook,
+    }
+    return {name: to for name, to in wanted.items() if to}
+
+
+def send_scheduled(now: dt.datetime, period: dt.timedelta) -> dict[str, str]:
+    """Send what the schedule asks for: channel → "" or why not; those with nothing to tell are left out.
+
+    `period` is the time from one digest to the next. A channel that fails never stops the other.
+    """
+    return _each(configured(), now, period)
+
+
+def retries_due(now: dt.datetime) -> list[str]:
+    """Channels whose last digest failed and is to be tried again."""
+    rows = Channel.objects.filter(
+        _may_send(now), name__in=configured(), failures__gt=0, next_at__isnull=False
+    )
+    return list(rows.values_list("name", flat=True))
+
+
+def failing() -> dict[str, str]:
+    """Channel → why its last digest did not go out, for those that are to be tried again."""
+    rows = Channel.objects.filter(name__in=configured(), failures__gt=0)
+    return dict(rows.values_list("name", "error"))
+
+
+def retry(now: dt.datetime | None = None) -> list[str]:
+    """Try again what failed; what became of it, a line each."""
+    at = now or timezone.now()
+    return [f"{name}: {problem or 'sent'}" for name, problem in _each(retries_due(at), at, None).items()]
+
+
+def send(now: dt.datetime | None = None, *, actor: str) -> dict[str, str]:
+    """Send the digest now over every configured channel, new or not: channel → "" or why not."""
+    at = now or timezone.now()
+    return {name: _deliver(_row(name), collect(at), to, at, actor) for name, to in configured().items()}
+
+
+def _each(names: Iterable[str], now: dt.datetime, period: dt.timedelta | None) -> dict[str, str]:
+    found = {name: _send_one(name, now, period) for name in names}
+    return {name: problem for name, problem in found.items() if problem is not None}
+
+
+def _send_one(name: str, now: dt.datetime, period: dt.timedelta | None) -> str | None:
+    """ "" or why not; None where there is nothing to tell, or somebody else sends. Without `period` it is a retry."""
+    row = _row(name)
+    claimed = Channel.objects.filter(_may_send(now), pk=row.pk)
+    if not claimed.update(next_at=now + LEASE):
+        return None
+    digest = collect(now, row.sent_at)
+    if digest.is_empty or (period and _is_too_soon(row, digest, now, period)):
+        Channel.objects.filter(pk=row.pk).update(next_at=None, failures=0, error="")
+        return None
+    return _deliver(row, digest, configured().get(name, ""), now, "")
+
+
+def _may_send(now: dt.datetime) -> Q:
+    """Nothing waits, or no longer. No pause is longer than a day, so a later time is of a clock that ran ahead."""
+    return Q(next_at__isnull=True) | Q(next_at__lte=now) | Q(next_at__gt=now + DAY)
+
+
+def _is_too_soon(row: Channel, digest: Digest, now: dt.datetime, period: dt.timedelta) -> bool:
+    """What has no news is told again after twice, four times … the period; half a period is no matter."""
+    if row.sent_at is None or row.sent_at > now or set(digest.ids) - set(row.told):
+        return False
+    pause = min(period * 2 ** min(row.reminders + 1, 10), max(WEEK, period))
+    opens: dt.datetime = row.sent_at + pause - period / 2
+    return opens > now
+
+
+def _deliver(row: Channel, digest: Digest, to: str, now: dt.datetime, actor: str) -> str:
+    """Send and keep what became of it; "" or why not."""
+    try:
+        (send_mail if row.name == Channel.Name.EMAIL else post)(digest, to)
+    except NotSent as error:
+        return _failed(row, str(error), now)
+    is_new = bool(set(digest.ids) - set(row.told))
+    Channel.objects.filter(pk=row.pk).update(
+        sent_at=now,
+        told=digest.ids,
+        reminders=0 if is_new else row.reminders + 1,
+        next_at=None,
+        failures=0,
+        error="",
+    )
+    auditlog.record("digest.sent", actor=actor, object_id=row.name, told=digest.ids)
+    return ""
+
+
+def _failed(row: Channel, problem: str, now: dt.datetime) -> str:
+    log.warning("digest by %s: %s", row.name, problem)
+    pause = min(RETRY * 2 ** min(row.failures, 10), DAY)
+    Channel.objects.filter(pk=row.pk).update(
+        failures=row.failures + 1, error=text.storable(problem, 500), next_at=now + pause
+    )
+    return problem
+
+
+def _row(name: str) -> Channel:
+    return Channel.objects.get_or_create(name=name)[0]

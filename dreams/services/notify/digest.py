@@ -15,7 +15,7 @@ from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Proposal
 from dreams.services import server_registry
 from dreams.services.inbox import waiting
-from dreams.services.inbox.waiting import Facts, Kind
+from dreams.services.inbox.waiting import Kind, ProposalFacts
 
 #: A digest is a reminder, not the inbox: what is beyond is counted.
 MOST = 20
@@ -112,14 +112,14 @@ def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
     )
 
 
-def _told(now: dt.datetime) -> Iterator[tuple[waiting.Item, Facts]]:
+def _told(now: dt.datetime) -> Iterator[tuple[waiting.Item, ProposalFacts]]:
     """Proposals alone: questions and answers are left to the inbox, and so is what a person put off."""
     for row in waiting.waiting(now):
         if row.facts and row.facts.origin != Proposal.Origin.ANSWERS and not row.snooze:
             yield row, row.facts
 
 
-def _item(row: waiting.Item, facts: Facts, base: str) -> Item:
+def _item(row: waiting.Item, facts: ProposalFacts, base: str) -> Item:
     return Item(
         id=row.key,
         project=row.project,

@@ -14,7 +14,7 @@ from pathlib import Path
 from django.db.models import Q
 
 from dreams.engines.types import Citation
-from dreams.findings.base import Found, Heard
+from dreams.findings.base import Found, SessionAnswer
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import text
 from dreams.lib.prose import claims
@@ -25,7 +25,7 @@ from dreams.services import hosts
 QUOTE_LIMIT = 4000  # characters of a quote that are kept
 log = logging.getLogger(__name__)
 
-MOST_SESSIONS = 40
+MOST_SESSIONS = 40  # that are read for one look at a change; chosen
 MOST_BYTES = 24 * 1024 * 1024  # of all sessions; about two seconds of reading
 SECONDS = 10.0  # of reading and asking, for one look at a change
 MOST_UNITS = 400_000  # kept of all sessions, about 200 MB
@@ -36,12 +36,12 @@ class TranscriptVerdicts:
     """Sessions, the newest first. `ask` is what `findings.Subject.heard` wants."""
 
     sessions: Sequence[Session]
-    known: dict[str, Heard] = field(default_factory=dict)
+    known: dict[str, SessionAnswer] = field(default_factory=dict)
     seconds: float = SECONDS
     is_here: bool = True  # transcripts of another host are on its disk
     unread: int = 0  # sessions that could not be read, or not in time
     unasked: set[str] = field(default_factory=set)  # statements that were not looked up, for want of time
-    _read: list[tuple[Session, claims.Evidence]] | None = None
+    _read: list[tuple[Session, claims.SessionText]] | None = None
     _spent: float = 0.0
 
     @classmethod
@@ -66,7 +66,7 @@ class TranscriptVerdicts:
             found.known.update(loaded(one) for row in kept for one in row)
         return found
 
-    def ask(self, said: str) -> Heard | None:
+    def ask(self, said: str) -> SessionAnswer | None:
         """What the sessions say of it, the newest that says anything; None when there is none, or no time left."""
         bare = said.strip()
         if bare in self.known:
@@ -88,15 +88,15 @@ class TranscriptVerdicts:
         found = self.ask(said)
         return found.citation if found and found.answer == "contradicted" else None
 
-    def _asked(self, said: str) -> Heard | None:
+    def _asked(self, said: str) -> SessionAnswer | None:
         """The newest session that says anything of it decides."""
         if self._read is None:
             self._read = list(self._opened())
         for session, evidence in self._read:
             verdict = claims.check(evidence, said)
             if verdict.verdict != "unsupported":
-                return Heard(verdict.verdict, verdict.why, _citation(session, verdict))
-        return Heard("unsupported", "no session that was read says it") if self._read else None
+                return SessionAnswer(verdict.verdict, verdict.why, _citation(session, verdict))
+        return SessionAnswer("unsupported", "no session that was read says it") if self._read else None
 
     def look_up(self, statements: Iterable[str]) -> None:
         """Look up what will be asked, so that no transaction waits for a disk."""
@@ -128,7 +128,7 @@ class TranscriptVerdicts:
                 chosen.append(session)
         return chosen
 
-    def _opened(self) -> Iterator[tuple[Session, claims.Evidence]]:
+    def _opened(self) -> Iterator[tuple[Session, claims.SessionText]]:
         """The sessions that there is room and time for; one that cannot be read stops nothing."""
         units, begun = 0, time.monotonic()
         for session in self._planned():
@@ -145,11 +145,11 @@ class TranscriptVerdicts:
             yield session, evidence
 
 
-def _evidence(session: Session) -> claims.Evidence:
+def _evidence(session: Session) -> claims.SessionText:
     """What was said; where the transcript is gone, what the prompt history has of it. Raises OSError."""
     if session.gone_at is None:
         return claims.read(session.path)
-    typed = claims.Evidence()
+    typed = claims.SessionText()
     for prompt in session.prompts.filter(history__isnull=False).order_by("offset"):
         typed.add(prompt.text, prompt.line_no, "user", prose=True)
     return typed
@@ -180,7 +180,7 @@ def _citation(session: Session, verdict: claims.ClaimCheck) -> Citation | None:
     )
 
 
-def stored(line_no: int, said: str, heard: Heard) -> dict[str, object]:
+def stored(line_no: int, said: str, heard: SessionAnswer) -> dict[str, object]:
     """An answer as it is kept beside its hunk. `loaded` reads it."""
     place = heard.citation
     return {
@@ -197,16 +197,16 @@ def stored(line_no: int, said: str, heard: Heard) -> dict[str, object]:
     }
 
 
-def loaded(row: dict[str, object]) -> tuple[str, Heard]:
+def loaded(row: dict[str, object]) -> tuple[str, SessionAnswer]:
     """(statement, answer) of a kept one; an answer of a form that is not known is none."""
     answer = row.get("answer")
     place = _place(row) if row.get("quote") else None
     why = str(row.get("why") or "")
     if answer == "supported":
-        return str(row.get("text")), Heard("supported", why, place)
+        return str(row.get("text")), SessionAnswer("supported", why, place)
     if answer == "contradicted":
-        return str(row.get("text")), Heard("contradicted", why, place)
-    return str(row.get("text")), Heard("unsupported", why, place)
+        return str(row.get("text")), SessionAnswer("contradicted", why, place)
+    return str(row.get("text")), SessionAnswer("unsupported", why, place)
 
 
 def _place(row: dict[str, object]) -> Citation:

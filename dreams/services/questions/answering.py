@@ -278,17 +278,18 @@ def _refuse_beside_approved(proposal: Proposal, edits: Sequence[Edit], present: 
 
 
 def _takes_answers(proposal: Proposal) -> bool:
-    """As `_still_open`, and no submit of it is under way: what is answered meanwhile waits for the next one."""
+    """What is answered while a dream's proposal is submitted waits for the next submit."""
     try:
-        review.hold_open(proposal)
+        return _still_open(proposal)
     except ReviewRefused:
         return False
-    return True
 
 
 def _still_open(proposal: Proposal) -> bool:
-    """Locks the row: no submit slips in between."""
+    """Locks the row: no submit slips in between. Raises ReviewRefused while one is under way."""
     state = Proposal.objects.select_for_update().values_list("state", flat=True).get(pk=proposal.pk)
+    if state == Proposal.State.OPEN:
+        review.hold_open(proposal)
     return state == Proposal.State.OPEN
 
 

@@ -18,6 +18,7 @@ from dreams.services.review.deciding import (
     log_secrets_shown,
     mark_viewed,
     refuse_open_findings,
+    refuse_undecided,
     select,
     together,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "preview_edit",
     "refuse",
     "refuse_open_findings",
+    "refuse_undecided",
     "select",
     "submit",
     "together",

@@ -373,6 +373,17 @@ def _is_unsettled(finding: Finding) -> bool:
     )
 
 
+def refuse_undecided(proposal: Proposal) -> None:
+    """Raises ReviewRefused for an open review with no verdict at all; one that has no changes left may be closed."""
+    hunks = Hunk.objects.filter(file__proposal=proposal)
+    if not hunks.exists() or hunks.exclude(verdict=Hunk.Verdict.PENDING).exists():
+        return
+    raise ReviewRefused(
+        f"Nothing of {proposal.public_id} is decided yet, so nothing was written and the review stays open. Approve or reject "
+        f"changes on its page, or: decide {proposal.public_id} --approve"
+    )
+
+
 def refuse_open_findings(proposal: Proposal, hunks: Iterable[Hunk] | None = None) -> None:
     """Look again at exactly what is approved (or `hunks`): a rejected part may have been where something was kept.
 

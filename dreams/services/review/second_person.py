@@ -19,7 +19,9 @@ from dreams.services.review.deciding import Actor, ReviewRefused, decide, hold_o
 from dreams.services.review.submitting import leave_out
 
 WHY = "a second person must approve it"
-CHANGED = "This changed since you opened the page, so nothing was approved. Look at it again."
+CHANGED = "This changed since you looked at it, so nothing was approved. Look at it again."
+BOTH = "You approved this yourself. Somebody else must be the second person."
+BOTH_BY_COMMAND = "What is given by command is the owner’s, who approved this already. Somebody else must be the second person."
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,9 @@ def agree(proposal: Proposal, seen: str, reviewer: Actor) -> None:
     with transaction.atomic():
         waits = _held(proposal, seen)
         if reviewer.name in waits.by:
-            raise ReviewRefused("You approved this yourself. Somebody else must be the second person.")
+            raise ReviewRefused(BOTH)
+        if reviewer.by_command and login.ensure_owner().get_username() in waits.by:
+            raise ReviewRefused(BOTH_BY_COMMAND)
         for file in waits.files:
             FileChange.objects.filter(pk=file.pk).update(
                 seconded_by=reviewer.name, seconded_sha=file.state_sha

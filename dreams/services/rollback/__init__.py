@@ -1,6 +1,260 @@
-"""Undo: a dream, a file or a hunk, at once or much later, also after other edits."""
+"""Undo: a dream, a file or a hunk, at once or much later, also after other edits; a proposal of its own, through the same
+door as everything else. `previewing` says what it would do.
 
-from dreams.services.rollback.previewing import NothingToUndo, Preview, Selection, UndoneFile, preview
-from dreams.services.rollback.undoing import propose, rollback
+Where nothing else has touched a file it comes back exactly: bytes, mode and mtime, and a folder's mtime with it.
+"""
 
-__all__ = ["NothingToUndo", "Preview", "Selection", "UndoneFile", "preview", "propose", "rollback"]
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from django.db import transaction
+from django.utils import timezone
+
+from dreams.engines import drafts
+from dreams.engines.types import Edit
+from dreams.lib import locks
+from dreams.lib.files import safefs, text, workspace
+from dreams.lib.secrets.redact import redact
+from dreams.lib.storage import journal
+from dreams.models import FileChange, Hunk, Proposal, Version
+from dreams.services import policies, project_lock, proposals, review
+from dreams.services.apply import writing
+from dreams.services.apply.applying import ApplyReport, Waiting, Written
+from dreams.services.apply.writing import Order
+from dreams.services.memories import syncing
+from dreams.services.proposals import rebase
+from dreams.services.review import Actor
+from dreams.services.rollback.previewing import (
+    EVERYTHING,
+    NothingToUndo,
+    Preview,
+    Selection,
+    UndoneFile,
+    preview,
+    preview_of,
+)
+
+__all__ = [
+    "EVERYTHING",
+    "NothingToUndo",
+    "Preview",
+    "Selection",
+    "UndoneFile",
+    "preview",
+    "propose",
+    "rollback",
+]
+
+
+def rollback(
+    proposal: Proposal,
+    reviewer: Actor,
+    selection: Selection = EVERYTHING,
+    *,
+    reason: str = "",
+    never_again: bool = False,
+) -> ApplyReport:
+    """Undo `selection`. On a conflict nothing is written, and the report names it.
+
+    `never_again`: what is undone is not proposed again while its inputs are the same. The sessions of an undone
+    dream are given back. Raises NothingToUndo, review.ReviewRefused, holds.ProjectBusy.
+    """
+    writing.recover_first()
+    project = proposal.project
+    with project_lock.hold(project, "rollback", keep_dir_mtime=True) as held:
+        snapshot = workspace.take(syncing.memory_dir(project))
+        syncing.sync(project, snapshot)
+        planned = preview_of(proposal, selection, snapshot)
+        _refuse_unread(planned, snapshot)
+        if planned.conflicts:
+            held.release_keeping_clock()
+            return _conflict_report(planned)
+        _withdraw(proposal)
+        made = _propose(planned, reviewer, reason, snapshot)
+        order = _order(planned, made, reviewer, reason, snapshot)
+        undone = tuple(hunk.pk for hunk in planned.hunks)
+        try:
+            result = writing.write(replace(order, undone=undone, never_again=never_again), held)
+        except BaseException:
+            _withdraw(proposal)
+            raise
+        if result.status != "applied":
+            _withdraw(proposal)
+        _release(held, result)
+    return ApplyReport(
+        applied=tuple(Written(item.path, item.sha256) for item in result.applied),
+        conflicts=tuple(Waiting(c.path, c.why) for c in result.conflicts),
+        untouched=result.untouched,
+        said=result.said,
+        error=result.error,
+        proposal=made.public_id,
+    )
+
+
+def propose(
+    proposal: Proposal,
+    reviewer: Actor,
+    selection: Selection,
+    *,
+    reason: str = "",
+    never_again: bool = False,
+) -> Proposal:
+    """An undo that a person wants to look at or whose conflicts they want to solve: an open proposal, not applied.
+
+    What it means for `proposal` is told when it is written (`writing.taken_back`).
+    """
+    snapshot = workspace.take(syncing.memory_dir(proposal.project))
+    syncing.sync(proposal.project, snapshot)
+    planned = preview_of(proposal, selection, snapshot)
+    _refuse_unread(planned, snapshot)
+    made = _propose(planned, reviewer, reason, snapshot)
+    for file in planned.conflicts:
+        change = FileChange.objects.get(proposal=made, path=file.path)
+        rebase.remember_conflict(change, rebase.Sides(file.applied, file.now, file.wanted))
+    taken_back = writing.TakenBack(tuple(hunk.pk for hunk in planned.hunks), never_again, redact(reason))
+    made.undo_asked = asdict(taken_back)
+    made.save(update_fields=["undo_asked"])
+    return made
+
+
+def _withdraw(proposal: Proposal) -> None:
+    """Undos of it that were stopped, or broke off, before anything was written: nobody waits for them any more."""
+    for made in proposal.undone_by.filter(state=Proposal.State.SUBMITTED, applications__isnull=True):
+        if not writing.interrupted(made):
+            Proposal.objects.filter(pk=made.pk, state=Proposal.State.SUBMITTED).update(
+                state=Proposal.State.REJECTED, closed_at=timezone.now()
+            )
+
+
+def _refuse_unread(planned: Preview, snapshot: workspace.Snapshot) -> None:
+    """A file that is there and cannot be read would count as gone. Raises review.ReviewRefused."""
+    unread = {file.path: why for file in planned.files if (why := snapshot.unread(file.path))}
+    if unread:
+        named = ", ".join(f"{path} ({why})" for path, why in sorted(unread.items()))
+        raise review.ReviewRefused(
+            f"Nothing was written: {named} cannot be read now. Make it readable, then try again."
+        )
+
+
+def _propose(planned: Preview, reviewer: Actor, reason: str, snapshot: workspace.Snapshot) -> Proposal:
+    """The undo as a proposal: approved and submitted where nothing is in conflict."""
+    before = snapshot.contents()
+    after = dict(before)
+    for file in planned.files:
+        if file.offered is None:
+            after.pop(file.path, None)
+        else:
+            after[file.path] = file.offered
+    label = planned.proposal.dream.public_id if planned.proposal.dream else planned.proposal.public_id
+    why = reason or f"Undo of {label}."
+    edits = [
+        Edit(path, _text(before.get(path)), _text(after.get(path)), f"undo:{label}", "undo", why)
+        for path in sorted(before.keys() | after.keys())
+        if before.get(path) != after.get(path)
+    ]
+    origin = proposals.Origin(
+        Proposal.Origin.ROLLBACK,
+        actor=reviewer.name,
+        summary=why,
+        undoes=planned.proposal,
+        restored={file.path: file.restored for file in planned.files},
+        written_at_once=not planned.conflicts,
+    )
+    # Its rows first: a transaction around the checks, too, would keep everybody else from writing.
+    made = proposals.create(planned.proposal.project, origin, drafts.draft(before, after, edits), before)
+    with transaction.atomic():
+        policies.undone(planned.proposal, planned.hunks, actor=reviewer.name)
+        if not planned.conflicts:
+            hunks = review.select(made)
+            review.decide(made, hunks, Hunk.Verdict.APPROVED, reviewer, reason=reason)
+            # An undo is its own approval: what was there before needs no one's leave to come back.
+            Proposal.objects.filter(pk=made.pk).update(
+                state=Proposal.State.SUBMITTED, submitted_at=timezone.now(), submitted_by=reviewer.name
+            )
+            made.refresh_from_db()
+    return made
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "surrogateescape")
+
+
+def _order(
+    planned: Preview, made: Proposal, reviewer: Actor, reason: str, snapshot: workspace.Snapshot
+) -> Order:
+    ops = [
+        journal.FileOp(
+            path=file.path,
+            expected=snapshot.files[file.path].sha256 if file.path in snapshot.files else None,
+            data=file.result,
+            mode=file.restored.mode,
+            mtime_ns=file.restored.mtime_ns,
+        )
+        for file in planned.files
+        if file.changes
+    ]
+    whole = _whole_application(planned)
+    if whole and "" in whole.dirs_made:
+        ops += _lock_file_too(syncing.memory_dir(planned.proposal.project))
+    return Order(
+        proposal=made,
+        reviewer=reviewer,
+        ops=tuple(ops),
+        hunks=tuple(Hunk.objects.filter(file__proposal=made).values_list("pk", flat=True)),
+        origin=Version.Origin.ROLLBACK,
+        reason=reason,
+        remove_dirs=whole.dirs_made if whole else (),
+        dir_states=whole.dirs_before if whole else {},
+        directory=snapshot.identity,
+    )
+
+
+def _lock_file_too(folder: Path) -> list[journal.FileOp]:
+    """A directory that the apply had made goes with its lock file, which would keep it from being empty."""
+    with suppress(OSError, safefs.SafeFsError), safefs.Root.open(folder) as root:
+        return [journal.FileOp(locks.LOCK_NAME, text.sha256(root.read_bytes(locks.LOCK_NAME)), None)]
+    return []
+
+
+def _whole_application(planned: Preview) -> journal.Result | None:
+    """The journal's result, where this undo takes back all of one application: then its folders come back too."""
+    applications = list(planned.proposal.applications.all())
+    if len(applications) != 1 or not all(file.is_exact for file in planned.files):
+        return None
+    written = set(applications[0].files.values_list("path", flat=True))
+    if written - {file.path for file in planned.files if file.restored.mtime_ns or file.wanted is None}:
+        return None
+    entry = journal.read_journal(writing.journal_dir(), applications[0].journal_id)
+    if entry and entry.state == "damaged":
+        # It cannot be read now. The folders that it made are in the database, too; their times of before are not.
+        made = tuple(applications[0].made_dirs)
+        return journal.Result(entry.plan_id, entry.target_dir, "applied", dirs_made=made)
+    return entry.result if entry and entry.result and entry.state == "applied" else None
+
+
+def _release(held: locks.Held, result: journal.Result) -> None:
+    """A directory that the apply had made is removed with its lock file; else the clock is kept."""
+    if "" in result.dirs_removed:
+        held.rewind()
+    else:
+        held.release_keeping_clock()
+
+
+def _conflict_report(planned: Preview) -> ApplyReport:
+    return ApplyReport(
+        conflicts=tuple(
+            Waiting(
+                file.path,
+                "it was changed in the same place since; solve it in the page"
+                if file.now is not None
+                else "it is gone since; solve it in the page",
+            )
+            for file in planned.conflicts
+        ),
+        untouched=tuple(file.path for file in planned.files if file.merged is None),
+        said=("Nothing was written.",),
+        proposal=planned.proposal.public_id,
+    )

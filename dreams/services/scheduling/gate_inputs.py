@@ -32,7 +32,9 @@ class Many:
 
     @classmethod
     def of(cls, projects: Sequence[Project]) -> Many:
-        holds = {row.project_id: row for row in LockHold.objects.filter(project__in=projects)}
+        holds = {
+            row.project_id: row for row in LockHold.objects.filter(project__host=hosts.host())
+        }  # a few at most
         dreamt = [project for project in projects if project.inputs_hash]
         return cls(holds, reading.fingerprints(dreamt) if dreamt else {})
 
@@ -154,6 +156,9 @@ def _memory_switch(project: Project) -> gates.Switch:
 
 def _clock(project: Project) -> int | None:
     """The lock file's mtime; for a directory that does not exist yet, what our last dream left in the database."""
+    plain = locks.plain_mtime_ns(project.memory_dir)
+    if plain is not None:
+        return plain
     folder = Path(project.memory_dir)
     found = locks.last_consolidated_ns(folder)
     return _clock_seen(project) if found is None and not folder.exists() else found
@@ -245,4 +250,4 @@ def _lock(project: Project, config: conf.Config, now: dt.datetime, many: Many | 
     row = many.holds.get(project.pk) if many else LockHold.objects.filter(project=project).first()
     known = process.ProcessIdentity(row.pid, row.process_started) if row else None
     stale = dt.timedelta(minutes=config.lock_stale_minutes)
-    return locks.status(Path(project.memory_dir).resolve(), now, known=known, stale_after=stale)
+    return locks.status(project.memory_dir, now, known=known, stale_after=stale)

@@ -11,7 +11,6 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast, Coalesce
@@ -128,7 +127,7 @@ def _next(
         facts_of(project, everywhere, now),
         last_scan_at=None,
         clock=lambda: to_ns(project.last_consolidated_at) if project.last_consolidated_at else None,
-        sessions=lambda: _as_facts(tally, now),
+        sessions=lambda: tally,
     )
     config = everywhere.gate_config(project)
     results = gates.evaluate(facts, config, now, stop_at_first=False, names=_FROM_ROWS)
@@ -137,21 +136,13 @@ def _next(
 
 def counted_sessions(
     project: Project, facts: gates.Facts, tally: Tally, now: dt.datetime
-) -> Iterable[gates.SessionFact]:
+) -> Iterable[gates.SessionFact] | Tally:
     """A project's sessions for the rule that counts them, from what was counted for many projects in one query; its own
     rows where the lock file on disk says something else than the row that was counted by."""
     seen = project.last_consolidated_at
     if from_ns(facts.clock() or 0) != (seen or from_ns(0)) or tally.plain + tally.corrected >= ENOUGH:
         return facts.sessions()
-    return _as_facts(tally, now)
-
-
-def _as_facts(tally: Tally, now: dt.datetime) -> list[gates.SessionFact]:
-    """As many sessions as were counted, for a rule that counts them."""
-    corrected, plain = min(tally.corrected, ENOUGH), min(tally.plain, ENOUGH)
-    fact = partial(gates.SessionFact, root_id="", mtime_ns=to_ns(now), given_back=True)
-    left_out = [fact("", live=True)] * min(tally.live, ENOUGH) + [fact("", own=True)] * min(tally.own, ENOUGH)
-    return left_out + [fact(str(number), corrected=number < corrected) for number in range(corrected + plain)]
+    return tally
 
 
 def _as_judged(row: GateEvaluation | None, now: dt.datetime) -> list[gates.GateResult]:

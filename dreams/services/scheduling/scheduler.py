@@ -33,7 +33,7 @@ from dreams.services.search import index
 log = logging.getLogger(__name__)
 
 SCHEDULE_NAME = "memoryweb tick"
-INDEX_SECONDS = 10.0
+INDEX_SECONDS = 10.0  # of a tick, which comes every 60: the rest is a task of its own
 INDEXING, INDEX_TASK_SECONDS = "indexing", 50
 EVERY = dt.timedelta(minutes=1)
 LAST_TICK = "memoryweb:last-tick"
@@ -354,8 +354,22 @@ def _finish_applies() -> None:
 def _worker_is_dead(dream: DreamRun, now: dt.datetime) -> bool:
     if dream.worker_pid is None or not process.is_alive(dream.worker_pid, dream.worker_started):
         return True
-    # It lives but does not keep its lease: it hangs where no signal reaches it. Its lock goes stale by itself.
-    return dream.lease_until is not None and now - dream.lease_until > dreaming.LEASE * 4
+    return dream.lease_until is not None and _does_not_keep(dream, dream.lease_until, now)
+
+
+def _does_not_keep(dream: DreamRun, lease: dt.datetime, now: dt.datetime) -> bool:
+    """It lives but does not keep its lease: it hangs where no signal reaches it. Its lock goes stale by itself.
+
+    A machine that wakes up finds every lease over: only one that is still the same a lease later is not kept.
+    """
+    if now - lease <= dreaming.LEASE * 4:
+        return False
+    key = f"memoryweb:lease-over:{dream.public_id}"
+    found = cache.get(key)
+    if found is None or found[0] != lease.isoformat() or now < dt.datetime.fromisoformat(found[1]):
+        cache.set(key, [lease.isoformat(), now.isoformat()], 3600)
+        return False
+    return now - dt.datetime.fromisoformat(found[1]) > dreaming.LEASE
 
 
 def _hand_out_again(dream: DreamRun, now: dt.datetime) -> None:

@@ -28,7 +28,7 @@ from dreams.models import (
     Session,
     Version,
 )
-from dreams.services import blobs, open_ends, session_notes
+from dreams.services import blobs, session_notes
 from dreams.services.search.index import earlier, is_common, matching, pasted_text, surely
 from dreams.services.search.query import CANDIDATES, FEW, Kind, Query, normal, spans
 
@@ -279,7 +279,7 @@ def sessions(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet
 def session_hits(rows: Iterable[Session], query: Query) -> list[SessionHit]:
     found = list(rows)
     notes = session_notes.texts(row.pk for row in found)
-    tasks = open_ends.of_sessions(row.pk for row in found)
+    tasks = session_notes.open_ends_of(row.pk for row in found)
     return [_session_hit(row, notes.get(row.pk, ()), tasks.get(row.pk, ()), query) for row in found]
 
 

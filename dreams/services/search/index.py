@@ -21,7 +21,7 @@ from django.utils import timezone
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.models import HistoryPrompt, InstructionText, Prompt, SearchText, Session, Version
-from dreams.services import blobs, open_ends, session_notes
+from dreams.services import blobs, session_notes
 from dreams.services.search import postgresql, sqlite
 from dreams.services.search.query import CANDIDATES, Kind, fold
 
@@ -272,7 +272,7 @@ def _keep(kind: Kind, texts_of: Iterable[tuple[int, str]]) -> None:
 def _take_titles() -> bool:
     """As `_take_prompts`: titles, each with its session's notes and open ends. A title may be what was typed, so it is redacted too."""
     rows = list(_waiting_titles().order_by("touched_at").values_list("pk", "title")[:PROMPTS_AT_ONCE])
-    notes, tasks = session_notes.texts(pk for pk, _ in rows), open_ends.of_sessions(pk for pk, _ in rows)
+    notes, tasks = session_notes.texts(pk for pk, _ in rows), session_notes.open_ends_of(pk for pk, _ in rows)
     found = []
     for pk, title in rows:
         lines = (title, *notes.get(pk, ()), *(task.subject for task in tasks.get(pk, ())))

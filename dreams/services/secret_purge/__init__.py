@@ -1,18 +1,35 @@
-"""Secrets in memory: where they stand, a proposal that takes them out of the files, and a purge of all that was kept.
+"""Secrets in memory: a proposal that takes them out of the files, and the one rewrite of what was kept, asked for by a
+person, audited. `looking` says where they stand.
 
-`looking` finds them, `purging` proposes their removal, and is the one rewrite of what was kept.
+Each kept text that holds it is replaced by the same text with `[redacted: rule]` in its place: versions, proposals,
+edits, quotes, the search index, journals and the project's git history; copies of the database that were made before an
+update are removed. The intention names texts by sha256 only, so that a crash at any step is finished by `resume`.
+
+What it does not reach, and the page says so: the agent's own transcripts, exports, and backups that somebody made before.
 """
 
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from dreams.findings import secrets
+from dreams.lib.files import text
+from dreams.lib.files.text import plural
+from dreams.lib.secrets.redact import values, without
+from dreams.lib.secrets.spotting import spans
+from dreams.lib.storage import history, journal
+from dreams.models import FileChange, Hunk, Project, Proposal, Purge
+from dreams.services import auditlog, blobs, database, host_key, hosts
+from dreams.services.apply import writing
+from dreams.services.memories import hand_edits, syncing
+from dreams.services.review import Actor
+from dreams.services.secret_purge import looking
 from dreams.services.secret_purge.looking import Leak, Leaks, look
-from dreams.services.secret_purge.purging import (
-    Purged,
-    PurgeRefused,
-    ids_at,
-    places_of,
-    propose,
-    purge,
-    resume,
-)
 
 __all__ = [
     "Leak",
@@ -26,3 +43,241 @@ __all__ = [
     "purge",
     "resume",
 ]
+
+
+# A proposal that takes the secrets out of memories as they are. Nothing is written before a person submits
+# it.
+
+
+def propose(project: Project, reviewer: Actor, paths: Collection[str] = ()) -> Proposal | None:
+    """An open proposal for `paths`, or for every memory with a secret: the one that waits undecided, if it is the same.
+
+    None where there is no secret. Raises manual.Stale.
+    """
+    syncing.refresh(project)
+    before: dict[str, bytes | None] = {}
+    after: dict[str, bytes | None] = {}
+    taken: set[str] = set()
+    for path, data in sorted(syncing.contents(project).items()):
+        content = text.decode(data)
+        found = values(content)
+        if not found or (paths and path not in paths):
+            continue
+        taken |= found.keys()
+        before[path], after[path] = data, text.encode(without(content, found))
+    if not after:
+        return None
+    waiting = _waiting(project, {path: text.sha256(data) for path, data in after.items() if data})
+    if waiting:
+        return waiting
+    reason = f"Takes {plural(len(taken), 'secret')} out of {plural(len(after), 'memory', 'memories')}."
+    change = hand_edits.Change(Proposal.Origin.REDACTION, "edit", reason, after, before, apart=True)
+    return hand_edits.propose(project, change, reviewer)
+
+
+def _waiting(project: Project, wanted: Mapping[str, str]) -> Proposal | None:
+    """Asked for twice it is proposed once: a second proposal would hold the secret, and every purge, up."""
+    rows = Proposal.objects.filter(
+        project=project, origin=Proposal.Origin.REDACTION, state=Proposal.State.OPEN
+    )
+    undecided = rows.exclude(
+        files__hunks__verdict__in=[v for v in Hunk.Verdict.values if v != Hunk.Verdict.PENDING]
+    )
+    for row in undecided.prefetch_related("files"):
+        if {file.path: file.new_sha for file in row.files.all()} == wanted:
+            return row
+    return None
+
+
+log = logging.getLogger(__name__)
+#: A shorter value stands in too many words by chance to be replaced wherever it stands.
+SHORTEST = 6
+
+
+class PurgeRefused(Exception):
+    """A purge cannot be done now; the message says why and what to do first. Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """How many texts were replaced; `waits` names histories that could not be rewritten yet."""
+
+    texts: int
+    waits: tuple[str, ...]
+
+
+def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason: str = "") -> Purged:
+    """Take the secrets with these ids (`looking.Leak.id`) out of all that is kept of `project`.
+
+    Raises PurgeRefused while one still stands in a memory or in an open proposal.
+    """
+    host_key.use()
+    texts = dict(looking.contents_of(project))
+    values = _values(texts.values(), set(wanted))
+    if not values:
+        raise PurgeRefused("No stored text has that secret any more; there is nothing to purge.")
+    _refuse_if_it_stands(project, values)
+    new = {sha: without(content, values) for sha, content in texts.items() if _holds(content, values)}
+    _refuse_if_it_waits(project, new)
+    replaced = {sha: text.sha256(text.encode(content)) for sha, content in new.items()}
+    _keep_replacements(project, new)
+    with _really_gone(), transaction.atomic():
+        made = Purge.objects.create(
+            at=timezone.now(),
+            actor=reviewer.name,
+            by_command=reviewer.by_command,
+            reason=without(reason, values)[:500],
+            replaced=replaced,
+            histories=[project.history_key],
+        )
+        looking.rename(project, replaced)
+        looking.drop(sha for sha, content in looking.unnamed() if _holds(content, values))
+        looking.scrub(project, values)
+        auditlog.record(
+            "history.purged",
+            actor=reviewer.name,
+            project=project,
+            object_id=str(made.pk),
+            by_command=reviewer.by_command,
+            reason=without(reason, values)[:500],
+            replaced=replaced,
+        )
+    waits = _finish(made)
+    return Purged(len(replaced), waits)
+
+
+def places_of(project: Project, wanted: Collection[str]) -> list[list[str | int]]:
+    """A place of each secret with one of these ids, by which another host can name it: sha256 of a kept text, start, end."""
+    host_key.use()
+    found: dict[str, list[str | int]] = {}
+    for sha, content in looking.contents_of(project):
+        for span in spans(content):
+            name = secrets.fingerprint(content[span.start : span.end])
+            if name in wanted and name not in found:
+                found[name] = [sha, span.start, span.end]
+    return list(found.values())
+
+
+def ids_at(project: Project, places: Collection[Sequence[str | int]]) -> set[str]:
+    """This host's ids of the secrets at these places. What is no secret in a kept text of `project` has none."""
+    host_key.use()
+    asked = {tuple(place) for place in places}
+    return {
+        secrets.fingerprint(content[span.start : span.end])
+        for sha, content in looking.contents_of(project)
+        if any(sha == place[0] for place in asked)
+        for span in spans(content)
+        if (sha, span.start, span.end) in asked
+    }
+
+
+def resume() -> list[str]:
+    """Finish purges that a crash or a busy history interrupted; what was done, a line each."""
+    said = []
+    elsewhere = set(Project.objects.exclude(host=hosts.host()).values_list("history_key", flat=True))
+    for made in Purge.objects.filter(done_at__isnull=True):
+        if elsewhere.intersection(made.histories):
+            continue  # its history is on the disk of another host, which finishes it
+        waits = _finish(made)
+        what = plural(len(made.replaced), "text")
+        said.append(
+            f"A purge of {what} still waits: {'; '.join(waits)}" if waits else f"Finished a purge of {what}."
+        )
+    return said
+
+
+def _values(contents: Collection[str], wanted: Collection[str]) -> dict[str, str]:
+    """Secret → rule, for those whose id is wanted."""
+    found: dict[str, str] = {}
+    for content in contents:
+        for span in spans(content):
+            value = content[span.start : span.end]
+            if len(value) >= SHORTEST and value not in found and secrets.fingerprint(value) in wanted:
+                found |= dict.fromkeys([value, *_lines(value)], span.rule)
+    return found
+
+
+def _lines(value: str) -> list[str]:
+    """The lines of a key block, which a ledger quotes one by one; its frame is no secret."""
+    lines = [line.strip() for line in value.splitlines()]
+    return [
+        line for line in lines if len(lines) > 1 and len(line) >= SHORTEST and not line.startswith("-----")
+    ]
+
+
+def _holds(content: str, values: Collection[str]) -> bool:
+    return any(value in content for value in values)
+
+
+def _refuse_if_it_stands(project: Project, values: Collection[str]) -> None:
+    syncing.refresh(project)
+    standing = [path for path, data in syncing.contents(project).items() if _holds(text.decode(data), values)]
+    if standing:
+        raise PurgeRefused(
+            f"It is still in {', '.join(sorted(standing)[:5])}. Remove it there first (redact), then purge."
+        )
+
+
+def _refuse_if_it_waits(project: Project, texts: Collection[str]) -> None:
+    states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
+    waiting = FileChange.objects.filter(proposal__project=project, proposal__state__in=states)
+    named = waiting.filter(base_sha__in=texts) | waiting.filter(new_sha__in=texts)
+    first = named.select_related("proposal").first()
+    if first is not None:
+        raise PurgeRefused(
+            f"The open proposal {first.proposal.public_id} still holds it. Decide on that and submit it first."
+        )
+
+
+def _keep_replacements(project: Project, new: Mapping[str, str]) -> None:
+    data = [text.encode(content) for content in new.values()]
+    blobs.put_many(data)
+    with syncing.open_history(project) as store:
+        store.put_many(data)
+
+
+def _finish(made: Purge) -> tuple[str, ...]:
+    """The steps outside the database; what still waits, with the reason."""
+    waits = []
+    for key in list(made.histories):
+        try:
+            _rewrite(made, key)
+        except (history.HistoryError, journal.JournalBusy, OSError) as error:
+            log.warning("purge %s of history %s: %s", made.pk, key, error)
+            waits.append(str(error))
+            continue
+        made.histories.remove(key)
+        made.save(update_fields=["histories"])
+    if not waits:
+        database.forget_copies()
+        journal.forget_texts(writing.journal_dir(), list(made.replaced))
+        Purge.objects.filter(pk=made.pk).update(done_at=timezone.now())
+    return tuple(waits)
+
+
+def _rewrite(made: Purge, key: str) -> None:
+    project = Project.objects.filter(history_key=key).first()
+    if project is None:
+        return
+    with syncing.open_history(project) as store:
+        store.recover()
+        kept = blobs.get_many(made.replaced.values())
+        instead = {old: kept[new] for old, new in made.replaced.items() if store.has(old)}
+        if instead:
+            store.purge(list(instead), made.reason or "A secret", made.actor or "owner", made.at, instead)
+
+
+class _really_gone:
+    """SQLite leaves what was deleted in its free pages and its write-ahead log, unless told otherwise."""
+
+    def __enter__(self) -> None:
+        self._run("PRAGMA secure_delete=ON")
+
+    def __exit__(self, *_: object) -> None:
+        self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._run("PRAGMA secure_delete=OFF")
+
+    def _run(self, statement: str) -> None:
+        if connection.vendor == "sqlite" and not connection.in_atomic_block:
+            with connection.cursor() as cursor:
+                cursor.execute(statement)

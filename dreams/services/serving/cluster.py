@@ -30,6 +30,7 @@ from django_q.signals import post_execute_in_worker, post_spawn, pre_execute
 
 from dreams.lib import process
 from dreams.services import database
+from dreams.services.discovery import watching
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
 
@@ -64,8 +65,8 @@ def _signal_all(group: int, number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-QUIET_SECONDS = 120.0
-_SLOTS = 1024
+QUIET_SECONDS = 120.0  # two ticks, each of which begins a task
+_SLOTS = 1024  # a worker's is its id modulo this
 
 
 class Pulse:
@@ -161,7 +162,7 @@ def fail_in_one_line() -> None:
 
 
 LOOK_SECONDS = 0.2
-GRACE_SECONDS = 2.0
+GRACE_SECONDS = 2.0  # between asking a group to end and ending it
 # Longer than the main process needs to end the group in an orderly way.
 ORPHAN_SECONDS = 4.0
 #: Exit codes that the supervisor tells apart.
@@ -216,6 +217,9 @@ class _Run:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._tell)
         cluster.start()
+        # After the queue's processes were forked: none of them has a copy of its thread.
+        watcher = watching.Watcher(_look_early)
+        watcher.start()
         code = 0
         while not self._over():
             if not cluster.sentinel.is_alive():
@@ -225,7 +229,9 @@ class _Run:
                 sys.stderr.write("The queue's workers no longer take tasks; it is being restarted.\n")
                 code = HANGS
                 break
+        watcher.tell_to_stop()
         end_group(os.getpgid(0), GRACE_SECONDS)
+        watcher.stop()
         return code
 
     def _tell(self, number: int, frame: FrameType | None) -> None:
@@ -255,6 +261,12 @@ def _end_with_parent(parent: int) -> None:
     select.select([parent], [], [])
     time.sleep(ORPHAN_SECONDS)
     os.killpg(os.getpgid(0), signal.SIGKILL)
+
+
+def _look_early(folders: list[str]) -> None:
+    from django_q.tasks import async_task  # noqa: PLC0415 - as above
+
+    async_task("dreams.tasks.look", folders, cluster=cluster_name(host()), task_name="look")
 
 
 def begin() -> None:

@@ -29,9 +29,9 @@ from dreams.services.upkeep import recovery
 from memoryweb import BASE_DIR, typed, version
 
 COMMAND = (sys.executable, "-m", "memoryweb", "cluster", "--parent-on-stdin")
-FIRST_WAIT = 1.0
+FIRST_WAIT = 1.0  # seconds before the queue is started again, doubled each time
 LONGEST_WAIT = 30.0
-HEALTHY_SECONDS = 60.0
+HEALTHY_SECONDS = 60.0  # after which a queue counts as well, and the waits begin anew
 
 
 class Supervisor:

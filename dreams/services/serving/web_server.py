@@ -24,7 +24,7 @@ from django.core.management import call_command
 
 from memoryweb import version
 
-TRIES = 100
+TRIES = 100  # ports, from the usual one on
 
 
 class CannotListen(Exception):
@@ -187,7 +187,7 @@ def clear() -> None:
 # The web server: waitress, in a thread of this process.
 
 
-THREADS = 8
+THREADS = 8  # for a few people and their pages' own requests; chosen
 
 
 class _Server(Protocol):

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.html import conditional_escape, escape
 from django.utils.safestring import SafeString, mark_safe
 
 from dreams.lib import diff
@@ -29,17 +29,18 @@ def number(value: float) -> str:
 
 def element(name: str, inside: str = "", /, **attributes: Attribute) -> SafeString:
     """`class_` and `text_anchor` are written `class` and `text-anchor`."""
-    pairs = ((key.rstrip("_").replace("_", "-"), _value(value)) for key, value in attributes.items())
-    names = format_html_join("", ' {}="{}"', pairs)
+    # A page draws hundreds of these: `format_html` would take four times as long.
+    names = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"' for key, value in attributes.items()
+    )
     # A control character in a model's name would end the drawing for a strict reader.
-    inside = inside if isinstance(inside, SafeString) else diff.visible(inside)
-    if not inside:
-        return format_html("<{}{}/>", mark_safe(name), names)  # noqa: S308 - our own constants
-    return format_html("<{0}{1}>{2}</{0}>", mark_safe(name), names, inside)  # noqa: S308 - our own constants
+    inside = inside if isinstance(inside, SafeString) else escape(diff.visible(inside))
+    whole = f"<{name}{names}>{inside}</{name}>" if inside else f"<{name}{names}/>"
+    return mark_safe(whole)  # noqa: S308 - names are our own constants, and the rest is escaped
 
 
 def _value(value: Attribute) -> str:
-    return value if isinstance(value, str) else number(value)
+    return conditional_escape(value) if isinstance(value, str) else number(value)
 
 
 def together(parts: Iterable[str]) -> SafeString:

@@ -76,7 +76,7 @@ def used(run: DreamRun, turns: int, now: dt.datetime) -> DreamUsed:
         tokens=run.tokens,
         cost=None
         if run.unpriced_tokens and run.unpriced_tokens == run.tokens
-        else run.cost_usd or Decimal(0),
+        else run.priced_usd or Decimal(0),
         unpriced=run.unpriced_tokens,
         unpriced_models=[row.model or "unnamed model" for row in by_model if row.dollars is None],
         api=spell_ms(work.api_ms),
@@ -125,7 +125,7 @@ def _meters(run: DreamRun, turns: int, now: dt.datetime) -> list[Meter]:
         ),
     ]
     dollars = (
-        ("This dream", run.cost_usd or Decimal(0), config.max_cost_dream),
+        ("This dream", run.priced_usd or Decimal(0), config.max_cost_dream),
         ("Today, everywhere", spent.today, config.max_cost_day),
         ("This month, everywhere", spent.month, config.max_cost_month),
         ("This month, this project", spent.project_month, config.max_cost_project),

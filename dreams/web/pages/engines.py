@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.engines.anthropic import keys
-from dreams.engines.anthropic.probe import Finding
+from dreams.engines.anthropic.probe import Probed
 from dreams.engines.tokens import PriceTable, Rate, rate_for
 from dreams.lib.ages import exact
 from dreams.models import Project
@@ -91,7 +91,7 @@ class Test:
     at: dt.datetime
     model: str
     host: str
-    finding: Finding
+    finding: Probed
     is_old: bool
 
 
@@ -204,7 +204,7 @@ def _key(found: keys.KeyState, uses_model: bool) -> Check:
     return Check("Key", "bad", found.said, "A model is chosen, and its dreams will fail", found.remedy)
 
 
-def keep_test(model: str, finding: Finding) -> None:
+def keep_test(model: str, finding: Probed) -> None:
     """For the page that follows, and for everybody who looks at it later."""
     state = keys.state()
     cache.set(LAST_TEST, (timezone.now(), model, state.base_url, state.host, finding), KEPT_SECONDS)
@@ -212,7 +212,7 @@ def keep_test(model: str, finding: Finding) -> None:
 
 def last_test() -> Test | None:
     match cache.get(LAST_TEST):
-        case (dt.datetime() as at, str(model), str(base_url), str(host), Finding() as finding):
+        case (dt.datetime() as at, str(model), str(base_url), str(host), Probed() as finding):
             pass
         case _:
             return None  # none yet, or kept by another version

@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Prefetch, Q
 from django.http import QueryDict
 from django.utils import timezone
 
-from dreams.findings.budget import MANY_WITHOUT_A_DREAM
+from dreams.findings.index_limits import MANY_WITHOUT_A_DREAM
 from dreams.models import COUNTED_MEMORIES, AppliedBatch, DreamRun, Memory, Project, Proposal
 from dreams.services import hosts
 from dreams.services.inbox import waiting
@@ -106,7 +106,7 @@ class Listing:
 
 
 def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
-    everything = [item for item in waiting.waiting(now) if reader not in item.not_for]
+    everything = [item for item in waiting.waiting(now, reader) if reader not in item.not_for]
     items = [item for item in everything if item.snooze is None]
     shown = _sorted([item for item in items if _passes(item, asked)], asked.sort)
     return Listing(
@@ -172,7 +172,7 @@ def _groups(items: Sequence[Item]) -> list[Group]:
 
 def next_after(now: dt.datetime, reader: str, key: str = "") -> Item | None:
     """What `reader` can do after the item `key`, or first of all; None when nothing else waits."""
-    items = [item for item in waiting.waiting(now) if item.snooze is None and not item.host]
+    items = [item for item in waiting.waiting(now, reader) if item.snooze is None and not item.host]
     items = [item for item in items if reader not in item.not_for]
     keys = [item.key for item in items]
     at = keys.index(key) + 1 if key in keys else 0

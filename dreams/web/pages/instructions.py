@@ -9,7 +9,7 @@ from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project
 from dreams.services.memories import instructions, syncing
-from dreams.services.memories.instructions import CheckedFile, Contradiction, Report
+from dreams.services.memories.instructions import CheckedFile, Contradiction, LoadedFiles
 
 MOST_PROMOTED = 20
 DEEPEST = 4
@@ -75,7 +75,7 @@ class Page:
     """`problem` says why the folder asked for cannot be shown."""
 
     folder: str
-    report: Report
+    report: LoadedFiles
     files: list[File]
     promotions: list[Promotion]
     problem: str = ""
@@ -87,7 +87,7 @@ def page(project: Project, folder: str, text: int | None = None, line: int | Non
     try:
         report = instructions.report(project, folder)
     except instructions.NoFolder as error:
-        report, problem = Report(()), str(error)
+        report, problem = LoadedFiles(()), str(error)
     known = {row.path: row for row in project.memories.filter(gone_at__isnull=True)}
     mask = Mask.of(one.file.text for one in report.files)
     rows = project.instruction_texts.filter(pk=text) if text else project.instruction_texts.none()

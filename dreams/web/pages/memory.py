@@ -41,7 +41,6 @@ class VersionRow:
     size: int
     sha: str
     is_now: bool
-    is_removal: bool
     reason: str
     proposal: str
     dream: str
@@ -157,7 +156,6 @@ def _version(row: Version, memory: Memory, previous: int | None, reasons: Mappin
         size=row.size,
         sha=row.sha256,
         is_now=bool(row.sha256) and memory.gone_at is None and row.sha256 == memory.sha256,
-        is_removal=removed,
         reason=reasons.get(row.proposal_id or 0, ""),
         proposal=row.proposal.public_id if row.proposal else "",
         dream=row.proposal.dream.public_id if row.proposal and row.proposal.dream else "",

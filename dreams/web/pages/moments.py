@@ -60,7 +60,7 @@ class Step:
 class Loaded:
     """The index as an agent would have had it at its start."""
 
-    budget: projects.Budget
+    index: projects.IndexSize
     text: str
     warning: str
 
@@ -182,7 +182,7 @@ def _loaded(project: Project, when: dt.datetime) -> Loaded | None:
     config = conf.current(project)
     found = memdir.loaded(data, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
     return Loaded(
-        projects.budget_of_index(data, config),
+        projects.size_as_loaded(data, config),
         diff.visible(Mask.of([found.text])(found.text)),
         found.warning,
     )

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from django.db.models import Case, Count, F, IntegerField, Q, Value, When
+from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from dreams import conf
@@ -27,13 +27,14 @@ from dreams.models import (
     Session,
     Version,
 )
-from dreams.services import blobs, daily_logs, hosts, open_ends
+from dreams.services import daily_logs, hosts, session_notes
+from dreams.services.inbox.waiting import counted
 from dreams.services.memories import instructions
+from dreams.services.prepared import prepared
 from dreams.services.scheduling import gate_inputs, gates, next_dream, scheduler
 from dreams.services.scheduling.next_dream import NextDream, without_distance
-from dreams.web.pages import projects
 from dreams.web.pages.projects import ACTIVE, WAITING
-from dreams.web.paging import Listed, first_page, listed, page_of
+from dreams.web.paging import Listed, listed, page_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +240,12 @@ class Head(Counts):
 def head(project: Project) -> Head:
     config = conf.current(project)
     tally = next_dream.new_sessions([project], timezone.now())[project.pk]
-    reviews = Proposal.objects.filter(project=project, state__in=WAITING).exclude(origin=CAUGHT)
-    waiting = reviews.order_by("-created_at").first()
+    review = next(iter(_ask_review(project.pk)), ("",))[0]
     labels = conf.specs()["engine"].choices or {}
     switches = project.agent_settings
     return Head(
         **asdict(counts(project)),
-        review=waiting.public_id if waiting else "",
+        review=review,
         dreaming_on=config.dreaming,
         config=config,
         engines=[EngineChoice(value, label, value == config.engine) for value, label in labels.items()],
@@ -258,14 +258,11 @@ def head(project: Project) -> Head:
 
 
 def counts(project: Project) -> Counts:
-    """For a page beside the project's own; five queries."""
-    return Counts(
-        **_memories_counted(project),
-        **_sessions_counted(project),
-        questions=_questions(project),
-        caught=_caught(project),
-        open_ends=open_ends.of_project(project).count(),
-    )
+    """For a page beside the project's own; three queries."""
+    memories = next(iter(_ask_memories(project.pk)), (0, 0, 0, 0))
+    sessions = next(iter(_ask_sessions(project.pk)), (0, 0))
+    [others] = _ask_waiting(project.pk)
+    return Counts(*memories, *sessions, *others)
 
 
 def _asides(project: Project) -> list[Version]:
@@ -275,36 +272,53 @@ def _asides(project: Project) -> list[Version]:
     return list(rows.select_related("memory").order_by("-aside_at")[:FEW])
 
 
-def _questions(project: Project) -> int:
-    """Those that are open and were asked."""
-    return project.questions.filter(state=Question.State.OPEN, asked=True).count()
-
-
-def _caught(project: Project) -> int:
-    """Cards to review."""
-    return project.cards.filter(state=Card.State.OPEN).count()
-
-
 def _switch(value: object) -> str:
     return "not set" if value is None else "on" if value else "off"
 
 
-def _memories_counted(project: Project) -> dict[str, int]:
-    """`files` are all that are there now, indexes and logs too; `memories` without them. One query."""
+def _memories_counted(project: int) -> QuerySet[Memory, tuple[int, ...]]:
+    """In the order of `Counts`: `files` are all that are there now, indexes and logs too; `memories` without them."""
     present = Q(gone_at__isnull=True)
-    return project.memories.aggregate(
-        files=Count("pk", filter=present),
+    rows = Memory.objects.filter(project_id=project).order_by().values("project")
+    return rows.annotate(
         memories=Count("pk", filter=COUNTED_MEMORIES),
+        files=Count("pk", filter=present),
         logs=Count("pk", filter=present & Q(kind=Memory.Kind.LOG)),
         gone=Count("pk", filter=~present),
+    ).values_list("memories", "files", "logs", "gone")
+
+
+def _sessions_counted(project: int) -> QuerySet[Session, tuple[int, ...]]:
+    """Those on disk, and those of which only the row is left."""
+    rows = Session.objects.filter(project_id=project).order_by().values("project")
+    rows = rows.annotate(n=Count("pk", filter=COUNTED_SESSIONS), gone=Count("pk", filter=~COUNTED_SESSIONS))
+    return rows.values_list("n", "gone")
+
+
+def _waiting_counted(project: int) -> QuerySet[Project, tuple[int, ...]]:
+    """Questions that are open and were asked, cards to review, and tasks that agents left unfinished."""
+    asked = Question.objects.filter(project=OuterRef("pk"), state=Question.State.OPEN, asked=True)
+    cards = Card.objects.filter(project=OuterRef("pk"), state=Card.State.OPEN)
+    left = session_notes.open_ends(OuterRef("pk"))
+    counts = {
+        "questions": (asked, "project"),
+        "cards": (cards, "project"),
+        "left": (left, "session__project"),
+    }
+    return (
+        Project.objects.filter(pk=project)
+        .order_by()
+        .values_list(*(counted(rows, group) for rows, group in counts.values()))
     )
 
 
-def _sessions_counted(project: Project) -> dict[str, int]:
-    """Those on disk, and those of which only the row is left. One query."""
-    return project.sessions.aggregate(
-        sessions=Count("pk", filter=COUNTED_SESSIONS), gone_sessions=Count("pk", filter=~COUNTED_SESSIONS)
-    )
+def _to_review(project: int) -> QuerySet[Proposal, tuple[str]]:
+    rows = Proposal.objects.filter(project_id=project, state__in=WAITING).exclude(origin=CAUGHT)
+    return rows.order_by("-created_at").values_list("public_id")[:1]
+
+
+_ask_memories, _ask_sessions = prepared(_memories_counted), prepared(_sessions_counted)
+_ask_waiting, _ask_review = prepared(_waiting_counted), prepared(_to_review)
 
 
 def folders(project: Project) -> list[str]:
@@ -313,38 +327,25 @@ def folders(project: Project) -> list[str]:
     return list(rows.values_list("path", flat=True)[:MOST_FILES])
 
 
-def index_budget(project: Project, config: conf.Config) -> tuple[projects.Budget | None, int | None]:
-    """The index as the agent loads it, and its row's id; None without one."""
-    row = project.memories.filter(path="MEMORY.md", gone_at__isnull=True).first()
-    if row is None:
-        return None, None
-    data = blobs.get_many([row.sha256]).get(row.sha256)
-    found = (
-        projects.budget_of_size(row.lines, row.size, config)
-        if data is None
-        else projects.budget_of_index(data, config)
-    )
-    return found, row.pk
-
-
 def memories(
     project: Project,
     text: str = "",
     number: str | None = None,
     *,
     gone: bool = False,
+    total: int | None = None,
 ) -> Listed[MemoryRow]:
-    """The index first, then topics by their last change, then team notes and logs."""
+    """The index first, then topics by their last change, then team notes and logs. `total` as in `sessions`."""
     rows = Memory.objects.filter(project=project, gone_at__isnull=not gone)
     if text:
         rows = rows.filter(Q(path__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text))
-    return listed(page_of(rows.order_by(*LISTED), number, MEMORIES_PAGE), _memory)
+    return listed(page_of(rows.order_by(*LISTED), number, MEMORIES_PAGE, None if text else total), _memory)
 
 
 def some_memories(project: Project, total: int) -> Listed[MemoryRow]:
     """The first few of `total`, which is known: it is not counted again."""
     rows = Memory.objects.filter(project=project, gone_at__isnull=True)
-    return listed(first_page(rows.order_by(*LISTED), FEW, total), _memory)
+    return listed(page_of(rows.order_by(*LISTED), 1, FEW, total), _memory)
 
 
 def _memory(row: Memory) -> MemoryRow:
@@ -366,36 +367,43 @@ def _memory(row: Memory) -> MemoryRow:
 
 
 def sessions(
-    project: Project, text: str = "", number: str | None = None, *, gone: bool = False
+    project: Project,
+    text: str = "",
+    number: str | None = None,
+    *,
+    gone: bool = False,
+    total: int | None = None,
 ) -> Listed[SessionRow]:
+    """`total` is how many there are where that is known: they are not counted again. A search counts what it finds."""
     rows = project.sessions.filter(~COUNTED_SESSIONS if gone else COUNTED_SESSIONS)
     if text:
         rows = rows.filter(
             Q(title__icontains=text) | Q(session_id__icontains=text) | Q(branch__icontains=text)
         )
-    return listed(
-        page_of(rows.order_by("-touched_at", "-pk"), number, SESSIONS_PAGE),
-        _sessions_rows(project),
-    )
+    rows = rows.order_by("-touched_at", "-pk")
+    return listed(page_of(rows, number, SESSIONS_PAGE, None if text else total), _sessions_rows(project))
 
 
 def some_sessions(project: Project, total: int) -> Listed[SessionRow]:
     """As `some_memories`."""
     rows = project.sessions.filter(COUNTED_SESSIONS).order_by("-touched_at", "-pk")
-    return listed(first_page(rows, FEW_SESSIONS, total), _sessions_rows(project))
+    return listed(page_of(rows, 1, FEW_SESSIONS, total), _sessions_rows(project))
 
 
-def _in_review(project: Project) -> frozenset[int]:
-    """Sessions whose dream's proposal waits for a person. One query."""
-    waiting = Proposal.objects.filter(project=project, state__in=WAITING)
-    reviewed = DreamSession.objects.filter(dream__proposals__in=waiting)
-    return frozenset(reviewed.values_list("session_id", flat=True))
+def _in_review(project: int) -> QuerySet[DreamSession, tuple[int]]:
+    """Sessions whose dream's proposal waits for a person."""
+    waiting = Proposal.objects.filter(project_id=project, state__in=WAITING)
+    return DreamSession.objects.filter(dream__proposals__in=waiting).values_list("session_id")
+
+
+_ask_in_review = prepared(_in_review)
 
 
 def _sessions_rows(project: Project) -> Callable[[Session], SessionRow]:
     # The agent's registry is on disk: it is read where a session might be running, and once.
     running = cache(partial(next_dream.running, [project]))
-    return partial(_session, project, _in_review(project), running, timezone.now())
+    in_review = frozenset(pk for (pk,) in _ask_in_review(project.pk))
+    return partial(_session, project, in_review, running, timezone.now())
 
 
 def _session(

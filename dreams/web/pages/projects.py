@@ -28,6 +28,7 @@ from django.utils import timezone
 from dreams import conf
 from dreams.lib import memdir
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
+from dreams.services import blobs
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.paging import Listed, page_of
@@ -44,7 +45,7 @@ class LostRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class IndexSize:
     """The index against its limits. `exact` is False where only the file's own size is known, not what counts."""
 
     lines: int
@@ -91,18 +92,18 @@ class Budget:
         return f"Index: {self.lines:,} of {self.max_lines:,} lines, {self.size} of {self.max_size} KB"
 
 
-def budget_of_size(lines: int, size: int, config: conf.Config) -> Budget:
+def size_by_row(lines: int, size: int, config: conf.Config) -> IndexSize:
     """From a row alone, for lists: frontmatter and comments are counted too, which the agent would not."""
-    return Budget(lines, size, config.index_max_lines, config.index_max_bytes, exact=False)
+    return IndexSize(lines, size, config.index_max_lines, config.index_max_bytes, exact=False)
 
 
-def budget_of_index(data: bytes, config: conf.Config) -> Budget:
+def size_as_loaded(data: bytes, config: conf.Config) -> IndexSize:
     """As the agent loads it, with the rows that fall off."""
     found = memdir.loaded(data, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
     lost = tuple(
         LostRow(row.line_no, row.title or row.target) for row in found.rows_dropped[:MOST_ROWS_SHOWN]
     )
-    return Budget(
+    return IndexSize(
         lines=found.lines,
         bytes=found.bytes,
         max_lines=config.index_max_lines,
@@ -113,8 +114,18 @@ def budget_of_index(data: bytes, config: conf.Config) -> Budget:
     )
 
 
+def index_size(project: Project, config: conf.Config) -> tuple[IndexSize | None, int | None]:
+    """The index as the agent loads it, and its row's id; None without one."""
+    row = project.memories.filter(path="MEMORY.md", gone_at__isnull=True).first()
+    if row is None:
+        return None, None
+    data = blobs.get_many([row.sha256]).get(row.sha256)
+    found = size_by_row(row.lines, row.size, config) if data is None else size_as_loaded(data, config)
+    return found, row.pk
+
+
 M = TypeVar("M", bound=Model)
-Form = Literal["age", "number", "budget"]
+FigureKind = Literal["age", "number", "index"]
 PAGE_SIZE = 40
 
 
@@ -149,7 +160,7 @@ class Figure:
     """One cell of a row. `form` is how `_project_figure.html` writes the value."""
 
     title: str
-    form: Form
+    kind: FigureKind
     value: object
 
 
@@ -309,23 +320,23 @@ def _row(row: Project, facts: _Facts) -> ProjectRow:
         icon=state.icon,
         why=why,
         opens_at=opens_at,
-        figures=[Figure(title, form, value(row, facts)) for title, form, value in COLUMNS],
+        figures=[Figure(title, kind, value(row, facts)) for title, kind, value in COLUMNS],
         review=facts.reviews.get(row.pk, ""),
         dream=facts.dreams.get(row.pk, ""),
     )
 
 
-def _index(row: Project, facts: _Facts) -> Budget | None:
+def _index(row: Project, facts: _Facts) -> IndexSize | None:
     size = facts.index.get(row.pk)
-    return budget_of_size(*size, facts.overrides.config(row.pk)) if size else None
+    return size_by_row(*size, facts.overrides.config(row.pk)) if size else None
 
 
 #: The figures of a row, in their order: to add one, add it here, and to `_Facts` what it needs.
-COLUMNS: Sequence[tuple[str, Form, Callable[[Project, _Facts], object]]] = (
+COLUMNS: Sequence[tuple[str, FigureKind, Callable[[Project, _Facts], object]]] = (
     ("Last dream", "age", lambda row, facts: row.last_consolidated_at),
     ("New sessions", "number", lambda row, facts: facts.next[row.pk].new_sessions),
     ("Memories", "number", lambda row, facts: facts.memories.get(row.pk, 0)),
-    ("Index", "budget", _index),
+    ("Index", "index", _index),
 )
 
 

@@ -10,7 +10,7 @@ from dreams.findings.ledger import facts
 from dreams.findings.ledger.units import Unit, units_of
 from dreams.lib import diff
 from dreams.lib.files import text
-from dreams.lib.prose.recall import LeftOut, Seen
+from dreams.lib.prose.recall import NotChosen, Seen
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Project, Proposal
 from dreams.services import proposals, recalling
@@ -55,7 +55,7 @@ class Answer:
         return self.recall.bytes + self.index_size
 
     @property
-    def left_out(self) -> tuple[LeftOut, ...]:
+    def left_out(self) -> tuple[NotChosen, ...]:
         return self.recall.left_out[:MOST_LEFT_OUT]
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,10 +10,11 @@ from decimal import Decimal
 from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.engines.handover.model import ASKED
-from dreams.models import NotesRequest, Session, SessionNotes
+from dreams.models import NotesRequest, OpenEnd, Project, Session, SessionNotes
 from dreams.services import forecast, session_notes
 from dreams.services.hosts import host
 from dreams.web.hidden_secrets import shown
+from dreams.web.paging import Listed, listed, page_of
 from dreams.web.render import Resolver
 
 _LINE = re.compile(r"\(line (\d{1,9})\)")
@@ -105,3 +107,36 @@ def with_lines(text: str, instead: str) -> str:
     pieces = text.split("```")
     pieces[::2] = [_LINE.sub(instead, piece) for piece in pieces[::2]]
     return "```".join(pieces)
+
+
+OPEN_ENDS_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`session` is also what the rows are grouped by."""
+
+    session: Session
+    subject: str
+    status: str
+    begun: bool
+    blocked_by: list[str]
+    line: int
+    at: dt.datetime | None
+
+
+def page(project: Project, number: str | None) -> Listed[Row]:
+    rows = session_notes.open_ends(project).select_related("session")
+    return listed(page_of(rows, number, OPEN_ENDS_PAGE), _row)
+
+
+def _row(row: OpenEnd) -> Row:
+    return Row(
+        session=row.session,
+        subject=row.subject,
+        status=row.get_status_display(),
+        begun=row.status == OpenEnd.Status.IN_PROGRESS,
+        blocked_by=row.blocked_by,
+        line=row.line_no,
+        at=row.at,
+    )

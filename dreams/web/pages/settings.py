@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import urllib.parse
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from dreams import conf
 from dreams.engines import versions
 from dreams.models import Channel, Operation, Policy, Project
-from dreams.services import notify
+from dreams.services import agent_settings, discovery, notify
+from dreams.services.agent_settings import Change, SettingsRefused
 from dreams.services.policies import action_for, earned, table
 from dreams.services.policies.rules import Table
 from dreams.services.proposals import decisions
@@ -341,3 +344,41 @@ def _group(name: str, settings: list[Setting]) -> Group:
         advanced=[s for s in settings if s.spec.advanced],
         has_errors=any(s.error for s in settings if s.spec.advanced),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One config folder. `refused` is why its settings cannot be written; then there is no change."""
+
+    root: str
+    has_hook: bool
+    change: Change | None
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """`lines` are for whoever adds them by hand."""
+
+    lines: str
+    folders: list[Folder]
+
+
+def hook() -> Hook:
+    entry = {"type": "command", "command": agent_settings.command(), "timeout": agent_settings.TIMEOUT}
+    lines = json.dumps({"hooks": {agent_settings.EVENT: [{"hooks": [entry]}]}}, indent=2, ensure_ascii=False)
+    return Hook(lines, [_folder(root) for root in roots()])
+
+
+def roots() -> list[Path]:
+    """The config folders that are there."""
+    return [root for root in map(Path, discovery.configured_roots()) if root.is_dir()]
+
+
+def _folder(root: Path) -> Folder:
+    there = agent_settings.has_hook(root)
+    try:
+        change = agent_settings.without_hook(root) if there else agent_settings.with_hook(root)
+    except SettingsRefused as refused:
+        return Folder(str(root), there, None, str(refused))
+    return Folder(str(root), there, change)

@@ -6,8 +6,8 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, TextField
-from django.db.models.functions import Cast, Coalesce, Substr
+from django.db.models import Count, Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from dreams.lib.files.text import plural
@@ -29,6 +29,7 @@ from dreams.services.scheduling.next_dream import as_stored
 from dreams.web.charts.drawings import WEEKS, Measure, by_day, over_time
 from dreams.web.charts.shapes import Picture, short_size, size, whole
 from dreams.web.pages.moments import iso
+from dreams.web.pages.usage_sums import rows_by_day
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 
 GROWTH_DAYS = 182
@@ -58,25 +59,16 @@ def pictures(project: Project, now: dt.datetime) -> list[Picture]:
 
 
 def _sessions(project: Project, now: dt.datetime) -> tuple[dict[dt.date, int], dict[dt.date, int]]:
-    """By the day on which each was last active: those that pages count, and those that are gone from disk.
-
-    Counted in the database by ten minutes of UTC, and only those put into days: SQLite would ask Python for the day of
-    every single row.
-    """
+    """By the day on which each was last active: those that pages count, and those that are gone from disk."""
     since = now - dt.timedelta(weeks=WEEKS + 1)
-    at = Coalesce("last_at", "touched_at")
-    rows = Session.objects.filter(project=project, touched_at__gte=since).annotate(active=at)
-    rows = rows.filter(active__gte=since).order_by()
-    stamp = Substr(Cast("active", TextField()), 1, len("2026-03-01 12:3"))
+    active = Coalesce("last_at", "touched_at")
+    rows = Session.objects.filter(project=project, touched_at__gte=since).annotate(active=active)
+    days, day_of = rows_by_day(rows.filter(active__gte=since).order_by(), since, "active")
+    counted = days.values("date", "part").annotate(all=Count("pk"), here=Count("pk", filter=COUNTED_SESSIONS))
     here: dict[dt.date, int] = {}
     gone: dict[dt.date, int] = {}
-    counted = (
-        rows.annotate(stamp=stamp)
-        .values("stamp")
-        .annotate(all=Count("pk"), here=Count("pk", filter=COUNTED_SESSIONS))
-    )
-    for text, every, counts in counted.values_list("stamp", "all", "here"):
-        day = _day(dt.datetime.fromisoformat(f"{text}0").replace(tzinfo=dt.UTC))
+    for date, part, every, counts in counted.values_list("date", "part", "all", "here"):
+        day = day_of(date, part)
         here[day] = here.get(day, 0) + counts
         gone[day] = gone.get(day, 0) + every - counts
     return here, gone

@@ -20,7 +20,7 @@ from django.utils import timezone
 from dreams.engines.tokens import KINDS, Tokens, rate_for
 from dreams.models import DreamUsage, ModelRequest, RequestUsage
 from dreams.services import usage_rollups
-from dreams.services.pricing import LEDGERS, Limits, PriceBook
+from dreams.services.pricing import LEDGERS, ModelLimits, PriceBook
 
 # The shortest time for which a zone has kept a clock of its own is the month of Ramadan.
 _LOOKS = dt.timedelta(days=7)
@@ -56,7 +56,7 @@ def _midnights(since: dt.datetime) -> list[str]:
 
 KEPT_SECONDS = 40 * 86_400
 # A change of how sums are made must not meet sums that were made otherwise.
-FORM = 2
+FORM = 3
 Kept = TypeVar("Kept")
 
 
@@ -102,33 +102,37 @@ def within(spans: Sequence[Span]) -> Q:
 
 
 def _spans(since: dt.datetime) -> list[Span]:
-    """`since` to the first whole month, each month that is over, and the one that is not."""
-    this = timezone.localtime().replace(day=1).date()
+    """`since` to the first whole month, each month that is over, this one to yesterday, and what comes still."""
+    today = timezone.localtime().date()
     starts = [since]
-    while starts[-1].date() < this:
+    while starts[-1].date() < today.replace(day=1):
         later = (starts[-1].date().replace(day=28) + dt.timedelta(days=4)).replace(day=1)
-        starts.append(timezone.make_aware(dt.datetime.combine(later, dt.time())))
+        starts.append(_midnight(later))
+    yesterday = today - dt.timedelta(1)  # west of Greenwich today's date of UTC begins yesterday
+    starts += [_midnight(yesterday)] if yesterday > starts[-1].date() else []
     return [Span(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
 
+def _midnight(day: dt.date) -> dt.datetime:
+    return timezone.make_aware(dt.datetime.combine(day, dt.time()))
+
+
 def _keyed(spans: list[Span], what: str, on: Iterable[object]) -> list[Span]:
-    if not usage_rollups.has_marks() or not any(map(_is_whole, spans)):
+    if not usage_rollups.has_marks() or len(spans) == 1:
         return spans
     marks = usage_rollups.marks(spans[0].start.astimezone(dt.UTC).date())
     shape = (FORM, what, str(timezone.get_current_timezone()), *on)
     return [
-        Span(span.start, span.end, _key(span, marks, shape)) if _is_whole(span) else span for span in spans
+        Span(span.start, span.end, _key(span.start, span.end, marks, shape)) if span.end else span
+        for span in spans
     ]
 
 
-def _is_whole(span: Span) -> bool:
-    return span.end is not None and span.start.day == 1
-
-
-def _key(span: Span, marks: Mapping[str, int], shape: tuple[object, ...]) -> str:
-    ends = [moment.astimezone(dt.UTC).date().isoformat() for moment in (span.start, span.end or span.start)]
+def _key(start: dt.datetime, end: dt.datetime, marks: Mapping[str, int], shape: tuple[object, ...]) -> str:
+    last = end - dt.timedelta(microseconds=1)
+    ends = [moment.astimezone(dt.UTC).date().isoformat() for moment in (start, last)]
     standing = sorted((date, mark) for date, mark in marks.items() if ends[0] <= date <= ends[1])
-    return "usage:" + hashlib.sha256(repr((shape, span.start, span.end, standing)).encode()).hexdigest()
+    return "usage:" + hashlib.sha256(repr((shape, start, end, standing)).encode()).hexdigest()
 
 
 SUMS = {kind: Sum(f"{kind}_tokens") for kind in KINDS}
@@ -211,7 +215,7 @@ class Line:
     pk: int | None
     sum: Total
     share: float
-    limits: Limits | None = None
+    limits: ModelLimits | None = None
 
 
 def spent_by_day(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> list[Cell]:
@@ -410,6 +414,6 @@ def _tiered(rows: QuerySet[RequestUsage], thresholds: Sequence[int]) -> QuerySet
 
 
 def _epoch(starts: Sequence[dt.date]) -> Case:
-    midnights = [timezone.make_aware(dt.datetime.combine(day, dt.time())) for day in starts]
+    midnights = [_midnight(day) for day in starts]
     whens = [When(at__gte=midnights[n], then=Value(n)) for n in range(len(starts) - 1, 0, -1)]
     return Case(*whens, default=Value(0), output_field=IntegerField())

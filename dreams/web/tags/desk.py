@@ -141,7 +141,7 @@ def absolute(moment: dt.datetime | None) -> str:
 
 def with_zone(moment: dt.datetime) -> str:
     """ "12 Nov 2026 16:02 GMT": a time that stands alone names its zone."""
-    return f"{absolute(moment)} {timezone.localtime(moment):%Z}"
+    return f"{timezone.localtime(moment):%-d %b %Y %H:%M %Z}"
 
 
 @register.filter
@@ -358,7 +358,7 @@ def pages(context: Mapping[str, Any], page: Page[Any], place: str = "") -> dict[
 
 @register.inclusion_tag("_bar.html")
 def bar(used: float, limit: float, label: str = "", extra: str = "") -> dict[str, Any]:
-    """A budget: `used` of `limit`, what is over in another colour and pattern. `label` says it in words."""
+    """A bar: `used` of `limit`, what is over in another colour and pattern. `label` says it in words."""
     share = used / limit if limit else 0.0
     inside = min(share, 1.0)
     # Over the limit, the whole width is what is used, and the limit stands inside it.

@@ -94,6 +94,21 @@ def role(request: Request, pk: int) -> HttpResponse:
 
 
 @require_POST
+def reset_password(request: Request, pk: int) -> HttpResponse:
+    """Somebody else's, who forgot it: a new one, which they change at their next login."""
+    person = get_object_or_404(people.everybody(), pk=pk)
+    try:
+        people.reset_password(person.username, request.POST.get("password", ""), Actor(actor(request)))
+    except PersonRefused as refused:
+        messages.error(request, str(refused))
+    except PasswordRefused as refused:
+        return _page(request, reset_for=person.pk, why_not_reset=str(refused), status=422)
+    else:
+        messages.success(request, f"{person.username} has a new password. All their logins ended.")
+    return go(request, "account")
+
+
+@require_POST
 def remove(request: Request, pk: int) -> HttpResponse:
     person = get_object_or_404(people.everybody(), pk=pk)
     try:
@@ -108,7 +123,8 @@ def _is_admin(request: Request) -> bool:
     return people.role_of(request.user) == Role.ADMIN
 
 
-def _page(request: Request, *, error: str = "", why_not: str = "", status: int = 200) -> HttpResponse:
+def _page(request: Request, *, status: int = 200, **refused: object) -> HttpResponse:
+    """`refused`: what stands beside the form that was refused."""
     is_admin = _is_admin(request)
     everybody = list(people.everybody()[:MOST]) if is_admin else []
     logins, owner = login.sessions(), login.ensure_owner()
@@ -122,8 +138,7 @@ def _page(request: Request, *, error: str = "", why_not: str = "", status: int =
         "are_several": people.are_several(),
         "new_password": typed("password"),
         "name": request.POST.get("name", "")[:150],
-        "error": error,
-        "why_not": why_not,
+        **refused,
     }
     return render(request, "dreams/account.html", context, status=status)
 

@@ -18,7 +18,7 @@ from dreams.lib.files.text import plural
 from dreams.models import Card, Project
 from dreams.services import host_requests, project_lock
 from dreams.services.catching import cards, story
-from dreams.services.host_requests import Deed, Wish
+from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.review import Actor, ReviewRefused
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
@@ -93,7 +93,7 @@ def read(request: Request, pk: int) -> HttpResponse:
     """Read what is new in this project's sessions now."""
     project = get_object_or_404(Project, pk=pk)
     back = SeeOther(reverse("project-caught", args=[pk]))
-    waits = asked(request, project, lambda: Wish(Deed.EXTRACT, project), back)
+    waits = asked(request, project, lambda: AskedDeed(Deed.EXTRACT, project), back)
     if waits:
         return waits
     found = story.catch(project, asked=True)

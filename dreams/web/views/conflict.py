@@ -16,7 +16,7 @@ from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.web import hidden_secrets
 from dreams.web.htmx import Request, SeeOther, page
-from dreams.web.pages import conflict as selector
+from dreams.web.pages import conflict as pages
 from dreams.web.pages.review_proposal import address
 
 SIDES = get_args(Side)
@@ -26,7 +26,7 @@ SIDES = get_args(Side)
 def conflict(request: Request, public_id: str, file_pk: int) -> HttpResponse:
     file = _file(public_id, file_pk)
     try:
-        found = selector.conflict(file, is_bare=hidden_secrets.is_bare(request, file.proposal))
+        found = pages.conflict(file, is_bare=hidden_secrets.is_bare(request, file.proposal))
     except rebase.NoConflict as gone:
         messages.info(request, str(gone))
         return _to_file(file)
@@ -35,7 +35,7 @@ def conflict(request: Request, public_id: str, file_pk: int) -> HttpResponse:
     return _solve(request, file, found)
 
 
-def _solve(request: Request, file: FileChange, found: selector.Conflict) -> HttpResponse:
+def _solve(request: Request, file: FileChange, found: pages.Conflict) -> HttpResponse:
     chosen = {n: request.POST.get(f"choice-{n}", "") for n in range(found.count)}
     typed = {n: request.POST.get(f"text-{n}", "") for n in range(found.count)}
     if request.POST.get("state") != found.state:
@@ -61,8 +61,8 @@ def _look(request: Request, file: FileChange, chosen: dict[int, str], typed: dic
     """What the choices so far come to; nothing is kept."""
     made = _made(request, chosen)
     is_bare = hidden_secrets.is_bare(request, file.proposal)
-    found = selector.solution(file, _choices(made, typed), removes=_removes(file, made), is_bare=is_bare)
-    context = {"conflict": selector.conflict(file, chosen, typed, is_bare=is_bare), "solution": found}
+    found = pages.solution(file, _choices(made, typed), removes=_removes(file, made), is_bare=is_bare)
+    context = {"conflict": pages.conflict(file, chosen, typed, is_bare=is_bare), "solution": found}
     return page(request, "dreams/conflict.html", "dreams/_conflict_solution.html", context)
 
 
@@ -100,7 +100,7 @@ def _again(
 ) -> HttpResponse:
     messages.error(request, why)
     is_bare = hidden_secrets.is_bare(request, file.proposal)
-    found = selector.conflict(file, chosen, typed, is_bare=is_bare)
+    found = pages.conflict(file, chosen, typed, is_bare=is_bare)
     context = {"conflict": found, "asks_again": status == 422}
     return render(request, "dreams/conflict.html", context, status=status)
 

@@ -8,8 +8,8 @@ from django.views.decorators.http import require_safe
 
 from dreams.models import Evidence, Project
 from dreams.web.htmx import Request, page
-from dreams.web.pages import daily_logs as selector
-from dreams.web.pages import project as project_selector
+from dreams.web.pages import daily_logs as pages
+from dreams.web.pages import project as project_pages
 
 
 @require_safe
@@ -17,8 +17,8 @@ def of_project(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     context = {
         "project": project,
-        "head": project_selector.counts(project),
-        "found": selector.page(project, request.GET.get("day", ""), request.GET.get("page")),
+        "head": project_pages.counts(project),
+        "found": pages.page(project, request.GET.get("day", ""), request.GET.get("page")),
     }
     return page(request, "dreams/daily_logs.html", "dreams/_daily_logs.html", context)
 
@@ -27,4 +27,4 @@ def of_project(request: Request, pk: int) -> HttpResponse:
 def of_evidence(request: Request, pk: int) -> HttpResponse:
     """From a quote of a log to its line."""
     rows = Evidence.objects.select_related("hunk__file__proposal")
-    return HttpResponseRedirect(selector.place(get_object_or_404(rows, pk=pk, role="log")))
+    return HttpResponseRedirect(pages.place(get_object_or_404(rows, pk=pk, role="log")))

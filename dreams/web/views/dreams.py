@@ -16,8 +16,8 @@ from dreams.services.people import role_of
 from dreams.web.access import actor, allows
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.pages import dream as one
-from dreams.web.pages import dreams as selector
-from dreams.web.pages import usage as usage_page
+from dreams.web.pages import dreams as pages
+from dreams.web.pages import usage as usage_pages
 from dreams.web.paging import chosen, host_asked, number_or_none
 
 
@@ -26,15 +26,15 @@ def dreams(request: Request) -> HttpResponse:
     status = chosen(request.GET.get("status"), DreamRun.Status.values)
     project, host = number_or_none(request.GET.get("project")), host_asked(request)
     context: dict[str, Any] = {
-        "found": selector.dreams(status, project, request.GET.get("page"), host),
+        "found": pages.dreams(status, project, request.GET.get("page"), host),
         "status": status,
         "project": project,
         "statuses": DreamRun.Status.choices,
-        "projects": selector.projects(host),
+        "projects": pages.projects(host),
         "any_ever": DreamRun.objects.exists(),
     }
     if context["any_ever"] and not status and not host and context["found"].page.number == 1:
-        context["pictures"] = usage_page.of_dreams(timezone.now(), project)
+        context["pictures"] = usage_pages.of_dreams(timezone.now(), project)
     return page(request, "dreams/dreams.html", "dreams/_dreams.html", context)
 
 

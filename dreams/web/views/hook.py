@@ -16,7 +16,7 @@ from dreams.services.catching import hints
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther
-from dreams.web.pages import hook as pages
+from dreams.web.pages import settings as pages
 
 
 @csrf_exempt  # no cookie lets anybody in here: a token does, which no page of another site has

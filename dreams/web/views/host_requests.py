@@ -13,14 +13,14 @@ from django.views.decorators.http import require_POST
 from dreams.lib import ages
 from dreams.models import HostRequest, Project
 from dreams.services import host_requests, hosts
-from dreams.services.host_requests import Wish
+from dreams.services.host_requests import AskedDeed
 from dreams.services.review import Actor
 from dreams.web.access import actor, is_path_here
 from dreams.web.htmx import Request, SeeOther, go
 
 
 def asked(
-    request: Request, project: Project, wish: Callable[[], Wish], back: HttpResponse
+    request: Request, project: Project, wish: Callable[[], AskedDeed], back: HttpResponse
 ) -> HttpResponse | None:
     """Ask the host that has the project's files, and go `back`; None where that is this host.
 
@@ -29,7 +29,7 @@ def asked(
     return ask(request, wish(), back) if host_requests.is_elsewhere(project) else None
 
 
-def ask(request: Request, wish: Wish, back: HttpResponse) -> HttpResponse:
+def ask(request: Request, wish: AskedDeed, back: HttpResponse) -> HttpResponse:
     host_requests.ask(wish, Actor(actor(request)))
     one = next(found for found in hosts.known() if found.key == wish.owner)
     said = f"Asked {one.name} to do it: it looks once a minute, and what came of it appears here."

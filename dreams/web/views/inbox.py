@@ -17,7 +17,7 @@ from dreams.services.inbox import waiting
 from dreams.services.review import triage
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page
-from dreams.web.pages import inbox as inbox_page
+from dreams.web.pages import inbox as inbox_pages
 from dreams.web.pages import questions, settings
 from dreams.web.paging import host_asked
 
@@ -25,7 +25,7 @@ from dreams.web.paging import host_asked
 @require_safe
 def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
-    found = inbox_page.inbox(now, inbox_page.asked_of(request.GET, host_asked(request)), actor(request))
+    found = inbox_pages.inbox(now, inbox_pages.asked_of(request.GET, host_asked(request)), actor(request))
     # Without scripts an answer leads to the page of all questions, where it can be taken back.
     context = {
         "inbox": found,
@@ -47,7 +47,7 @@ def seen(request: Request) -> HttpResponse:
 @require_safe
 def next_up(request: Request) -> HttpResponse:
     """On to the first thing that waits, or to the one behind `?after=`; to the inbox when nothing else does."""
-    found = inbox_page.next_after(timezone.now(), actor(request), request.GET.get("after", ""))
+    found = inbox_pages.next_after(timezone.now(), actor(request), request.GET.get("after", ""))
     if found is None:
         messages.info(request, "Nothing else is waiting for you.")
         return go(request, "inbox")
@@ -65,10 +65,14 @@ def put_off(request: Request) -> HttpResponse:
         messages.info(request, "Select something in the inbox first.")
         return go(request, "inbox")
     today = timezone.localdate(now)
-    context = {"items": items, "choices": inbox_page.choices(today), "earliest": today + dt.timedelta(days=1)}
+    context = {
+        "items": items,
+        "choices": inbox_pages.choices(today),
+        "earliest": today + dt.timedelta(days=1),
+    }
     if request.method != "POST":
         return render(request, "dreams/snooze.html", context)
-    until = inbox_page.until_of(given.get("until", ""), given.get("day", ""), today)
+    until = inbox_pages.until_of(given.get("until", ""), given.get("day", ""), today)
     if until is None:
         messages.error(request, "Choose a day after today, or the next dream.")
         return render(request, "dreams/snooze.html", context, status=422)

@@ -27,11 +27,11 @@ from dreams.web import hidden_secrets
 from dreams.web.access import actor, is_path_here
 from dreams.web.hidden_secrets import Sight
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
-from dreams.web.pages import blame as blame_page
+from dreams.web.pages import blame as blame_pages
 from dreams.web.pages import diffs, projects
 from dreams.web.pages import memory as pages
-from dreams.web.pages import project as project_selector
-from dreams.web.pages import statements as statements_page
+from dreams.web.pages import project as project_pages
+from dreams.web.pages import statements as statements_pages
 from dreams.web.paging import Filter, chosen, number_or_none, search_text
 from dreams.web.views.host_requests import asked
 
@@ -54,7 +54,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "memory": found,
         "is_index": is_index,
-        "budget": projects.budget_of_index(data or b"", conf.current(found.project)) if is_index else None,
+        "index_size": projects.size_as_loaded(data or b"", conf.current(found.project)) if is_index else None,
         "evidence": pages.evidence(found),
         "project": found.project,
         "sight": sight,
@@ -67,7 +67,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
         "versions": pages.versions(found, request.GET.get("page"), wanted),
         "last_kept": pages.last_kept(found) if found.gone_at else None,
         # None: asked for once the page is there.
-        "related": statements_page.related(found) if statements_page.is_quick(found.project) else None,
+        "related": statements_pages.related(found) if statements_pages.is_quick(found.project) else None,
         "wanted": wanted,
         "choices": pages.filters(found),
     }
@@ -322,12 +322,12 @@ def blame(request: Request, pk: int) -> HttpResponse:
     """`?version=` is one of its versions; without it, the newest that was not a removal."""
     memory = get_object_or_404(Memory.objects.select_related("project"), pk=pk)
     version = _version(memory, request.GET.get("version"))
-    found = blame_page.blame(memory, version, is_bare=hidden_secrets.is_bare(request, memory))
+    found = blame_pages.blame(memory, version, is_bare=hidden_secrets.is_bare(request, memory))
     context = {
         "memory": memory,
         "project": memory.project,
         "blame": found,
-        "summary": blame_page.summary(found),
+        "summary": blame_pages.summary(found),
     }
     return page(request, "dreams/memory_blame.html", "dreams/_memory_blame.html", context)
 
@@ -347,8 +347,8 @@ def statements(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     context = {
         "project": project,
-        "head": project_selector.counts(project),
-        "statements": statements_page.page(project, search_text(request.GET.get("value"))),
+        "head": project_pages.counts(project),
+        "statements": statements_pages.page(project, search_text(request.GET.get("value"))),
     }
     return page(request, "dreams/project_statements.html", "dreams/_statements.html", context)
 
@@ -356,5 +356,5 @@ def statements(request: Request, pk: int) -> HttpResponse:
 @require_safe
 def related(request: Request, pk: int) -> HttpResponse:
     memory = get_object_or_404(Memory.objects.select_related("project"), pk=pk)
-    context = {"memory": memory, "project": memory.project, "related": statements_page.related(memory)}
+    context = {"memory": memory, "project": memory.project, "related": statements_pages.related(memory)}
     return page(request, "dreams/memory_related.html", "dreams/_memory_related.html", context)

@@ -22,9 +22,9 @@ from dreams.services.review import Actor, ReviewRefused
 from dreams.web import hidden_secrets
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page
-from dreams.web.pages import memory as memory_selector
+from dreams.web.pages import memory as memory_pages
 from dreams.web.pages import moments as pages
-from dreams.web.pages import project as project_selector
+from dreams.web.pages import project as project_pages
 from dreams.web.paging import chosen
 from dreams.web.views.host_requests import asked
 
@@ -41,14 +41,14 @@ def at(request: Request, pk: int) -> HttpResponse:
     path = request.GET.get("path", "")[:MAX_PATH]
     context: dict[str, Any] = {
         "project": project,
-        "head": project_selector.counts(project),
+        "head": project_pages.counts(project),
         "directory": pages.directory(project, when, request.GET.get("page")),
         "path": path,
         "reading": pages.reading(project, when, path, partial(hidden_secrets.is_bare, request))
         if path
         else None,
         "view": chosen(request.GET.get("view"), ["source"], "rendered"),
-        "resolve": memory_selector.resolver(project) if path else None,
+        "resolve": memory_pages.resolver(project) if path else None,
     }
     return page(request, "dreams/moment.html", "dreams/_moment.html", context)
 
@@ -118,20 +118,20 @@ def propose(request: Request, pk: int) -> HttpResponse:
         made = hand_edits.propose_moment(project, when, Actor(actor(request)), paths, reason=reason)
     except (blobs.MissingBlob, history.HistoryError, hand_edits.Stale, ReviewRefused) as refused:
         messages.error(request, f"No proposal was made: {refused}")
-        return _back(request, pk, when)
+        return _back(pk, when)
     except (safefs.SafeFsError, OSError) as error:
         messages.error(
             request, f"No proposal was made: {syncing.memory_dir(project)} cannot be read ({error})."
         )
-        return _back(request, pk, when)
+        return _back(pk, when)
     if made is None:
         messages.info(request, "Nothing differs from the current files.")
-        return _back(request, pk, when)
+        return _back(pk, when)
     messages.success(request, "Nothing is written yet. Approve what you want back, then submit.")
     return go(request, "review", public_id=made.public_id)
 
 
-def _back(request: Request, pk: int, when: dt.datetime) -> HttpResponse:
+def _back(pk: int, when: dt.datetime) -> HttpResponse:
     return SeeOther(f"{reverse('project-at', args=[pk])}?when={pages.iso(when)}")
 
 

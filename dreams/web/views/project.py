@@ -14,15 +14,14 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams import conf
 from dreams.models import Project
 from dreams.services import forecast, project_lock, settings_changes
-from dreams.services.host_requests import Deed, Wish
+from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor
 from dreams.web.htmx import Request, go, page, wants_fragment
-from dreams.web.pages import checkup as checkup_page
-from dreams.web.pages import instructions as instructions_page
+from dreams.web.pages import checkup as checkup_pages
+from dreams.web.pages import instructions as instructions_pages
 from dreams.web.pages import project as pages
-from dreams.web.pages import project as project_selector
-from dreams.web.pages import projects as projects_page
+from dreams.web.pages import projects as projects_pages
 from dreams.web.pages import questions, statements, timeline
 from dreams.web.paging import Filter, chosen, host_asked, number_or_none, search_text
 from dreams.web.views.host_requests import asked
@@ -31,8 +30,8 @@ from dreams.web.views.host_requests import asked
 @require_safe
 def projects(request: Request) -> HttpResponse:
     text = search_text(request.GET.get("q"))
-    state = chosen(request.GET.get("state"), list(projects_page.FILTERS))
-    found = projects_page.projects(text, state, request.GET.get("page"), host_asked(request))
+    state = chosen(request.GET.get("state"), list(projects_pages.FILTERS))
+    found = projects_pages.projects(text, state, request.GET.get("page"), host_asked(request))
     context = {"found": found, "q": text, "state": state}
     return page(request, "dreams/projects.html", "dreams/_projects.html", context)
 
@@ -56,9 +55,13 @@ def _part(request: Request, found: Project, head: pages.Head, show: str) -> dict
     text, number = search_text(request.GET.get("q")), request.GET.get("page")
     gone = request.GET.get("gone") == "1"
     if show == "memories":
-        return {"memories": pages.memories(found, text, number, gone=gone), "q": text, "gone": gone}
+        total = head.gone if gone else head.files
+        memories = pages.memories(found, text, number, gone=gone, total=total)
+        return {"memories": memories, "q": text, "gone": gone}
     if show == "sessions":
-        return {"sessions": pages.sessions(found, text, number, gone=gone), "q": text, "gone": gone}
+        total = head.gone_sessions if gone else head.sessions
+        sessions = pages.sessions(found, text, number, gone=gone, total=total)
+        return {"sessions": sessions, "q": text, "gone": gone}
     if show == "timeline":
         kind = chosen(request.GET.get("kind"), list(timeline.KINDS))
         wanted = Filter(kind, search_text(request.GET.get("who")))
@@ -72,12 +75,12 @@ def _part(request: Request, found: Project, head: pages.Head, show: str) -> dict
 
 
 def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
-    budget, index_pk = pages.index_budget(found, head.config)
+    index_size, index_pk = projects_pages.index_size(found, head.config)
     return {
         "gates": pages.gates_of(found, timezone.now()),
         "distilling": pages.distilling(found, timezone.now()),
         "forecast": forecast.forecast(found, head.config),
-        "budget": budget,
+        "index_size": index_size,
         "index_pk": index_pk,
         "memories": pages.some_memories(found, head.files),
         "sessions": pages.some_sessions(found, head.sessions),
@@ -98,7 +101,7 @@ def dream(request: Request, pk: int) -> HttpResponse:
         raise Http404(engine)
     forced, logs = (request.POST.get(name) == "1" for name in ("forced", "logs"))
     given = {"engine": engine, "forced": forced, "logs": logs}
-    waits = asked(request, found, lambda: Wish(Deed.DREAM, found, given), go(request, "project", pk=pk))
+    waits = asked(request, found, lambda: AskedDeed(Deed.DREAM, found, given), go(request, "project", pk=pk))
     if waits:
         return waits
     try:
@@ -127,7 +130,7 @@ def set_trust(request: Request, pk: int) -> HttpResponse:
 @require_safe
 def checkup(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
-    context: dict[str, object] = {"project": project, "checkup": checkup_page.page(project)}
+    context: dict[str, object] = {"project": project, "checkup": checkup_pages.page(project)}
     if wants_fragment(request):
         return render(request, "dreams/_checkup_brief.html", context)
     context["muted"] = questions.muted(project)
@@ -146,8 +149,8 @@ def instructions(request: Request, pk: int) -> HttpResponse:
     folder = request.GET.get("folder", "").strip()[:MOST_TYPED]
     context = {
         "project": project,
-        "head": project_selector.counts(project),
-        "found": instructions_page.page(
+        "head": pages.counts(project),
+        "found": instructions_pages.page(
             project,
             folder,
             number_or_none(request.GET.get("text")),

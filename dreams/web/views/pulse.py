@@ -11,6 +11,7 @@ from django_htmx.http import trigger_client_event
 
 from dreams.services import doctor, hosts
 from dreams.services.inbox.waiting import open_decisions
+from dreams.web.access import actor
 from dreams.web.context import favicon, proposals_now
 from dreams.web.htmx import Request, page
 from dreams.web.paging import host_asked
@@ -23,10 +24,10 @@ def pulse(request: Request) -> HttpResponse:
     What is being read is never replaced: the new ones announce themselves with a link.
     """
     known, last, since = (_number(request.GET.get(name, "")) for name in ("count", "last", "since"))
-    waiting, newest = proposals_now()
+    waiting, newest = proposals_now(actor(request))
     if waiting == known and newest == last:
         return HttpResponse(status=204)
-    new = open_decisions(timezone.now()).filter(pk__gt=since).count()
+    new = open_decisions(timezone.now(), actor(request)).filter(pk__gt=since).count()
     context = {"open_proposals": waiting, "last_proposal": newest, "since": since, "new_proposals": new}
     response = render(request, "_pulse.html", context)
     return trigger_client_event(

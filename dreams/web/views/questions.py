@@ -23,7 +23,7 @@ from dreams.services.questions import answering, asking, reading
 from dreams.services.review import ReviewRefused
 from dreams.web.access import is_path_here
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
-from dreams.web.pages import project as project_page
+from dreams.web.pages import project as project_pages
 from dreams.web.pages import questions as pages
 from dreams.web.pages.question_card import card as card_of
 from dreams.web.views import review as desk
@@ -45,7 +45,7 @@ def of_project(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     context = {
         "project": project,
-        "head": project_page.counts(project),
+        "head": project_pages.counts(project),
         "questions": pages.of_project(project),
         "next": request.get_full_path(),
     }

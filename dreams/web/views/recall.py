@@ -9,8 +9,8 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams.lib.prose import recall
 from dreams.models import Project
 from dreams.web.htmx import Request, page
-from dreams.web.pages import project as project_selector
-from dreams.web.pages import recall as selector
+from dreams.web.pages import project as project_pages
+from dreams.web.pages import recall as pages
 
 MOST_TYPED = 2_000
 
@@ -29,7 +29,7 @@ def by_model(request: Request, pk: int) -> HttpResponse:
 def _answered(request: Request, pk: int, asked: QueryDict, *, by_model: bool) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     question = " ".join(asked.get("q", "").split())[: recall.QUESTION_CHARS]
-    found = selector.page(
+    found = pages.page(
         project,
         question,
         shown=asked.get("shown", "")[:MOST_TYPED],
@@ -39,7 +39,7 @@ def _answered(request: Request, pk: int, asked: QueryDict, *, by_model: bool) ->
     )
     context = {
         "project": project,
-        "head": project_selector.counts(project),
+        "head": project_pages.counts(project),
         "found": found,
         "question": question,
     }

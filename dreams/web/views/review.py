@@ -30,7 +30,7 @@ from dreams.services.review import Actor, ReviewRefused
 from dreams.web import hidden_secrets, render, verdicts
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment
-from dreams.web.pages import memory as memory_selector
+from dreams.web.pages import memory as memory_pages
 from dreams.web.pages import questions as question_pages
 from dreams.web.pages import review as pages
 from dreams.web.pages import written
@@ -179,7 +179,7 @@ class Resolver:
     do_not_call_in_templates: bool = True
 
     def __call__(self, name: str) -> str | None:
-        known = self.known or memory_selector.resolver(self.loaded.proposal.project)
+        known = self.known or memory_pages.resolver(self.loaded.proposal.project)
         self.known = known
         found = known(name)
         if found is not None:
@@ -241,13 +241,13 @@ def _common(request: Request, loaded: Loaded, asked: Asked) -> dict[str, object]
         "undone": verdicts.undone(request, loaded.proposal),
         "resolve": Resolver(loaded),
         "several": people.are_several(),
-        "others": loaded.is_open and _others(loaded.proposal),
+        "others": loaded.is_open and _others(loaded.proposal, actor(request)),
     }
 
 
-def _others(proposal: Proposal) -> bool:
-    """Whether another proposal has a decision open: then a submit may lead on to it."""
-    return open_decisions(timezone.now()).exclude(pk=proposal.pk).exists()
+def _others(proposal: Proposal, reader: str) -> bool:
+    """Whether another proposal has a decision open for `reader`: then a submit may lead on to it."""
+    return open_decisions(timezone.now(), reader).exclude(pk=proposal.pk).exists()
 
 
 def _query_to_come_back_to(request: Request) -> str:

@@ -16,7 +16,7 @@ from dreams.lib.files.text import plural
 from dreams.models import FileChange, Finding, Hunk, Proposal
 from dreams.services import host_requests, project_lock, review, work_under_way
 from dreams.services.apply import applying
-from dreams.services.host_requests import Deed, Wish
+from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.proposals import rebase
 from dreams.services.review import FindingInTheWay, ReviewRefused
 from dreams.web.htmx import Request, SeeOther
@@ -37,7 +37,7 @@ def bring_up(request: Request, public_id: str) -> HttpResponse:
             messages.warning(request, f"{file.path} changed again; check the new result.")
         return SeeOther(back_to(request, loaded.proposal, f"file-{file.pk}"))
     back = SeeOther(back_to(request, loaded.proposal, ""))
-    wish = Wish(Deed.BRING_UP, loaded.proposal.project, proposal=loaded.proposal)
+    wish = AskedDeed(Deed.BRING_UP, loaded.proposal.project, proposal=loaded.proposal)
     if waits := asked(request, loaded.proposal.project, lambda: wish, back):
         return waits
     outcomes = applying.bring_up(loaded.proposal)

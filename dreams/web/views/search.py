@@ -12,7 +12,7 @@ from dreams.services.people import role_of
 from dreams.services.search import finding, index, query
 from dreams.web import access
 from dreams.web.htmx import Request, go, page, wants_fragment
-from dreams.web.pages import search as selector
+from dreams.web.pages import search as pages
 from dreams.web.paging import chosen, number_or_none
 
 # The place in the header that shows the first few as one types.
@@ -23,24 +23,24 @@ QUICK = "quick-found"
 def search(request: Request) -> HttpResponse:
     """`?q=`, and to narrow it `?kind=`, `?project=`, `?since=`, `?page=`."""
     wanted = query.parse(request.GET.get("q", ""))
-    kinds = selector.kinds(of_sessions=access.allows(role_of(request.user), "session"))
+    kinds = pages.kinds(of_sessions=access.allows(role_of(request.user), "session"))
     if wants_fragment(request) and request.htmx.target == QUICK:
         return render(
-            request, "dreams/_search_quick.html", {"query": wanted, "found": selector.quick(wanted, kinds)}
+            request, "dreams/_search_quick.html", {"query": wanted, "found": pages.quick(wanted, kinds)}
         )
     kind = chosen(request.GET.get("kind"), list(kinds))
-    since = chosen(request.GET.get("since"), list(selector.SINCE))
+    since = chosen(request.GET.get("since"), list(pages.SINCE))
     project = number_or_none(request.GET.get("project"))
-    filters = finding.Filters(project, timezone.now() - selector.SINCE[since][1] if since else None)
+    filters = finding.Filters(project, timezone.now() - pages.SINCE[since][1] if since else None)
     context = {
         "query": wanted,
-        "found": selector.found(
+        "found": pages.found(
             wanted, filters, {kind: kinds[kind]} if kind else kinds, request.GET.get("page")
         ),
         "kind": kind,
         "kinds": kinds,
         "since": since,
-        "sinces": selector.SINCE,
+        "sinces": pages.SINCE,
         "project": project,
         "projects": finding.projects(),
         "is_filtered": bool(kind or since or project),

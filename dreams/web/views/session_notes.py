@@ -1,4 +1,5 @@
-"""Notes on a session: written by rules at once or asked of a model, followed, cancelled, and downloaded."""
+"""Notes on a session: written by rules at once or asked of a model, followed, cancelled, and downloaded; and the tasks that
+agents left unfinished in a project."""
 
 from __future__ import annotations
 
@@ -10,10 +11,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from dreams.models import NotesRequest, Session, SessionNotes
+from dreams.models import NotesRequest, Project, Session, SessionNotes
 from dreams.services import handing_over, project_lock, session_notes
 from dreams.web.access import actor
-from dreams.web.htmx import Request, SeeOther, go, wants_fragment
+from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
+from dreams.web.pages import project as project_pages
 from dreams.web.pages import session_notes as pages
 
 
@@ -79,3 +81,14 @@ def download(request: Request, pk: int, origin: str) -> HttpResponse:
 
 def _session(pk: int) -> Session:
     return get_object_or_404(Session.objects.select_related("project"), pk=pk)
+
+
+@require_safe
+def open_ends(request: Request, pk: int) -> HttpResponse:
+    project = get_object_or_404(Project, pk=pk)
+    context = {
+        "project": project,
+        "head": project_pages.counts(project),
+        "found": pages.page(project, request.GET.get("page")),
+    }
+    return page(request, "dreams/open_ends.html", "dreams/_open_ends.html", context)

@@ -16,7 +16,7 @@ from dreams.services.review import Actor, ReviewRefused
 from dreams.services.rollback import NothingToUndo, Selection
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther
-from dreams.web.pages import undo as selector
+from dreams.web.pages import undo as pages
 from dreams.web.pages.review_proposal import address, find
 from dreams.web.views.host_requests import asked
 
@@ -46,17 +46,17 @@ def undo(request: Request, public_id: str) -> HttpResponse:
     return _carry_out(request, proposal, found)
 
 
-def _asked(proposal: Proposal, given: QueryDict) -> selector.Undo:
-    """What the ticked boxes say, or else the files and changes in the address. Raises as `selector.undo`."""
+def _asked(proposal: Proposal, given: QueryDict) -> pages.Undo:
+    """What the ticked boxes say, or else the files and changes in the address. Raises as `pages.undo`."""
     hunk_ids = tuple(filter(None, given.getlist("hunk")))
     if "choose" not in given:
-        return selector.undo(proposal, Selection(tuple(filter(None, given.getlist("path"))), hunk_ids))
+        return pages.undo(proposal, Selection(tuple(filter(None, given.getlist("path"))), hunk_ids))
     if not hunk_ids:
-        return selector.unticked(proposal)
-    return selector.undo(proposal, selector.chosen(proposal, hunk_ids))
+        return pages.unticked(proposal)
+    return pages.undo(proposal, pages.chosen(proposal, hunk_ids))
 
 
-def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> HttpResponse:
+def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpResponse:
     reason = (request.POST.get("own_reason") or request.POST.get("reason") or "").strip()
     reviewer = Actor(actor(request))
     never_again = "never_again" in request.POST
@@ -65,7 +65,7 @@ def _carry_out(request: Request, proposal: Proposal, found: selector.Undo) -> Ht
     if waits:
         return waits
     if found.conflicts:
-        made = rollback.propose(proposal, reviewer, found.selection, reason=reason)
+        made = rollback.propose(proposal, reviewer, found.selection, reason=reason, never_again=never_again)
         messages.info(request, "Nothing was written. Solve what is marked, then submit.")
         return SeeOther(address(made))
     try:
@@ -91,5 +91,5 @@ def _why(report: ApplyReport) -> str:
     return report.error or "; ".join(f"{waiting.path}: {waiting.why}" for waiting in report.conflicts)
 
 
-def _page(request: Request, found: selector.Undo, status: int = 200) -> HttpResponse:
+def _page(request: Request, found: pages.Undo, status: int = 200) -> HttpResponse:
     return render(request, "dreams/undo.html", {"undo": found, "chips": CHIPS}, status=status)

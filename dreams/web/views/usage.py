@@ -12,17 +12,17 @@ from dreams import conf
 from dreams.engines.anthropic.probe import probe
 from dreams.models import Project
 from dreams.web.htmx import Request, go, page
-from dreams.web.pages import engines as engines_page
-from dreams.web.pages import usage as usage_page
+from dreams.web.pages import engines as engines_pages
+from dreams.web.pages import usage as usage_pages
 from dreams.web.paging import chosen, number_or_none
 
 
 @require_safe
 def usage(request: Request) -> HttpResponse:
-    period = chosen(request.GET.get("days"), list(usage_page.PERIODS), usage_page.DEFAULT_PERIOD)
+    period = chosen(request.GET.get("days"), list(usage_pages.PERIODS), usage_pages.DEFAULT_PERIOD)
     context = {
-        "usage": usage_page.usage(timezone.now(), period),
-        "periods": usage_page.PERIODS,
+        "usage": usage_pages.usage(timezone.now(), period),
+        "periods": usage_pages.PERIODS,
         "period": period,
     }
     return page(request, "dreams/usage.html", "dreams/_usage.html", context)
@@ -30,8 +30,12 @@ def usage(request: Request) -> HttpResponse:
 
 @require_safe
 def engines(request: Request) -> HttpResponse:
-    found = engines_page.engines(request.GET.get("page"))
-    context = {"found": found, "checks": engines_page.way(found.uses_model), "test": engines_page.last_test()}
+    found = engines_pages.engines(request.GET.get("page"))
+    context = {
+        "found": found,
+        "checks": engines_pages.way(found.uses_model),
+        "test": engines_pages.last_test(),
+    }
     return render(request, "dreams/engines.html", context)
 
 
@@ -42,7 +46,7 @@ def test_engine(request: Request) -> HttpResponse:
     project = None if pk is None else get_object_or_404(Project, pk=pk)
     model = conf.current(project).model
     finding = probe(model)
-    engines_page.keep_test(model, finding)
+    engines_pages.keep_test(model, finding)
     if finding.ok:
         messages.success(request, f"The connection works with {model}.")
     else:

@@ -98,11 +98,12 @@ def missing() -> str:
 
 
 @functools.cache
-def _library() -> Path:
-    library = Path(tempfile.mkdtemp(prefix="faulty-disk-")) / "faulty_disk.so"
-    words = ["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"]
+def library(source: Path) -> Path:
+    """What to put before the C library, from a file in C; compiled once a run."""
+    made = Path(tempfile.mkdtemp(prefix=f"{source.stem}-")) / f"{source.stem}.so"
+    words = ["cc", "-shared", "-fPIC", "-O1", "-o", str(made), str(source), "-ldl"]
     subprocess.run(words, check=True, capture_output=True, timeout=60)
-    return library
+    return made
 
 
 class Disk:
@@ -117,7 +118,7 @@ class Disk:
         self._roots = b"".join(os.fsencode(root) + b"\0" for root in roots)
         self.environment = {
             **environment,
-            "LD_PRELOAD": str(_library()),
+            "LD_PRELOAD": str(library(SOURCE)),
             "FAULTY_DISK": str(control),
             "PYTHONUNBUFFERED": "1",
         }

@@ -15,13 +15,14 @@ import json
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit, urlunsplit
 
 from tests.world.processes.commands import PROJECT
@@ -66,7 +67,6 @@ class Server:
             "-E",
             "UTF8",
         )
-        self.start()
 
     def url(self, name: str = "postgres") -> str:
         return f"postgres://{USER}@/{name}?host={self._base}"
@@ -96,6 +96,7 @@ def server() -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="mw-pg-") as base:
         made = Server(Path(base))
         try:
+            made.start()
             yield made
         finally:
             with contextlib.suppress(subprocess.CalledProcessError):  # a test may have stopped it
@@ -166,8 +167,18 @@ def main(command: Sequence[str]) -> int:
     if reason := missing():
         sys.stdout.write(f"The tests on PostgreSQL were not run: {reason}\n")
         return 0
+    signal.signal(signal.SIGTERM, _ended)  # as Ctrl-C: the command ends, and then the server
     with server() as made:
-        return subprocess.run(command, env={**os.environ, "DATABASE_URL": made.url()}, check=False).returncode
+        running = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": made.url()})
+        try:
+            return running.wait()
+        finally:
+            running.terminate()
+            running.wait()
+
+
+def _ended(*_: object) -> NoReturn:
+    sys.exit(128 + signal.SIGTERM)
 
 
 # --- Its own user, and processes at once ------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ _BULLET = re.compile(r"^\s*[-*+]\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class LineStatement:
     """A statement on lines of its own: a bullet without children or a paragraph of one line.
 
     `headings` stand above it; `frame` is what it cannot be read without: the line that introduces its list, the bullet
@@ -37,12 +37,12 @@ class Unit:
     frame: tuple[str, ...]
 
 
-def units(path: str, document: memdir.Document) -> list[Unit]:
+def units(path: str, document: memdir.Document) -> list[LineStatement]:
     """The statements that could be taken out without breaking what stands around them."""
     items = memdir.sections(document.body, document.body_start_line)
     ends = list_ends(items)
     return [
-        Unit(
+        LineStatement(
             path,
             item.first_line,
             item.last_line,
@@ -56,7 +56,7 @@ def units(path: str, document: memdir.Document) -> list[Unit]:
     ]
 
 
-def standing_lines(path: str, document: memdir.Document) -> Iterator[Unit]:
+def standing_lines(path: str, document: memdir.Document) -> Iterator[LineStatement]:
     """Statements of one line that may be put anew where they stand, whatever leans on them: bullets without children and
     paragraphs, also such as introduce what follows; of a paragraph of labelled lines each."""
     items = memdir.sections(document.body, document.body_start_line)
@@ -72,7 +72,9 @@ def standing_lines(path: str, document: memdir.Document) -> Iterator[Unit]:
         frame = _frame(items, place, ends[place])
         for number, line in enumerate(lines, start=item.first_line):
             if says_something(line):
-                yield Unit(path, number, number, one_line(_BULLET.sub("", line)), line, titles, frame)
+                yield LineStatement(
+                    path, number, number, one_line(_BULLET.sub("", line)), line, titles, frame
+                )
 
 
 def _is_free(items: list[memdir.Item], place: int) -> bool:
@@ -276,7 +278,7 @@ def says(place: Iterable[str], told: Iterable[str]) -> bool:
     return not words or bool(words & set(told))
 
 
-def places_agree(tree: Tree, one: Unit, two: Unit) -> bool:
+def places_agree(tree: Tree, one: LineStatement, two: LineStatement) -> bool:
     """A line below "Staging" is not the same below "Production": what only one place says, the line itself must say. What names
     its thing by a name of its own says the same anywhere."""
     if one.path == two.path and one.headings == two.headings:
@@ -333,7 +335,7 @@ def _is_code(written: str) -> bool:
     return "`" in written or "_" in written
 
 
-def _about(tree: Tree, unit: Unit) -> str:
+def _about(tree: Tree, unit: LineStatement) -> str:
     """Headings and the file's name."""
     texts = list(unit.headings)
     if not is_index(unit.path):

@@ -11,7 +11,7 @@ from dreams.lib.prose.comparing import compare, says_more
 from dreams.lib.prose.statements import statement
 
 COMMON = 2_000  # a word in more lines than this finds nothing
-COMPARED = 60
+COMPARED = 60  # lines that share most words, a bound of time; chosen
 MOST_NEW = 0.1  # of a text's weight, that what is known has no word for
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dreams.engines.rules.notes.bodies import Part, Unit, parts, units
-from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_index
+from dreams.engines.rules.notes.bodies import LineStatement, Part, parts, units
+from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_index
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.types import Citation, Fate, FateKind, OperationKind
 from dreams.lib import memdir
@@ -65,29 +65,29 @@ _LEANS_BACK = re.compile(
 )
 
 
-def free_units(tree: Tree) -> Iterator[Unit]:
+def free_units(tree: Tree) -> Iterator[LineStatement]:
     """The statements of topic files that may be taken out."""
     for path in tree.topics():
         yield from units(path, tree.document(path))
 
 
-def removable(tree: Tree, unit: Unit) -> bool:
+def removable(tree: Tree, unit: LineStatement) -> bool:
     """Not the line that carries the byte order mark, and not the last that the file says."""
     return not _holds_the_bom(tree.texts[unit.path], unit) and _leaves_something(tree, unit)
 
 
-def _holds_the_bom(text: str, unit: Unit) -> bool:
+def _holds_the_bom(text: str, unit: LineStatement) -> bool:
     """The file's first line would take its byte order mark with it."""
     return unit.first_line == 1 and text.startswith("\ufeff")
 
 
-def _leaves_something(tree: Tree, unit: Unit) -> bool:
+def _leaves_something(tree: Tree, unit: LineStatement) -> bool:
     """A file left with a name alone would be an orphan of another kind."""
     rest = memdir.parse(texts.encode(without(tree.texts[unit.path], unit)))
     return any(kind not in {"blank", "heading", "rule", "comment"} for kind in memdir.kinds(rest.body))
 
 
-def without(text: str, unit: Unit) -> str:
+def without(text: str, unit: LineStatement) -> str:
     """The text without the unit's lines, and without one of the two blank lines that parted a paragraph."""
     lines = memdir.split_lines(text)
     start, stop = unit.first_line - 1, unit.last_line
@@ -100,7 +100,9 @@ def without(text: str, unit: Unit) -> str:
     return after
 
 
-def fates(unit: Unit, kind: FateKind, path: str = "", text: str = "", note: str = "") -> tuple[Fate, ...]:
+def fates(
+    unit: LineStatement, kind: FateKind, path: str = "", text: str = "", note: str = ""
+) -> tuple[Fate, ...]:
     """The same fate for each line of a unit."""
     lines = unit.raw.replace("\r\n", "\n").split("\n")
     return tuple(Fate(line, kind, path, text, note) for line in lines if line)
@@ -108,7 +110,7 @@ def fates(unit: Unit, kind: FateKind, path: str = "", text: str = "", note: str 
 
 def remove(
     rec: Recorder,
-    unit: Unit,
+    unit: LineStatement,
     kind: OperationKind,
     reason: str,
     told: tuple[Fate, ...],
@@ -126,7 +128,7 @@ def remove(
     )
 
 
-def pruned(tree: Tree, change: Change, gone: str, note: str) -> list[Change]:
+def pruned(tree: Tree, change: NewText, gone: str, note: str) -> list[NewText]:
     """A change that takes a statement out of a memory, and what becomes of the lines that sum the memory up."""
 
     def is_gone(summary: str) -> bool:
@@ -139,7 +141,7 @@ def pruned(tree: Tree, change: Change, gone: str, note: str) -> list[Change]:
         lost = Counter(tree.texts[path].split("\n")) - Counter(after.split("\n"))
         more = (line.rstrip("\r") for line in lost if line.strip())
         rest = tuple(Fate(line, "stated", note=note) for line in more if line not in mine)
-        found.append(Change(path, after, change.reason, (*own, *rest), change.citations))
+        found.append(NewText(path, after, change.reason, (*own, *rest), change.citations))
     return found
 
 
@@ -182,7 +184,7 @@ def _remove_part(rec: Recorder, part: Part, note: str, reason: str, cite: Callab
         for line in gone
         if line.strip()
     )
-    change = Change(part.path, after, reason or note, told, (cite(part),))
+    change = NewText(part.path, after, reason or note, told, (cite(part),))
     changes = pruned(rec.tree, change, part.text, note)
     return rec.operation("prune", changes, key=digest(part.path, part.text))
 
@@ -206,25 +208,25 @@ def _without_part(text: str, part: Part) -> str | None:
 
 
 def _changes(
-    tree: Tree, unit: Unit, reason: str, told: tuple[Fate, ...], cited: tuple[Citation, ...]
-) -> list[Change]:
+    tree: Tree, unit: LineStatement, reason: str, told: tuple[Fate, ...], cited: tuple[Citation, ...]
+) -> list[NewText]:
     text = tree.texts[unit.path]
     if removable(tree, unit):
-        return [Change(unit.path, without(text, unit), reason, told, cited)]
+        return [NewText(unit.path, without(text, unit), reason, told, cited)]
     if _holds_the_bom(text, unit) or _leaves_something(tree, unit) or is_linked(tree, unit.path):
         return []
     mine = {fate.text for fate in told}
     note = f"{unit.path} said nothing else. {told[0].note}".strip()
     lines = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
     gone = (*told, *(Fate(line, "stated", note=note) for line in lines if line not in mine))
-    changes = [Change(unit.path, None, reason, gone, cited)]
+    changes = [NewText(unit.path, None, reason, gone, cited)]
     for index in tree.indexes():
         after = _rows_without(tree, index, unit)
         if after is None:
             return []
         lost = sorted(set(tree.texts[index].split("\n")) - set(after.split("\n")))
         rows = tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in lost)
-        changes.append(Change(index, after, reason, rows, cited))
+        changes.append(NewText(index, after, reason, rows, cited))
     return changes
 
 
@@ -235,7 +237,7 @@ def is_linked(tree: Tree, path: str) -> bool:
     )
 
 
-def _rows_without(tree: Tree, index_path: str, unit: Unit) -> str | None:
+def _rows_without(tree: Tree, index_path: str, unit: LineStatement) -> str | None:
     """The index without the rows of the unit's file; None where a row says more than the file did."""
     index = memdir.parse_index(tree.texts[index_path])
     rows = list(index.rows_for(unit.path))
@@ -288,7 +290,7 @@ def reword(
         changed[path] = after
         key += [each.statement.text, each.text]
     changes = [
-        Change(path, after, reason, tuple(_fates(rec.tree.texts[path], after, path, note)), cited)
+        NewText(path, after, reason, tuple(_fates(rec.tree.texts[path], after, path, note)), cited)
         for path, after in changed.items()
     ]
     return bool(changes) and rec.operation("update", changes, key=digest(*key))

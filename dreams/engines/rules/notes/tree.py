@@ -117,7 +117,7 @@ def is_daily(path: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NewText:
     """The new text of one file (None: it goes), and why."""
 
     path: str
@@ -155,7 +155,7 @@ class Recorder:
         for name in operations:
             self._counted.pop(name, None)
 
-    def operation(self, kind: OperationKind, changes: Sequence[Change], key: str = "") -> bool:
+    def operation(self, kind: OperationKind, changes: Sequence[NewText], key: str = "") -> bool:
         """Make the changes, each on the text as it stands now. False, and nothing done, where one is not possible."""
         self.report.checkpoint()
         real = [change for change in changes if self.tree.texts.get(change.path) != change.after]
@@ -169,7 +169,7 @@ class Recorder:
         self._made.append(name)
         return True
 
-    def _possible(self, change: Change) -> bool:
+    def _possible(self, change: NewText) -> bool:
         if not self.tree.writable(change.path):
             return False
         try:
@@ -177,12 +177,12 @@ class Recorder:
         except UnicodeEncodeError:
             return False
 
-    def _moves_a_day(self, change: Change) -> bool:
+    def _moves_a_day(self, change: NewText) -> bool:
         """Whether it writes a line with "yesterday" in it: that counts from the day of the line, which would be another then."""
         old = Counter((self.tree.texts.get(change.path) or "").split("\n"))
         return any(names_a_day(line) for line in Counter((change.after or "").split("\n")) - old)
 
-    def _make(self, change: Change, operation: str, kind: OperationKind) -> None:
+    def _make(self, change: NewText, operation: str, kind: OperationKind) -> None:
         before = self.tree.texts.get(change.path)
         if change.after is None:
             self.tree.workspace.delete(change.path)

@@ -20,7 +20,7 @@ KINDS = lexicon.NOTE_KINDS | frozenset(
 )
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"))
 _SEMICOLON = re.compile(r"(?<=;)\s+")
-LEAST_CLAUSE = 12
+LEAST_CLAUSE = 12  # characters: a shorter piece says nothing on its own
 LEAST_WORDS = 4  # of a summary that is cut: "Rainy-day idea." says nothing
 _LEADING_ON = (
     lexicon.FILLER

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from dreams.engines.rules.notes.bodies import Unit, units
+from dreams.engines.rules.notes.bodies import LineStatement, units
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_daily, is_index, is_log, is_team
 from dreams.engines.rules.repository import Repository
@@ -90,7 +90,7 @@ Family = Callable[[Asking], Iterator[Question]]
 KEEP = Option("keep", "Leave it as it is")
 
 
-def askable(tree: Tree) -> Iterator[Unit]:
+def askable(tree: Tree) -> Iterator[LineStatement]:
     """Statements on lines of their own: of memories, pinned ones among them, and of an index what is no row."""
     for path in sorted(tree.texts):
         if is_log(path) or is_team(path) or is_daily(path) or not tree.writable(path):
@@ -104,14 +104,14 @@ def _row_lines(tree: Tree, path: str) -> frozenset[int]:
     return frozenset(number for row in rows for number in range(row.line_no, row.end_line_no + 1))
 
 
-def place(unit: Unit, note: str = "") -> Place:
+def place(unit: LineStatement, note: str = "") -> Place:
     return Place(unit.path, unit.first_line, unit.raw, note=note)
 
 
-def removal(draftsman: Draftsman, unit: Unit, note: str, *cited: Citation) -> Option | None:
+def removal(draftsman: Draftsman, unit: LineStatement, note: str, *cited: Citation) -> Option | None:
     """The option that takes the statement out; None where the file would not survive that."""
     return draftsman.option("remove", "Remove it", partial(_remove, unit=unit, note=note, cited=cited))
 
 
-def _remove(rec: Recorder, unit: Unit, note: str, cited: tuple[Citation, ...]) -> bool:
+def _remove(rec: Recorder, unit: LineStatement, note: str, cited: tuple[Citation, ...]) -> bool:
     return remove(rec, unit, "prune", note, fates(unit, "stated", note=note), cited)

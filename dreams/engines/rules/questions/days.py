@@ -10,10 +10,10 @@ from functools import partial
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
-from dreams.engines.rules.notes.bodies import Part, Unit
+from dreams.engines.rules.notes.bodies import LineStatement, Part
 from dreams.engines.rules.notes.removing import fates, remove_parts
 from dreams.engines.rules.notes.tree import (
-    Change,
+    NewText,
     Recorder,
     Tree,
     digest,
@@ -78,7 +78,7 @@ def passed(context: Asking) -> Iterator[Question]:
         )
 
 
-def _written(context: Asking, unit: Unit) -> dt.date | None:
+def _written(context: Asking, unit: LineStatement) -> dt.date | None:
     known = context.job.line_dates.get(unit.path, ())
     line = known[unit.first_line - 1] if unit.first_line <= len(known) else None
     return line.day if line and not line.ours else None
@@ -112,7 +112,7 @@ def _weight(day: dt.date, today: dt.date) -> float:
     return 0.6 if (today - day).days < 365 else 0.45
 
 
-def _past(context: Asking, unit: Unit, note: str) -> Option | None:
+def _past(context: Asking, unit: LineStatement, note: str) -> Option | None:
     """The same in the past, where that is one word."""
     verbs = list(_ONE_VERB.finditer(unit.raw))
     if len(verbs) != 1 or _MORE_VERBS.search(unit.raw):
@@ -124,13 +124,13 @@ def _past(context: Asking, unit: Unit, note: str) -> Option | None:
     )
 
 
-def _say(rec: Recorder, unit: Unit, new: str, note: str) -> bool:
+def _say(rec: Recorder, unit: LineStatement, new: str, note: str) -> bool:
     text = rec.tree.texts[unit.path]
     if text.count(unit.raw) != 1:
         return False
     told = fates(unit, "kept-in", unit.path, new.strip())
     cited = (from_memory(unit.path, unit.first_line, unit.raw, note),)
-    return rec.operation("update", [Change(unit.path, text.replace(unit.raw, new), note, told, cited)])
+    return rec.operation("update", [NewText(unit.path, text.replace(unit.raw, new), note, told, cited)])
 
 
 # --- Old states -----------------------------------------------------------------------------------------------------
@@ -185,6 +185,7 @@ def old_states(context: Asking) -> Iterator[Question]:
             asked.add(path)
             why = _why("This is a state as of", dated[0][1], context)
             yield from _sections(context, [dated[0][0]], why, dated[0][1])
+            continue
         day = _last_written(context, path)
         next_ = [each for each in sections if _HEADS_WHAT_IS_NEXT.fullmatch(each.heading.lstrip("#").strip())]
         if next_ and day and _is_old(context, day):
@@ -279,7 +280,7 @@ def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
     )
     cited = (from_memory(path, sections[0].line, sections[0].heading, note),)
     key = digest(path, *(each.heading for each in sections))
-    rec.operation("prune", [Change(path, rest, note, told, cited)], key=key)
+    rec.operation("prune", [NewText(path, rest, note, told, cited)], key=key)
 
 
 # --- Statements -------------------------------------------------------------------------------------------------------
@@ -302,7 +303,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
             yield Question("expired", subject, why, place, (option, KEEP), cited, weight=OF_A_STATE)
 
 
-def _dated(context: Asking) -> Iterator[tuple[Unit, str, dt.date]]:
+def _dated(context: Asking) -> Iterator[tuple[LineStatement, str, dt.date]]:
     """The first sentence of each statement that tells a state, and its day."""
     for unit in askable(context.tree_before):
         found = next(((each, day) for each in sentences(unit.text) if (day := _state_day(each))), None)
@@ -310,7 +311,7 @@ def _dated(context: Asking) -> Iterator[tuple[Unit, str, dt.date]]:
             yield unit, *found
 
 
-def _labelled(context: Asking) -> Iterator[tuple[Unit, str, dt.date]]:
+def _labelled(context: Asking) -> Iterator[tuple[LineStatement, str, dt.date]]:
     """ "**Status as of 2026-03-30:** …": what its label dates is a state to its end."""
     for each in context.statements:
         label = _LABEL.match(each.text) if each.source == "body" else None
@@ -318,7 +319,7 @@ def _labelled(context: Asking) -> Iterator[tuple[Unit, str, dt.date]]:
         if day and context.tree_before.writable(each.path) and not each.raw.lstrip()[:1].isdigit():
             headings = tuple(comparing.normalised(title) for title in each.headings)
             yield (
-                Unit(each.path, each.first_line, each.last_line, each.text, each.raw, headings, ()),
+                LineStatement(each.path, each.first_line, each.last_line, each.text, each.raw, headings, ()),
                 each.text,
                 day,
             )
@@ -334,7 +335,7 @@ def _state_day(sentence: str) -> dt.date | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _without(context: Asking, unit: Unit, told: str, note: str) -> Option | None:
+def _without(context: Asking, unit: LineStatement, told: str, note: str) -> Option | None:
     """Take the sentence out, and the statement with it where it says nothing else."""
     if told == unit.text or len(sentences(unit.text)) == 1:
         return removal(context.draftsman, unit, note, from_memory(unit.path, unit.first_line, unit.raw, note))

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from dreams.engines.linedates import day_in_name
-from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_daily, is_log, is_team
+from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_daily, is_log, is_team
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place, removal
 from dreams.engines.rules.repository import Repository
@@ -249,7 +249,7 @@ def _write_paths(rec: Recorder, group: Sequence[_Moved], cited: tuple[Citation, 
             lines[number] = _NAMED.sub(partial(_renamed, each=each), before)
             told.append((before.rstrip("\r"), lines[number].strip()))
         fates = tuple(Fate(old, "kept-in", path, new) for old, new in told if old.strip() != new)
-        changes.append(Change(path, "\n".join(lines), "The files are elsewhere now.", fates, cited))
+        changes.append(NewText(path, "\n".join(lines), "The files are elsewhere now.", fates, cited))
     rec.operation("update", changes, key=digest(*(f"{each.old} {each.new}" for each in group)))
 
 
@@ -294,7 +294,7 @@ def _note(rec: Recorder, lines: Sequence[_Named], why: str, cited: tuple[Citatio
         pairs = zip(rec.tree.texts[path].split("\n"), text, strict=True)
         told = tuple(Fate(old.rstrip("\r"), "kept-in", path, new.strip()) for old, new in pairs if old != new)
         if told:
-            changes.append(Change(path, "\n".join(text), why, told, cited))
+            changes.append(NewText(path, "\n".join(text), why, told, cited))
     if changes:
         rec.operation("update", changes, key=digest("gone", *(one.path_named for one in lines)))
 

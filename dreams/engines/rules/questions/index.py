@@ -14,7 +14,7 @@ from functools import partial
 
 from dreams.engines.rules.notes.bodies import with_paragraph
 from dreams.engines.rules.notes.days import names_a_day
-from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index
+from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.notes.wording import ends_open, sentences, summed_up
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.types import Edit, Fate, Option, Place, Question
@@ -24,7 +24,7 @@ from dreams.lib.prose import lexicon
 
 MOST_ROWS = 40
 LEAST_GAIN = 20  # characters
-LEAST_WORDS = 5
+LEAST_WORDS = 5  # of a shorter row: with fewer nobody knows when to open the file; chosen
 SAID = 0.9  # share of the words of a row that its file must have for "says the same"
 ROOM = 1.3  # what is offered, by what is needed: some of it is declined
 WEIGHT = 0.8  # rows behind the limit are not loaded at all
@@ -195,13 +195,13 @@ def _shorten(rec: Recorder, offer: _Offer) -> bool:
     fates = tuple(Fate(line, "kept-in", path, kept) for line in lines)
     reason = f"The index is longer than what an agent loads. {offer.topic} says the rest of the row."
     cited = (from_memory(path, row.line_no, row.raw),)
-    changes = [Change(path, new.text, reason, fates, cited)]
+    changes = [NewText(path, new.text, reason, fates, cited)]
     if offer.moves:
         told = with_paragraph(rec.tree.document(offer.topic), row.hook)
         if told is None:
             return False
         reason = "Only its row in the index said this."
-        changes.append(Change(offer.topic, decode(told.to_bytes()), reason, (), cited))
+        changes.append(NewText(offer.topic, decode(told.to_bytes()), reason, (), cited))
     return rec.operation("demote", changes)
 
 
@@ -325,8 +325,8 @@ def _move(rec: Recorder, section: _Section, row_max: int) -> bool:
     reason = "The index is full; this is now a separate memory."
     cited = (from_memory(path, section.line, section.heading),)
     changes = [
-        Change(section.topic, f"{head}{section.body}\n", reason, (), cited),
-        Change(path, index, reason, told, cited),
+        NewText(section.topic, f"{head}{section.body}\n", reason, (), cited),
+        NewText(path, index, reason, told, cited),
     ]
     return rec.operation("demote", changes)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from dreams.engines.rules.notes.tree import (
-    Change,
+    NewText,
     Recorder,
     Tree,
     digest,
@@ -24,10 +23,7 @@ from dreams.engines.rules.steps.index import Names, base_of, dead_links
 from dreams.engines.types import Citation, Fate, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line, plural, quoted
-from dreams.lib.prose import lexicon
 from dreams.lib.prose.statement_index import Statement
-from dreams.lib.prose.statements import canonical
-from dreams.lib.prose.values import Value, encodable
 
 MOST_LINKS = 12  # of one question
 OUT_OF_DATE, DEAD_LINKS = 0.65, 0.15  # how useful an answer is, chosen: a dead link misleads nobody
@@ -109,7 +105,7 @@ def _put_above(rec: Recorder, path: str, unit: Statement, sentence: str) -> None
     after = memdir.with_body(document, lead + said + document.body[len(lead) :]).text
     reason = f"{unit.path} says: {quoted(sentence)}."
     cited = (from_memory(unit.path, unit.first_line, unit.text),)
-    rec.operation("update", [Change(path, after, reason, (), cited)], key=digest(path, unit.text))
+    rec.operation("update", [NewText(path, after, reason, (), cited)], key=digest(path, unit.text))
 
 
 def _dead(context: Asking, names: Names) -> Iterator[Question]:
@@ -152,18 +148,13 @@ def _unlink(rec: Recorder, found: Sequence[tuple[str, int, memdir.WikiLink]]) ->
         ]
         told = tuple(Fate(old, "kept-in", path, new.strip()) for _, old, new in changed)
         cited = tuple(from_memory(path, number, old) for number, old, _ in changed[:3])
-        rec.operation("edit", [Change(path, text, "The link led to no memory.", told, cited)])
+        rec.operation("edit", [NewText(path, text, "The link led to no memory.", told, cited)])
 
 
 # --- Index says -----------------------------------------------------------------------------------------------------
 
-OPENING = (
-    3  # statements at the start of a file, its description among them: what it says of itself as a whole
-)
-LEAST = 3  # "two rules" is often said of two of them
-OTHER_NUMBER, OTHER_STATE = 0.6, 0.6  # how useful an answer is; chosen
+OTHER_STATE = 0.6  # how useful an answer is; chosen
 _DATED = re.compile(r"\b(?:19|20)\d\d-\d\d")
-_UNITS = frozenset(lexicon.UNITS.values()) | frozenset(lexicon.UNITS)
 # Plain states of a piece of work. A row that has one of each tells a story, and is left.
 _OPEN = re.compile(
     r"\b(?:todo|wip|pending|blocked|unmerged|not (?:yet )?(?:started|done|deployed|merged|built)|in progress)\b",
@@ -174,117 +165,13 @@ _DONE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """A count in a statement: 24 of "module"."""
-
-    statement: Statement
-    value: Value
-    thing: str
-
-    @property
-    def raw(self) -> str:
-        return self.statement.text[self.value.start : self.value.end]
-
-
 def against_its_files(context: Asking) -> Iterator[Question]:
-    """One question for each row: the first number that differs from what its file says first, else the state."""
-    statements = context.statements
-    described = {each.path: each for each in statements if each.source == "description"}
-    opening: dict[str, list[Statement]] = {}
-    for each in statements:
-        if each.source != "row" and len(opening.setdefault(each.path, [])) < OPENING:
-            opening[each.path].append(each)
-    for each in statements:
+    """A row that says pending where the file's description says merged, or the other way round."""
+    described = {each.path: each for each in context.statements if each.source == "description"}
+    for each in context.statements:
         context.report.checkpoint()
-        if each.source != "row" or each.target not in described or _DATED.search(each.text):
-            continue
-        found = _other_number(each, opening.get(each.target, []))
-        if found is not None:
-            yield from _numbers(context, *found)
-        else:
+        if each.source == "row" and each.target in described and not _DATED.search(each.text):
             yield from _states(context, each, described[each.target])
-
-
-def _other_number(summary: Statement, told: list[Statement]) -> tuple[_Number, _Number] | None:
-    """A count of one summary, and the one other count of the same thing in what the file says first."""
-    for mine in _counts(summary):
-        theirs = {
-            other.value.key: other
-            for each in told
-            if not _DATED.search(each.text)
-            for other in _counts(each)
-            if other.thing == mine.thing
-        }
-        if len(theirs) == 1 and mine.value.key not in theirs:
-            return mine, next(iter(theirs.values()))
-    return None
-
-
-def _counts(statement: Statement) -> Iterator[_Number]:
-    """Whole numbers of plain things: "24 modules", "10 rules"."""
-    text = encodable(statement.text)
-    for value in statement.reading.values:
-        if value.kind != "number" or not value.key.isdigit() or int(value.key) < LEAST:
-            continue
-        behind = text[value.end :].lstrip("` *_")
-        thing = re.match(r"[^\W\d_]{3,}", behind)
-        named = re.search(
-            r"\b[A-Z][\w-]* $", text[: value.start]
-        )  # "Pillar 3 collaborators": a name, no count
-        if thing is None or named or not text[value.start : value.end].replace(",", "").isdigit():
-            continue
-        if canonical(thing[0].lower()) not in _UNITS:
-            yield _Number(statement, value, canonical(thing[0].lower()))
-
-
-def _numbers(context: Asking, mine: _Number, theirs: _Number) -> Iterator[Question]:
-    if _differ_much(mine.statement, theirs.statement):
-        yield from _overtaken(context, mine, theirs)
-        return
-    first = context.draftsman.option(
-        "first", f"{mine.raw} is right", partial(_write, at=theirs, new=mine.raw)
-    )
-    second = context.draftsman.option(
-        "second", f"{theirs.raw} is right", partial(_write, at=mine, new=theirs.raw)
-    )
-    options = tuple(option for option in (first, second) if option)
-    if not options:
-        return
-    yield Question(
-        "conflict",
-        f"{mine.statement.target} {mine.thing} {' '.join(sorted((mine.value.key, theirs.value.key)))}",
-        f"The row of {mine.statement.target} has {mine.raw} where its file has {theirs.raw}.",
-        (_place(context.tree_before, mine.statement), _place(context.tree_before, theirs.statement)),
-        (*options, KEEP),
-        (_cited(context.tree_before, mine.statement), _cited(context.tree_before, theirs.statement)),
-        weight=OTHER_NUMBER,
-    )
-
-
-def _differ_much(row: Statement, said: Statement) -> bool:
-    """Whether a row and a description differ in more numbers than one, so that one of them would not set the row right."""
-    ours, theirs = (
-        {value.key for value in each.reading.values if value.kind == "number"} for each in (row, said)
-    )
-    return said.source == "description" and max(len(ours - theirs), len(theirs - ours)) > 1
-
-
-def _overtaken(context: Asking, mine: _Number, theirs: _Number) -> Iterator[Question]:
-    row, said = mine.statement, theirs.statement
-    option = context.draftsman.option(
-        "second", "The index says what the description says", partial(_row_says, row=row, text=said.text)
-    )
-    if option is not None:
-        yield Question(
-            "conflict",
-            f"{row.target} {mine.thing} {' '.join(sorted((mine.value.key, theirs.value.key)))}",
-            f"The row of {row.target} has other numbers than the file's description.",
-            (_place(context.tree_before, row), _place(context.tree_before, said)),
-            (option, KEEP),
-            (_cited(context.tree_before, row), _cited(context.tree_before, said)),
-            weight=OTHER_NUMBER,
-        )
 
 
 def _line_of(tree: Tree, statement: Statement) -> int | None:
@@ -306,30 +193,7 @@ def _cited(tree: Tree, statement: Statement) -> Citation:
     return from_memory(statement.path, _line_of(tree, statement) or statement.first_line, statement.text)
 
 
-def _write(rec: Recorder, at: _Number, new: str) -> None:
-    """The other number in its place, where that is one line and it is there once."""
-    line_no = _line_of(rec.tree, at.statement)
-    lines = rec.tree.texts[at.statement.path].split("\n")
-    if line_no is None:
-        return
-    old = lines[line_no - 1]
-    places = list(re.finditer(rf"(?<![\w.,]){re.escape(at.raw)}(?![\w,]|\.\d)", old))
-    if len(places) != 1:
-        return
-    lines[line_no - 1] = f"{old[: places[0].start()]}{new}{old[places[0].end() :]}"
-    told = (Fate(old.rstrip("\r"), "kept-in", at.statement.path, lines[line_no - 1].strip()),)
-    change = Change(
-        at.statement.path,
-        "\n".join(lines),
-        f"You chose {new} instead of {at.raw}.",
-        told,
-        (from_memory(at.statement.path, line_no, old),),
-    )
-    rec.operation("update", [change], key=digest(at.statement.path, old, new))
-
-
 def _states(context: Asking, row: Statement, described: Statement) -> Iterator[Question]:
-    """A row that says pending where the file's description says merged, or the other way round."""
     ours, theirs = (_state(each.text) for each in (row, described))
     if not ours or not theirs or ours == theirs:
         return
@@ -369,5 +233,5 @@ def _row_says(rec: Recorder, row: Statement, text: str) -> None:
     told = (Fate(found[0].raw, "superseded-by", row.target, text),)
     cited = (from_memory(row.path, found[0].line_no, found[0].raw),)
     rec.operation(
-        "update", [Change(row.path, after, f"You took the description of {row.target}.", told, cited)]
+        "update", [NewText(row.path, after, f"You took the description of {row.target}.", told, cited)]
     )

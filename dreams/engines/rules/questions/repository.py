@@ -11,7 +11,7 @@ from functools import partial
 from rapidfuzz import fuzz
 
 from dreams.engines.linedates import day_in_name
-from dreams.engines.rules.notes.bodies import Unit
+from dreams.engines.rules.notes.bodies import LineStatement
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
@@ -66,7 +66,7 @@ def says_already(context: Asking) -> Iterator[Question]:
         return
     units = [unit for unit in askable(context.tree_before) if not day_in_name(unit.path)]
     instructed, told = _Instructed(repo), _ConfigLines(repo)
-    found: dict[tuple[str, str], list[tuple[Unit, _Line]]] = defaultdict(list)
+    found: dict[tuple[str, str], list[tuple[LineStatement, _Line]]] = defaultdict(list)
     for unit in units:
         context.report.checkpoint()
         line = instructed.by(unit)
@@ -79,7 +79,7 @@ def says_already(context: Asking) -> Iterator[Question]:
         yield from _derived(context, path, pairs[:MOST_PLACES])
 
 
-def _derived(context: Asking, path: str, pairs: Sequence[tuple[Unit, _Line]]) -> Iterator[Question]:
+def _derived(context: Asking, path: str, pairs: Sequence[tuple[LineStatement, _Line]]) -> Iterator[Question]:
     cited = tuple(
         Citation("repository", line.text[:300], place=path, line_no=line.line_no) for _, line in pairs
     )
@@ -101,7 +101,9 @@ def _derived(context: Asking, path: str, pairs: Sequence[tuple[Unit, _Line]]) ->
     )
 
 
-def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, _Line]], cited: Sequence[Citation]) -> None:
+def _remove_all(
+    rec: Recorder, pairs: Sequence[tuple[LineStatement, _Line]], cited: Sequence[Citation]
+) -> None:
     for (unit, line), citation in sorted(
         zip(pairs, cited, strict=True), key=lambda each: -each[0][0].first_line
     ):
@@ -137,7 +139,7 @@ class _Instructed:
             self._by_word[word].append(len(self._lines))
         self._lines.append((line, plain))
 
-    def by(self, unit: Unit) -> _Line | None:
+    def by(self, unit: LineStatement) -> _Line | None:
         """The line that says the same in nearly the same words, with every value that it names."""
         plain = comparing.normalised(unit.text)
         words = sorted(set(plain.split()), key=lambda word: len(self._by_word.get(word, ())))
@@ -164,7 +166,7 @@ class _ConfigLines:
                 for word in {*whole, *parts, *_NAME.findall(line)}:
                     self._by_value[word.casefold()].append((path, number))
 
-    def by(self, unit: Unit, least_values: int = 1) -> _Line | None:
+    def by(self, unit: LineStatement, least_values: int = 1) -> _Line | None:
         """The line at which all that the statement names is found, if it says hardly anything else."""
         text = unit.text
         if len(text) > LONGEST or len(sentences(text)) > 1 or "?" in text or statement(text).negations:

@@ -9,9 +9,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from dreams.engines.rules.notes.bodies import Unit, units, with_bullet, with_paragraph
+from dreams.engines.rules.notes.bodies import LineStatement, units, with_bullet, with_paragraph
 from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
-from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index
+from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.steps import files
 from dreams.engines.types import Citation, Fate, Option, Place, Question
@@ -42,8 +42,18 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[Statement])
             asked |= set(group)
             statements = [each for each in told if each]
             yield from _question(asking, statements, f"The text of these files is the same, but {why}.", 1.0)
+    config = asking.job.config
+    fit = {
+        path
+        for path in tree.indexes()
+        if not memdir.loaded(
+            tree.texts[path], max_lines=config.index_max_lines, max_bytes=config.index_max_bytes
+        ).cut_by
+    }
     for places, score in _groups(index):
         statements = [each for each in places if each.path not in asked and tree.writable(each.path)]
+        # What an index that is loaded whole repeats of its files is told there on purpose.
+        statements = [each for each in statements if each.path not in fit] or statements
         # What this dream merges for certain needs no answer; the others of its group do.
         statements = [each for each in statements if not asking.is_touched(place_of(each))]
         if len(statements) > 1 and not any(each in changing for each in statements):
@@ -254,7 +264,7 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
         if added is None:
             return
         target = drop.text
-        rec.operation("merge", [Change(keep.path, decode(added.to_bytes()), reason, (), citations)])
+        rec.operation("merge", [NewText(keep.path, decode(added.to_bytes()), reason, (), citations)])
     remove(rec, unit, "merge", reason, fates(unit, "merged-into", keep.path, target), citations)
 
 
@@ -266,7 +276,7 @@ def _is_explained(tree: Tree, statement: Statement) -> bool:
     return _REMARK.match(behind) is not None and not _REMARK.match(statement.raw)
 
 
-def _unit_of(tree: Tree, statement: Statement) -> Unit | None:
+def _unit_of(tree: Tree, statement: Statement) -> LineStatement | None:
     """The statement as lines that may be taken out; None where something leans on it."""
     document = tree.document(statement.path)
     free = next((each for each in units(statement.path, document) if each.text == statement.text), None)
@@ -278,5 +288,7 @@ def _unit_of(tree: Tree, statement: Statement) -> Unit | None:
             continue
         if item.marker[:1].isdigit() or len(memdir.with_children(items, place)) > 1:
             return None
-        return Unit(statement.path, item.first_line, item.last_line, statement.text, item.text, (), ())
+        return LineStatement(
+            statement.path, item.first_line, item.last_line, statement.text, item.text, (), ()
+        )
     return None

@@ -108,7 +108,7 @@ _DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class TwoValues:
     """Two statements of one thing with their values as they are written; `thing` where both name it. `of_names`: the values
-    are names, which may be two things."""
+    are no numbers, so that they may be two things."""
 
     one: Statement
     other: Statement
@@ -163,7 +163,7 @@ def _compared(index: StatementIndex) -> Iterator[TwoValues]:
         old, new = pair.found.old, pair.found.new
         if old and new and old.kind != "date":
             value, second = surface(pair.one.text, old), surface(pair.other.text, new)
-            of_names = "name" in (old.kind, new.kind)
+            of_names = old.kind != "number"
             titled = is_in_a_title(old.key, pair.one) or is_in_a_title(new.key, pair.other)
             if titled or are_about_two(pair.one, pair.other):
                 continue  # it is what the memory is about
@@ -286,7 +286,7 @@ def leaning(asking: Asking, index: StatementIndex, exchanges: Sequence[Changed])
     for each in (*exchanges, *_exchanged(asking.edits)):
         for statement in _having(index, each):
             if statement not in each.about and not asking.is_touched(place_of(statement)):
-                yield from _leaning_question(asking, statement, each)
+                yield from _leaning_question(asking, index, statement, each)
 
 
 def _having(index: StatementIndex, changed: Changed) -> Iterator[Statement]:
@@ -332,16 +332,18 @@ def _one_for_another(old: str, new: str) -> tuple[Value, Value] | None:
     return (gone[0], come[0]) if len(gone) == len(come) == 1 else None
 
 
-def _leaning_question(asking: Asking, statement: Statement, exchange: Changed) -> Iterator[Question]:
-    wording = with_text(statement, exchange.old, exchange.new)
-    if wording is None or not asking.tree_before.writable(statement.path):
+def _leaning_question(
+    asking: Asking, index: StatementIndex, statement: Statement, exchange: Changed
+) -> Iterator[Question]:
+    wordings = everywhere(index, [statement], exchange.old, exchange.new)
+    if not wordings or not asking.tree_before.writable(statement.path):
         return
     reason = f"{exchange.old} is {exchange.new} now."
     citations = (*exchange.citations, cited(statement))
     option = asking.draftsman.option(
         "update",
         f"Change it to {exchange.new}",
-        lambda rec: reword(rec, [wording], reason, "The value that it names has changed.", citations),
+        lambda rec: reword(rec, wordings, reason, "The value that it names has changed.", citations),
     )
     if option is None:
         return

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dreams.engines.rules.notes import bodies
 from dreams.engines.rules.notes import days as days_of
-from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, is_daily, is_index, is_team
+from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_daily, is_index, is_team
 from dreams.engines.types import Citation, Fate, LineDate
 from dreams.lib import memdir
 from dreams.lib.files import text as texts
@@ -99,7 +99,7 @@ def write_out(rec: Recorder, found: Undated) -> bool:
     note = f"{known.note}: {known.day.isoformat()}"
     cited = Citation(known.source, found.line[:1000], found.path, line_no=found.line_no, note=note)
     fate = Fate(found.line, "kept-in", found.path, found.new)
-    change = Change(found.path, "".join(lines), reason, (fate,), (cited,))
+    change = NewText(found.path, "".join(lines), reason, (fate,), (cited,))
     done = rec.operation("date", [change], key=digest(found.path, str(found.line_no), found.line))
     rec.count("dated", done)
     return done

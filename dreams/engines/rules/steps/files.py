@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes import bodies
-from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest, from_memory, is_index, is_log
+from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, from_memory, is_index, is_log
 from dreams.engines.rules.notes.wording import says_something
 from dreams.engines.rules.steps.index import base_of, has_children, undoubled
 from dreams.engines.types import Fate
@@ -301,7 +301,7 @@ def fold(
     known = {fate.text: fate for fate in told}
     fates = tuple(known.get(fate.text, fate) for fate in _fates(tree.texts[drop], keep, text))
     cited = (from_memory(drop, document.body_start_line, document.body.strip()),)
-    changes = [Change(drop, None, reason, fates, cited)]
+    changes = [NewText(drop, None, reason, fates, cited)]
     for other in sorted(tree.texts):
         old = text if other == keep else tree.texts[other]
         if other == drop or is_log(other) or not tree.writable(other):
@@ -312,7 +312,7 @@ def fold(
         lost = tuple(_rewritten(old, new, other))
         if is_index(other):
             new, lost = _one_row(tree, other, new, keep, row_max, lost)
-        changes.append(Change(other, new, reason, lost, cited))
+        changes.append(NewText(other, new, reason, lost, cited))
     return rec.operation("merge", changes, key=digest(keep, drop))
 
 

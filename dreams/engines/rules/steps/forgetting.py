@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams.engines.rules.notes.bodies import Part, Unit, units
+from dreams.engines.rules.notes.bodies import LineStatement, Part, units
 from dreams.engines.rules.notes.removing import fates, free_units, is_linked, remove, remove_parts
-from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest
+from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import is_labelled, sentences
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
@@ -185,7 +185,7 @@ def forget_statement(
     return unit is not None and _remove(rec, unit, heard, wish)
 
 
-def _line_of(tree: Tree, statement: Statement, wish: Wish) -> Unit | None:
+def _line_of(tree: Tree, statement: Statement, wish: Wish) -> LineStatement | None:
     """The lines of a statement, and of a paragraph of several lines the one that has what the request names."""
     items = memdir.sections(tree.document(statement.path).body, tree.document(statement.path).body_start_line)
     place = next((at for at, item in enumerate(items) if item.text == statement.raw), None)
@@ -196,8 +196,8 @@ def _line_of(tree: Tree, statement: Statement, wish: Wish) -> Unit | None:
     meant = [at for at, line in enumerate(lines) if wanted and wanted <= read(line).anchors]
     if item.kind == "paragraph" and len(lines) > 1 and len(meant) == 1:
         number = item.first_line + meant[0]
-        return Unit(statement.path, number, number, lines[meant[0]], lines[meant[0]], (), ())
-    return Unit(statement.path, item.first_line, item.last_line, statement.text, item.text, (), ())
+        return LineStatement(statement.path, number, number, lines[meant[0]], lines[meant[0]], (), ())
+    return LineStatement(statement.path, item.first_line, item.last_line, statement.text, item.text, (), ())
 
 
 def is_one_fact(tree: Tree, path: str) -> bool:
@@ -209,13 +209,13 @@ def is_one_fact(tree: Tree, path: str) -> bool:
 
 def _remove_file(rec: Recorder, path: str, heard: Heard, wish: Wish) -> bool:
     tree, reason, cited = rec.tree, _reason(wish), (heard.citation(wish.quote),)
-    changes = [Change(path, None, reason, _gone(tree.texts[path], ""), cited)]
+    changes = [NewText(path, None, reason, _gone(tree.texts[path], ""), cited)]
     for index_path in tree.indexes():
         index = memdir.parse_index(tree.texts[index_path])
         rows = [row for row in index.rows_for(path) if len(row.targets) == 1]
         if rows:
             after = index.without(rows).text
-            changes.append(Change(index_path, after, reason, _gone(index.text, after), cited))
+            changes.append(NewText(index_path, after, reason, _gone(index.text, after), cited))
     return rec.operation("prune", changes, key=digest(path, tree.texts[path]))
 
 
@@ -254,7 +254,7 @@ def _forget_parts(rec: Recorder, request: Request, heard: Heard, wish: Wish) -> 
     return remove_parts(rec, meant, _reason(wish), lambda part: heard.citation(wish.quote), MOST_FORGOTTEN)
 
 
-def _remove(rec: Recorder, unit: Unit, heard: Heard, wish: Wish) -> bool:
+def _remove(rec: Recorder, unit: LineStatement, heard: Heard, wish: Wish) -> bool:
     told = fates(unit, "stated", note=NOTE)
     return remove(rec, unit, "prune", _reason(wish), told, (heard.citation(wish.quote),))
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import (
-    Change,
+    NewText,
     Recorder,
     Tree,
     digest,
@@ -69,7 +69,9 @@ def _resolve_all(rec: Recorder, path: str, repo_dir: Path | None) -> None:
             continue
         new = index.rewritten(row, target=target)
         reason = f"The row pointed to {row.target}, which is gone; the file is now {target}."
-        if rec.operation("index", [Change(path, new.text, reason, _moved(path, row, new), _seen(path, row))]):
+        if rec.operation(
+            "index", [NewText(path, new.text, reason, _moved(path, row, new), _seen(path, row))]
+        ):
             rec.count("rows", 1)
 
 
@@ -115,9 +117,10 @@ def _titles(tree: Tree, path: str) -> set[str]:
 
 
 def mentioned(index: memdir.Index, target: str) -> bool:
-    """Whether an index speaks of the file in any form: a row, a link in prose, a wikilink, its bare name."""
+    """Whether an index speaks of the file in any form: a row, a link in prose, a wikilink, its bare name, its stem as code."""
     name = PurePosixPath(target.casefold())
-    spoken = re.compile(rf"(?<![\w-]){re.escape(name.name)}|\[\[(?:[^\]|]*/)?{re.escape(name.stem)}[\]|#]")
+    stem = re.escape(name.stem)
+    spoken = re.compile(rf"(?<![\w-]){re.escape(name.name)}|\[\[(?:[^\]|]*/)?{stem}[\]|#]|`{stem}`")
     # Links write blanks and other characters encoded; asking the parser finds those too.
     return bool(spoken.search(index.text.casefold())) or (
         any(memdir.same_target(row.target, target) for row in index.rows)
@@ -154,7 +157,7 @@ def undoubled(
     row_max: int,
     *,
     merged: bool = False,
-) -> Change | None:
+) -> NewText | None:
     """One row in the place of two for the same file, with all that both said; None where that cannot be had.
 
     `merged` is for two rows that a merge of their files brought together: a title of its own goes into the hook.
@@ -186,7 +189,7 @@ def undoubled(
     if hook != keep.hook:
         fates += [Fate(line, "kept-in", path, kept) for line in keep.raw.split("\n")]
     reason = f"Two rows pointed to {keep.target}; one now says what both said."
-    return Change(path, index.text, reason, tuple(fates), (*_seen(path, keep), *_seen(path, drop)))
+    return NewText(path, index.text, reason, tuple(fates), (*_seen(path, keep), *_seen(path, drop)))
 
 
 def _title_is_told(tree: Tree, target: str, keep: memdir.IndexRow, drop: memdir.IndexRow) -> bool:
@@ -247,7 +250,7 @@ def _pointed(rec: Recorder, path: str, text: str, link: memdir.WikiLink, name: s
     after = text[:start] + name + text[start + len(link.target) :]
     number = text.count("\n", 0, start)
     old, new = (each.split("\n")[number].rstrip("\r") for each in (text, after))
-    change = Change(
+    change = NewText(
         path,
         after,
         f"[[{link.target}]] matches no memory; {name} is the only match.",

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes import bodies
 from dreams.engines.rules.notes.bodies import with_bullet
-from dreams.engines.rules.notes.tree import Change, Recorder, Tree, digest
+from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import clause, headline, is_slug
 from dreams.engines.rules.steps.orphans import TITLE_MAX, with_rows
 from dreams.engines.rules.user_statements.lessons import Lesson
@@ -106,7 +106,7 @@ def _beside(rec: Recorder, lesson: Lesson, about: Mapping[str, frozenset[str]]) 
     for path in _fitting(lesson, about):
         document = with_bullet(rec.tree.document(path), lesson.text)
         if document is not None:
-            change = Change(path, _text(document), _reason([lesson]), citations=_cited([lesson]))
+            change = NewText(path, _text(document), _reason([lesson]), citations=_cited([lesson]))
             done = rec.operation("learn", [change], key=digest(lesson.kind, lesson.text))
             rec.count(_counted([lesson]), done)
             return done
@@ -212,20 +212,20 @@ def _common_file(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None
         document = rec.tree.document(path)
         for lesson in lessons:
             document = with_bullet(document, lesson.text) or document
-        change = Change(path, _text(document), _reason(lessons), citations=_cited(lessons))
+        change = NewText(path, _text(document), _reason(lessons), citations=_cited(lessons))
         rec.count(_counted(lessons), len(lessons) * rec.operation("learn", [change]))
 
 
 def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, row_aim: int) -> None:
     text = _style(rec.tree).file(path, title, lessons)
     reason, cited = _reason(lessons), _cited(lessons)
-    changes = [Change(path, text, reason, citations=cited)]
+    changes = [NewText(path, text, reason, citations=cited)]
     if rec.tree.writable(memdir.INDEX_NAME):
         rec.tree.put(path, text)
         index = with_rows(rec.tree, memdir.INDEX_NAME, [path], row_aim)
         rec.tree.put(path, None)
         if index is not None:
-            changes.append(Change(memdir.INDEX_NAME, index, reason, citations=cited))
+            changes.append(NewText(memdir.INDEX_NAME, index, reason, citations=cited))
     if rec.operation("learn", changes, key=digest(*(lesson.text for lesson in lessons))):
         rec.count(_counted(lessons), len(lessons))
 

@@ -11,7 +11,7 @@ from dreams.conf import Config
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.tree import (
     TEAM_INDEX,
-    Change,
+    NewText,
     Recorder,
     Tree,
     digest,
@@ -27,6 +27,7 @@ from dreams.lib.prose import comparing
 TITLE_MAX = 60
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
 MANY, MOST_UNLISTED = 10, 0.8  # memories without a row, and their share
+ROOM = 0.9  # of what an agent loads: rows that fill an index leave none for the next memory
 LEAST_WORDS = 4  # of a line that leads on to a list, to say something by itself
 LONGEST_HOOK = 400  # where it has no sentence that is shorter
 _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
@@ -41,7 +42,7 @@ _FIELD = re.compile(r"[A-Z][\w ]{0,20}: ")  # "Transcript: /home/…", of a reco
 
 
 def add_orphans(rec: Recorder, config: Config) -> None:
-    """A row for each file, as many as an agent still loads; the summary says how many have none."""
+    """A row for each file, while the index is not nearly full; the summary says how many have none."""
     for index_path in (memdir.INDEX_NAME, TEAM_INDEX):
         if not rec.tree.writable(index_path) or index_path in rec.tree.hand_edited:
             continue
@@ -61,13 +62,14 @@ def _add(rec: Recorder, index_path: str, path: str, config: Config) -> bool | No
     after = with_rows(rec.tree, index_path, [path], config.row_max)
     if after is None:
         return False
-    if _loaded(after, config).cut_by is not None:
+    state = _loaded(after, config)
+    if state.lines > ROOM * config.index_max_lines or state.bytes > ROOM * config.index_max_bytes:
         return None
     reason = f"{path} was in no index, so no session would find it."
     cited = from_memory(path, 1, _quoted(rec.tree, path))
     # The file is the key: rows of one wording are decided apart all the same.
     done = rec.operation(
-        "index", [Change(index_path, after, reason, citations=(cited,))], key=digest(index_path, path)
+        "index", [NewText(index_path, after, reason, citations=(cited,))], key=digest(index_path, path)
     )
     rec.count("listed", done)
     return done
@@ -76,8 +78,8 @@ def _add(rec: Recorder, index_path: str, path: str, config: Config) -> bool | No
 def _note_the_rest(rec: Recorder, index_path: str, number: int, config: Config) -> None:
     state = _loaded(rec.tree.texts.get(index_path, ""), config)
     rec.note(
-        f"{plural(number, 'memory is', 'memories are')} in no index: {index_path} has no room for "
-        f"{'its row' if number == 1 else 'their rows'} ({state.lines:,} of {config.index_max_lines:,} lines, "
+        f"{plural(number, 'memory is', 'memories are')} in no index: {index_path} is full, "
+        f"or nearly so ({state.lines:,} of {config.index_max_lines:,} lines, "
         f"{state.bytes:,} of {config.index_max_bytes:,} bytes)."
     )
 

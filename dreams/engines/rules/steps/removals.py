@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dreams.engines.rules.notes import bodies, days
-from dreams.engines.rules.notes.bodies import Part, Unit, units
+from dreams.engines.rules.notes.bodies import LineStatement, Part, units
 from dreams.engines.rules.notes.removing import fates, free_units, remove, remove_parts
-from dreams.engines.rules.notes.tree import Change, Recorder, Tree, from_memory, is_index, is_log, is_team
+from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index, is_log, is_team
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.repository import CodeFact, Repository, facts
 from dreams.engines.types import Citation
@@ -41,7 +41,7 @@ LEAST_SAID = 2  # words of an old state
 class Dated:
     """A statement without its day."""
 
-    unit: Unit
+    unit: LineStatement
     day: dt.date
     text: str
 
@@ -62,7 +62,7 @@ def supersede(rec: Recorder, today: dt.date) -> None:
             rec.count("superseded", _remove(rec, every[place].unit, newer[place][0]))
 
 
-def _dated(unit: Unit) -> Dated | None:
+def _dated(unit: LineStatement) -> Dated | None:
     """A statement of how things are on its one day."""
     match = _FIRST.match(unit.text) or _LAST.search(unit.text)
     day = days.written(match) if match else None
@@ -108,7 +108,7 @@ def _supersedes(rec: Recorder, old: Dated, new: Dated) -> bool:
     )
 
 
-def _remove(rec: Recorder, unit: Unit, new: Dated) -> bool:
+def _remove(rec: Recorder, unit: LineStatement, new: Dated) -> bool:
     note = f"Newer, of {new.day.isoformat()}."
     reason = f"A newer statement of {new.day.isoformat()} says otherwise: {quoted(new.unit.text)}."
     cited = (
@@ -208,7 +208,7 @@ def _span(text: str) -> tuple[str, dt.date] | None:
 
 # --- Deriving -------------------------------------------------------------------------------------------------------
 
-LEAST_WORDS = 3
+LEAST_WORDS = 3  # that say something: fewer stand in any repository by chance
 
 
 def derive(rec: Recorder, repo: Repository | None) -> None:
@@ -225,7 +225,7 @@ def derive(rec: Recorder, repo: Repository | None) -> None:
             rec.count("derived", 1)
 
 
-def _remove_derived(rec: Recorder, unit: Unit, fact: CodeFact) -> bool:
+def _remove_derived(rec: Recorder, unit: LineStatement, fact: CodeFact) -> bool:
     note = f"{fact.path} says it, line {fact.line_no}: {quoted(fact.quote)}."
     cited = Citation("repository", fact.quote, place=fact.path, line_no=fact.line_no)
     return remove(rec, unit, "prune", note, fates(unit, "stated", note=note), (cited,))
@@ -240,14 +240,14 @@ class Said:
             for key in keys_of(f"`{fact.values[-1]}` {fact.values[0]}"):
                 self._code[key].append(fact)
 
-    def by(self, unit: Unit) -> CodeFact | None:
+    def by(self, unit: LineStatement) -> CodeFact | None:
         """The fact that says all that the statement and the headings above it say."""
         if len([word for word in statement(unit.text).weights if word not in lexicon.GENERIC]) < LEAST_WORDS:
             return None
         fact = self._by_code(unit)
         return fact if fact and _place_adds_nothing(unit, fact) else None
 
-    def _by_code(self, unit: Unit) -> CodeFact | None:
+    def _by_code(self, unit: LineStatement) -> CodeFact | None:
         keys = keys_of(unit.text)
         plain = f" {comparing.normalised(unit.text)} "
         near = {id(fact): fact for key in keys for fact in self._code.get(key, ())}
@@ -258,7 +258,7 @@ class Said:
         return None
 
 
-def _place_adds_nothing(unit: Unit, fact: CodeFact) -> bool:
+def _place_adds_nothing(unit: LineStatement, fact: CodeFact) -> bool:
     """Below "Staging", or in a file about 2.x, the same words say something else."""
     around = statement(". ".join([*unit.headings, unit.path.removesuffix(".md").replace("_", " ")]))
     told = statement(f"{unit.text}. {fact.words}")
@@ -287,14 +287,14 @@ def redact(rec: Recorder) -> None:
             f"A secret does not belong in memory ({kinds}). If it is live, revoke it: agents have read it."
         )
         cited = (from_memory(path, line_no, quote, "shown without the secret"),)
-        if rec.operation("edit", [Change(path, after, reason, citations=cited)]):
+        if rec.operation("edit", [NewText(path, after, reason, citations=cited)]):
             rec.count("redacted", len(found))
             rec.note(f"Proposed to remove {plural(len(found), 'secret')} from {path}.")
 
 
-LEAST_TO_MERGE = 3
+LEAST_TO_MERGE = 3  # words with a meaning: two short lines are alike by chance
 SHARED_WORDS = 2  # fewer say the same of nothing; most pairs are spared a close look
-CHECK_EVERY = 200
+CHECK_EVERY = 200  # pairs, between two looks whether to stop
 
 
 def merge_lines(rec: Recorder) -> None:
@@ -302,9 +302,9 @@ def merge_lines(rec: Recorder) -> None:
     every = [
         unit for path in _paths(rec.tree) for unit in units(path, rec.tree.document(path)) if _tells(unit)
     ]
-    gone: set[Unit] = set()
-    kept: set[Unit] = set()
-    pairs: list[tuple[Unit, Unit]] = []  # (stays, goes)
+    gone: set[LineStatement] = set()
+    kept: set[LineStatement] = set()
+    pairs: list[tuple[LineStatement, LineStatement]] = []  # (stays, goes)
     words = [frozenset(statement(unit.text).weights) for unit in every]
     for count, (one, two) in enumerate(comparing.candidates([unit.text for unit in every])):
         if count % CHECK_EVERY == 0:
@@ -323,14 +323,14 @@ def _paths(tree: Tree) -> list[str]:
     return [*tree.topics(), *(path for path in tree.indexes() if not is_team(path))]
 
 
-def _tells(unit: Unit) -> bool:
+def _tells(unit: LineStatement) -> bool:
     """Long enough to be sure about; rows of an index are its own step's work."""
     words = [word for word in statement(unit.text).weights if word not in lexicon.GENERIC]
     is_row = is_index(unit.path) and bool(memdir.parse_index(unit.raw).rows)
     return len(words) >= LEAST_TO_MERGE and not is_row
 
 
-def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
+def _decide(tree: Tree, one: LineStatement, two: LineStatement) -> tuple[LineStatement, LineStatement] | None:
     """Which stays and which goes, or neither."""
     if is_index(one.path) != is_index(two.path):
         return None
@@ -346,12 +346,12 @@ def _decide(tree: Tree, one: Unit, two: Unit) -> tuple[Unit, Unit] | None:
     return (one, two) if as_long or found.fuller == "a" else (two, one)
 
 
-def _types_agree(tree: Tree, one: Unit, two: Unit) -> bool:
+def _types_agree(tree: Tree, one: LineStatement, two: LineStatement) -> bool:
     kinds = {tree.kind(one.path), tree.kind(two.path)}
     return len(kinds) == 1 or not kinds & {"user", "feedback"}
 
 
-def _remove_all(rec: Recorder, pairs: Sequence[tuple[Unit, Unit]]) -> None:
+def _remove_all(rec: Recorder, pairs: Sequence[tuple[LineStatement, LineStatement]]) -> None:
     """From the last line of a file to the first, so that the numbers of the others hold."""
     for keep, drop in sorted(pairs, key=lambda pair: (pair[1].path, -pair[1].first_line)):
         if drop.path not in rec.tree.texts or keep.path not in rec.tree.texts:

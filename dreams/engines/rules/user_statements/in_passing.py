@@ -18,8 +18,8 @@ from dreams.lib.prose.pieces import pieces
 
 Sureness = Literal["certain", "likely", "weak"]
 MOST_WORDS = 40  # of a sentence; longer ones explain a task
-MOST_CHARACTERS = 400
-LEAST_WORDS = 3
+MOST_CHARACTERS = 400  # of it, too: forty words of ten letters
+LEAST_WORDS = 3  # of it; two words are an order for now more often than a fact; chosen
 LONG_PROMPT = 80  # words; a longer one describes a task, and what it says in passing is part of that
 MOST_OF_A_HABIT = 12  # words
 MOST_LIKELY = 2  # of one prompt; more of them are a specification

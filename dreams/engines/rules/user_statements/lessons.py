@@ -23,8 +23,8 @@ from dreams.lib.prose.comparing import compare
 from dreams.lib.prose.exchanges import is_last_number, is_told_past
 from dreams.lib.prose.pieces import keys_of
 
-MOST_LESSONS = 200
-MOST_COMPARED = 200
+MOST_LESSONS = 200  # of one dream: a bound of what one proposal may ask to be read; chosen
+MOST_COMPARED = 200  # the newest: a bound of time
 # What was said in passing in so many sessions was not meant for one task.
 MANY_SESSIONS = 3
 SEVERAL_SESSIONS = 2

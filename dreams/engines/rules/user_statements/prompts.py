@@ -33,8 +33,8 @@ from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.values import read
 
 MOST_ANSWER = 300  # characters
-MOST_TURN = 20_000
-MOST_SENTENCE = 400
+MOST_TURN = 20_000  # characters of an agent's answer; a longer one is a report
+MOST_SENTENCE = 400  # characters, as above
 MOST_SUMMED_UP = 8  # sentences; a longer list is a report that nobody weighed line by line
 _GAP = r"[\s,;:.!—–-]"
 

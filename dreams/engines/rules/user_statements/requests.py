@@ -13,7 +13,15 @@ from typing import Literal
 from dreams.engines.rules.notes.wording import is_labelled, says_something, sentences, whole
 from dreams.engines.rules.user_statements.in_passing import AT_HAND, REASON, TAIL, Sureness, remarks
 from dreams.engines.rules.user_statements.phrases import OTHERS, SUPPOSED, looks_secret
-from dreams.engines.rules.user_statements.speech import ASK, LIST_ITEM, LIST_LEAD, SOFT, asks, typed_lines
+from dreams.engines.rules.user_statements.speech import (
+    ASK,
+    LIST_ITEM,
+    LIST_LEAD,
+    MAX_PROMPT,
+    SOFT,
+    asks,
+    typed_lines,
+)
 from dreams.lib.prose.statements import statement
 
 _FORGET = re.compile(
@@ -58,9 +66,8 @@ def _is_own_request(sentence: str, found: re.Match[str] | None) -> bool:
 
 # --- Remember requests ----------------------------------------------------------------------------------------------
 
-MAX_PROMPT = 12_000
-MAX_STATEMENT = 600
-LEAST_WORDS = 2
+MAX_STATEMENT = 600  # characters: a longer one is a text, not a statement
+LEAST_WORDS = 2  # that say something
 Verdict = Literal["learn", "ask", "hint", "secret", "forget"]
 _VERDICTS: dict[Sureness, Verdict] = {"certain": "learn", "likely": "ask", "weak": "hint"}
 

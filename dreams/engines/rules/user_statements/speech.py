@@ -10,7 +10,7 @@ from dreams.lib.memdir import mask_code
 from dreams.lib.prose.values import read
 
 TYPED_LINES = 25  # a longer prompt was pasted but for its first and last lines
-EDGE_LINES = 6
+EDGE_LINES = 6  # first, and last: what a person types around a paste; chosen
 
 SOFT = (
     r"(?:(?:please|pls|also|and|but|so|ok(?:ay)?|oh|hey|hi|btw|by the way|claude|one more thing|important|again|thanks|thank you|"
@@ -207,7 +207,7 @@ def is_embedded(text: str) -> bool:
 
 # --- Retractions ----------------------------------------------------------------------------------------------------
 
-MAX_PROMPT = 12_000
+MAX_PROMPT = 12_000  # characters: what is longer was pasted
 MOST_DOUBTED = 12  # words
 # Words, too; all chosen: a sentence with more of them says something else.
 MOST_REMARK = 8

@@ -124,7 +124,6 @@ class _Folder:
     repo: str | None
     has_sessions: bool
     has_memories: bool
-    has_memory_dir: bool
 
 
 @dataclass(slots=True)
@@ -133,7 +132,6 @@ class _Draft:
 
     memory_dir: str
     slug: str
-    source: str = "default"
     folders: list[_Folder] = field(default_factory=list)
 
 
@@ -197,7 +195,7 @@ class Projects:
         exists = cwd is not None and os.path.isdir(cwd)
         repo = self._repository(cwd) if cwd and exists else None
         used = has_dir and holds_memories(memory)
-        return _Folder(path, name, cwd, exists, repo, bool(sessions), used, has_dir)
+        return _Folder(path, name, cwd, exists, repo, bool(sessions), used)
 
     def _transcripts(self, path: str) -> list[FoundTranscript]:
         found = self._listed[path] = list(transcripts_in(path))
@@ -219,7 +217,7 @@ class Projects:
             slug = (
                 os.path.basename(os.path.dirname(memory_dir)) if source == "default" else slug_of(memory_dir)
             )
-            draft = drafts.setdefault(memory_dir, _Draft(memory_dir, slug, source))
+            draft = drafts.setdefault(memory_dir, _Draft(memory_dir, slug))
             draft.folders.append(folder)
             if folder.has_memories and source != "default":
                 left = f"{folder.path}/memory"
@@ -270,8 +268,6 @@ def _finished(draft: _Draft) -> FoundProject:
         repo=main.repo if main else None,
         cwd=main.cwd if main else None,
         cwd_exists=main.cwd_exists if main else False,
-        memory_exists=os.path.isdir(draft.memory_dir),
-        memory_from=draft.source,
     )
 
 
@@ -306,5 +302,4 @@ def _agents_in(
                 kind=kind,
                 scope=scope,
                 agent=name,
-                memory_exists=True,
             )

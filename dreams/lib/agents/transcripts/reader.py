@@ -85,6 +85,7 @@ class Reader:
         self.problems: list[Problem] = []
         self.malformed = 0
         self.bytes_read = 0
+        self._head = b""
 
     @property
     def cursor(self) -> Cursor:
@@ -107,8 +108,15 @@ class Reader:
         what was passed over. Raises OSError, and Cancelled when `progress` returned False.
         """
         self._begin(cursor or Cursor())
+        if isinstance(source, int):
+            yield from self._records(source, os.fstat(source).st_size, progress)
+            return
         with opened(source) as fd:
             yield from self._records(fd, os.fstat(fd).st_size, progress)
+
+    def samples(self, fd: int, offset: int) -> tuple[bytes, bytes]:
+        """As `samples`, of the file that was read last; what was kept of it is not asked of the disk again."""
+        return samples(fd, offset, self._head)
 
     def _records(self, fd: int, size: int, progress: Progress | None) -> Iterator[Entry]:
         base = self._offset
@@ -132,6 +140,8 @@ class Reader:
         if room <= 0:
             return 0
         got = os.preadv(fd, [memoryview(self._buffer)[self._filled : self._filled + room]], position)
+        if position == 0:
+            self._head = bytes(self._buffer[: min(got, SAMPLE_BYTES)])
         self._filled += got
         self.bytes_read += got
         return got
@@ -248,8 +258,8 @@ def mark(source: Source, offset: int) -> FileMark:
     """The mark of a file that was read up to `offset`. Raises OSError."""
     with opened(source) as fd:
         st = os.fstat(fd)
-        head, tail = _samples(fd, offset)
-    return FileMark(st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns, offset, head, tail)
+        head, tail = samples(fd, offset)
+    return FileMark(st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns, offset, head.hex(), tail.hex())
 
 
 def same_stat(known: FileMark, inode: int, size: int, mtime_ns: int) -> bool:
@@ -268,18 +278,21 @@ def change(known: FileMark, source: Source) -> Change:
             return Change.UNCHANGED
         if st.st_ino != known.inode or st.st_size < known.offset:
             return Change.REPLACED
-        if _samples(fd, known.offset) != (known.head, known.tail):
+        if samples(fd, known.offset) != (bytes.fromhex(known.head), bytes.fromhex(known.tail)):
             return Change.REPLACED
     return Change.UNCHANGED if st.st_size == known.size else Change.APPENDED
 
 
-def _samples(fd: int, offset: int) -> tuple[str, str]:
-    """Digests of the first and the last bytes before `offset`: only what was read, so that growth changes neither."""
-    head = os.pread(fd, min(SAMPLE_BYTES, offset), 0)
-    start = max(0, offset - SAMPLE_BYTES)
-    tail = os.pread(fd, offset - start, start)
-    return _digest(head), _digest(tail)
+def samples(fd: int, offset: int, head: bytes = b"") -> tuple[bytes, bytes]:
+    """Digests of the first and the last bytes before `offset`: only what was read, so that growth changes neither.
+
+    `head` are first bytes of the file that the caller has already. Raises OSError.
+    """
+    size = min(SAMPLE_BYTES, offset)
+    first = _digest(head[:size] if len(head) >= size else os.pread(fd, size, 0))
+    # A short file is its own beginning and end.
+    return first, first if offset <= SAMPLE_BYTES else _digest(os.pread(fd, size, offset - size))
 
 
-def _digest(data: bytes) -> str:
-    return blake2b(data, digest_size=8).hexdigest()
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=8).digest()

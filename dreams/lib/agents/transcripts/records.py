@@ -34,13 +34,14 @@ _parsed_time = datetime.fromisoformat
 # Texts of this shape sort as the moments they name.
 _SHAPE = ((4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (23, "Z"))
 _SHAPE_LENGTH = 24
+_FEW = 24
 
 Stamp: TypeAlias = str | int | float
 
 
 def span(stamps: list[Stamp]) -> tuple[datetime, datetime] | None:
-    """The first and the last of many timestamps, None where none is one. The usual shape is not parsed one by one."""
-    if (texts := _sortable(stamps)) is not None:
+    """The first and the last of many timestamps, None where none is one. The usual shape is not parsed one by one where there are many."""
+    if len(stamps) > _FEW and (texts := _sortable(stamps)) is not None:
         first, last = instant(min(texts)), instant(max(texts))
         if first is not None and last is not None:
             return first, last

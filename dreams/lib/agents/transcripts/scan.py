@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -108,15 +109,9 @@ class Summary(Struct, omit_defaults=True):
         return msgspec.json.decode(saved, type=cls)
 
     def add(self, line: Line) -> None:
-        """Count one record (times, typed text, corrections and memory writes are added by the scan that finds them)."""
-        kind = line.type
-        self.lines += 1
-        types = self.types
-        if kind in types:
-            types[kind] += 1
-        else:
-            self._count_new_type(kind)
-        cwd, branch = line.cwd, line.git_branch
+        """Take over what one record tells (types, times, typed text, corrections and memory writes are added by the scan
+        that finds them)."""
+        kind, cwd, branch = line.type, line.cwd, line.git_branch
         if cwd is not None and cwd != self.last_cwd:
             self._add_cwd(cwd)
         if branch and branch != self.last_branch:
@@ -128,9 +123,12 @@ class Summary(Struct, omit_defaults=True):
         else:
             self._add_rare(line)
 
-    def _count_new_type(self, kind: str) -> None:
-        name = kind[:80] if len(self.types) < MAX_TYPES else OTHER
-        self.types[name] = self.types.get(name, 0) + 1
+    def add_types(self, kinds: list[str]) -> None:
+        """Count the types of many records."""
+        self.lines += len(kinds)
+        for kind, count in Counter(kinds).items():
+            name = kind if kind in self.types else kind[:80] if len(self.types) < MAX_TYPES else OTHER
+            self.types[name] = self.types.get(name, 0) + count
 
     def add_times(self, stamps: list[Stamp]) -> None:
         """Widen the span by the timestamps of many records."""
@@ -285,8 +283,9 @@ def scan(
         for line, offset, number in reader.read(source, state.cursor, progress=progress):
             run.add(line, offset, number)
             # Only between lines: the reader is already past a plain line, and not yet past a glued one.
-            if run.batch.lines >= batch_lines and reader.position > offset:
+            if len(run.kinds) >= batch_lines and reader.position > offset:
                 yield run.hand_out(state)
+                run.begin()
     except (Cancelled, OSError) as error:
         stopped = error
     yield run.hand_out(state)
@@ -299,15 +298,20 @@ class _Run:
 
     def __init__(self, summary: Summary, reader: Reader, *, uuids: bool) -> None:
         self.summary, self.reader, self.uuids = summary, reader, uuids
-        self.batch = Batch()
         self._pending: Line | None = None
-        self._stamps: list[Stamp] = []
         self._malformed = self._problems = self._bytes = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """With an empty batch."""
+        self.batch = Batch()
+        self.kinds: list[str] = []
+        self._stamps: list[Stamp] = []
 
     def add(self, line: Line, offset: int, number: int) -> None:
         self.summary.add(line)
-        self.batch.lines += 1
         kind, message = line.type, line.message
+        self.kinds.append(kind)
         if line.timestamp is not None:
             self._stamps.append(line.timestamp)
         if kind == "progress":
@@ -377,9 +381,10 @@ class _Run:
     def hand_out(self, state: Scan) -> Batch:
         """The batch so far, with `state` brought to the same point."""
         self._flush_usage()
+        self.summary.add_types(self.kinds)
         self.summary.add_times(self._stamps)
-        self._stamps = []
         batch, reader = self.batch, self.reader
+        batch.lines = len(self.kinds)
         batch.problems = reader.problems[self._problems :]
         batch.bytes_read = reader.bytes_read - self._bytes
         self.summary.malformed += reader.malformed - self._malformed
@@ -389,7 +394,6 @@ class _Run:
             reader.malformed,
         )
         state.cursor, state.summary = reader.cursor, self.summary
-        self.batch = Batch()
         return batch
 
 

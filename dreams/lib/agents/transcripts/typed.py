@@ -45,25 +45,20 @@ _HOOK = re.compile(
 
 # Narrow on purpose: these only weigh sessions, and a false alarm would open a gate.
 _OPENING = re.compile(r"\s*(?:(?:no|nope|wrong|stop|actually|wait)\b[,.!: ])", re.IGNORECASE)
-_CORRECTION = re.compile(
-    r"\bactually,|\b(?:don'?t|do not|never|stop) (?:do|doing|use|using|add|adding|make|create|write|run|commit|push|ever)\b"
-    r"|\bfrom now on\b"
-    r"|\bthat'?s (?:wrong|not (?:right|what|correct))\b|\bi (?:told|said|asked) you\b|\b(?:the|our) fix (?:is|was)\b",
-    re.IGNORECASE,
-)
-# One of these is in whatever `_CORRECTION` finds; most texts have none, and a pattern with many ways is slow.
-_SIGNS = (
-    "actually,",
-    "don't ",
-    "dont ",
-    "do not ",
-    "never ",
-    "stop ",
-    "from now on",
-    "that's ",
-    "thats ",
-    " fix ",
-    " you",
+# In lower case; what stands first is in whatever the pattern finds: most texts have none of it, and a pattern is slow.
+_CORRECTIONS = tuple(
+    (signs, re.compile(pattern))
+    for signs, pattern in (
+        (("actually,",), r"\bactually,"),
+        (
+            ("don't ", "dont ", "do not ", "never ", "stop "),
+            r"\b(?:don'?t|do not|never|stop) (?:do|doing|use|using|add|adding|make|create|write|run|commit|push|ever)\b",
+        ),
+        (("from now on",), r"\bfrom now on\b"),
+        (("that's ", "thats "), r"\bthat'?s (?:wrong|not (?:right|what|correct))\b"),
+        ((" you",), r"\bi (?:told|said|asked) you\b"),
+        ((" fix is", " fix was"), r"\b(?:the|our) fix (?:is|was)\b"),
+    )
 )
 
 
@@ -82,7 +77,11 @@ def is_correction(text: str) -> bool:
     if any(map(_OPENING.match, text.split("\n"))):
         return True
     lowered = text.lower()
-    return any(sign in lowered for sign in _SIGNS) and _CORRECTION.search(text) is not None
+    for signs, pattern in _CORRECTIONS:
+        for sign in signs:
+            if sign in lowered and pattern.search(lowered):
+                return True
+    return False
 
 
 def plain(text: str) -> str | None:

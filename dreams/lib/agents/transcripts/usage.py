@@ -24,7 +24,7 @@ MOST_DOLLARS = 100_000  # of one request
 class UsageRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One request's tokens. `key` is unique; `message_key` is the same for a replay under another request id.
 
-    `at` is aware (UTC) or None. `cache_creation` is the whole; 5m and 1h are its parts where the agent told them.
+    `at` is aware (UTC) or None. `cache_creation` is the whole, `cache_creation_1h` its part where the agent told it.
     `agent_micros` is the agent's own figure for its cost, in millionths of a dollar.
     In which order rows come does not matter: see `better`.
     """
@@ -36,7 +36,6 @@ class UsageRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
     input: int
     output: int
     cache_creation: int
-    cache_creation_5m: int
     cache_creation_1h: int
     cache_read: int
     web_searches: int
@@ -70,7 +69,6 @@ def usage_row(line: Line) -> UsageRow | None:
         return None
     usage, model = message.usage, message.model or ""
     parts, tools = usage.cache_creation, usage.server_tool_use
-    short = (parts.ephemeral_5m_input_tokens or 0) if parts else 0
     long = (parts.ephemeral_1h_input_tokens or 0) if parts else 0
     row = UsageRow(
         key=_key(line, message),
@@ -80,7 +78,6 @@ def usage_row(line: Line) -> UsageRow | None:
         input=usage.input_tokens or 0,
         output=usage.output_tokens or 0,
         cache_creation=_cache_creation(usage),
-        cache_creation_5m=short,
         cache_creation_1h=long,
         cache_read=usage.cache_read_input_tokens or 0,
         web_searches=(tools.web_search_requests or 0) if tools else 0,

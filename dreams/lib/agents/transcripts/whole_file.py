@@ -6,7 +6,7 @@ import os
 
 import msgspec
 
-from dreams.lib.agents.transcripts.reader import mark
+from dreams.lib.agents.transcripts.reader import samples
 from dreams.lib.agents.transcripts.scan import Summary
 
 from .reader import Cursor, Problem, Reader, Source, opened
@@ -40,16 +40,6 @@ class Part(msgspec.Struct, array_like=True):
     lines: int
     bytes_read: int
 
-    def batch(self) -> Batch:
-        return Batch(
-            {row.key: row for row in self.usage},
-            self.prompts,
-            self.memory_writes,
-            self.problems,
-            lines=self.lines,
-            bytes_read=self.bytes_read,
-        )
-
 
 class Whole(msgspec.Struct, array_like=True):
     """`identity` is that of the mark, head and tail; `named` the session that the first batch names."""
@@ -73,12 +63,12 @@ def seen(fd: int) -> Seen:
 
 def identity_of(fd: int, offset: int) -> bytes:
     """What tells, at the next reading, that the file still begins with what was read. Raises OSError."""
-    taken = mark(fd, offset)
-    return bytes.fromhex(taken.head + taken.tail)
+    return b"".join(samples(fd, offset))
 
 
 def read_whole(source: Source, reader: Reader | None = None) -> Whole:
     """Read a file from its first byte to its end. Raises OSError, and TooMuch for one too rich to be kept at once."""
+    reader = reader or Reader()
     with opened(source) as fd:
         before, state, parts, named = seen(fd), Scan(), list[Part](), ""
         rows = text = 0
@@ -90,7 +80,8 @@ def read_whole(source: Source, reader: Reader | None = None) -> Whole:
             text += sum(len(row.text) for row in batch.prompts)
             if rows > MAX_ROWS or text > MAX_TEXT:
                 raise TooMuch(f"more than {MAX_ROWS} rows or {MAX_TEXT} characters")
-        return Whole(before, identity_of(fd, state.cursor.offset), named, state.cursor, state.summary, parts)
+        identity = b"".join(reader.samples(fd, state.cursor.offset))
+        return Whole(before, identity, named, state.cursor, state.summary, parts)
 
 
 def _part(batch: Batch) -> Part:

@@ -1,12 +1,12 @@
 """Whether a session bears a claim out: its names and numbers must be bound to what it says of them, not only present. Pure: no Django.
 
-`read` a transcript into `Evidence` once, then `check` claims against it, each before its own line. `sessions` and `evidence`
+`read` a transcript into `SessionText` once, then `check` claims against it, each before its own line. `sessions` and `evidence`
 read; `anchors` takes a claim apart; `occurrences` finds its names and their company; `binding` weighs how they go together;
 `wordings` finds the same words, `polarity` what is denied or turned; `verdict` asks them in turn.
 """
 
-from .evidence import Evidence
+from .evidence import SessionText
 from .sessions import read
 from .verdict import ClaimCheck, Quote, check, stands
 
-__all__ = ["ClaimCheck", "Evidence", "Quote", "check", "read", "stands"]
+__all__ = ["ClaimCheck", "Quote", "SessionText", "check", "read", "stands"]

@@ -16,7 +16,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from dreams.lib.prose.claims.anchors import Anchor, Claim, Kind, Piece, odd_in_list, pieces
-from dreams.lib.prose.claims.evidence import Evidence
+from dreams.lib.prose.claims.evidence import SessionText
 from dreams.lib.prose.claims.occurrences import (
     HEADED,
     MOST_PLACES,
@@ -67,7 +67,7 @@ class Binding:
     elsewhere: int  # the unit with most of the rest, or -1
 
 
-def bind(evidence: Evidence, claim: Claim, anchor: Anchor, end: int) -> Binding:
+def bind(evidence: SessionText, claim: Claim, anchor: Anchor, end: int) -> Binding:
     """How an anchor is bound; `end` is the unit bound that `Evidence.before` gives."""
     found = occurrences(evidence, anchor, end)
     field = Field(evidence, company_of(evidence, claim, anchor), end)
@@ -219,7 +219,7 @@ UNMARKED = 0.94  # the bar for a name that is not marked as code
 FEWEST: dict[Kind, int] = {"code": 2, "number": 1}
 
 
-def doubted(evidence: Evidence, claim: Claim, binding: Binding) -> float:
+def doubted(evidence: SessionText, claim: Claim, binding: Binding) -> float:
     """How much is to be doubted that the anchor belongs to the rest of the claim; above 1 is too much."""
     anchor = binding.anchor
     if _is_word(anchor):
@@ -245,7 +245,7 @@ def _is_word(anchor: Anchor) -> bool:
     return not anchor.marked and anchor.text.isalpha() and anchor.text[0].isupper()
 
 
-def doubt(evidence: Evidence, claim: Claim, binding: Binding) -> float:
+def doubt(evidence: SessionText, claim: Claim, binding: Binding) -> float:
     """How likely the anchor does not belong to the rest of the claim."""
     weights = WEIGHTS[binding.anchor.kind]
     seen = observations(evidence, claim, binding)
@@ -253,7 +253,7 @@ def doubt(evidence: Evidence, claim: Claim, binding: Binding) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, told))))
 
 
-def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str, float]:
+def observations(evidence: SessionText, claim: Claim, binding: Binding) -> dict[str, float]:
     """What is known of one anchor, each between -1 and 1; see `bench/claims_fit.py`."""
     same, taken = binding.slot
     return {
@@ -271,7 +271,7 @@ def observations(evidence: Evidence, claim: Claim, binding: Binding) -> dict[str
     }
 
 
-def _own_words(evidence: Evidence, claim: Claim, anchor: Anchor) -> float:
+def _own_words(evidence: SessionText, claim: Claim, anchor: Anchor) -> float:
     """`countLines` and "counts the lines": what the words of a name weigh that the rest of the claim says too."""
     rest = {t for p in claim.pieces if not anchor.start <= p.start < anchor.end for t in p.terms}
     own = {term for piece in anchor.pieces for term in piece.terms if term.startswith("w:")}
@@ -313,7 +313,7 @@ def _elsewhere(field: Field, number: str, said: Clause) -> int | None:
     return best if all(_is_of_another(field.evidence, p, number, said) for p in close) else None
 
 
-def _is_of_another(evidence: Evidence, place: int, number: str, said: Clause) -> bool:
+def _is_of_another(evidence: SessionText, place: int, number: str, said: Clause) -> bool:
     """Whether a line has the number for something else, and has most of what the claim says of it for another number."""
     told = clauses(evidence.units[place].text)
     here = frozenset[str]().union(*(clause.words for clause in told if number in clause.numbers))

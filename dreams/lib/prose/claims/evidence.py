@@ -217,7 +217,7 @@ class Passage:
         return self.shown or (self.keyed and self.text.partition(": ")[2]) or self.text
 
 
-class Evidence:
+class SessionText:
     """What a session says before some line. Add parts in file order, then ask."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from itertools import islice
 
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.claims.anchors import Anchor, Claim, Piece, pieces, word_of
-from dreams.lib.prose.claims.evidence import Evidence
+from dreams.lib.prose.claims.evidence import SessionText
 
 # Pieces of distance at which a word counts half: a number is said of its neighbours.
 _NEARNESS = {"code": 4.0, "number": 3.0}
@@ -35,7 +35,7 @@ class Company:
         return sum(self.weights)
 
 
-def company_of(evidence: Evidence, claim: Claim, anchor: Anchor | None) -> Company:
+def company_of(evidence: SessionText, claim: Claim, anchor: Anchor | None) -> Company:
     """The claim without the anchor; what stands near the anchor counts more, what stands in no source not at all."""
     weights: dict[str, float] = {}
     known = 0
@@ -56,7 +56,7 @@ def company_of(evidence: Evidence, claim: Claim, anchor: Anchor | None) -> Compa
     return Company(tuple(weights), tuple(weights.values()), known)
 
 
-def _shares(evidence: Evidence, piece: Piece) -> list[tuple[str, float]]:
+def _shares(evidence: SessionText, piece: Piece) -> list[tuple[str, float]]:
     """The exact term and the humps share a piece's weight."""
     exact, *parts = piece.terms
     shares = [(exact, _WHOLE if parts else 1.0), *((part, (1 - _WHOLE) / len(parts)) for part in parts)]
@@ -84,7 +84,7 @@ NOTHING: Shares = (0.0,) * len(REACHES)
 class Field:
     """Which terms of the company stand in which unit before `end`, as bit masks, and how much of its weight a mask has."""
 
-    def __init__(self, evidence: Evidence, company: Company, end: int) -> None:
+    def __init__(self, evidence: SessionText, company: Company, end: int) -> None:
         self.evidence, self.company, self.end = evidence, company, end
         self.masks: dict[int, int] = {}
         left = MOST_COMPANY
@@ -201,7 +201,7 @@ class Occurrences:
     places: Sequence[int]
 
 
-def occurrences(evidence: Evidence, anchor: Anchor, end: int) -> Occurrences:
+def occurrences(evidence: SessionText, anchor: Anchor, end: int) -> Occurrences:
     if anchor.kind == "number":
         return Occurrences(*_numbers(evidence, anchor, end))
     for presence, form in _forms(anchor.text):
@@ -238,7 +238,7 @@ def _forms(text: str) -> Iterator[tuple[float, str]]:
             yield 0.75, last
 
 
-def _literal(evidence: Evidence, form: str, end: int) -> list[int]:
+def _literal(evidence: SessionText, form: str, end: int) -> list[int]:
     """The units that have the form with its capitals, or else without regard to them and to quotes and blanks."""
     read = _rarest(evidence, form, end)
     if len(read) > MOST_READ:
@@ -253,7 +253,7 @@ def _literal(evidence: Evidence, form: str, end: int) -> list[int]:
     return [place for place in read if wanted in _SQUEEZE.sub("", evidence.units[place].text.lower())]
 
 
-def _valued(evidence: Evidence, form: str, end: int) -> Occurrences | None:
+def _valued(evidence: SessionText, form: str, end: int) -> Occurrences | None:
     """The units that have the same code however it is put together ("retries = 1", "retries: 1"), or else with other numbers."""
     parts = [_LOOSE.sub("", part.lower()) for part in _INSIDE.split(form)]
     if not any(parts):
@@ -269,7 +269,7 @@ def _valued(evidence: Evidence, form: str, end: int) -> Occurrences | None:
     return Occurrences(OTHER_NUMBER, other) if other else None
 
 
-def _as_a_name(evidence: Evidence, form: str, found: list[int]) -> list[int]:
+def _as_a_name(evidence: SessionText, form: str, found: list[int]) -> list[int]:
     """Of the units with a name that is also a word, those that have the name: "the `path` key" is, "the path is long" and "a/path/b" are not."""
     if not _WORD.fullmatch(form):
         return found
@@ -279,7 +279,7 @@ def _as_a_name(evidence: Evidence, form: str, found: list[int]) -> list[int]:
     return [p for p in found if (marked if units[p].prose else bare).search(units[p].text)]
 
 
-def _by_itself(evidence: Evidence, form: str, end: int) -> list[int]:
+def _by_itself(evidence: SessionText, form: str, end: int) -> list[int]:
     """The units that name the same thing by its end: "handler.ts" or "hooks/handler.ts" for "src/hooks/handler.ts"."""
     folders, mark, last = form.rpartition("/" if "/" in form else ".")
     if not mark or not _DISTINCT.search(last) or " " in form:
@@ -292,7 +292,7 @@ def _by_itself(evidence: Evidence, form: str, end: int) -> list[int]:
     return [place for place in read[:MOST_READ] if alone.search(evidence.units[place].text)]
 
 
-def _rarest(evidence: Evidence, form: str, end: int) -> list[int]:
+def _rarest(evidence: SessionText, form: str, end: int) -> list[int]:
     """The units that have the form's rarest word, however it is written there."""
     best: list[int] | None = None
     for piece in pieces(form):
@@ -306,7 +306,7 @@ def _rarest(evidence: Evidence, form: str, end: int) -> list[int]:
     return best or []
 
 
-def _numbers(evidence: Evidence, anchor: Anchor, end: int) -> tuple[float, list[int]]:
+def _numbers(evidence: SessionText, anchor: Anchor, end: int) -> tuple[float, list[int]]:
     """The units with the number, or with a version that begins with it: "React 19" is said by "react": "19.1.0"."""
     value = anchor.pieces[0].terms[0]
     found = [place for way in (value, *anchor.also) for place in islice(evidence.places(way, end), COMMONEST)]
@@ -317,7 +317,7 @@ def _numbers(evidence: Evidence, anchor: Anchor, end: int) -> tuple[float, list[
     return (1.0, found) if found else (0.0, [])
 
 
-def _scattered(evidence: Evidence, anchor: Anchor, end: int) -> tuple[float, list[int]]:
+def _scattered(evidence: SessionText, anchor: Anchor, end: int) -> tuple[float, list[int]]:
     wanted = {piece.terms[0]: evidence.rarity(piece.terms[0]) for piece in anchor.pieces}
     total = sum(wanted.values())
     found: dict[int, float] = {}
@@ -336,7 +336,7 @@ def _scattered(evidence: Evidence, anchor: Anchor, end: int) -> tuple[float, lis
     return best * 0.9, chosen
 
 
-def _with_neighbours(evidence: Evidence, found: dict[int, float], place: int) -> float:
+def _with_neighbours(evidence: SessionText, found: dict[int, float], place: int) -> float:
     """A call or a list may run over several lines."""
     first, last = evidence.bounds(place)
     around = (found.get(p, 0.0) for p in range(max(first, place - 2), min(last, place + 3)) if p != place)

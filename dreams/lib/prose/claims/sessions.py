@@ -14,7 +14,7 @@ from dreams.lib.agents.transcripts.reader import MAX_LINE_BYTES, Source, opened
 from dreams.lib.agents.transcripts.records import Json, objects
 from dreams.lib.agents.transcripts.typed import parted
 from dreams.lib.files import safefs
-from dreams.lib.prose.claims.evidence import Evidence
+from dreams.lib.prose.claims.evidence import SessionText
 from dreams.lib.prose.claims.verdict import ClaimCheck, check
 
 _HEADING = 400  # code points: a value up to this long says what a call is about
@@ -26,7 +26,7 @@ _OF_HOOKS = ("isMeta", "isVisibleInTranscriptOnly", "toolUseResult")
 _FIRST, _LAST = 60_000, 20_000  # code points kept of a result
 
 
-def read(source: Source) -> Evidence:
+def read(source: Source) -> SessionText:
     """The whole file as evidence; lines that cannot be read are passed over. Raises OSError."""
     reading = _Reading()
     with opened(source) as fd, open(fd, "rb", buffering=1 << 20, closefd=False) as file:
@@ -44,7 +44,7 @@ def read(source: Source) -> Evidence:
 
 class _Reading:
     def __init__(self) -> None:
-        self.evidence = Evidence()
+        self.evidence = SessionText()
         self._calls: dict[str, tuple[range, str]] = {}  # tool call → its heading, and the role of its result
         self._seen: set[int] = set()  # sub-agents' messages are told again in progress lines
 
@@ -169,7 +169,7 @@ class Sessions:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._root = safefs.Root.open(folder)
-        self._read: OrderedDict[str, Evidence] = OrderedDict()
+        self._read: OrderedDict[str, SessionText] = OrderedDict()
 
     def check(self, claim: str, session: str, before_line: int | None = None) -> ClaimCheck:
         """Raises ValueError, naming the session, when it cannot be read."""
@@ -194,7 +194,7 @@ class Sessions:
         entries = [entry for entry in self._root.walk(limit=200_000) if isinstance(entry, safefs.Found)]
         return [entry.rel for entry in entries if entry.rel.endswith(".jsonl")][:MOST_SESSIONS]
 
-    def _evidence(self, session: str) -> Evidence:
+    def _evidence(self, session: str) -> SessionText:
         known = self._read.get(session)
         if known is None:
             known = self._read[session] = self._opened(session)
@@ -202,7 +202,7 @@ class Sessions:
         self._read.move_to_end(session)
         return known
 
-    def _opened(self, session: str) -> Evidence:
+    def _opened(self, session: str) -> SessionText:
         try:
             with self._root.open_file(Path(session).as_posix()) as file:
                 return read(file.fileno())

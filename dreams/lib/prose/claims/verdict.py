@@ -13,7 +13,7 @@ from typing import Literal
 from dreams.lib.prose.claims import polarity
 from dreams.lib.prose.claims.anchors import Claim, claim_of, said_of_itself
 from dreams.lib.prose.claims.binding import PRESENT, Binding, bind, crossed, doubted
-from dreams.lib.prose.claims.evidence import FOREIGN, Evidence, Passage
+from dreams.lib.prose.claims.evidence import FOREIGN, Passage, SessionText
 from dreams.lib.prose.claims.occurrences import Field, company_of
 from dreams.lib.prose.claims.polarity import Turned, turned_word
 from dreams.lib.prose.claims.wordings import Wordings, are_of_others, disowned, overtaken, quoted, wordings
@@ -52,13 +52,13 @@ class ClaimCheck:
         return self.verdict == "supported" and all(quote.role in FOREIGN for quote in self.evidence)
 
 
-def check(evidence: Evidence, text: str, before_line: int | None = None) -> ClaimCheck:
+def check(evidence: SessionText, text: str, before_line: int | None = None) -> ClaimCheck:
     """Hold one claim against what stands before a line (1-based, exclusive; None: the whole session)."""
     field, claim = _asked(evidence, text, before_line)
     return _stands(field, claim) or _of_this(claim, _by_parts(field, claim))
 
 
-def stands(evidence: Evidence, text: str, before_line: int | None = None) -> ClaimCheck | None:
+def stands(evidence: SessionText, text: str, before_line: int | None = None) -> ClaimCheck | None:
     """The verdict on a claim that needs no weighing: word for word in a source, or not to be looked up; else None."""
     return _stands(*_asked(evidence, text, before_line))
 
@@ -85,7 +85,7 @@ def _of_this(claim: Claim, found: ClaimCheck) -> ClaimCheck:
     return ClaimCheck("unsupported", found.evidence, "a source says it of another of the same kind")
 
 
-def _asked(evidence: Evidence, text: str, before_line: int | None) -> tuple[Field, Claim]:
+def _asked(evidence: SessionText, text: str, before_line: int | None) -> tuple[Field, Claim]:
     claim = claim_of(text)
     return Field(evidence, company_of(evidence, claim, None), evidence.before(before_line)), claim
 

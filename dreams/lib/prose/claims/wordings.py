@@ -15,7 +15,7 @@ from itertools import islice
 
 from dreams.lib.prose.claims import polarity
 from dreams.lib.prose.claims.anchors import TOKEN, Anchor, Claim, pieces, word_of
-from dreams.lib.prose.claims.evidence import Evidence
+from dreams.lib.prose.claims.evidence import SessionText
 from dreams.lib.prose.claims.occurrences import Field
 from dreams.lib.prose.lexicon import FILLER
 
@@ -268,7 +268,7 @@ def _likely(field: Field, claim: Claim) -> Iterator[int]:
         yield place
 
 
-def _stands(evidence: Evidence, place: int, wanted: Sequence[str]) -> bool:
+def _stands(evidence: SessionText, place: int, wanted: Sequence[str]) -> bool:
     first, last = evidence.bounds(place)
     text = "\n".join(
         unit.text for unit in evidence.units[max(first, place - AROUND) : min(last, place + AROUND + 1)]

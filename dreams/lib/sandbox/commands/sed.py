@@ -9,7 +9,7 @@ from typing import Literal
 
 import re2
 
-from dreams.lib.sandbox.limits import LimitReached, Refused, UsageError
+from dreams.lib.sandbox.limits import Refused, SandboxLimit, UsageError
 
 from .. import patterns
 from ..options import Spec, read
@@ -377,7 +377,7 @@ def _substituted(one: _Substitution, text: bytes, process: Process) -> bytes | N
         out += [text[copied : found.start()], _filled(one.replacement, found)]
         size += len(out[-1])
         if size > _LONGEST:
-            raise LimitReached(f"stopped at a text of more than {_LONGEST:,} bytes")
+            raise SandboxLimit(f"stopped at a text of more than {_LONGEST:,} bytes")
         copied = found.end()
         if not one.everywhere:
             break

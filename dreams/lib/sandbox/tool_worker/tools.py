@@ -13,7 +13,7 @@ import re2
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox import Limits, Shell, Tree
-from dreams.lib.sandbox.limits import LimitReached, Meter
+from dreams.lib.sandbox.limits import Meter, SandboxLimit
 from dreams.lib.sandbox.mounts import MountedPath, normal, trouble
 
 CHUNK = 1 << 20
@@ -53,7 +53,7 @@ class Tools:
             answer = {"Read": _read, "Grep": _grep, "Glob": _glob}[name](self.tree, given, meter)
         except (OSError, SafeFsError) as error:
             return Reply(f"Not done: {trouble(error)}", refused=True)
-        except (Wrong, LimitReached, re2.error) as error:
+        except (Wrong, SandboxLimit, re2.error) as error:
             return Reply(f"Not done: {error}", refused=True)
         return Reply(_capped(answer, self.limits.output_chars))
 
@@ -140,7 +140,7 @@ def _blocks(tree: Tree, place: MountedPath, meter: Meter) -> Iterator[bytes]:
             if not end:
                 kept += data
                 if len(kept) > meter.limits.line_bytes:
-                    raise LimitReached(f"a line of more than {meter.limits.line_bytes:,} bytes")
+                    raise SandboxLimit(f"a line of more than {meter.limits.line_bytes:,} bytes")
                 continue
             yield kept + data[:end]
             kept = data[end:]

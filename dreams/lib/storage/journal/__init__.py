@@ -2,7 +2,7 @@
 
 A plan says what must stand in each place and what shall. The order, which is what makes a crash harmless:
 
-1. every new and old text is in the journal and fsynced;
+1. every new and old text is in the journal and on disk: each fsynced, or many by one step for the whole file system;
 2. the journal's record is fsynced;
 3. each new file lies whole beside its place under a dotfile name, with mode, owner, attributes and mtime, fsynced;
 4. each is swapped in by an exchanging rename; what came out is hashed, and is put back if it was not expected;

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from dreams.lib import progress
 from dreams.lib.files import flush
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage.journal.plan import End, Outcome, Script
@@ -82,10 +81,7 @@ def _write(system: System, journal_dir: Path, plan: Plan, checked: Checked) -> R
 
 
 def _write_ahead(journal: Journal, plan: Plan, checked: Checked) -> None:
-    texts = [*(op.data for op in plan.ops if op.data is not None), *checked.old_texts]
-    for text in progress.each("Keeping texts", texts):
-        journal.put_blob(text)
-    journal.sync_blobs()
+    journal.put_blobs([*(op.data for op in plan.ops if op.data is not None), *checked.old_texts])
     journal.put("record", checked.script)
 
 

@@ -16,11 +16,12 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from dreams.lib import progress
 from dreams.lib.storage.journal.plan import End, Kept, KeptTexts, Script, decode, encode
 
 from .plan import FILE_LIMIT, JournalBusy, JournalDamaged, sha256_of
@@ -65,6 +66,28 @@ class Journal:
         if not (self.path / "blobs" / name).exists():
             self._write_whole(self._blobs, name, data)
         return name
+
+    def put_blobs(self, texts: Sequence[bytes]) -> None:
+        """Keep texts, on disk with their names before this returns.
+
+        Many are written aside, brought to disk in one step, and only then given their names: a name is still the promise
+        that its text is whole.
+        """
+        if not self.system.syncs_together(len(texts)):
+            for text in progress.each("Keeping texts", texts):
+                self.put_blob(text)
+            return self.sync_blobs()
+        fresh = dict[str, None]()
+        with self._named():
+            for text in progress.each("Keeping texts", texts):
+                name = sha256_of(text)
+                if name not in fresh and not self.knows(name):
+                    os.close(self._written_aside(self._blobs, name, text))
+                    fresh[name] = None
+            self.system.fsync_all(self._blobs, "blobs")
+            for name in fresh:
+                self.system.replace(self._blobs, f"{name}.tmp", name)
+        return self.sync_blobs()
 
     def sync_blobs(self) -> None:
         with self._named():
@@ -134,17 +157,25 @@ class Journal:
                 os.close(folder)
 
     def _write_whole(self, folder: int, name: str, data: bytes) -> None:
-        temp = f"{name}.tmp"
         with self._named():
-            with suppress(FileNotFoundError):
-                os.unlink(temp, dir_fd=folder)
-            fd = self.system.create(folder, temp)
+            fd = self._written_aside(folder, name, data)
             try:
-                self.system.write(fd, data, name)
                 self.system.fsync(fd, name)
             finally:
                 os.close(fd)
-            self.system.replace(folder, temp, name)
+            self.system.replace(folder, f"{name}.tmp", name)
+
+    def _written_aside(self, folder: int, name: str, data: bytes) -> int:
+        """A handle on a new file beside `name`, whole but not on disk."""
+        with suppress(FileNotFoundError):
+            os.unlink(f"{name}.tmp", dir_fd=folder)
+        fd = self.system.create(folder, f"{name}.tmp")
+        try:
+            self.system.write(fd, data, name)
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd
 
     @contextmanager
     def _named(self) -> Iterator[None]:

@@ -50,6 +50,8 @@ class System:
     # each look at all processes costs a tenth of a second, so there are fewer.
     patience = 5.0
     patience_without_leases = 30.0
+    # One step waits for what other programs have written too: with few files it may take longer than one for each.
+    many = 16
 
     def step(self, call: str, what: str) -> None:
         """Called before each system call with its name and the name it works on."""
@@ -79,6 +81,15 @@ class System:
     def fsync_dir(self, fd: int, name: str) -> None:
         self.step("fsync_dir", name)
         flush.to_disk(fd)
+
+    def syncs_together(self, files: int) -> bool:
+        """Whether so many new files are better brought to disk by one `fsync_all`."""
+        return files >= self.many and flush.tells_what_failed()
+
+    def fsync_all(self, fd: int, name: str) -> None:
+        """Everything written to the file system of `fd`, whose failures since `fd` was opened are told here, once."""
+        self.step("fsync_all", name)
+        flush.sync_file_system(fd)
 
     def chown(self, fd: int, uid: int, gid: int, name: str) -> None:
         self.step("chown", name)

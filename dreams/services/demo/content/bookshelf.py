@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.services.demo.writing import Agent, Note, Project, Talk, You, days
+from dreams.services.demo.writing import Agent, DemoProject, Note, Talk, You, days
 
 INDEX = """# Memory
 
@@ -39,8 +39,8 @@ ASKED = (
 )
 
 
-def project(now: dt.datetime) -> Project:
-    return Project(
+def project(now: dt.datetime) -> DemoProject:
+    return DemoProject(
         "bookshelf",
         notes=(
             Note("MEMORY.md", INDEX, days(30)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.services.demo.writing import Agent, Note, Project, Talk, You, days
+from dreams.services.demo.writing import Agent, DemoProject, Note, Talk, You, days
 
 INDEX = """# Pocket Garden
 
@@ -77,9 +77,9 @@ ACCESSIBILITY = """Every screen is checked with the screen reader and at 200 % t
 """
 
 
-def project(now: dt.datetime) -> Project:
+def project(now: dt.datetime) -> DemoProject:
     cut = (now - days(17)).replace(microsecond=0)
-    return Project(
+    return DemoProject(
         "pocket-garden",
         notes=(
             Note("MEMORY.md", INDEX, days(6)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.services.demo.writing import Agent, Note, Project, Talk, You, days
+from dreams.services.demo.writing import Agent, DemoProject, Note, Talk, You, days
 
 INDEX = """# Memory
 
@@ -43,8 +43,8 @@ Backups run every night at 03:30 and are kept for 30 days.
 """
 
 
-def project(now: dt.datetime) -> Project:
-    return Project(
+def project(now: dt.datetime) -> DemoProject:
+    return DemoProject(
         "homelab",
         notes=(
             Note("MEMORY.md", INDEX, days(0.4)),

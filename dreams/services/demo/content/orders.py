@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.services.demo.writing import Agent, Helper, Note, Project, Talk, You, days
+from dreams.services.demo.writing import Agent, DemoProject, Helper, Note, Talk, You, days
 
 INDEX = """# Memory
 
@@ -85,9 +85,9 @@ Refund latency is on the board `orders-refunds`, everything else on `orders-over
 """
 
 
-def project(now: dt.datetime) -> Project:
+def project(now: dt.datetime) -> DemoProject:
     moved = (now - days(12)).replace(microsecond=0)
-    return Project(
+    return DemoProject(
         "orders-api",
         notes=(
             Note("MEMORY.md", INDEX, days(3)),

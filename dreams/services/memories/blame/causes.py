@@ -74,7 +74,7 @@ def _within(newest: list[Version]) -> list[Version]:
 #: Records of transcripts that are read for one page, newest first: each may be some hundred kilobytes.
 MAX_WRITES = 60
 MAX_FILES = 20
-MAX_ARRIVALS = 2_000
+MAX_ARRIVALS = 2_000  # changes looked through for the page of one file
 # A write is in its transcript a moment before it is on disk, by clocks that need not agree to the second.
 SLACK = dt.timedelta(seconds=10)
 # Seen by nobody: what an agent wrote, and what somebody else did to the file.

@@ -11,9 +11,10 @@ from decimal import Decimal
 from enum import StrEnum
 
 from dreams.lib.locks import LockFact
+from dreams.services.scheduling.gates.sessions import SessionFact, Tally
 
 _NOTHING = timedelta(0)
-_HEAVIEST = 100.0
+_HEAVIEST = 100.0  # of a correction, in sessions; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +83,6 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionFact:
-    """One session as the session gate needs it; all of it comes from stored rows and one directory listing.
-
-    `root_id`: the session it was forked from, at any distance; its own id (or "") when it was not forked.
-    `given_back`: learned from once, but that dream was rolled back or its proposal superseded.
-    """
-
-    session_id: str
-    root_id: str
-    mtime_ns: int
-    live: bool = False
-    own: bool = False
-    given_back: bool = False
-    corrected: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class InputsFact:
     """Digests of all that a dream would read: now, and when the last dream read it (None: there was none)."""
 
@@ -138,7 +122,7 @@ def _no_sessions() -> Iterable[SessionFact]:
 class Facts:
     """One project's facts. The defaults describe a project on which nothing but the evidence is missing.
 
-    `clock`: the lock file's mtime in ns, None for never; one stat. `agent_dreams`: the agent's own
+    `clock`: the lock file's mtime in ns, None for never; one stat. `sessions`: each of them, or how many there are. `agent_dreams`: the agent's own
     `autoDreamEnabled`, shown only. `log_lines`: how many lines of daily logs no dream has read. `retry_at`: earliest next try after `failures` failed dreams in a row.
     """
 
@@ -152,7 +136,7 @@ class Facts:
     retry_at: datetime | None = None
     failures: int = 0
     clock: Callable[[], int | None] = lambda: None
-    sessions: Callable[[], Iterable[SessionFact]] = _no_sessions
+    sessions: Callable[[], Iterable[SessionFact] | Tally] = _no_sessions
     log_lines: Callable[[], int] = lambda: 0
     inputs: Callable[[], InputsFact] = lambda: InputsFact("", None)
     engine: Callable[[], EngineFact] = EngineFact

@@ -16,7 +16,7 @@ from dreams.lib.files.text import plural
 from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import from_ns, later, next_day, next_month, to_ns
 from dreams.services.scheduling.gates.facts import LONGEST_RETRY, Facts, GateConfig, Mode, SpendingFact, past
-from dreams.services.scheduling.gates.sessions import count_sessions
+from dreams.services.scheduling.gates.sessions import Tally, count_sessions
 
 
 class Verdict(NamedTuple):
@@ -154,9 +154,13 @@ SCANNED = "scanned"
 
 
 def sessions(case: Case) -> Verdict:
-    needed = case.config.min_sessions
+    needed, weight = case.config.min_sessions, case.config.correction_weight
     last_ns = past(case.clock, case.now_ns)
-    tally = count_sessions(case.facts.sessions(), last_ns, case.config.correction_weight, needed)
+    found = case.facts.sessions()
+    if isinstance(found, Tally):
+        tally = found.for_gate(weight, needed)
+    else:
+        tally = count_sessions(found, last_ns, weight, needed)
     passed = tally.score >= needed
     reason = f"{tally.in_words(needed)} {'since the last dream' if last_ns is not None else 'so far'}"
     missing = 0 if passed else math.ceil(needed - tally.score)

@@ -1,13 +1,30 @@
 """Counting the sessions that are new for a dream. Pure; one pass that ends early, no stat."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-from dreams.services.scheduling.gates.facts import SessionFact
 
 # Nobody needs to know whether a thousand or a hundred thousand are new: counting all of them would take a second.
 ENOUGH = 1_000
 TWICE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFact:
+    """One session as the session gate needs it; all of it comes from stored rows and one directory listing.
+
+    `root_id`: the session it was forked from, at any distance; its own id (or "") when it was not forked.
+    `given_back`: learned from once, but that dream was rolled back or its proposal superseded.
+    """
+
+    session_id: str
+    root_id: str
+    mtime_ns: int
+    live: bool = False
+    own: bool = False
+    given_back: bool = False
+    corrected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +61,20 @@ class Tally:
             return ""
         heavy = "one counts" if self.corrected == 1 else f"{self.corrected:,} count"
         return f"{heavy} {'twice' if self.weight == TWICE else f'{self.weight:g} times'}"
+
+    def for_gate(self, weight: float, needed: int) -> Tally:
+        """As `count_sessions` would have it of so many sessions, which asks for no more than anybody wants to know of."""
+        enough = max(needed, ENOUGH)
+        corrected = min(self.corrected, enough)
+        plain = min(self.plain, enough - corrected)
+        return Tally(
+            plain,
+            corrected,
+            min(self.live, ENOUGH),
+            min(self.own, ENOUGH),
+            weight,
+            plain + corrected >= enough,
+        )
 
     def left_out(self) -> str:
         """What a person may miss in the count: "; left out: 1 live"."""

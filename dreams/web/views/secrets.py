@@ -10,26 +10,26 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services import secret_purge
-from dreams.services.host_requests import Deed, Wish, to_purge
+from dreams.services.host_requests import AskedDeed, Deed, to_purge
 from dreams.services.memories import hand_edits
 from dreams.services.review import Actor
 from dreams.web.access import actor
 from dreams.web.htmx import Request, go
-from dreams.web.pages import leaks as selector
+from dreams.web.pages import secrets as pages
 from dreams.web.views.host_requests import asked
 
 
 @require_safe
-def secrets(request: Request, pk: int) -> HttpResponse:
+def show(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
-    return render(request, "dreams/secrets.html", {"project": project, "leaks": selector.page(project)})
+    return render(request, "dreams/secrets.html", {"project": project, "leaks": pages.page(project)})
 
 
 @require_POST
 def redact(request: Request, pk: int) -> HttpResponse:
     """Propose to take every secret out of the memories as they are; the review says what would change."""
     project = get_object_or_404(Project, pk=pk)
-    waits = asked(request, project, lambda: Wish(Deed.REDACT, project), go(request, "project", pk=pk))
+    waits = asked(request, project, lambda: AskedDeed(Deed.REDACT, project), go(request, "project", pk=pk))
     if waits:
         return waits
     try:

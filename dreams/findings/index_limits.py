@@ -8,12 +8,12 @@ from dreams.findings.base import Found, Severity, Subject
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 
-CHECK = "budget"
+CHECK = "budget"  # as rows have it; in code and pages a budget is of dollars
 MANY_WITHOUT_A_DREAM = 10
 
 
 def check(subject: Subject) -> Iterator[Found]:
-    """What the change leaves over the budget; long rows only where the change wrote them."""
+    """What the change leaves over the limits; long rows only where the change wrote them."""
     changed = {path for path in subject.after if subject.before.get(path) != subject.after[path]}
     added = {(h.path, h.new_start + n + 1): h.hunk_id for h in subject.hunks for n in range(len(h.added))}
     for path in _indexes(subject.after):

@@ -1,0 +1,332 @@
+"""Does the real `serve`, killed again and again as a whole or in parts, lose or mix anything, while agents append?
+
+    .venv/bin/python bench/serve_kills.py [--kills 300] [--projects 2] [--postgres] [--seed 1] [--limit SECONDS]
+
+`serve` is started as a person starts it, in a data directory of its own. For each project somebody decides on changes of four
+files and has them written, and often undone: now by its pages, over HTTP, now by a worker of its queue. At random moments one
+of its processes is killed (-9): the one with the pages, the queue's main one, or one of the queue's; or all of them at once, also
+while they start. What is left goes on or is started again, as it would be. Agents, reader and what is wrong are those of
+`server_kills.py`; besides, no page may answer 500. Exit 1 when something was wrong. `--postgres` needs a PostgreSQL and psycopg.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import secrets
+import sys
+import tempfile
+import time
+from collections import Counter
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import psutil
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench import server_kills
+from bench.server_kills import SHARE_WHILE_RECOVERING, Figures, Site, edits, note, prepared
+from tests.world.processes import killed, postgres
+from tests.world.processes.servers import Home
+
+#: How often which part is killed: the pages' process takes the whole of `serve` along, a worker nothing but its task.
+PARTS = ("serve", "queue", *("worker",) * 14)
+MOST_PARTS = 24
+#: Seconds between two parts, at most: about as long as a write takes.
+PAUSE = 2.0
+#: Nothing takes this long, on a machine that is busy with something else.
+PATIENCE = 180.0
+TRIES = 6
+
+
+class ServeSite(Site):
+    def __init__(self, base: Path, home: Home, projects: int, seed: int) -> None:
+        super().__init__(base, projects, seed)
+        self.home, self.go, self.port = home, base / "go", 20_000 + os.getpid() % 20_000
+        self.killed: Counter[str] = Counter()
+        self.ready_in = 2.0
+
+    def more(self) -> list[int]:
+        assert killed.in_child(_accept) == 0
+        return [self.forked(_work, number) for number in range(len(self.memories))]
+
+    def end(self) -> None:
+        while self.home.processes():
+            self.home.end()
+            time.sleep(0.05)
+
+    def live_and_die(self) -> None:
+        begun = time.monotonic()
+        server = self.home.start("serve", "--no-browser", "--port", str(self.port))
+        self.figures.starts += 1
+        if self.draw.random() < SHARE_WHILE_RECOVERING:
+            time.sleep(self.draw.random() * self.ready_in)
+            self.figures.while_recovering += 1
+        elif self._answers(server.pid):
+            self.ready_in = time.monotonic() - begun
+            self._look_at_files()
+            self.go.touch()
+            self._kill_parts(server.pid)
+        else:
+            log = self.home.log.read_text().splitlines()[-3:]
+            self.figures.wrong.append(f"serve did not start: {' '.join(log)}")
+        self.go.unlink(missing_ok=True)
+        self._count("all")
+        self.end()
+        server.wait()
+
+    def _kill_parts(self, pid: int) -> None:
+        self.live()
+        for _ in range(self.draw.randrange(MOST_PARTS)):
+            part = self.draw.choice(PARTS)
+            if not self._kill(pid, part):
+                continue
+            self._count(part)
+            if part == "serve":
+                time.sleep(
+                    self.draw.random() * 3
+                )  # what is left ends by itself, or is still there at the next start
+                return
+            time.sleep(self.draw.random() * PAUSE)
+
+    def _kill(self, pid: int, part: str) -> bool:
+        """Whether there was such a process to kill."""
+        with contextlib.suppress(psutil.Error):
+            serve = psutil.Process(pid)
+            queues = serve.children()
+            found = {
+                "serve": [serve],
+                "queue": queues,
+                "worker": [one for queue in queues for one in queue.children(recursive=True)],
+            }[part]
+            if found:
+                self.draw.choice(found).kill()
+                return True
+        return False
+
+    def _count(self, part: str) -> None:
+        self.killed[part] += 1
+        self.figures.kills += 1
+
+    def _answers(self, pid: int) -> bool:
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until and psutil.pid_exists(pid):
+            with contextlib.suppress(OSError, HTTPException):
+                connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+                connection.request("GET", "/login/")
+                return connection.getresponse().status == 200
+            time.sleep(0.1)
+        return False
+
+    def _look_at_files(self) -> None:
+        """It has recovered; a worker may go on with what it was asked for, so that a whole state is waited for."""
+        until = time.monotonic() + PATIENCE
+        while wrong := list(self.check_files()):
+            if time.monotonic() > until:
+                self.figures.wrong += [f"after a recovery: {line}" for line in wrong]
+                return
+            time.sleep(0.1)
+
+
+# --- Who decides: a process for each project --------------------------------------------------------------------------
+
+
+def _accept() -> None:
+    from dreams.services import host_requests
+
+    host_requests.set_accepts(True, "bench")
+
+
+class Visitor:
+    """Somebody who is logged in, with a browser."""
+
+    def __init__(self, site: ServeSite) -> None:
+        from django.test import Client
+
+        from dreams.services.login import ensure_owner
+
+        client = Client()
+        client.force_login(ensure_owner())
+        session = client.session
+        self._token = session["_csrftoken"] = secrets.token_hex(16)
+        session.save()
+        self._site, self._cookie = site, f"memoryweb_{site.port}={session.session_key}"
+
+    def post(self, path: str, **given: str) -> int:
+        """The status of the answer. Raises OSError and HTTPException where the server died."""
+        connection = HTTPConnection("127.0.0.1", self._site.port, timeout=PATIENCE)
+        headers = {"Cookie": self._cookie, "Content-Type": "application/x-www-form-urlencoded"}
+        connection.request("POST", path, urlencode({**given, "csrfmiddlewaretoken": self._token}), headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        if answer.status >= 400 and answer.status not in (409, 422, 503):
+            note(self._site.errors, f"{path}: {answer.status} {text[:200]!r}")
+        return answer.status
+
+
+def _work(site: ServeSite, number: int) -> None:
+    from django.db import DatabaseError
+
+    from dreams.lib.files.safefs import SafeFsError
+    from dreams.services import project_lock, review, rollback
+
+    random.seed(os.urandom(8))
+    visitor = None
+    while True:
+        while not site.go.exists():
+            time.sleep(0.05)
+        try:
+            visitor = visitor or Visitor(site)
+            _deed(site, number, visitor)
+        except (OSError, HTTPException) as gone:
+            note(site.refused, f"{type(gone).__name__}")
+        except (review.ReviewRefused, project_lock.ProjectBusy, rollback.NothingToUndo, SafeFsError) as no:
+            note(site.refused, f"{type(no).__name__}: {no}")
+        except (DatabaseError, Exception) as error:
+            note(site.errors, f"{type(error).__name__}: {error}")
+        time.sleep(server_kills.PAUSE)
+
+
+def _deed(site: ServeSite, number: int, visitor: Visitor) -> None:
+    """What waits is brought to its end first, then a new change is made; four of ten are undone."""
+    from dreams.models import Hunk, Project, Proposal
+    from dreams.services import review
+    from tests.world import directory as world
+
+    memory = site.memories[number]
+    project = Project.objects.get(memory_dir=str(memory))
+    waiting = project.proposals.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
+    proposal = waiting.order_by("pk").first() or world.propose(project, *edits(memory))
+    if proposal.state == Proposal.State.OPEN:
+        review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    for turn in range(TRIES):
+        review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
+        (_by_page if random.random() < 0.5 else _by_worker)(site, visitor, proposal, turn > 0)
+        proposal.refresh_from_db()
+        if proposal.state == Proposal.State.APPLIED:
+            site.written.touch()
+            break
+        if proposal.state not in (Proposal.State.OPEN, Proposal.State.SUBMITTED) or not site.go.exists():
+            return
+    else:
+        # Lines come between any two looks: given up, as somebody would.
+        waiting.filter(pk=proposal.pk).update(state=Proposal.State.SUPERSEDED)
+        return
+    if random.random() < 0.4:
+        _undo(site, visitor, proposal)
+
+
+def _by_page(site: ServeSite, visitor: Visitor, proposal: Any, rebased: bool) -> None:
+    from dreams.models import Proposal
+    from dreams.web.pages.review_proposal import load
+
+    loaded = load(proposal)
+    verb = "submit" if loaded.proposal.state == Proposal.State.OPEN else "apply"
+    given = {"bases": loaded.digest, "answers": loaded.answers, "rebased": "1" if rebased else ""}
+    visitor.post(f"/review/{proposal.public_id}/{verb}/", **given)
+
+
+def _by_worker(site: ServeSite, visitor: Visitor, proposal: Any, rebased: bool) -> None:
+    from dreams.services import host_requests
+
+    _ask(site, host_requests.to_apply(proposal, rebased=rebased))
+
+
+def _undo(site: ServeSite, visitor: Visitor, proposal: Any) -> None:
+    from dreams.services import host_requests, rollback
+    from dreams.web.pages import undo
+
+    if random.random() < 0.5:
+        _ask(site, host_requests.to_undo(proposal, rollback.Selection()))
+        return
+    seen = undo.undo(proposal, rollback.Selection()).digest
+    visitor.post(f"/review/{proposal.public_id}/undo/", seen=seen)
+
+
+def _ask(site: ServeSite, wish: Any) -> None:
+    """As another host would; the scheduler is told at once, and again, as each of its tasks may be killed."""
+    from django_q.tasks import async_task
+
+    from dreams.models import HostRequest
+    from dreams.services import host_requests, hosts
+    from tests.world import directory as world
+
+    request = host_requests.ask(wish, world.ME)
+    told = 0.0
+    while request.state in HostRequest.OPEN and site.go.exists():
+        if time.monotonic() - told > 3:
+            async_task("dreams.tasks.tick", cluster=hosts.cluster_name(hosts.host()))
+            told = time.monotonic()
+        time.sleep(0.1)
+        request.refresh_from_db()
+
+
+def run(base: Path, kills: int, projects: int, seed: int, limit: float, url: str = "") -> ServeSite:
+    home = Home(base)
+    prepared(base, url)
+    home.environment = dict(os.environ)
+    site = ServeSite(base, home, projects, seed)
+    figures = site.run(kills, limit)
+    judged = json.loads((base / "judged").read_text())
+    figures.lines, figures.batches = Counter(judged["lines"]), judged["batches"]
+    figures.wrong += judged["wrong"]
+    return site
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--projects", type=int, default=2)
+    parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=1_200, help="seconds")
+    asked = parser.parse_args()
+    reason = postgres.missing() if asked.postgres else ""
+    if reason:
+        print(f"Not run: {reason}")
+        return 0
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="mw-kills-") as base, contextlib.ExitStack() as stack:
+        url = stack.enter_context(postgres.server()).url() if asked.postgres else ""
+        site = run(Path(base), asked.kills, asked.projects, asked.seed, asked.limit, url)
+        faults = Path(base) / "data" / "logs" / "faults.log"
+        seen = Counter(_last_lines(faults.read_text())) if faults.exists() else Counter()
+    where = "PostgreSQL" if asked.postgres else "SQLite"
+    found: Figures = site.figures
+    parts = ", ".join(f"{count} of {part}" for part, count in sorted(site.killed.items()))
+    print(
+        f"{found.kills:,} kills of serve on {where} ({parts}; {found.while_recovering} while it started), {found.starts} starts, "
+        f"in {time.monotonic() - begun:.0f} s: {found.batches:,} writes applied, {found.reads:,} reads"
+    )
+    print(f"  {found.lines['appended']:,} lines appended: {found.lines['in files']:,} in files,", end=" ")
+    print(f"{found.lines['in versions']:,} in versions, {found.lines['lost']:,} lost")
+    print(f"  wrong: {len(found.wrong)}", *found.wrong[:30], sep="\n    ")
+    print(
+        f"  in the log of faults: {sum(seen.values())}",
+        *(f"{n} x {one}" for one, n in seen.most_common(10)),
+        sep="\n    ",
+    )
+    return 1 if found.wrong else 0
+
+
+def _last_lines(log: str) -> list[str]:
+    """What each traceback ends with."""
+    lines = log.splitlines()
+    return [
+        line[:200]
+        for line in lines
+        if line[:1].isalpha() and ": " in line and "Error" in line.partition(":")[0]
+    ]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,143 @@
+"""A changed file as a hint: the project that it belongs to is looked at early, instead of at the next check.
+
+Nothing relies on it. A folder that cannot be watched, a hint that is lost and a watcher that ends cost only the wait for the
+next check. One thread; while nothing changes it wakes twice a second and asks nothing of the database.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from django.core.cache import cache
+from django.db import connections
+from django.db.models import Q
+
+from dreams import conf
+from dreams.lib.files import watchable
+from dreams.lib.files.watchable import Watchable
+from dreams.models import Project, TranscriptFolder
+from dreams.services.discovery.run import configured_roots, refresh
+from dreams.services.hosts import host
+
+log = logging.getLogger(__name__)
+
+#: A session that is being written changes every second: its project is looked at once in so long.
+PACE_SECONDS = 60.0
+#: Cuts a burst of changes into one, and bounds how long `stop` takes.
+_STEP_MS, _MOST_MS, _WAKE_MS = 500, 2_000, 1_000
+_MOST_PLACES = 200  # changed at once; more are left to the next check
+_KINDS = (".jsonl", ".md")
+_DEEPEST = 4
+#: Folders of the agent below a root that hold sessions and memories.
+_WATCHED = ("projects", "agent-memory")
+
+Tell = Callable[[list[str]], object]
+
+
+def plan(roots: Iterable[Path] | None = None) -> list[Watchable]:
+    """The folders to watch, and those that are too large or too far away for it."""
+    chosen = configured_roots() if roots is None else roots
+    return watchable.judge(root / name for root in chosen for name in _WATCHED)
+
+
+class Watcher:
+    """Calls `tell` with the folders of changed files, at most once in `pace` seconds. It may be stopped at any time."""
+
+    def __init__(self, tell: Tell, *, pace: float = PACE_SECONDS) -> None:
+        self._tell, self._pace = tell, pace
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._guarded, name="watcher", daemon=True)
+        self.watched: list[Path] = []
+        #: Set once changes are seen, or none ever will be.
+        self.begun = threading.Event()
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def tell_to_stop(self) -> None:
+        self._stop.set()
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """Wait until it has ended: a thread that is in the watching library must not be cut off there."""
+        self.tell_to_stop()
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+
+    def _guarded(self) -> None:
+        try:
+            self._watch()
+        except Exception as error:  # the system's own limit of watches, a folder that is taken away
+            log.info("changes are no longer watched for: %s", error)
+        finally:
+            self.begun.set()
+            connections.close_all()
+
+    def _watch(self) -> None:
+        wanted = conf.current().watch
+        self.watched = [one.path for one in plan() if not one.why_not] if wanted else []
+        connections.close_all()
+        if not self.watched:
+            return
+        from watchfiles import Change, watch  # noqa: PLC0415 - only this thread of one process needs it
+
+        waiting: set[str] = set()
+        told_at, added = -self._pace, 0
+        for changes in watch(
+            *self.watched,
+            watch_filter=None,
+            debounce=_MOST_MS,
+            step=_STEP_MS,
+            stop_event=self._stop,
+            rust_timeout=_WAKE_MS,
+            yield_on_timeout=True,
+            raise_interrupt=False,
+            force_polling=False,
+            ignore_permission_denied=True,
+        ):
+            self.begun.set()
+            # What is put into a new folder at once is not seen, so the folder itself is a change.
+            new = {path for kind, path in changes if kind is Change.added and Path(path).is_dir()}
+            added += len(new)
+            if added > watchable.MOST_FOLDERS:
+                return
+            waiting |= new | {str(Path(path).parent) for _, path in changes if path.endswith(_KINDS)}
+            if waiting and time.monotonic() - told_at >= self._pace:
+                self._tell(sorted(waiting)[:_MOST_PLACES])
+                connections.close_all()
+                waiting, told_at = set(), time.monotonic()
+
+
+def look(folders: Iterable[str], forget_last: str) -> list[Project]:
+    """Read what changed in these folders; returns the projects that were looked at.
+
+    A folder of no project that is known makes the next tick look for new ones: `forget_last` is the mark of its last look.
+    """
+    if not conf.current().watch:
+        return []
+    here = Q(project__host=host(), project__gone_at__isnull=True)
+    places = dict(Project.objects.filter(host=host(), gone_at__isnull=True).values_list("memory_dir", "pk"))
+    places |= dict(TranscriptFolder.objects.filter(here, gone_at__isnull=True).values_list("path", "project"))
+    found: set[int] = set()
+    for folder in folders:
+        owner = _owner(Path(folder), places)
+        if owner is None:
+            cache.delete(forget_last)
+        else:
+            found.add(owner)
+    projects = list(Project.objects.filter(pk__in=found))
+    for project in projects:
+        refresh(project)
+    return projects
+
+
+def _owner(folder: Path, places: Mapping[str, int]) -> int | None:
+    """The project whose folder this is, or is in: sub-agents and topics have folders of their own, a few deep."""
+    for path in dict.fromkeys((folder, folder.resolve())):
+        for near in (path, *path.parents[:_DEEPEST]):
+            if str(near) in places:
+                return places[str(near)]
+    return None

@@ -1,0 +1,63 @@
+"""Browser windows that tests share. To open one costs as much as four pages; each test finds it as if it were new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+SIZE = {"width": 1280, "height": 720}
+
+
+@dataclass
+class _Window:
+    """What its console complained of, and whatever it asked of another host."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        heard = self.complaints.append
+        self.page.on("console", lambda message: message.type == "error" and heard(message.text))
+        self.page.on("pageerror", lambda error: heard(str(error)))
+        self.page.on("request", lambda asked: _is_elsewhere(asked.url) and heard(f"asked for {asked.url}"))
+
+    def forget(self, address: str, kind: dict[str, Any]) -> None:
+        """What a new window would not know: who is logged in, what was kept, how it was made to look."""
+        page = self.page
+        if page.url.startswith(address):
+            page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        page.goto("about:blank")
+        page.context.clear_cookies()
+        page.set_viewport_size(kind.get("viewport", SIZE))
+        page.emulate_media(color_scheme="null", reduced_motion=kind.get("reduced_motion", "null"))
+        page.mouse.move(0, 0)
+        self.complaints.clear()
+
+
+class Windows:
+    """One window of each kind, opened when it is first asked for."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._open: dict[str, _Window] = {}
+
+    @contextmanager
+    def one(self, address: str, **kind: Any) -> Iterator[Page]:
+        """A page of the `kind` that `Browser.new_context` takes. One that cannot be made as new is not used again."""
+        name = repr(kind)
+        window = self._open.pop(name, None) or _Window(self._browser.new_context(**kind).new_page())
+        yield window.page
+        complaints = list(window.complaints)
+        window.forget(address, kind)
+        self._open[name] = window
+        assert complaints == []
+
+
+def _is_elsewhere(url: str) -> bool:
+    return urlsplit(url).hostname not in ("127.0.0.1", "localhost", None)
