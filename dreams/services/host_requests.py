@@ -184,7 +184,11 @@ def record(action: str, request: HostRequest, actor: Actor) -> None:
 
 def to_apply(proposal: Proposal, *, rebased: bool = False) -> AskedDeed:
     """Raises ReviewRefused: what blocks it is decided and confirmed where it is asked."""
-    if proposal.state == Proposal.State.OPEN:
+    is_answered = proposal.origin == Proposal.Origin.DREAM and bool(
+        applying.waiting_answers(proposal.project)
+    )
+    only_answers = is_answered and review.is_undecided(proposal)
+    if proposal.state == Proposal.State.OPEN and not only_answers:
         review.refuse_undecided(proposal)
         review.refuse_open_findings(proposal)
     seen = decided(proposal)

@@ -117,5 +117,9 @@ def test_answers_survive_a_dream_that_supersedes_their_proposal(tmp_path: Path, 
     target = question.operation.proposal
     assert target.origin == "answers"
     assert Hunk.objects.get(operation=question.operation).decide_reason == "You answered: Replace it"
-    report = applying.apply_with_answers(proposals.open_for(project), world.ME)
+    new = proposals.open_for(project)
+    report = applying.apply_with_answers(new, world.ME)
     assert report.complete and "host beta" in (world.folder(project) / "project_deploy.md").read_text()
+    # Of the new proposal nothing was decided: it is not closed by the write of an answer.
+    new.refresh_from_db()
+    assert new.state == "open" and "its review stays open" in " ".join(report.said)

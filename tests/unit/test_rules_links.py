@@ -105,34 +105,6 @@ def test_a_memory_that_is_only_named_is_not_asked_about(tmp_path: Path, body: st
     assert not [each for each in _dream(tmp_path, body).outcome.questions if each.kind == "changed"]
 
 
-def test_a_row_and_its_file_with_two_counts_of_one_thing_are_asked_about(tmp_path: Path) -> None:
-    row = "- [Modules](project_modules.md) — all 24 modules with their ports\n"
-    file = "---\nname: modules\ndescription: what each module does\ntype: project\n---\n\nThere are 21 modules in the service.\n"
-    made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{row}", "project_modules.md": file})
-    (asked,) = [each for each in made.outcome.questions if each.kind == "conflict"]
-    assert [place.path for place in asked.places] == ["MEMORY.md", "project_modules.md"]
-    assert [option.id for option in asked.options] == ["first", "second", "keep"]
-    texts = {option.id: option.edits[0].after for option in asked.options if option.edits}
-    assert "There are 24 modules in the service." in (texts["first"] or "")
-    assert "all 21 modules with their ports" in (texts["second"] or "")
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        "There are 24 modules, and 21 modules of them are live.",
-        "On 2026-09-01 there were 21 modules.",
-        "Pillar 21 modules are described here.",
-        "A restart takes 21 seconds.",
-    ],
-)
-def test_counts_that_need_not_differ_are_left(tmp_path: Path, told: str) -> None:
-    row = "- [Modules](project_modules.md) — all 24 modules with their ports\n"
-    file = f"---\nname: modules\ndescription: what each of them does\ntype: project\n---\n\n{told}\n"
-    made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{row}", "project_modules.md": file})
-    assert not [each for each in made.outcome.questions if each.kind == "conflict"]
-
-
 def test_a_row_that_is_pending_and_a_description_that_is_merged_are_asked_about(tmp_path: Path) -> None:
     row = "- [Sharing types](project_types.md) — sharing types is pending, audit first\n"
     file = "---\nname: types\ndescription: types are shared between server and client, merged in May\ntype: project\n---\n\nTypes live in one package.\n"

@@ -40,7 +40,14 @@ def test_every_control_has_one_label(browser: Client, world: World) -> None:
 
 
 def test_only_what_changed_is_kept(browser: Client) -> None:
-    form = {"group": "When", "dreaming": "on", "min_hours": "12", "min_sessions": "5", "scan_minutes": "10"}
+    form = {
+        "group": "When",
+        "dreaming": "on",
+        "watch": "on",
+        "min_hours": "12",
+        "min_sessions": "5",
+        "scan_minutes": "10",
+    }
     assert browser.post("/settings/", form).status_code == 303
     assert list(Override.objects.values_list("key", "value", "changed_by")) == [("min_hours", 12.0, "owner")]
     entry = AuditEntry.objects.get(action="setting.changed")
@@ -170,6 +177,7 @@ def test_what_is_typed_in_one_section_is_saved_with_another(browser: Client) -> 
     form = {
         "group": ["When", "Budget"],
         "dreaming": "on",
+        "watch": "on",
         "min_hours": "7",
         "max_cost_day": "9",
         "user-add": "auto",

@@ -8,7 +8,7 @@ none (`writing`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dreams.lib import locks
 from dreams.lib.files import text, workspace
@@ -93,18 +93,24 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
 def apply_with_answers(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> ApplyReport:
     """As `apply`, then the answers to questions that wait in the same project, in a write of their own.
 
-    Where nothing of the proposal itself can be applied any more, only the answers are. `rebased` confirms the files of
-    `proposal`: those of its answers are confirmed by their own call. What refuses the answers is the report's error.
+    Where nothing of the proposal itself can be applied any more, or nothing of it is decided yet, only the answers are: an
+    open review stays open. `rebased` confirms the files of `proposal`: those of its answers are confirmed by their own
+    call. What refuses the answers is the report's error.
     """
     answers = waiting_answers(proposal.project) if proposal.origin == Proposal.Origin.DREAM else []
     proposal.refresh_from_db()
     is_over = proposal.state in (Proposal.State.APPLIED, Proposal.State.SUPERSEDED)
-    reports = [] if answers and is_over else [apply(proposal, reviewer, rebased=rebased)]
+    stays_open = bool(answers) and review.is_undecided(proposal)
+    reports = [] if stays_open or (answers and is_over) else [apply(proposal, reviewer, rebased=rebased)]
     for each in answers:
         if reports and reports[-1].error:
             break
         reports.append(_apply_answers(each, reviewer))
-    return _joined(proposal, reports)
+    joined = _joined(proposal, reports)
+    if not stays_open:
+        return joined
+    told = f"Nothing of {proposal.public_id} is decided yet, so its review stays open; only your answers were looked at."
+    return replace(joined, said=(*joined.said, told))
 
 
 def _apply_answers(answers: Proposal, reviewer: Actor) -> ApplyReport:

@@ -373,10 +373,16 @@ def _is_unsettled(finding: Finding) -> bool:
     )
 
 
+def is_undecided(proposal: Proposal) -> bool:
+    """An open review that has changes, and no verdict on any of them."""
+    hunks = Hunk.objects.filter(file__proposal=proposal)
+    is_open = proposal.state == Proposal.State.OPEN
+    return is_open and hunks.exists() and not hunks.exclude(verdict=Hunk.Verdict.PENDING).exists()
+
+
 def refuse_undecided(proposal: Proposal) -> None:
     """Raises ReviewRefused for an open review with no verdict at all; one that has no changes left may be closed."""
-    hunks = Hunk.objects.filter(file__proposal=proposal)
-    if not hunks.exists() or hunks.exclude(verdict=Hunk.Verdict.PENDING).exists():
+    if not is_undecided(proposal):
         return
     raise ReviewRefused(
         f"Nothing of {proposal.public_id} is decided yet, so nothing was written and the review stays open. Approve or reject "
