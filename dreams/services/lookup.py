@@ -87,7 +87,10 @@ def session(name: str) -> Session:
 
 def _near(name: str) -> str:
     slugs = Project.objects.filter(host=host(), gone_at__isnull=True).values_list("slug", flat=True)[:2000]
-    near = difflib.get_close_matches(name, slugs, n=3)
+    having = [
+        slug for slug in slugs if name and name.lower() in slug.lower()
+    ]  # of a long slug, mostly its end is typed
+    near = list(dict.fromkeys([*having[:3], *difflib.get_close_matches(name, slugs, n=3)]))[:3]
     return f" Near it: {', '.join(near)}." if near else ""
 
 

@@ -87,3 +87,10 @@ def test_a_dream_and_its_proposal_are_found_by_either_id() -> None:
     assert lookup.proposal(proposal.public_id) == proposal
     with pytest.raises(lookup.Unknown):
         lookup.dream("dzzzzzzzz")
+
+
+def test_the_end_of_a_long_slug_brings_up_the_whole_one() -> None:
+    made("/a/memory", slug="-home-ada-code-koenvue")
+    made("/b/memory", slug="-home-ada-code-compose-envkit-qa-engineer")
+    with pytest.raises(lookup.Unknown, match="Near it: -home-ada-code-koenvue"):
+        lookup.project("koenvue")

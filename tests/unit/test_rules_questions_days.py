@@ -145,7 +145,9 @@ def test_a_section_headed_by_an_old_state_is_asked_about_as_a_whole(
     }
     made = dream(tmp_path, files)
     found = [each for each in made.outcome.questions if each.kind == "expired"]
-    assert [place.text for each in found for place in each.places] == ([heading] if asked else [])
+    assert [place.text for each in found for place in each.places] == (
+        [f"{heading}\n\n- The model was moved.\n- The views follow."] if asked else []
+    )
     if asked:
         after = found[0].options[0].edits[0].after or ""
         assert "moved" not in after and "follow" not in after
@@ -171,7 +173,9 @@ def test_what_was_to_come_long_ago_is_asked_about(tmp_path: Path, day: str, aske
         if each.kind == "expired"
     ]
     assert [[place.text for place in each.places] for each in found] == (
-        [["## Open issues (tracker)", "## What's next"]] if asked else []
+        [["## Open issues (tracker)\n\n- Merge the reader.", "## What's next\n\n1. The writer."]]
+        if asked
+        else []
     )
     if asked:
         after = found[0].options[0].edits[0].after or ""

@@ -51,8 +51,8 @@ def test_a_list_names_each_rows_host_and_shows_one_hosts_rows_alone(two: Client,
 
 
 def test_a_count_is_of_the_host_that_is_shown(two: Client) -> None:
-    assert "<b>2 memory directories</b>" in two.get("/projects/").content.decode()
-    assert "<b>1 memory directory</b>" in two.get("/projects/?host=desk").content.decode()
+    assert "<b>2 projects</b>" in two.get("/projects/").content.decode()
+    assert "<b>1 project</b>" in two.get("/projects/?host=desk").content.decode()
 
 
 def test_each_page_of_a_project_names_its_host(two: Client) -> None:

@@ -258,12 +258,18 @@ def _sections(context: Asking, sections: Sequence[_Section], why: str, day: dt.d
     option = context.draftsman.option("remove", label, partial(_take_out, sections=sections, note=why))
     if option is None:
         return
-    places = tuple(Place(each.path, each.line, each.heading) for each in sections)
+    places = tuple(Place(each.path, each.line, _text(context.tree_before, each)) for each in sections)
     cited = tuple(from_memory(each.path, each.line, each.heading) for each in sections)
     subject = " ".join(comparing.normalised(each.heading) for each in sections)[:200]
     yield Question(
         "expired", f"{subject} {day.isoformat()}", why, places, (option, KEEP), cited, weight=OF_A_STATE
     )
+
+
+def _text(tree: Tree, section: _Section) -> str:
+    """The section whole, without the empty lines at its end: whoever is asked sees what would go."""
+    lines = memdir.split_lines(tree.texts[section.path])
+    return "".join(lines[section.line - 1 : section.last_line]).strip()
 
 
 def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
