@@ -23,6 +23,8 @@ from memoryweb import datadir
 LOCK_SECONDS = 120  # chosen: longer than any update is expected to take
 ANOTHER_UPDATES = f"Another process has been bringing the database up to date for {LOCK_SECONDS} s. Look for it, then try again."
 OURS = "dreams"
+#: Migrations whose place a later one has taken: a database that an earlier version made knows them by name.
+REPLACED = {(OURS, "0001_squashed_0035_plain_names")}
 #: Where copies lie in the data directory, and how many: an update that went wrong may be followed by a second try.
 COPIES, COPIES_KEPT = "database-copies", 2
 # SQLite's own numbers, without their extended parts; PostgreSQL's: a lock that is not given, a deadlock, two writers
@@ -167,7 +169,7 @@ def _is_behind(applied: set[tuple[str, str]]) -> bool:
     would pay for. Raises DatabaseUnavailable where a later version has changed the tables already.
     """
     there = _on_disk()
-    if later := sorted(name for app, name in applied - there if app == OURS):
+    if later := sorted(name for app, name in applied - there - REPLACED if app == OURS):
         raise DatabaseUnavailable(
             f"The database was changed by a newer memoryweb ({later[-1]} is not known here). Start that version; nothing was changed."
         )

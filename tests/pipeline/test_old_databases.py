@@ -143,6 +143,19 @@ def test_a_database_that_a_newer_version_changed_is_refused_and_left_as_it_is(da
     assert list((data / database.COPIES).iterdir()) == copies
 
 
+def test_a_database_that_was_made_by_a_migration_that_is_no_more_is_as_good_as_another(data: Path) -> None:
+    known = "SELECT name FROM django_migrations WHERE app = 'dreams' AND name LIKE '%squashed%' ORDER BY name"
+    (present,) = (str(name) for (name,) in _query(data / "memoryweb.sqlite3", known))
+    earlier = "0001_squashed_0035_plain_names"
+    opened = sqlite3.connect(data / "memoryweb.sqlite3")
+    with opened:
+        opened.execute("UPDATE django_migrations SET name = ? WHERE name = ?", [earlier, present])
+    opened.close()
+    done = _run(data, "proposal", PROPOSAL)
+    assert (done.returncode, json.loads(done.stdout)["state"]) == (0, "applied"), done.stderr
+    assert _query(data / "memoryweb.sqlite3", known) == [(earlier,), (present,)]
+
+
 def test_an_update_that_fails_says_where_the_copy_is(tmp_path: Path) -> None:
     data = _first_day(tmp_path / "data")
     opened = sqlite3.connect(data / "memoryweb.sqlite3")

@@ -1,4 +1,4 @@
-"""A new database in one step: the tables as the migrations up to 0035 left them, their indexes and triggers, and prices.
+"""A new database in one step: the tables as the migrations up to 0053 left them, their indexes and triggers, and prices.
 
 A database that has some of those migrations goes on with them one by one, for what they do to rows; one that has all of
 them takes this as done.
@@ -7,16 +7,18 @@ them takes this as done.
 import django.db.models.deletion
 import django.db.models.functions.comparison
 import dreams.models.public_ids
+from django.conf import settings
 from django.db import migrations, models
 
 from dreams.migrations._prices import seed_whole
 from dreams.migrations._statements import run
+from dreams.migrations._together import Together
 from dreams.services import usage_rollups
 from dreams.services.search import postgresql, sqlite
 
 
 def create_indexes(apps, editor):
-    run(editor, {"sqlite": sqlite.CREATE_BEFORE_INSTRUCTIONS, "postgresql": postgresql.CREATE})
+    run(editor, {"sqlite": sqlite.CREATE, "postgresql": postgresql.CREATE})
     run(editor, {"sqlite": usage_rollups.CREATE})
 
 
@@ -59,12 +61,32 @@ class Migration(migrations.Migration):
         ("dreams", "0033_prompt_history"),
         ("dreams", "0034_session_notes"),
         ("dreams", "0035_plain_names"),
+        ("dreams", "0036_secrets_in_names"),
+        ("dreams", "0037_hosts"),
+        ("dreams", "0038_model_requests"),
+        ("dreams", "0039_handover_notes"),
+        ("dreams", "0040_host_requests"),
+        ("dreams", "0041_notes_requests"),
+        ("dreams", "0042_daily_logs"),
+        ("dreams", "0043_open_ends_in_search"),
+        ("dreams", "0044_instructions_in_search"),
+        ("dreams", "0045_submit_in_parts"),
+        ("dreams", "0046_roles"),
+        ("dreams", "0047_secrets_in_folders"),
+        ("dreams", "0048_more_requests"),
+        ("dreams", "0049_second_person"),
+        ("dreams", "0050_priced_usd"),
+        ("dreams", "0051_session_counted"),
+        ("dreams", "0052_undo_asked"),
+        ("dreams", "0053_snooze_per_account"),
     ]
 
     dependencies = [
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
+        Together([
         migrations.CreateModel(
             name='AuditEntry',
             fields=[
@@ -154,6 +176,20 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Host',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(help_text='From the file host_id in its data directory.', max_length=255, unique=True)),
+                ('name', models.CharField(help_text="MEMORYWEB_HOST, or the computer's name.", max_length=200, unique=True)),
+                ('first_seen_at', models.DateTimeField(auto_now_add=True)),
+                ('last_seen_at', models.DateTimeField(blank=True, help_text="When its scheduler last ran, by the database's clock.", null=True)),
+                ('accepts_requests', models.BooleanField(default=False, help_text="For display. What counts is a file in that host's data directory.")),
+            ],
+            options={
+                'ordering': ['name'],
+            },
+        ),
+        migrations.CreateModel(
             name='LoginLink',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -162,6 +198,21 @@ class Migration(migrations.Migration):
                 ('expires_at', models.DateTimeField()),
                 ('used_at', models.DateTimeField(blank=True, null=True)),
             ],
+        ),
+        migrations.CreateModel(
+            name='LoginSession',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('session_key', models.CharField(max_length=40, unique=True)),
+                ('made_at', models.DateTimeField()),
+                ('seen_at', models.DateTimeField(help_text='To about ten minutes.')),
+                ('address', models.CharField(blank=True, help_text='Where the requests came from at login.', max_length=64)),
+                ('device', models.CharField(blank=True, help_text='Browser and system, as the browser says.', max_length=60)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='login_sessions', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['-seen_at'],
+            },
         ),
         migrations.CreateModel(
             name='Price',
@@ -199,6 +250,7 @@ class Migration(migrations.Migration):
                 ('repo_dir', models.TextField(blank=True, help_text='The repository, taken from the working directory of its sessions.')),
                 ('trusted', models.BooleanField(default=False, help_text='Settings inside this repository, such as autoMemoryDirectory, are trusted.')),
                 ('agent_settings', models.JSONField(blank=True, default=dict, help_text="The agent's own settings and where each was found.")),
+                ('secret_in_path', models.BooleanField(db_default=False, help_text='The name of one of its folders has a secret in it.')),
                 ('mode', models.CharField(blank=True, help_text='daily-log or remote: the agent manages this memory itself.', max_length=20)),
                 ('history_key', models.CharField(help_text='Folder name of the bare repository.', max_length=64, unique=True)),
                 ('first_seen_at', models.DateTimeField(auto_now_add=True)),
@@ -206,6 +258,7 @@ class Migration(migrations.Migration):
                 ('last_consolidated_at', models.DateTimeField(blank=True, help_text="The lock file's mtime when last seen.", null=True)),
                 ('last_session_at', models.DateTimeField(blank=True, null=True)),
                 ('sessions_scanned_at', models.DateTimeField(blank=True, help_text='When sessions were last counted.', null=True)),
+                ('instructions_read_at', models.DateTimeField(blank=True, help_text='When its instruction files were last read for search.', null=True)),
                 ('inputs_hash', models.CharField(blank=True, help_text='Digest of what the last completed dream read.', max_length=64)),
                 ('gate_fingerprint', models.CharField(blank=True, help_text='Digest of the latest gate results.', max_length=300)),
                 ('failures', models.PositiveIntegerField(default=0, help_text='Failed dreams in a row.')),
@@ -213,6 +266,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name', 'slug'],
+                'indexes': [models.Index(condition=models.Q(('secret_in_path', True)), fields=['id'], name='project_secret_paths')],
                 'constraints': [models.UniqueConstraint(fields=('host', 'memory_dir'), name='project_unique_per_host')],
             },
         ),
@@ -236,32 +290,15 @@ class Migration(migrations.Migration):
             name='Snooze',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('item', models.CharField(help_text='The id of the proposal, or “questions”.', max_length=80, unique=True)),
+                ('item', models.CharField(help_text='The id of the proposal, or “questions”.', max_length=80)),
                 ('kind', models.CharField(help_text='Why it waited then. It comes back once it waits for another reason.', max_length=12)),
                 ('until', models.DateTimeField(blank=True, help_text='Empty: until the next dream has ended.', null=True)),
                 ('made_at', models.DateTimeField()),
-                ('made_by', models.CharField(blank=True, max_length=150)),
+                ('made_by', models.CharField(blank=True, help_text='The account that it is put off for.', max_length=150)),
             ],
             options={
                 'ordering': ['until', 'made_at'],
-            },
-        ),
-        migrations.CreateModel(
-            name='CatchingUsage',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(db_index=True)),
-                ('model', models.CharField(max_length=100)),
-                ('requests', models.PositiveIntegerField(default=0)),
-                ('input_tokens', models.BigIntegerField(default=0, help_text='All input tokens, cached or not.')),
-                ('output_tokens', models.BigIntegerField(default=0)),
-                ('cost_usd', models.DecimalField(blank=True, decimal_places=10, max_digits=16, null=True)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='catching_usage', to='dreams.project')),
-            ],
-            options={
-                'verbose_name': 'token count of catching',
-                'verbose_name_plural': 'token counts of catching',
-                'ordering': ['at', 'pk'],
+                'constraints': [models.UniqueConstraint(fields=('item', 'made_by'), name='snoozed_once_per_account')],
             },
         ),
         migrations.CreateModel(
@@ -294,7 +331,7 @@ class Migration(migrations.Migration):
                 ('output_tokens', models.BigIntegerField(default=0)),
                 ('cache_read_tokens', models.BigIntegerField(default=0)),
                 ('cache_creation_tokens', models.BigIntegerField(default=0)),
-                ('cost_usd', models.DecimalField(blank=True, decimal_places=6, help_text='Cost of the tokens whose price is known. Empty: no price is known.', max_digits=12, null=True)),
+                ('priced_usd', models.DecimalField(blank=True, decimal_places=6, help_text='Cost of the tokens whose price is known. Empty: no price is known.', max_digits=12, null=True)),
                 ('unpriced_tokens', models.BigIntegerField(default=0, help_text='Tokens of models whose price is unknown.')),
                 ('reserved_usd', models.DecimalField(blank=True, decimal_places=6, help_text='Reserved for the request in progress; counts only while the dream is running.', max_digits=12, null=True)),
                 ('notified_at', models.DateTimeField(blank=True, help_text='When a person was told; they are told once.', null=True)),
@@ -320,6 +357,22 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-at'],
                 'indexes': [models.Index(fields=['project', '-at'], name='dreams_gate_project_d79034_idx')],
+            },
+        ),
+        migrations.CreateModel(
+            name='InstructionText',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('host', models.CharField(max_length=255)),
+                ('path', models.TextField(help_text='Absolute path.')),
+                ('scope', models.CharField(help_text='managed, user, project, rule or local.', max_length=10)),
+                ('text', models.TextField(help_text='Line by line as in the file.')),
+                ('changed_at', models.DateTimeField(help_text='When the file was last changed.')),
+                ('indexed', models.BooleanField(db_default=False, help_text='Indexed for search.')),
+                ('projects', models.ManyToManyField(related_name='instruction_texts', to='dreams.project')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('host', 'path'), name='instruction_text_unique_per_host')],
             },
         ),
         migrations.CreateModel(
@@ -355,13 +408,33 @@ class Migration(migrations.Migration):
                 ('changed_at', models.DateTimeField(blank=True, null=True)),
                 ('gone_at', models.DateTimeField(blank=True, null=True)),
                 ('unread', models.CharField(blank=True, help_text='Why the file cannot be read now; the other fields are as last seen.', max_length=200)),
+                ('secret_in_path', models.BooleanField(db_default=False, help_text="The file's name has a secret in it.")),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memories', to='dreams.project')),
             ],
             options={
                 'verbose_name_plural': 'memories',
                 'ordering': ['path'],
-                'indexes': [models.Index(fields=['sha256'], name='memory_by_sha256')],
+                'indexes': [models.Index(fields=['sha256'], name='memory_by_sha256'), models.Index(condition=models.Q(('secret_in_path', True)), fields=['path'], name='memory_secret_paths')],
                 'constraints': [models.UniqueConstraint(fields=('project', 'path'), name='memory_unique_per_project')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ModelRequest',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('purpose', models.CharField(choices=[('catching', 'Catching'), ('recall', 'Recall'), ('handover', 'Hand-over notes')], default='catching', max_length=20)),
+                ('at', models.DateTimeField(db_index=True)),
+                ('model', models.CharField(max_length=100)),
+                ('requests', models.PositiveIntegerField(default=0)),
+                ('input_tokens', models.BigIntegerField(default=0, help_text='All input tokens, cached or not.')),
+                ('output_tokens', models.BigIntegerField(default=0)),
+                ('cost_usd', models.DecimalField(blank=True, decimal_places=10, max_digits=16, null=True)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='model_requests', to='dreams.project')),
+            ],
+            options={
+                'verbose_name': 'model request without a dream',
+                'verbose_name_plural': 'model requests without a dream',
+                'ordering': ['at', 'pk'],
             },
         ),
         migrations.CreateModel(
@@ -419,11 +492,24 @@ class Migration(migrations.Migration):
                 ('failing_since', models.DateTimeField(blank=True, null=True)),
                 ('made_at', models.DateTimeField()),
                 ('made_by', models.CharField(blank=True, max_length=150)),
-                ('after', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='followers', to='dreams.scheduledjob')),
                 ('project', models.ForeignKey(blank=True, help_text='Empty: every project of this machine.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='dreams.project')),
+                ('after', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='followers', to='dreams.scheduledjob')),
             ],
             options={
                 'ordering': ['made_at', 'pk'],
+            },
+        ),
+        migrations.CreateModel(
+            name='SetAside',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('usd', models.DecimalField(decimal_places=10, max_digits=16)),
+                ('until', models.DateTimeField()),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dreams.project')),
+            ],
+            options={
+                'verbose_name': 'amount set aside',
+                'verbose_name_plural': 'amounts set aside',
             },
         ),
         migrations.CreateModel(
@@ -439,6 +525,19 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['path'],
                 'constraints': [models.UniqueConstraint(fields=('project', 'path'), name='folder_unique_per_project')],
+            },
+        ),
+        migrations.CreateModel(
+            name='DreamLog',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('sha256', models.CharField(help_text='Digest of the log as the dream read it.', max_length=64)),
+                ('used', models.BooleanField(default=False, help_text='What came of it is decided: later dreams read only what was added since.')),
+                ('dream', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='read_logs', to='dreams.dreamrun')),
+                ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='read_by', to='dreams.memory')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('dream', 'memory'), name='log_once_per_dream')],
             },
         ),
         migrations.CreateModel(
@@ -507,14 +606,17 @@ class Migration(migrations.Migration):
                 ('origin', models.CharField(choices=[('dream', 'Dream'), ('rollback', 'Undo'), ('restore', 'Restore'), ('edit', 'Edit by hand'), ('forget', 'Forget'), ('redaction', 'Redaction'), ('answers', 'Answers'), ('suggested', 'Suggested by your agent'), ('caught', 'Caught')], max_length=10)),
                 ('state', models.CharField(choices=[('open', 'To review'), ('submitted', 'Submitted'), ('applied', 'Applied'), ('rejected', 'Rejected'), ('superseded', 'Superseded')], db_index=True, default='open', max_length=10)),
                 ('summary', models.TextField(blank=True, help_text='Why, in a sentence or two.')),
+                ('undo_asked', models.JSONField(blank=True, default=dict, help_text='Of an undo that is reviewed: the hunks that it takes back, whether they may be proposed again, and why.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('created_by', models.CharField(blank=True, max_length=150)),
                 ('submitted_at', models.DateTimeField(blank=True, null=True)),
                 ('submitted_by', models.CharField(blank=True, max_length=150)),
+                ('submitting_by', models.CharField(blank=True, help_text='Host, PID and start of the process that submits it now.', max_length=200)),
+                ('submitting_since', models.DateTimeField(blank=True, null=True)),
                 ('closed_at', models.DateTimeField(blank=True, help_text='Applied, rejected or superseded.', null=True)),
                 ('checked_digest', models.CharField(blank=True, help_text='Digest of the texts that were checked; unchanged texts are not checked again.', max_length=64)),
-                ('dream', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='proposals', to='dreams.dreamrun')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='proposals', to='dreams.project')),
+                ('dream', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='proposals', to='dreams.dreamrun')),
                 ('undoes', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='undone_by', to='dreams.proposal')),
             ],
             options={
@@ -555,7 +657,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-touched_at'],
-                'indexes': [models.Index(fields=['project', '-touched_at'], name='dreams_sess_project_f6a16c_idx'), models.Index(fields=['root_key'], name='session_root'), models.Index(condition=models.Q(('title_indexed_at__isnull', True)), fields=['touched_at'], name='session_title_waits')],
+                'indexes': [models.Index(fields=['project', '-touched_at', 'gone_at', 'own', 'corrections', 'root_key', 'given_back_at', 'session_id'], name='session_counted'), models.Index(fields=['root_key'], name='session_root'), models.Index(condition=models.Q(('title_indexed_at__isnull', True)), fields=['touched_at'], name='session_title_waits')],
                 'constraints': [models.UniqueConstraint(fields=('project', 'path'), name='session_unique_per_project')],
             },
         ),
@@ -661,11 +763,44 @@ class Migration(migrations.Migration):
                 ('rebase_confirmed', models.BooleanField(default=True, help_text='False: the file changed after the review, and the result waits for confirmation.')),
                 ('conflict', models.JSONField(blank=True, help_text='Parts that could not be merged, with the choices made.', null=True)),
                 ('viewed_sha', models.CharField(blank=True, help_text='The version a person marked as viewed.', max_length=64)),
+                ('seconded_by', models.CharField(blank=True, help_text='The second person who approved it, where a project asks for one.', max_length=150)),
+                ('seconded_sha', models.CharField(blank=True, help_text='The version that the second person approved.', max_length=64)),
                 ('proposal', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='dreams.proposal')),
             ],
             options={
                 'ordering': ['path'],
                 'constraints': [models.UniqueConstraint(fields=('proposal', 'path'), name='path_once_per_proposal')],
+            },
+        ),
+        migrations.CreateModel(
+            name='HostRequest',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=dreams.models.public_ids.request_id, max_length=9, unique=True)),
+                ('host', models.CharField(help_text='The key of the host that is asked.', max_length=255)),
+                ('asked_on', models.CharField(help_text='The key of the host on which it was asked.', max_length=255)),
+                ('deed', models.CharField(choices=[('apply', 'Write what was approved'), ('undo', 'Undo'), ('edit', 'Edit a memory'), ('forget', 'Forget a memory'), ('restore', 'Restore a version'), ('redact', 'Propose to remove secrets'), ('purge', 'Purge secrets from what is stored'), ('moment', 'Propose a state of before'), ('bring-up', 'Bring changed files up to date'), ('cards', 'Write approved cards'), ('extract', 'Read new sessions'), ('dream', 'Dream'), ('job', 'Run a job')], max_length=10)),
+                ('given', models.JSONField(default=dict, help_text='Ids, and sha256s of texts; never contents.')),
+                ('seen', models.JSONField(default=dict, help_text='Path to the sha256 that the person saw.')),
+                ('digest', models.CharField(help_text='Of host, project, deed and what was given.', max_length=64)),
+                ('asked_by', models.CharField(blank=True, max_length=150)),
+                ('by_command', models.BooleanField(default=False)),
+                ('asked_at', models.DateTimeField(help_text="By the database's clock.")),
+                ('state', models.CharField(choices=[('waiting', 'Waiting for its host'), ('taken', 'At work'), ('done', 'Done'), ('refused', 'Not done'), ('withdrawn', 'Withdrawn'), ('expired', 'Too old')], default='waiting', max_length=10)),
+                ('attempts', models.PositiveIntegerField(default=0)),
+                ('worker_pid', models.IntegerField(blank=True, null=True)),
+                ('worker_started', models.FloatField(blank=True, null=True)),
+                ('taken_at', models.DateTimeField(blank=True, null=True)),
+                ('ended_at', models.DateTimeField(blank=True, null=True)),
+                ('text', models.CharField(blank=True, help_text='What came of it.', max_length=1000)),
+                ('report', models.JSONField(default=dict, help_text='As `apply` prints it.')),
+                ('project', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='requests', to='dreams.project')),
+                ('proposal', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='requests', to='dreams.proposal')),
+            ],
+            options={
+                'ordering': ['-asked_at', '-pk'],
+                'indexes': [models.Index(fields=['host', 'state'], name='request_by_host')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', ['waiting', 'taken'])), fields=('digest',), name='asked_once')],
             },
         ),
         migrations.CreateModel(
@@ -678,12 +813,13 @@ class Migration(migrations.Migration):
                 ('added', models.JSONField(blank=True, default=list, help_text='Its new lines, to recognise them in a later change.')),
                 ('reason', models.CharField(blank=True, max_length=500)),
                 ('at', models.DateTimeField()),
+                ('is_staged', models.BooleanField(default=False, help_text='Written by a submit that has not ended: it does not count yet.')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='left_out', to='dreams.project')),
                 ('proposal', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to='dreams.proposal')),
             ],
             options={
                 'verbose_name_plural': 'left out',
-                'constraints': [models.UniqueConstraint(fields=('project', 'path', 'hunk_id'), name='left_out_once')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'path', 'hunk_id', 'proposal', 'is_staged'), name='left_out_once_per_proposal')],
             },
         ),
         migrations.CreateModel(
@@ -697,6 +833,32 @@ class Migration(migrations.Migration):
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('session', 'offset', 'path'), name='memory_write_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='NotesRequest',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('status', models.CharField(choices=[('pending', 'Waiting to start'), ('running', 'Writing'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='pending', max_length=10)),
+                ('model', models.CharField(max_length=100)),
+                ('asked_by', models.CharField(blank=True, max_length=150)),
+                ('asked_at', models.DateTimeField()),
+                ('started_at', models.DateTimeField(null=True)),
+                ('seen_at', models.DateTimeField(help_text='When its worker last said that it is at work.', null=True)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('cancel_asked_at', models.DateTimeField(null=True)),
+                ('sections', models.PositiveSmallIntegerField(default=0, help_text='Sections that the model has written.')),
+                ('session_tokens', models.BigIntegerField(default=0, help_text='About how long the session was then.')),
+                ('session_calls', models.IntegerField(default=0, help_text='How many tools the agent had called then.')),
+                ('cost_usd', models.DecimalField(blank=True, decimal_places=10, max_digits=16, null=True)),
+                ('error', models.TextField(blank=True)),
+                ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notes_requests', to='dreams.session')),
+            ],
+            options={
+                'verbose_name': 'request for hand-over notes',
+                'verbose_name_plural': 'requests for hand-over notes',
+                'ordering': ['-asked_at', '-pk'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('status__in', ['pending', 'running'])), fields=('session',), name='notes_one_request_at_a_time')],
             },
         ),
         migrations.CreateModel(
@@ -725,8 +887,8 @@ class Migration(migrations.Migration):
                 ('reason', models.TextField(help_text='One sentence for a person.')),
                 ('maker', models.CharField(blank=True, help_text='Engine, model and version of the code that made it. Empty unless a dream did.', max_length=140)),
                 ('is_routine', models.BooleanField(default=False, help_text='An earned policy may apply such a change: it removes nothing, for example.')),
-                ('policy', models.ForeignKey(blank=True, help_text='The earned policy that applied it.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='operations', to='dreams.policy')),
                 ('proposal', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='operations', to='dreams.proposal')),
+                ('policy', models.ForeignKey(blank=True, help_text='The earned policy that applied it.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='operations', to='dreams.policy')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('proposal', 'key'), name='operation_once_per_proposal')],
@@ -771,7 +933,7 @@ class Migration(migrations.Migration):
             name='SessionNotes',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('origin', models.CharField(choices=[('agent', 'Notes kept by the agent')], default='agent', max_length=10)),
+                ('origin', models.CharField(choices=[('agent', 'Notes kept by the agent'), ('rules', 'Hand-over notes by rules'), ('model', 'Hand-over notes by a model')], default='agent', max_length=10)),
                 ('sha256', models.CharField(help_text='The text, without secrets.', max_length=64)),
                 ('size', models.BigIntegerField(help_text='Bytes of the file that was read.')),
                 ('mtime_ns', models.BigIntegerField(default=0, help_text='Modification time of the agent’s file.')),
@@ -859,10 +1021,10 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('decided_at', models.DateTimeField(blank=True, null=True)),
                 ('decided_by', models.CharField(blank=True, max_length=150)),
-                ('operation', models.ForeignKey(blank=True, help_text='The change that the card becomes.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='cards', to='dreams.operation')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cards', to='dreams.project')),
-                ('proposal', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='cards', to='dreams.proposal')),
                 ('session', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='cards', to='dreams.session')),
+                ('proposal', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='cards', to='dreams.proposal')),
+                ('operation', models.ForeignKey(blank=True, help_text='The change that the card becomes.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='cards', to='dreams.operation')),
             ],
             options={
                 'ordering': ['said_at', 'id'],
@@ -885,8 +1047,8 @@ class Migration(migrations.Migration):
                 ('is_routine', models.BooleanField(default=False, help_text='An earned policy would have applied the change as it was then.')),
                 ('reason', models.CharField(blank=True, max_length=500)),
                 ('at', models.DateTimeField()),
-                ('operation', models.ForeignKey(blank=True, help_text='What it was part of when it was decided; a rebase may group changes differently.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='decisions', to='dreams.operation')),
                 ('proposal', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='decisions', to='dreams.proposal')),
+                ('operation', models.ForeignKey(blank=True, help_text='What it was part of when it was decided; a rebase may group changes differently.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='decisions', to='dreams.operation')),
             ],
             options={
                 'ordering': ['at', 'id'],
@@ -895,10 +1057,14 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='HistoryPrompt',
             fields=[
-                ('prompt', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='history', serialize=False, to='dreams.prompt')),
                 ('pastes', models.JSONField(default=list, help_text='Pasted texts: [{number, text or hash}]; long ones are kept by the agent.')),
                 ('images', models.IntegerField(default=0)),
+                ('indexed', models.BooleanField(db_default=False, help_text='Its pasted texts are indexed for search.')),
+                ('prompt', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='history', serialize=False, to='dreams.prompt')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('indexed', False)), fields=['prompt'], name='pastes_not_indexed')],
+            },
         ),
         migrations.CreateModel(
             name='Hunk',
@@ -918,10 +1084,10 @@ class Migration(migrations.Migration):
                 ('decide_reason', models.CharField(blank=True, max_length=500)),
                 ('claims', models.JSONField(blank=True, default=list, help_text='What the engine says became of removed lines: [{text, fate, path, target, note}].')),
                 ('transcript_verdicts', models.JSONField(blank=True, default=list, help_text='What sessions say of each added statement: [{line, text, answer, why, session, place, line_no, role, quote}].')),
-                ('applied_in', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='hunks', to='dreams.appliedbatch')),
                 ('file', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='hunks', to='dreams.filechange')),
-                ('undone_in', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='undone_hunks', to='dreams.appliedbatch')),
                 ('operation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='hunks', to='dreams.operation')),
+                ('applied_in', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='hunks', to='dreams.appliedbatch')),
+                ('undone_in', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='undone_hunks', to='dreams.appliedbatch')),
             ],
             options={
                 'ordering': ['file', 'number'],
@@ -948,28 +1114,15 @@ class Migration(migrations.Migration):
                 ('later_until', models.DateTimeField(blank=True, null=True)),
                 ('undone', models.PositiveSmallIntegerField(default=0, help_text='How often its answer was undone. After the first time the question is asked again.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('dream', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='questions', to='dreams.dreamrun')),
-                ('operation', models.ForeignKey(blank=True, help_text='The change that the answer made.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='questions', to='dreams.operation')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='dreams.project')),
+                ('dream', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='questions', to='dreams.dreamrun')),
                 ('proposal', models.ForeignKey(blank=True, help_text='The proposal of the dream that asked, if there is one.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='questions', to='dreams.proposal')),
+                ('operation', models.ForeignKey(blank=True, help_text='The change that the answer made.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='questions', to='dreams.operation')),
             ],
             options={
                 'ordering': ['-asked', '-weight', 'id'],
                 'indexes': [models.Index(fields=['project', 'state'], name='questions_by_state')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', ['open', 'waiting', 'later'])), fields=('project', 'subject'), name='one_live_question_per_subject')],
-            },
-        ),
-        migrations.CreateModel(
-            name='SearchText',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.TextField(help_text='Lower case, without accents; secrets removed.')),
-                ('blob', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dreams.blob')),
-                ('prompt', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dreams.prompt')),
-                ('session', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dreams.session')),
-            ],
-            options={
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('blob__isnull', False), ('prompt__isnull', True), ('session__isnull', True)), models.Q(('blob__isnull', True), ('prompt__isnull', False), ('session__isnull', True)), models.Q(('blob__isnull', True), ('prompt__isnull', True), ('session__isnull', False)), _connector='OR'), name='search_text_of_one_thing')],
             },
         ),
         migrations.CreateModel(
@@ -1007,9 +1160,9 @@ class Migration(migrations.Migration):
                 ('line_no', models.IntegerField(blank=True, help_text='1-based, in the new text.', null=True)),
                 ('confirmed_by', models.CharField(blank=True, max_length=150)),
                 ('confirmed_at', models.DateTimeField(blank=True, null=True)),
+                ('proposal', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='dreams.proposal')),
                 ('file', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='dreams.filechange')),
                 ('hunk', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='dreams.hunk')),
-                ('proposal', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='dreams.proposal')),
             ],
             options={
                 'ordering': ['proposal', 'id'],
@@ -1047,6 +1200,22 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('question', 'option_id'), name='option_once_per_question')],
             },
         ),
+        migrations.CreateModel(
+            name='SearchText',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('text', models.TextField(help_text='Lower case, without accents; secrets removed.')),
+                ('blob', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dreams.blob')),
+                ('prompt', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dreams.prompt')),
+                ('session', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dreams.session')),
+                ('history', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dreams.historyprompt')),
+                ('instruction', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dreams.instructiontext')),
+            ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('blob__isnull', False), ('history__isnull', True), ('instruction__isnull', True), ('prompt__isnull', True), ('session__isnull', True)), models.Q(('blob__isnull', True), ('history__isnull', True), ('instruction__isnull', True), ('prompt__isnull', False), ('session__isnull', True)), models.Q(('blob__isnull', True), ('history__isnull', True), ('instruction__isnull', True), ('prompt__isnull', True), ('session__isnull', False)), models.Q(('blob__isnull', True), ('history__isnull', False), ('instruction__isnull', True), ('prompt__isnull', True), ('session__isnull', True)), models.Q(('blob__isnull', True), ('history__isnull', True), ('instruction__isnull', False), ('prompt__isnull', True), ('session__isnull', True)), _connector='OR'), name='search_text_of_one_thing')],
+            },
+        ),
+        ]),
         migrations.AddField(
             model_name='dreamrun',
             name='sessions',
