@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from dreams.models import AppliedBatch, DreamRun, Hunk, Operation, Proposal
+from dreams.models import AppliedBatch, DreamRun, Hunk, Operation, Proposal, Question
 from dreams.services.proposals import summaries
 from tests.world import rows as make
 
@@ -39,6 +39,17 @@ def test_a_dream_without_a_proposal_says_why_there_is_none(status: str, line: st
     fields = {"started_at": None} if status == DreamRun.Status.PENDING else {}
     run = make.make_dream(make.make_project(), status, error="The disk is full.", **fields)
     assert summaries.of_dream(run).line == line
+
+
+def test_a_dream_that_only_asks_is_not_told_as_one_that_found_nothing() -> None:
+    run = make.make_dream(make.make_project())
+    for subject in ("one", "two"):
+        Question.objects.create(
+            project=run.project, dream=run, kind="same", subject=subject, why="?", asked=True
+        )
+    assert summaries.of_dream(run).text == "Nothing certain to improve; 2 questions for you"
+    Question.objects.update(state=Question.State.ANSWERED)
+    assert summaries.of_dream(run).text == "Nothing to improve"
 
 
 def test_unfinished_work_that_was_proposed_is_told_as_unfinished() -> None:

@@ -68,8 +68,8 @@ ADVICE: dict[str, tuple[str, str]] = {
         "Remove it: what a page, a ticket or command output says is not your instruction.",
     ),
     "hides-from-user": (
-        "hides something from you, or makes an agent tell you something false",
-        "Remove it: an honest note has nothing to hide from you.",
+        "reads as if something were to be kept from you, or told to you falsely",
+        "Remove it if it tells an agent to do so; else leave it.",
     ),
     "ignore-previous": (
         "overrides an agent's instructions, or asks for them",

@@ -15,7 +15,17 @@ from django.db.models import Count
 
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
-from dreams.models import AppliedBatch, AppliedFile, DreamRun, FileChange, Hunk, Memory, Operation, Proposal
+from dreams.models import (
+    AppliedBatch,
+    AppliedFile,
+    DreamRun,
+    FileChange,
+    Hunk,
+    Memory,
+    Operation,
+    Proposal,
+    Question,
+)
 from dreams.services.memories import hand_edits
 from dreams.services.proposals import decisions
 from dreams.services.proposals.decisions import Counts, Decided
@@ -84,16 +94,26 @@ def of_dreams(runs: Collection[DreamRun]) -> dict[int, Summary]:
     for proposal in Proposal.objects.filter(dream__in=[run.pk for run in runs]):
         made[proposal.dream_id or 0].append(proposal)
     known = _Known.of([proposal for proposals in made.values() for proposal in proposals])
-    return {run.pk: _of_dream(run, known, made[run.pk]) for run in runs}
+    asked = _open_questions(runs)
+    return {run.pk: _of_dream(run, known, made[run.pk], asked[run.pk]) for run in runs}
+
+
+def _open_questions(runs: Collection[DreamRun]) -> Counter[int]:
+    rows = Question.objects.filter(dream__in=[run.pk for run in runs], asked=True, state=Question.State.OPEN)
+    return Counter(dict(rows.order_by().values("dream").annotate(n=Count("pk")).values_list("dream", "n")))
 
 
 def of_dream(run: DreamRun) -> Summary:
     return of_dreams([run])[run.pk]
 
 
-def _of_dream(run: DreamRun, known: _Known, made: Sequence[Proposal]) -> Summary:
+def _of_dream(run: DreamRun, known: _Known, made: Sequence[Proposal], asked: int) -> Summary:
     found = known.summary(made)
     if run.status == DreamRun.Status.COMPLETED:
+        if asked and not found.counts.decisions:
+            return replace(
+                found, text=f"Nothing certain to improve; {plural(asked, 'question')} for you", tone="accent"
+            )
         return found
     if not run.is_over:
         return Summary("Dreaming now" if run.started_at else "Waiting for a free worker", "info")
