@@ -49,6 +49,11 @@ function walk(selector, step) {
 function press(key) {
   const wanted = `[data-key="${CSS.escape(key)}"]`;
   const inside = present("[data-hunk]");
+  // What takes an answer back comes with it: a press before waits for that, and takes nothing else back.
+  if (key === "u" && inside && "sent" in inside.dataset) {
+    inside.dataset.then = key;
+    return true;
+  }
   const file = (inside ?? present("[data-file]"))?.closest("[data-file]");
   const free = shown(wanted).filter((element) => !element.closest("[data-hunk]"));
   const mine = inside && [...inside.querySelectorAll(wanted)].filter((element) => (!element.checked || "toggle" in element.dataset) && element.checkVisibility());

@@ -1,0 +1,84 @@
+"""Keys pressed while an answer is still on its way to the server: none is lost, and none acts on another thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from dreams.models import Hunk
+from tests.browser.test_questions_path import card, state
+from tests.world import questions as asked
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@contextmanager
+def held(page: Page) -> Iterator[None]:
+    """Answers that are sent inside wait on the line until the block ends."""
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:  # a method of a list takes no mark, and Playwright marks handlers
+        waiting.append(route)
+
+    page.route("**/answer/", hold)
+    yield
+    page.wait_for_timeout(50)
+    assert waiting, "no answer was sent"
+    for route in waiting:
+        route.continue_()
+    page.unroute("**/answer/")
+
+
+def test_an_answer_is_taken_back_by_a_key_that_was_too_early(
+    window: Page, address: str, tmp_path: Path
+) -> None:
+    conflict, *_ = asked.ask_all(asked.make_project(tmp_path))
+    window.goto(f"{address}/questions/")
+    with held(window):
+        window.keyboard.press("1")
+        window.keyboard.press("u")
+    expect(window.locator("#questions-said")).to_have_text("Open again.")
+    expect(card(window, conflict)).to_contain_text("Port 9443")
+    assert state(conflict) == "open"
+    window.keyboard.press("2")
+    expect(card(window, conflict)).to_contain_text("You answered: Port 9443")
+
+
+def test_beside_a_review_it_takes_back_the_answer_and_no_verdict(
+    window: Page, address: str, tmp_path: Path
+) -> None:
+    project = asked.make_project(tmp_path)
+    proposal = asked.propose(project)
+    conflict, *_ = asked.ask_all(project, proposal)
+    window.goto(f"{address}/review/{proposal.public_id}/")
+    window.locator("#review [data-hunk] [data-key=a]").first.click()
+    expect(window.locator("#take-back")).to_be_visible()
+    card(window, conflict).focus()
+    with held(window):
+        window.keyboard.press("1")
+        window.keyboard.press("u")
+    expect(window.locator("#questions-said")).to_have_text("Open again.")
+    assert state(conflict) == "open"
+    assert Hunk.objects.filter(verdict=Hunk.Verdict.APPROVED).exists(), "the verdict before was taken back"
+
+
+def test_who_went_on_to_the_next_question_is_not_called_back(
+    window: Page, address: str, tmp_path: Path
+) -> None:
+    conflict, changed, *_ = asked.ask_all(asked.make_project(tmp_path))
+    window.goto(f"{address}/questions/")
+    with held(window):
+        window.keyboard.press("1")
+        window.keyboard.press("j")
+    expect(card(window, conflict)).to_contain_text("You answered: Port 8443")
+    expect(card(window, changed)).to_be_focused()
+    window.keyboard.press("1")
+    expect(card(window, changed)).to_contain_text("You answered: Change it to PostgreSQL 16")
