@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from dreams.models import Card, Decision, DreamRun, Hunk, Policy, Project, Proposal
+from dreams.models import AuditEntry, Card, Decision, DreamRun, Hunk, Policy, Project, Proposal
 from dreams.services import dreaming, proposals, review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.catching import cards, story
 from dreams.services.inbox import waiting
-from dreams.services.review import ReviewRefused
+from dreams.services.review import ReviewRefused, deciding
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 from tests.world.talking import first_start, say
@@ -227,3 +228,38 @@ def test_the_tick_hands_a_quiet_session_to_the_queue_and_its_task_catches(
     handed.clear()
     scheduler.tick()
     assert ("dreams.tasks.catch", project.pk) not in handed, "nothing is new"
+
+
+@pytest.mark.parametrize("decide", [cards.reject, cards.take_back], ids=["reject", "take back"])
+def test_a_card_stays_as_it_is_while_the_cards_are_being_written(tmp_path: Path, decide: Callable) -> None:
+    project, (staging, _) = caught(tmp_path, STAGING, RELEASES)
+    cards.approve(staging, world.ME)
+    proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)
+    before = set(Hunk.objects.values_list("pk", "verdict"))
+    with deciding.claimed_to_submit(proposal), pytest.raises(ReviewRefused, match="being submitted"):
+        decide(Card.objects.get(pk=staging.pk), world.ME)
+    assert Card.objects.get(pk=staging.pk).state == "approved"
+    assert set(Hunk.objects.values_list("pk", "verdict")) == before, "what is being written was drafted anew"
+    assert not AuditEntry.objects.filter(action__in=["card.rejected", "card.taken_back"]).exists()
+
+
+def test_a_card_is_not_approved_beside_the_ones_that_are_being_written(tmp_path: Path) -> None:
+    project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
+    cards.approve(staging, world.ME)
+    proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)
+    with deciding.claimed_to_submit(proposal), pytest.raises(ReviewRefused, match="being submitted"):
+        cards.approve(Card.objects.get(pk=releases.pk), world.ME)
+    assert Card.objects.get(pk=releases.pk).state == "open", "it would be approved, and never written"
+
+
+def test_what_is_said_while_the_cards_are_being_written_waits_for_the_next_reading(tmp_path: Path) -> None:
+    project, (staging,) = caught(tmp_path, STAGING)
+    proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)
+    before = set(Hunk.objects.values_list("pk"))
+    say(tmp_path, RELEASES, name="later")
+    with deciding.claimed_to_submit(proposal):
+        story.catch(project)
+    assert set(Hunk.objects.values_list("pk")) == before, "what is being written was drafted anew"
+    cards.reject(Card.objects.get(pk=staging.pk), world.ME)
+    (later,) = Card.objects.filter(state="open")
+    assert "Tuesdays" in later.text

@@ -7,7 +7,7 @@ written together. At most `MOST_OPEN` are listed, the others wait until there is
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import F
@@ -68,14 +68,20 @@ def _card(project: Project, one: Statement) -> Card:
 # --- The proposal -------------------------------------------------------------------------------------------------
 
 
-def refresh(project: Project, *, only_approved: bool = False) -> Proposal | None:
+def refresh(
+    project: Project, *, only_approved: bool = False, decide: Callable[[], None] = lambda: None
+) -> Proposal | None:
     """Draft the proposal anew from the cards, on the memories as they are now, and list waiting cards where there is room.
 
-    `only_approved` puts the undecided ones back, so that the approved ones can be written.
+    `only_approved` puts the undecided ones back, so that the approved ones can be written. `decide` changes cards before,
+    if the proposal can be drafted anew: raises ReviewRefused while it is being submitted.
     """
     with scratch(project) as copy, transaction.atomic():
         database.one_at_a_time(f"cards of {project.pk}")
         waiting = proposals.open_of(project, Proposal.Origin.CAUGHT)
+        if waiting is not None:
+            review.hold_open(waiting)
+        decide()
         if waiting is not None:
             states.take_over_verdicts(waiting)
         cards = _chosen(project, only_approved)
@@ -166,26 +172,28 @@ def approve(card: Card, reviewer: Actor, *, confirm: bool = False) -> Card:
 
     Raises NeedsConfirmation and other ReviewRefused.
     """
-    _claim(card, State.APPROVED, reviewer, (State.OPEN,))
-    proposal = card.proposal
-    blocking = blocking_of(card)
-    refused = next((found for found in blocking if found.severity == Finding.Severity.REFUSE), None)
-    if refused or (blocking and not confirm):
-        Card.objects.filter(pk=card.pk).update(state=State.OPEN, decided_at=None, decided_by="")
+    with transaction.atomic():
+        if card.proposal is not None:
+            review.hold_open(card.proposal)
+        _claim(card, State.APPROVED, reviewer, (State.OPEN,))
+        blocking = blocking_of(card)
+        refused = next((found for found in blocking if found.severity == Finding.Severity.REFUSE), None)
         if refused:
             raise ReviewRefused(f"This cannot be remembered: {refused.message}")
-        raise NeedsConfirmation(f"Nothing was changed. Confirm this first: {blocking[0].message}")
-    if proposal is not None:
-        review.confirm(proposal, blocking, reviewer)
-        with transaction.atomic():
-            _mirror(proposal)
+        if blocking and not confirm:
+            raise NeedsConfirmation(f"Nothing was changed. Confirm this first: {blocking[0].message}")
+        if card.proposal is not None:
+            review.confirm(card.proposal, blocking, reviewer)
+            _mirror(card.proposal)
     return card
 
 
 def reject(card: Card, reviewer: Actor) -> Card:
     """It shall not be remembered: it is not caught, and not proposed by a dream, again."""
-    _claim(card, State.REJECTED, reviewer, (State.OPEN, State.APPROVED))
-    refresh(card.project)
+    refresh(
+        card.project,
+        decide=lambda: _claim(card, State.REJECTED, reviewer, (State.OPEN, State.APPROVED)),
+    )
     return card
 
 
@@ -196,11 +204,14 @@ def edit(card: Card, wording: str, reviewer: Actor) -> Card:
         raise ReviewRefused(f"Write one line of at most {MOST_TEXT:,} characters.")
     if card.project.cards.filter(key=_key(wording)).exclude(pk=card.pk).exists():
         raise ReviewRefused("Another card says this already.")
-    if wording != card.text:
+
+    def reword() -> None:
         changed = Card.objects.filter(pk=card.pk, state__in=(State.OPEN, State.APPROVED))
         if changed.update(text=wording, key=_key(wording), state=State.OPEN):
             _log("card.edited", card, reviewer)
-            refresh(card.project)
+
+    if wording != card.text:
+        refresh(card.project, decide=reword)
     card.refresh_from_db()
     return approve(card, reviewer)
 
@@ -209,9 +220,12 @@ def take_back(card: Card, reviewer: Actor) -> Card:
     """Undo a decision that is not submitted yet."""
     if card.state == State.APPROVED and card.proposal and card.proposal.state != Proposal.State.OPEN:
         raise ReviewRefused("This is submitted. Undo the applied change instead.")
-    _claim(card, State.WAITING, reviewer, (State.APPROVED, State.REJECTED))
-    Card.objects.filter(pk=card.pk).update(decided_at=None, decided_by="")
-    refresh(card.project)
+
+    def wait_again() -> None:
+        _claim(card, State.WAITING, reviewer, (State.APPROVED, State.REJECTED))
+        Card.objects.filter(pk=card.pk).update(decided_at=None, decided_by="")
+
+    refresh(card.project, decide=wait_again)
     return card
 
 

@@ -22,6 +22,7 @@ from dreams.models import Card, Project, Proposal, Session
 from dreams.services import discovery, proposals
 from dreams.services.catching import cards, gates, hints, reading, statements
 from dreams.services.hosts import host
+from dreams.services.review import ReviewRefused
 from dreams.services.scheduling.gate_inputs import Everywhere
 
 log = logging.getLogger(__name__)
@@ -127,12 +128,20 @@ def catch(
     with transaction.atomic():
         moved = {part.session.pk for part in reading.move(read, now)}
         made = cards.keep(project, [one for one in found.statements if moved.issuperset(one.sessions)])
-    proposal = cards.refresh(project) if made else proposals.open_of(project, Proposal.Origin.CAUGHT)
-    if made:
-        cards.remember_by_policy(project)
+    proposal = _listed(project) if made else proposals.open_of(project, Proposal.Origin.CAUGHT)
     shown = Card.objects.filter(pk__in=[card.pk for card in made])
     sessions = [part.session for part in read if part.session.pk in moved]
     return Caught(sessions, list(shown), proposal, stopped=found.why)
+
+
+def _listed(project: Project) -> Proposal | None:
+    """The proposal with what was made, in so far as it is not being submitted: then it waits to be listed."""
+    try:
+        proposal = cards.refresh(project)
+    except ReviewRefused:
+        return proposals.open_of(project, Proposal.Origin.CAUGHT)
+    cards.remember_by_policy(project)
+    return proposal
 
 
 def _failed(project_pk: int) -> str:
