@@ -20,7 +20,6 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from dreams import conf
-from dreams.web import bare
 from dreams.web.views import errors
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -60,7 +59,7 @@ def plain_errors(get_response: Handler) -> Handler:
             return get_response(request)
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
-            return bare.failed(errors.what_became(request))
+            return errors.plain_failure(errors.what_became(request))
 
     return middleware
 
@@ -69,7 +68,7 @@ def exact_host(get_response: Handler) -> Handler:
     """Only the addresses that are served, port included: a foreign name that points here gets nothing."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        return get_response(request) if _host_is_ours(request) else bare.wrong_host()
+        return get_response(request) if _host_is_ours(request) else errors.plain_wrong_host()
 
     return middleware
 
@@ -119,10 +118,10 @@ def same_site_only(get_response: Handler) -> Handler:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if request.method not in errors.SAFE_METHODS:
-            return get_response(request) if _is_own_post(request) else bare.cross_site()
+            return get_response(request) if _is_own_post(request) else errors.plain_cross_site()
         if request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
             return get_response(request)
-        return _onward(request) if _is_followed_link(request) else bare.cross_site()
+        return _onward(request) if _is_followed_link(request) else errors.plain_cross_site()
 
     return middleware
 

@@ -1,6 +1,8 @@
 """One reading: look at the disk · the gates · the new part of each quiet session · cards · the proposal · a policy.
 
-It takes no lock. Where a dream of the project is under way it waits: the cursors stay, and the next tick reads on.
+It takes no lock. Where a dream of the project is under way it waits: the cursors stay, and the next tick reads on. Its gates
+are those of a dream that are about switches and money (`GATES`): time, throttle, sessions and review do not matter. The
+budget is asked for one window, and again before each request.
 """
 
 from __future__ import annotations
@@ -17,20 +19,53 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from dreams import conf
 from dreams.engines.types import EngineError
-from dreams.models import Card, Project, Proposal, Session
-from dreams.services import discovery, proposals
-from dreams.services.catching import cards, gates, hints, reading, statements
+from dreams.models import Card, DreamRun, Project, Proposal, Session
+from dreams.services import discovery, forecast, proposals
+from dreams.services.catching import cards, hints, reading, statements
 from dreams.services.hosts import host
 from dreams.services.review import ReviewRefused
-from dreams.services.scheduling.gate_inputs import Everywhere
+from dreams.services.scheduling import gates
+from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, paid, why_closed
 
+GATES = ("paused", "project", "memory", "mode", "engine", "budget")
 log = logging.getLogger(__name__)
 
 #: Folders of projects without a session for longer are looked at by discovery only.
 ACTIVE = dt.timedelta(days=7)
 LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 CLOCK_STEP = dt.timedelta(milliseconds=1)  # rows keep microseconds, a file system more
+
+
+def why_not_read(project: Project, everywhere: Everywhere, now: dt.datetime) -> str:
+    """Why nothing is caught in this project now, with the remedy; empty when it is."""
+    config = everywhere.config(project)
+    if not config.catching:
+        return "Catching is off here; switch it on in the settings."
+    return why_closed(
+        project,
+        everywhere,
+        now,
+        GATES,
+        engine=config.catch_engine,
+        spending=lambda: _spending(project, config, now),
+    )
+
+
+def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.SpendingFact:
+    if config.catch_engine == "rules":
+        return gates.SpendingFact(free=True)
+    return paid(project, config, now, forecast.of_a_window(project, config.model), "reading ten messages")
+
+
+def is_dreaming(project: Project, everywhere: Everywhere, now: dt.datetime) -> bool:
+    """Whether a dream of ours is pending or running, or somebody holds the lock."""
+    unfinished = (DreamRun.Status.PENDING, DreamRun.Status.RUNNING)
+    return (
+        project.dreams.filter(status__in=unfinished).exists()
+        or facts_of(project, everywhere, now).lock().held
+    )
 
 
 @dataclass(slots=True)
@@ -54,13 +89,9 @@ def due(now: dt.datetime, everywhere: Everywhere) -> Iterator[Project]:
     rows = Project.objects.filter(host=host(), gone_at__isnull=True, last_session_at__gte=now - ACTIVE)
     for project in rows.order_by("-last_session_at"):
         try:
-            closed = gates.closed(project, everywhere, now)
+            closed = why_not_read(project, everywhere, now)
             pause = dt.timedelta(minutes=everywhere.config(project).catch_minutes)
-            if (
-                not closed
-                and _has_new(project, now, pause)
-                and not gates.is_dreaming(project, everywhere, now)
-            ):
+            if not closed and _has_new(project, now, pause) and not is_dreaming(project, everywhere, now):
                 yield project
         except Exception:
             log.exception("catching in %s", project)
@@ -103,11 +134,11 @@ def catch(
     """
     now = now or timezone.now()
     everywhere = Everywhere.load()
-    why = gates.closed(project, everywhere, now)
+    why = why_not_read(project, everywhere, now)
     config = everywhere.config(project)
     if not why and not asked and config.catch_engine != "rules":
         why = cache.get(_failed(project.pk), "")  # asked again a while later, and by a person at once
-    if not why and gates.is_dreaming(project, everywhere, now):
+    if not why and is_dreaming(project, everywhere, now):
         why = "A dream is under way here; this waits for it."
     if why:
         return Caught(closed=why)

@@ -1,19 +1,30 @@
-"""The steps of a dream, kept as they happen: what a dream that ends early had changed, with its reasons and evidence.
+"""The steps of a dream, kept as they happen: what each turn used, and what a dream that ends early had changed, with its reasons and
+evidence. Bounded in steps, bytes, days and dreams: what is kept is a beginning, the steps up to a bound, never some in between.
 
-Bounded in steps, bytes, days and dreams. What is kept is a beginning: the steps up to a bound, never some in between.
+Unfinished work becomes a proposal when a person asks for it, never by itself, through the same door as everything else: hunks,
+findings, review. The clock stays, and no session is used up: the dream did not read them to the end.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
-from django.db.models import Max
+from django.db import IntegrityError, transaction
+from django.db.models import BooleanField, Case, F, Max, Sum, Value, When
+from django.db.models.functions import Coalesce
 
-from dreams.engines.types import Edit
-from dreams.lib.files import text
-from dreams.models import DreamRun, Session, WorkStep, WorkText
-from dreams.services.proposals import saving
+from dreams.engines import drafts
+from dreams.engines.tokens import KINDS, Dollars, ModelUsage, Tokens
+from dreams.engines.types import Edit, Usage, Work
+from dreams.lib.diff import merge
+from dreams.lib.files import text, workspace
+from dreams.lib.files.text import plural
+from dreams.models import DreamRun, DreamUsage, Proposal, Session, WorkStep, WorkText
+from dreams.services import auditlog, proposals
+from dreams.services.memories import syncing
+from dreams.services.proposals import rebase, saving
 
 MOST_STEPS = 1_000  # of one dream, for what is left of it when it fails; chosen
 MOST_BYTES = 16 * 1024 * 1024
@@ -111,3 +122,183 @@ def sweep(now: dt.datetime) -> int:
     for dream in old:
         forget(dream)
     return len(old)
+
+
+def book(dream: DreamRun, turn: int, at: dt.datetime, usage: Usage) -> None:
+    """Keep what a turn used, also of a dream that was ended meanwhile: it is paid for all the same.
+
+    Call it in the transaction that keeps the turn, so that both are there or neither.
+    """
+    DreamUsage.objects.bulk_create(_usage_row(dream, turn, at, used) for used in usage.by_model)
+    if usage.by_model:
+        DreamRun.objects.filter(pk=dream.pk).update(**_grown(usage))
+
+
+def _usage_row(dream: DreamRun, turn: int, at: dt.datetime, used: ModelUsage) -> DreamUsage:
+    tokens = {f"{kind}_tokens": getattr(used.tokens, kind) for kind in KINDS}
+    dollars = {f"{kind}_usd": getattr(used.dollars, kind) for kind in KINDS} if used.dollars else {}
+    cost = used.dollars.total if used.dollars else None
+    return DreamUsage(
+        dream=dream,
+        turn=turn,
+        at=at,
+        model=used.model[:100],
+        requests=used.requests,
+        cost_usd=cost,
+        **tokens,
+        **dollars,
+    )
+
+
+def _grown(usage: Usage) -> dict[str, object]:
+    """The dream's own sums with one turn's added."""
+    kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
+    grown: dict[str, object] = {name: F(name) + getattr(usage, name) for name in kinds}
+    priced = [used.dollars.total for used in usage.by_model if used.dollars is not None]
+    if priced:
+        grown["priced_usd"] = Coalesce(F("priced_usd"), Decimal(0)) + sum(priced, Decimal(0))
+    unpriced = sum(used.tokens.total for used in usage.by_model if used.dollars is None)
+    # What was set aside for it is spent now.
+    return {**grown, "unpriced_tokens": F("unpriced_tokens") + unpriced, "reserved_usd": None}
+
+
+# --- Read back ----------------------------------------------------------------------------------------------------
+
+
+def used_by_model(dream: DreamRun) -> list[ModelUsage]:
+    """What each model was asked, the dearest first; one query. Requests with and without a price stand apart."""
+    priced = Case(
+        When(cost_usd__isnull=False, then=Value(True)), default=Value(False), output_field=BooleanField()
+    )
+    rows = (
+        dream.usage.annotate(priced=priced)
+        .values("model", "priced")
+        .annotate(
+            n=Sum("requests"),
+            **{kind: Sum(f"{kind}_tokens") for kind in KINDS},
+            **{f"{kind}_cost": Sum(f"{kind}_usd") for kind in KINDS},
+        )
+        .order_by("-priced", "model")
+    )
+    found = [
+        ModelUsage(
+            row["model"],
+            row["n"],
+            Tokens.of(row),
+            Dollars.of(row) if row["priced"] else None,
+        )
+        for row in rows
+    ]
+    return sorted(found, key=lambda used: used.dollars.total if used.dollars else Decimal(-1), reverse=True)
+
+
+def work_of(dream: DreamRun) -> Work:
+    """Time and lines of all turns; one query."""
+    names = ("api_ms", "api_ms_without_retries", "tool_ms", "lines_added", "lines_removed")
+    sums = dream.turns.aggregate(**{name: Sum(name) for name in names})
+    return Work(**{name: total or 0 for name, total in sums.items()})
+
+
+NAMED = 5
+
+
+class PartialRefused(Exception):
+    """The work cannot be proposed: one line for a person, with the remedy."""
+
+
+def propose(dream: DreamRun, actor: str) -> Proposal:
+    """An open proposal of what `dream` had changed before it stopped. Raises PartialRefused; nothing is changed then.
+
+    Where the memories changed since, its changes are merged onto what stands there now; where both changed the same
+    place it is refused.
+    """
+    syncing.refresh(dream.project)
+    try:
+        with transaction.atomic():
+            # A second press of the button waits here, and is then told that it was done.
+            dream = DreamRun.objects.select_for_update().select_related("project").get(pk=dream.pk)
+            _refuse(dream)
+            made = _proposed(dream, actor)
+            forget(dream)
+    except IntegrityError as error:
+        raise PartialRefused("Another proposal is open. Decide on it, then ask again.") from error
+    return made
+
+
+def _refuse(dream: DreamRun) -> None:
+    before = dream.proposals.filter(partial=True).first()
+    if before is not None:
+        raise PartialRefused(f"It was proposed already, as {before.public_id}.")
+    if not dream.is_over:
+        raise PartialRefused(f"{dream.public_id} is still at work. Wait for it, or cancel it.")
+    if dream.status == DreamRun.Status.COMPLETED:
+        raise PartialRefused(f"{dream.public_id} was completed: its page shows what it proposed.")
+    if not changed(dream):
+        raise PartialRefused(
+            f"{dream.public_id} had changed nothing, or its work is no longer stored ({KEEP.days} days)."
+        )
+    running = dream.project.dreams.filter(
+        status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
+    ).first()
+    if running is not None:
+        raise PartialRefused(f"{running.public_id} dreams about this project now. Wait for it, or cancel it.")
+    waiting = proposals.open_for(dream.project)
+    if waiting is not None:
+        raise PartialRefused(f"{waiting.public_id} waits for your review. Decide on it first.")
+
+
+def _proposed(dream: DreamRun, actor: str) -> Proposal:
+    edits = edits_of(dream)
+    now = workspace.take(syncing.memory_dir(dream.project)).contents()
+    after, moved = _brought_onto(now, edits)
+    draft = drafts.draft(now, after, edits, proposals.rejected_before(dream.project))
+    if draft.is_empty:
+        raise PartialRefused(
+            "Nothing is left to propose: it is already in your notes, or you rejected it before."
+        )
+    origin = proposals.Origin(
+        Proposal.Origin.DREAM, actor=actor, summary=_summary(edits, moved), dream=dream, partial=True
+    )
+    made = proposals.create(dream.project, origin, draft, now)
+    auditlog.record("dream.partial", actor=actor, project=dream.project, object_id=dream.public_id)
+    return made
+
+
+def _brought_onto(now: Mapping[str, bytes], edits: Sequence[Edit]) -> tuple[dict[str, bytes], list[str]]:
+    """The directory with the dream's changes, and the files that had changed meanwhile."""
+    after, moved, torn = dict(now), [], []
+    for path, (base, wanted) in _ends(edits).items():
+        here = now.get(path)
+        merged = rebase.merged_bytes(rebase.Sides(base, here, wanted), path)
+        if isinstance(merged, merge.Merge):
+            torn.append(path)
+            continue
+        moved += [path] if here != base else []
+        if merged is None:
+            after.pop(path, None)
+        else:
+            after[path] = merged
+    if torn:
+        raise PartialRefused(
+            f"{_named(torn)} changed since at the same place, so this work no longer fits. Dream again instead."
+        )
+    return after, moved
+
+
+def _ends(edits: Sequence[Edit]) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """For each file, what it was before the first step and after the last."""
+    ends: dict[str, tuple[bytes | None, bytes | None]] = {}
+    for edit in edits:
+        before, after = (None if side is None else text.encode(side) for side in (edit.before, edit.after))
+        ends[edit.path] = (ends[edit.path][0] if edit.path in ends else before, after)
+    return ends
+
+
+def _summary(edits: Sequence[Edit], moved: Sequence[str]) -> str:
+    said = f"Unfinished: the dream stopped after {plural(len(edits), 'step')}. What it still meant to do is not here."
+    return f"{said} Merged with what changed since: {_named(moved)}." if moved else said
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
+    return ", ".join(paths[:NAMED]) + more

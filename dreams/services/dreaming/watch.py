@@ -36,7 +36,7 @@ from dreams.models import (
 )
 from dreams.services import auditlog, database, hosts, pricing, project_lock
 from dreams.services.dreaming import steps
-from dreams.services.dreaming.partial import book
+from dreams.services.dreaming.steps import book
 
 # The states of a dream: requested, claimed, ended, cancelled. Nothing leaves a terminal one: each step into
 # one is a conditional update that counts its rows.

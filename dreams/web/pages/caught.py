@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.models import Card, Finding, Project
-from dreams.services.catching import gates, states
+from dreams.services.catching import states, story
 from dreams.services.scheduling.gate_inputs import Everywhere
 from dreams.web.pages.session import said_at
 
@@ -72,7 +72,7 @@ def of_project(project: Project, after: str = "") -> Page:
     return Page(
         cards=[_shown(row, row.public_id == now) for row in rows],
         waiting=project.cards.filter(state=Card.State.WAITING).count(),
-        closed=gates.closed(project, Everywhere.load(), moment),
+        closed=story.why_not_read(project, Everywhere.load(), moment),
         proposal=proposal,
     )
 

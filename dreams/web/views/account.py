@@ -1,24 +1,94 @@
-"""An account: where it is logged in, and ending that. For admins also the people: who may do what, added and removed."""
+"""Logging in by a one-time link, its code or a password, and logging out; an account: where it is logged in, and ending that. For
+admins also the people: who may do what, added and removed."""
 
 from __future__ import annotations
 
-from django.contrib import messages
-from django.contrib.auth import update_session_auth_hash
+from django.contrib import auth, messages
 from django.contrib.auth.models import User
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_POST, require_safe
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dreams.lib.files.text import plural
-from dreams.services import login, people
-from dreams.services.login import PasswordRefused
+from dreams.services import login as logins
+from dreams.services import people
 from dreams.services.people import PersonRefused, Role
 from dreams.services.review import Actor
-from dreams.web.access import actor
-from dreams.web.htmx import Request, go
+from dreams.web.access import actor, safe_next
+from dreams.web.htmx import Request, SeeOther, go
 from memoryweb import typed
 
+WRONG_CODE = (
+    f"This code is wrong, was used, or is older than ten minutes. Make a new one with `{typed('login_url')}`."
+)
+WRONG_PAIR = "Name and password do not fit together."
 MOST = 200
+TOO_MANY = f"Too many wrong passwords. Wait a minute, or use a code: `{typed('login_url')}` makes one."
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def login(request: HttpRequest) -> HttpResponse:
+    """The page that reads the code from its address, and the form to paste it."""
+    if request.method == "POST":
+        return _log_in_with_code(request)
+    if request.user.is_authenticated:
+        return redirect(safe_next(request))
+    return _login_page(request)
+
+
+@require_POST
+def with_password(request: HttpRequest) -> HttpResponse:
+    try:
+        user = logins.use_password(
+            request.POST.get("name", ""),
+            request.POST.get("password", ""),
+            request.META.get("REMOTE_ADDR", ""),
+        )
+    except logins.TooManyTries:
+        return _login_page(request, password_error=TOO_MANY, status=429)
+    if user is None:
+        return _login_page(request, password_error=WRONG_PAIR, status=422)
+    return _enter(request, user)
+
+
+@require_POST
+def logout(request: HttpRequest) -> HttpResponse:
+    auth.logout(request)
+    return SeeOther("/login/")
+
+
+def _log_in_with_code(request: HttpRequest) -> HttpResponse:
+    user = logins.use_code(request.POST.get("code", ""))
+    if user is None:
+        return _login_page(request, code_error=WRONG_CODE, status=422)
+    return _enter(request, user)
+
+
+def _enter(request: HttpRequest, user: User) -> HttpResponse:
+    if request.user.is_authenticated:  # as another one: what that visit had shown is not this one's
+        auth.logout(request)
+    auth.login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    logins.remember(
+        user,
+        request.session.session_key or "",
+        request.META.get("REMOTE_ADDR", ""),
+        request.headers.get("User-Agent", ""),
+    )
+    return SeeOther(safe_next(request))
+
+
+def _login_page(
+    request: HttpRequest, *, code_error: str = "", password_error: str = "", status: int = 200
+) -> HttpResponse:
+    context = {
+        "next": safe_next(request),
+        "name": request.POST.get("name", "")[:150],
+        "code_error": code_error,
+        "password_error": password_error,
+        "with_password": logins.has_password_account(),
+        "new_code": typed("login_url"),
+    }
+    return render(request, "dreams/login.html", context, status=status)
 
 
 @require_safe
@@ -29,8 +99,8 @@ def account(request: Request) -> HttpResponse:
 @require_POST
 def end_login(request: Request, pk: int) -> HttpResponse:
     """One of one's own; of an admin, anybody's."""
-    rows = login.sessions() if _is_admin(request) else login.sessions().filter(user=request.user.pk)
-    if login.end(rows.filter(pk=pk), actor(request)):
+    rows = logins.sessions() if _is_admin(request) else logins.sessions().filter(user=request.user.pk)
+    if logins.end(rows.filter(pk=pk), actor(request)):
         messages.success(request, "Ended. The next thing done there asks for a login.")
     return go(request, "account")
 
@@ -43,8 +113,8 @@ def end_others(request: Request) -> HttpResponse:
 
 def _end_others(request: Request) -> int:
     here = request.session.session_key or ""
-    others = login.sessions().filter(user=request.user.pk).exclude(session_key=here)
-    return login.end(others, actor(request))
+    others = logins.sessions().filter(user=request.user.pk).exclude(session_key=here)
+    return logins.end(others, actor(request))
 
 
 @require_POST
@@ -53,16 +123,16 @@ def password(request: Request) -> HttpResponse:
     user = get_object_or_404(User, pk=request.user.pk)
     old, new = request.POST.get("old", ""), request.POST.get("new", "")
     try:
-        login.change_password(user, old, new, request.META.get("REMOTE_ADDR", ""))
-    except PasswordRefused as refused:
+        logins.change_password(user, old, new, request.META.get("REMOTE_ADDR", ""))
+    except logins.PasswordRefused as refused:
         return _page(request, why_not=str(refused), status=422)
-    except login.TooManyTries:
+    except logins.TooManyTries:
         return _page(request, why_not="Too many wrong passwords. Wait a minute.", status=429)
     _end_others(request)
     was = request.session.session_key or ""
     user.refresh_from_db()
-    update_session_auth_hash(request, user)
-    login.renamed(was, request.session.session_key or "")
+    auth.update_session_auth_hash(request, user)
+    logins.renamed(was, request.session.session_key or "")
     messages.success(request, "The password is changed. All other logins ended.")
     return go(request, "account")
 
@@ -74,7 +144,7 @@ def add(request: Request) -> HttpResponse:
     try:
         role = Role.named(request.POST.get("role", ""))
         made = people.add(name, role, Actor(actor(request)), password=password)
-    except (PersonRefused, PasswordRefused) as refused:
+    except (PersonRefused, logins.PasswordRefused) as refused:
         return _page(request, error=str(refused), status=422)
     more = "" if password else f" Give the account a password: {typed('password')} {made.username}"
     messages.success(request, f"Added {made.username}.{more}")
@@ -101,7 +171,7 @@ def reset_password(request: Request, pk: int) -> HttpResponse:
         people.reset_password(person.username, request.POST.get("password", ""), Actor(actor(request)))
     except PersonRefused as refused:
         messages.error(request, str(refused))
-    except PasswordRefused as refused:
+    except logins.PasswordRefused as refused:
         return _page(request, reset_for=person.pk, why_not_reset=str(refused), status=422)
     else:
         messages.success(request, f"{person.username} has a new password. All their logins ended.")
@@ -127,10 +197,10 @@ def _page(request: Request, *, status: int = 200, **refused: object) -> HttpResp
     """`refused`: what stands beside the form that was refused."""
     is_admin = _is_admin(request)
     everybody = list(people.everybody()[:MOST]) if is_admin else []
-    logins, owner = login.sessions(), login.ensure_owner()
+    sessions, owner = logins.sessions(), logins.ensure_owner()
     context = {
-        "logins": logins.filter(user=request.user.pk)[:MOST],
-        "elsewhere": logins.exclude(user=request.user.pk)[:MOST] if is_admin else [],
+        "logins": sessions.filter(user=request.user.pk)[:MOST],
+        "elsewhere": sessions.exclude(user=request.user.pk)[:MOST] if is_admin else [],
         "here": request.session.session_key,
         "role": people.role_of(request.user),
         "roles": list(Role),

@@ -15,15 +15,24 @@ from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooMany
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from dreams import conf
 from dreams.services import database, project_lock
-from dreams.web import bare
 
 log = logging.getLogger(__name__)
 TOO_MUCH = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+#: For when the database, the templates or the session are what failed: it needs none of them.
+_PLAIN = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+    '<meta name="viewport" content="width=device-width,initial-scale=1">'
+    '<meta name="color-scheme" content="light dark">'
+    "<title>{title} · memoryweb</title>"
+    '<link rel="stylesheet" href="/static/css/tokens.css"><link rel="stylesheet" href="/static/css/base.css"></head>'
+    '<body><main><h1>{title}</h1><p>{text}</p><p><a href="{onward}">To the inbox</a></p></main></body></html>'
+)
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -164,4 +173,30 @@ def _page(
             return HttpResponse(render_to_string("dreams/error.html", context, request=known), status=status)
         except Exception:
             log.exception("The error page itself failed")
-    return bare.page(status, title, text)
+    return _plain(status, title, text)
+
+
+def _plain(status: int, title: str, text: str, onward: str = "/") -> HttpResponse:
+    return HttpResponse(format_html(_PLAIN, title=title, text=text, onward=onward), status=status)
+
+
+def plain_failure(became: str) -> HttpResponse:
+    return _plain(500, "Something failed here", f"{became} The server’s log has the details.")
+
+
+def plain_wrong_host() -> HttpResponse:
+    here = f"http://127.0.0.1:{settings.PORT}/"
+    return _plain(
+        400,
+        "Wrong address",
+        f"This server answers at {here}. For another name, set MEMORYWEB_HOSTS.",
+        here,
+    )
+
+
+def plain_cross_site() -> HttpResponse:
+    return _plain(
+        403,
+        "Refused",
+        "This request came from another site. Open the page here and do it from there.",
+    )

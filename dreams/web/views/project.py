@@ -1,30 +1,37 @@
-"""The projects, and one of them: gates, memories, sessions and its timeline; dreaming now, and trust; its checkup and the
-instruction files that its agent loads."""
+"""The projects, and one of them: gates, memories, sessions and its timeline; dreaming now, and trust; its checkup, the
+instruction files that its agent loads, the logs that the agent keeps of its days, and what the person typed.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams import conf
-from dreams.models import Project
-from dreams.services import forecast, project_lock, settings_changes
+from dreams.models import Evidence, Project, Prompt
+from dreams.services import forecast, project_lock, prompt_hiding, settings_changes
 from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor
-from dreams.web.htmx import Request, go, page, wants_fragment
+from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.pages import checkup as checkup_pages
+from dreams.web.pages import daily_logs as logs_pages
 from dreams.web.pages import instructions as instructions_pages
 from dreams.web.pages import project as pages
 from dreams.web.pages import projects as projects_pages
+from dreams.web.pages import prompts as prompts_pages
 from dreams.web.pages import questions, statements, timeline
 from dreams.web.paging import Filter, chosen, host_asked, number_or_none, search_text
 from dreams.web.views.host_requests import asked
+
+_PROMPT_KEY = re.compile(r"-?[0-9]{1,19}")
 
 
 @require_safe
@@ -158,3 +165,69 @@ def instructions(request: Request, pk: int) -> HttpResponse:
         ),
     }
     return page(request, "dreams/instructions.html", "dreams/_instructions.html", context)
+
+
+@require_safe
+def prompts(request: Request, pk: int) -> HttpResponse:
+    """`?session=` comes first, `?hidden=1` lists what is hidden, `?paste=` reads the long pastes of one prompt."""
+    project = get_object_or_404(Project, pk=pk)
+    context = {
+        "project": project,
+        "head": pages.counts(project),
+        "prompts": prompts_pages.prompts(
+            project,
+            request.GET.get("page"),
+            number_or_none(request.GET.get("session")),
+            _prompt_key(request.GET.get("paste")),
+            hidden=request.GET.get("hidden") == "1",
+        ),
+    }
+    return page(request, "dreams/prompts.html", "dreams/_prompts.html", context)
+
+
+@require_safe
+def prompt_of_session(request: Request, pk: int, line: int) -> HttpResponse:
+    """One prompt among those of its project; in the transcript, where that came back since it was cited."""
+    rows = Prompt.objects.filter(session=pk, line_no=line).select_related("session", "history")
+    prompt = get_object_or_404(rows.order_by("history", "pk"))
+    if not hasattr(prompt, "history"):
+        return redirect(f"{reverse('session', args=[pk])}?line={line}#line-{line}")
+    address = reverse("project-prompts", args=[prompt.session.project_id])
+    return redirect(f"{address}?session={pk}#prompt-{prompt.pk}")
+
+
+@require_POST
+def hide_prompt(request: Request, pk: int) -> HttpResponse:
+    """`show=1` in the form brings it back."""
+    key = _prompt_key(request.POST.get("key"))
+    prompt = get_object_or_404(Prompt, pk=key, session__project=pk)
+    if request.POST.get("show") == "1":
+        prompt_hiding.show(prompt)
+    else:
+        prompt_hiding.hide(prompt)
+    back = f"?{request.GET.urlencode()}" if request.GET else ""
+    return SeeOther(f"{reverse('project-prompts', args=[pk])}{back}")
+
+
+def _prompt_key(value: str | None) -> int | None:
+    """A prompt's key is a signed number of 64 bits."""
+    key = int(value) if value and _PROMPT_KEY.fullmatch(value) else None
+    return key if key is not None and -(2**63) <= key < 2**63 else None
+
+
+@require_safe
+def daily_logs(request: Request, pk: int) -> HttpResponse:
+    project = get_object_or_404(Project, pk=pk)
+    context = {
+        "project": project,
+        "head": pages.counts(project),
+        "found": logs_pages.page(project, request.GET.get("day", ""), request.GET.get("page")),
+    }
+    return page(request, "dreams/daily_logs.html", "dreams/_daily_logs.html", context)
+
+
+@require_safe
+def log_of_evidence(request: Request, pk: int) -> HttpResponse:
+    """From a quote of a log to its line."""
+    rows = Evidence.objects.select_related("hunk__file__proposal")
+    return HttpResponseRedirect(logs_pages.place(get_object_or_404(rows, pk=pk, role="log")))
