@@ -160,8 +160,8 @@ def healed(words: list[str], folder: str) -> dict[str, Any]:
 def kept() -> dict[str, Any]:
     """Versions by path, those without a text, how often something was applied, and what `verify` finds."""
     from dreams.models import AppliedBatch, Blob, Project, Version
+    from dreams.services import verifying
     from dreams.services.memories import syncing
-    from dreams.services.upkeep import verifying
 
     project = Project.objects.get()
     syncing.refresh(project)

@@ -60,7 +60,7 @@ class Figures:
 
 def _lead(site: Site, ready: int) -> None:
     """As `serve`: recover, say so, then work until killed."""
-    from dreams.services.upkeep import recovery
+    from dreams.services import recovery
 
     found = recovery.recover()
     os.write(ready, json.dumps([*found.problems, *site.check_files()]).encode() + b"\n")
@@ -320,8 +320,8 @@ def _begin() -> None:
 def judge_rows(site: Site) -> None:
     """In a process of its own, once nobody works any more: recovered, every line found, everything read back."""
     from dreams.models import AppliedBatch, Blob, Project, Version
+    from dreams.services import recovery, verifying
     from dreams.services.memories import syncing
-    from dreams.services.upkeep import recovery, verifying
 
     wrong = [f"not recovered: {line}" for line in recovery.recover().problems]
     wrong += site.check_files()
@@ -368,7 +368,7 @@ def prepared(base: Path, url: str) -> None:
 
     django.setup()
     for module in (
-        "dreams.services.upkeep.recovery",
+        "dreams.services.recovery",
         "dreams.services.rollback",
         "dreams.web.urls",
         "tests.world.directory",

@@ -8,4 +8,4 @@ class DreamsConfig(AppConfig):
     verbose_name = "memoryweb"
 
     def ready(self) -> None:
-        from dreams.conf import checks  # noqa: F401, PLC0415 - registering needs the app registry
+        from dreams import conf  # noqa: F401, PLC0415 - its checks are registered once the apps are known

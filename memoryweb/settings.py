@@ -119,7 +119,7 @@ CACHES = {
 
 # --- Queue ----------------------------------------------------------------------------------------------------
 # Delivery is at least once, and `retry` counts from the hand-out: it must exceed `timeout`, or a running dream is
-# handed out a second time (checked by dreams.conf.checks). A dream is bounded below the lock's 60 minutes.
+# handed out a second time (checked by dreams.conf). A dream is bounded below the lock's 60 minutes.
 Q_CLUSTER: dict[str, Any] = {
     "name": "memoryweb",
     "orm": "default",

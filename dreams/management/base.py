@@ -154,7 +154,7 @@ class Command(BaseCommand):
 
         if not self.needs_database:
             return
-        ours = [check for check in registry.get_checks() if check.__module__ == "dreams.conf.checks"]
+        ours = [check for check in registry.get_checks() if check.__module__ == "dreams.conf"]
         errors = [
             error
             for check in ours

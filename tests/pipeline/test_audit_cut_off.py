@@ -14,8 +14,7 @@ from django.db import connection, transaction
 
 from dreams.management.base import Refused
 from dreams.models import AuditEntry
-from dreams.services import auditlog, doctor
-from dreams.services.upkeep import verifying
+from dreams.services import auditlog, doctor, verifying
 
 pytestmark = pytest.mark.django_db
 Committing = Callable[..., Any]

@@ -10,9 +10,8 @@ from django.conf import settings
 
 from dreams.lib.storage import history
 from dreams.models import Memory, Project, Version
-from dreams.services import secret_purge
+from dreams.services import recovery, secret_purge, verifying
 from dreams.services.memories import exports, syncing
-from dreams.services.upkeep import recovery, verifying
 from tests.world import directory as world
 from tests.world.directory import ME
 

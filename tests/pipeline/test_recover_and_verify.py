@@ -17,10 +17,9 @@ from pytest_django import Settings
 from dreams.lib.storage import journal
 from dreams.management.base import BadUsage, Refused
 from dreams.models import AppliedBatch, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Version
-from dreams.services import auditlog, review
+from dreams.services import auditlog, recovery, review
 from dreams.services.apply import applying, writing
 from dreams.services.memories import syncing
-from dreams.services.upkeep import recovery
 from tests.world import directory as world
 from tests.world.journal import DyingAt
 from tests.world.processes.killed import dies
@@ -245,7 +244,7 @@ def test_one_project_alone_is_read_and_an_unknown_one_refused(project: Project, 
 def test_a_lost_disk_does_not_print_a_line_for_each_of_its_texts(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dreams.services.upkeep.verifying.MOST", 2)
+    monkeypatch.setattr("dreams.services.verifying.MOST", 2)
     Blob.objects.all().delete()
     problems = damage("verify")["problems"]
     assert len(problems) == 3

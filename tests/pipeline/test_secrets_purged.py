@@ -26,12 +26,20 @@ from dreams.models import (
     SessionNotes,
     Version,
 )
-from dreams.services import blobs, database, review, rollback, secret_purge, session_notes
+from dreams.services import (
+    blobs,
+    database,
+    recovery,
+    review,
+    rollback,
+    secret_purge,
+    session_notes,
+    verifying,
+)
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.questions import answering
 from dreams.services.search import index
-from dreams.services.upkeep import recovery, verifying
 from tests.world import asking, rows
 from tests.world import directory as world
 from tests.world.directory import ME

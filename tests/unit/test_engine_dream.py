@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dreams.dev.fake_server import Reply, Text, Think, Use, say
+from dreams.engines.anthropic.loop import BROKE_OFF
 from dreams.engines.anthropic.reading import Answer
-from dreams.engines.anthropic.telling import BROKE_OFF
 from tests.world import model as kit
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from dreams.lib.agents.claude_code.subagents import agent_beside, agents_in
+from dreams.lib.agents.claude_code.sessions import agent_beside, agents_in
 
 
 def _call(call: str, agent: object, **more: object) -> dict[str, object]:

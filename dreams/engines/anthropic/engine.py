@@ -14,8 +14,7 @@ from dreams.engines.anthropic import keys, prompt, reading, schemas
 from dreams.engines.anthropic.asking import Asker, Patience
 from dreams.engines.anthropic.budget import Budget, Ledger, Limits, Size, estimate, words
 from dreams.engines.anthropic.conversation import Conversation
-from dreams.engines.anthropic.loop import Loop
-from dreams.engines.anthropic.telling import Teller
+from dreams.engines.anthropic.loop import Loop, Teller
 from dreams.engines.anthropic.tools import Toolbox
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import LOOK_SECONDS, Allowance, EngineError, Job, Outcome, Reporter

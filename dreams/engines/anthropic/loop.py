@@ -1,21 +1,26 @@
-"""The dream itself: ask, answer the tools, ask again, until the model says that it is done or must be stopped."""
+"""The dream itself: ask, answer the tools, ask again, until the model says that it is done or must be stopped.
+
+Each turn is told to the reporter, and a turn that is told is kept, whatever happens to the process next.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from dreams.engines.anthropic import mending, prompt
-from dreams.engines.anthropic.asking import Asker, TooLong, remedy
-from dreams.engines.anthropic.budget import Budget
+from dreams.engines.anthropic import prompt
+from dreams.engines.anthropic.asking import Asker, Timing, TooLong, remedy
+from dreams.engines.anthropic.budget import Budget, joined
 from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.evidence import clean
 from dreams.engines.anthropic.stream import Json, Reply
-from dreams.engines.anthropic.telling import Teller
 from dreams.engines.anthropic.tools import Result, Toolbox
-from dreams.engines.types import EngineError, LimitReached
+from dreams.engines.types import Cancelled, Edit, EngineError, LimitReached, Reporter, Work
 from dreams.lib.files.text import plural
 
+BROKE_OFF = "It broke off here."
 # The agent's own constants: tokens of an answer at first and once it was cut off, how often it is told to go on, and the
 # tokens below which going on three times in a row brings nothing.
 FIRST_CAP = 8_000
@@ -34,6 +39,77 @@ STILL_TOO_LONG = (
     "with a larger context."
 )
 FINAL = frozenset({"end_turn", "stop_sequence"})
+
+
+@dataclass(slots=True)
+class Teller:
+    """Tells the reporter what happened since the last turn: each token, millisecond, line and edit once."""
+
+    report: Reporter
+    asker: Asker
+    toolbox: Toolbox
+    tool_ms: int = 0
+    _usages: int = 0
+    _edits: int = 0
+    _timing: Timing = field(default_factory=Timing)
+
+    def turn(
+        self,
+        text: str,
+        *,
+        tools: Sequence[Mapping[str, object]] = (),
+        files: Sequence[str] = (),
+        counts: Mapping[str, int] | None = None,
+    ) -> None:
+        """One turn, with everything that was not told yet. Raises Cancelled."""
+        edits = tuple(self.toolbox.writer.edits[self._edits :])
+        try:
+            self.report.turn(
+                self.toolbox.phase,
+                text,
+                tools=tools,
+                files=files,
+                counts=counts,
+                usage=joined(self.asker.spent[self._usages :]),
+                work=self._work(edits),
+                edits=edits,
+            )
+        except (Cancelled, EngineError):
+            # The turn is kept; what was raised is about going on. Any other fault kept nothing: it is told again.
+            self._is_told()
+            raise
+        self._is_told()
+
+    def _is_told(self) -> None:
+        self._edits, self._usages = len(self.toolbox.writer.edits), len(self.asker.spent)
+        self._timing, self.tool_ms = replace(self.asker.timing), 0
+
+    def rest(self) -> None:
+        """At an early end: what was spent or changed and not told yet, so that nothing of it is lost. Why it ended is
+        the dream's to say, which says it once."""
+        spent = self._usages < len(self.asker.spent) or self._timing != self.asker.timing
+        if spent or self._edits < len(self.toolbox.writer.edits):
+            self.turn(BROKE_OFF)
+
+    def _work(self, edits: Sequence[Edit]) -> Work:
+        now, before = self.asker.timing, self._timing
+        added, removed = lines_changed(edits)
+        return Work(
+            api_ms=now.api_ms - before.api_ms,
+            api_ms_without_retries=now.api_ms_without_retries - before.api_ms_without_retries,
+            tool_ms=self.tool_ms,
+            lines_added=added,
+            lines_removed=removed,
+        )
+
+
+def lines_changed(edits: Sequence[Edit]) -> tuple[int, int]:
+    """Lines that the edits added and removed."""
+    added = removed = 0
+    for edit in edits:
+        before, after = Counter((edit.before or "").splitlines()), Counter((edit.after or "").splitlines())
+        added, removed = added + (after - before).total(), removed + (before - after).total()
+    return added, removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +225,7 @@ class Loop:
         self.progress.done = Done(summary, len(self.toolbox.writer.edits))
         self._say(reply, f"Checked: {plural(len(problems), 'thing')} to mend. Asked to mend what can be.")
         self.conversation.answered(reply)
-        self.conversation.results([], mending.request(problems))
+        self.conversation.results([], prompt.mending_request(problems))
         return None
 
     def _called(self, reply: Reply) -> None:

@@ -1,4 +1,4 @@
-"""What the model is told before its first turn. PURE.
+"""What the model is told before its first turn, and what the checks found, once it says that it is done. PURE.
 
 The prompt in sections: files of ours, static ones first, so that nearly all of it is read from the cache. Then the real state,
 so that no turn is spent on finding it out.
@@ -13,17 +13,32 @@ from functools import cache
 from pathlib import Path
 
 from dreams.conf import Config
-from dreams.engines.anthropic import mending, repository, schemas
+from dreams.engines.anthropic import repository, schemas
 from dreams.engines.anthropic.conversation import CACHED
-from dreams.engines.anthropic.evidence import attribute, dated_lines, fenced
+from dreams.engines.anthropic.evidence import attribute, clean, dated_lines, fenced
 from dreams.engines.anthropic.reading import mounted
 from dreams.engines.anthropic.stream import Json
-from dreams.engines.types import Job, PromptBrief, SessionBrief
+from dreams.engines.types import Job, Problem, PromptBrief, SessionBrief
 from dreams.lib import memdir
 from dreams.lib.agents import transcripts
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.redact import redact
 
+#: Of what the checks found.
+MOST_CHARS = 12_000
+MESSAGE_CHARS = 400
+_CHECKED = (
+    "Before a person sees your work it was checked, and what follows stands against it. Go through it from the top: what "
+    "must be mended would stop that person.\n"
+    "- Lost without a word: put the line back, or Write the file again, as it reads now, and say under `removed` where it "
+    "went.\n"
+    "- Not proven: Write the file again, as it reads now, and cite words that really stand there, or take the statement "
+    "back.\n"
+    "- Not as it was said: write it as the person said it, with its numbers, names and dates.\n"
+    "- The index: rows for what is there, none for what is not, within its limits.\n"
+    "The checks know words, not meaning. Where you are sure that one is wrong, leave your change as it is, and say why in "
+    "the summary. Start nothing new. Take what belongs together in one turn; then end with a summary of the whole dream."
+)
 FOLDER = Path(__file__).parent / "prompts"
 
 
@@ -36,7 +51,7 @@ def static_sections() -> tuple[tuple[str, str], ...]:
 @cache
 def version() -> str:
     """Changes with any word of prompt, tools or the request to mend: twelve hexadecimal digits, kept with each dream."""
-    digest = hashlib.sha256(repr((schemas.ALL, mending.ASK)).encode())
+    digest = hashlib.sha256(repr((schemas.ALL, _CHECKED)).encode())
     for name, text in static_sections():
         digest.update(f"\0{name}\0{text}".encode())
     return digest.hexdigest()[:12]
@@ -268,3 +283,25 @@ def _instructions(job: Job) -> list[str]:
     cut = "" if room > 0 else ", not all of it here"
     head = f"Instruction files, loaded by every session ({attribute(named)}{cut}):"
     return [head, fenced("instructions", "\n".join(lines))]
+
+
+def mending_request(problems: Sequence[Problem]) -> str:
+    """The message that hands `problems` back, in numbered lines; what does not fit is counted."""
+    lines: list[str] = []
+    size = 0
+    for number, problem in enumerate(problems, start=1):
+        line = f"{number}. {_line(problem)}"
+        size += len(line)
+        if size > MOST_CHARS:
+            lines.append(f"And {len(problems) - number + 1} more of these kinds.")
+            break
+        lines.append(line)
+    # Findings quote what others wrote.
+    return "\n\n".join([_CHECKED, fenced("findings", "\n".join(lines))])
+
+
+def _line(problem: Problem) -> str:
+    place = f"{problem.path}, line {problem.line_no}" if problem.line_no else problem.path
+    weight = "Must be mended" if problem.blocks else "Should be mended"
+    said = clean(problem.message)[:MESSAGE_CHARS]
+    return f"{weight} ({clean(place) or 'the whole'}): {said} {clean(problem.remedy)[:MESSAGE_CHARS]}".strip()

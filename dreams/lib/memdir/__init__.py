@@ -2,18 +2,19 @@
 
 from dreams.lib.memdir.document import (
     INDEX_NAME,
+    Document,
     is_log,
     is_team,
     memory_type,
+    parse,
+    render_value,
+    with_body,
+    with_field,
+    with_lines,
 )
-from dreams.lib.memdir.index import IndexRow, render_row
-from dreams.lib.memdir.names import name_key, safe_file_name, slug_for, twin, unfit
-
-from .document import Document, parse, with_body, with_lines
-from .fields import render_value, with_field
-from .frontmatter import FIELD_KEYS, MEMORY_TYPES, Frontmatter, parse_moment
-from .index import Index, parse_index
-from .links import (
+from dreams.lib.memdir.frontmatter import FIELD_KEYS, MEMORY_TYPES, Frontmatter, parse_moment
+from dreams.lib.memdir.index import Index, IndexRow, parse_index, render_row
+from dreams.lib.memdir.links import (
     MarkdownLink,
     WikiLink,
     is_memory_path,
@@ -22,9 +23,10 @@ from .links import (
     same_target,
     wikilinks,
 )
-from .loaded import INDEX_MAX_BYTES, INDEX_MAX_LINES, ROW_AIM, ROW_MAX, Loaded, loaded
-from .sections import Item, kinds, sections, with_children
-from .text import MemoryEditError, comment_spans, mask_code, replace_lines, split_lines
+from dreams.lib.memdir.loaded import INDEX_MAX_BYTES, INDEX_MAX_LINES, ROW_AIM, ROW_MAX, Loaded, loaded
+from dreams.lib.memdir.names import name_key, safe_file_name, slug_for, twin, unfit
+from dreams.lib.memdir.sections import Item, kinds, sections, with_children
+from dreams.lib.memdir.text import MemoryEditError, comment_spans, mask_code, replace_lines, split_lines
 
 __all__ = [
     "FIELD_KEYS",

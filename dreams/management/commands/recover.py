@@ -11,8 +11,8 @@ from django.core.management.base import CommandParser
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
+from dreams.services import recovery
 from dreams.services.apply import writing
-from dreams.services.upkeep import recovery
 
 
 class Command(BaseCommand):

@@ -12,7 +12,7 @@ from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
-from dreams.services.upkeep import verifying
+from dreams.services import verifying
 
 
 class Command(BaseCommand):

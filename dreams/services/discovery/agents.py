@@ -15,7 +15,7 @@ from typing import Any
 from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
-from dreams.lib.agents.claude_code.subagents import agent_beside, agents_in, memory_name
+from dreams.lib.agents.claude_code.sessions import agent_beside, agents_in, memory_name
 from dreams.lib.files.text import storable
 from dreams.lib.secrets import redact
 from dreams.models import Project, Session, TranscriptFile

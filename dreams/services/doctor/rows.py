@@ -32,12 +32,11 @@ from dreams.lib.files.text import plural
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.storage.history import HistoryError
 from dreams.models import DreamRun, HistoryFile, Project, ScheduledJob
-from dreams.services import auditlog, demo, discovery, hosts, notify, server_registry
+from dreams.services import auditlog, demo, discovery, hosts, notify, server_registry, verifying
 from dreams.services.discovery import watching
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
 from dreams.services.search import postgresql
-from dreams.services.upkeep import verifying
 from memoryweb import env, typed, version
 
 # `bad` stops every dream; `warn` is what a person should know of; `info` was not looked at.

@@ -21,12 +21,11 @@ from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.lib.storage import history
 from dreams.models import JobRun, Project, ScheduledJob
-from dreams.services import auditlog, notify
+from dreams.services import auditlog, notify, verifying
 from dreams.services.hosts import host
 from dreams.services.jobs import book
 from dreams.services.memories import checkup, exports, syncing
 from dreams.services.project_lock import ProjectElsewhere
-from dreams.services.upkeep import verifying
 
 log = logging.getLogger(__name__)
 

@@ -19,13 +19,12 @@ from django.db import connections
 
 from dreams import conf
 from dreams.models import DreamRun
-from dreams.services import dreaming, login, server_registry
+from dreams.services import dreaming, login, recovery, server_registry
 from dreams.services.hosts import host as this_host
 from dreams.services.scheduling import scheduler
 from dreams.services.serving import cluster, web_server
 from dreams.services.serving.cluster import GRACE_SECONDS, REFUSED, end_group
 from dreams.services.serving.web_server import Web
-from dreams.services.upkeep import recovery
 from memoryweb import BASE_DIR, typed, version
 
 COMMAND = (sys.executable, "-m", "memoryweb", "cluster", "--parent-on-stdin")

@@ -167,7 +167,7 @@ if __name__ == "__main__":
     import django
 
     django.setup()
-    for ready in ("dreams.services.upkeep.recovery", "dreams.services.rollback", "dreams.web.urls"):
+    for ready in ("dreams.services.recovery", "dreams.services.rollback", "dreams.web.urls"):
         importlib.import_module(ready)
     commands.serve(socket.socket(fileno=int(sys.argv[1])))
     if sys.argv[1] == "call":
