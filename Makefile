@@ -21,7 +21,7 @@ help:
 	@echo "make test      run the tests, then the checks of 'make lint'"
 	@echo "make test-more run the long sweeps that 'make test' shows by a few cases, and tests on PostgreSQL"
 	@echo "make lint      style, types, templates, migrations, deployment"
-	@echo "make bench     measure speed beside its limits: one table (half an hour; ARGS=\"tick --size 0.1\" for less)"
+	@echo "make bench     measure speed beside its limits: one table (most of an hour; ARGS=\"tick --size 0.1\" for less)"
 	@echo "make install   make ./.venv with everything in it"
 	@echo "make clean     remove ./.venv"
 
