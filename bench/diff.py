@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench._table import Measured, Row, side_by_side
 from dreams.lib.diff import hunks, pieces, rows, tokens, word_spans
-from dreams.lib.diff.merge import merge3, merge_index
+from dreams.lib.diff.index_merge import merge_index
+from dreams.lib.diff.merge import merge3
 
 WORDS = [
     "deploy",

@@ -22,7 +22,8 @@ if __name__ == "__main__":
 
 from dreams.lib import diff, memdir
 from dreams.lib.agents.transcripts import is_correction
-from dreams.lib.diff.merge import merge3, merge_index
+from dreams.lib.diff.index_merge import merge_index
+from dreams.lib.diff.merge import merge3
 from dreams.lib.prose import comparing, dates
 from dreams.lib.secrets import spotting as secrets
 from dreams.services.search import query

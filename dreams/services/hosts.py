@@ -241,3 +241,11 @@ def _forget_queue(former: str) -> None:
 
     OrmQ.objects.filter(key=cluster_name(former)).delete()
     Schedule.objects.filter(cluster=cluster_name(former)[:100]).delete()
+
+
+def name_secrets() -> None:
+    """Findings name a secret with this host's key: by the same name from one process to the next, which says nothing to anybody
+    without the key. Whoever runs findings with a database calls this first."""
+    from dreams.findings import secrets  # noqa: PLC0415 - a second to load, and most commands only ask which host this is
+
+    secrets.use_key(settings.SECRET_KEY.encode())

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from dreams import conf
-from dreams.engines.anthropic import recalling as model
+from dreams.engines.anthropic import outside
 from dreams.engines.types import EngineError
 from dreams.findings.ledger import facts
 from dreams.lib import ages
@@ -118,8 +118,8 @@ def _asked(
         return None, Chooser()
     with pricing.Meter(project, ModelRequest.Purpose.RECALL) as meter:
         try:
-            with model.line(config, pricing.table(), meter) as line:
-                named = model.chosen(line, question, entries)
+            with outside.choice_line(config, pricing.table(), meter) as line:
+                named = outside.chosen_memories(line, question, entries)
         except EngineError as error:
             note = f"{str(error).rstrip()} The rules chose instead."
             return None, Chooser("", note, meter.requests, meter.cost)

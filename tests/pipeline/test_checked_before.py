@@ -12,7 +12,7 @@ from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Edit, Job, Outcome, Problem, Reporter
 from dreams.findings import secrets
 from dreams.models import DreamRun, Policy, Project, Proposal
-from dreams.services import dreaming, host_key, settings_changes
+from dreams.services import dreaming, hosts, settings_changes
 from dreams.web.pages.dreams import result
 from tests.world import directory as world
 from tests.world import engines
@@ -158,7 +158,7 @@ def test_a_secret_that_was_left_is_not_counted_as_mended_by_a_worker_that_has_ju
         secrets.use_key(b"a key of its own")
         edits = engines.rewrite("feedback_testing.md", FACT, f"{FACT}\nThe token is {token}.\n")(job, report)
         job.examine(edits)
-        host_key.use()
+        hosts.name_secrets()
         return edits
 
     engines.use(monkeypatch, leave)

@@ -118,7 +118,7 @@ def test_the_demo_server_dreams_the_whole_way_to_a_proposal(
 def test_a_jq_program_without_end_costs_its_worker_and_not_the_dream(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dreams.engines.anthropic.reading.ToolWorker", partial(ToolWorker, call_seconds=1.0))
+    monkeypatch.setattr("dreams.engines.anthropic.tools.ToolWorker", partial(ToolWorker, call_seconds=1.0))
     endless = Reply((Use("Bash", {"command": "jq -n 'def f: f; f'"}),))
     look = Reply((Use("Bash", {"command": "echo '{\"a\": 1}' | jq -c .a; head -1 /memory/MEMORY.md"}),))
     with WireServer(Script([endless, look, endless, look, WRITE, say("Learnt one thing.")])) as server:

@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 from dreams.engines.anthropic.stream import BrokenStream, Collector
 from dreams.lib import diff, memdir
 from dreams.lib.agents.transcripts import Reader, page
-from dreams.lib.diff.merge import merge3, merge_index
+from dreams.lib.diff.index_merge import merge_index
+from dreams.lib.diff.merge import merge3
 from dreams.lib.files.text import decode, encode
-from dreams.lib.sandbox.limits import Refused
+from dreams.lib.sandbox.process import Refused
 from dreams.lib.sandbox.tokenizer import LONGEST_LINE, parse
 from dreams.lib.secrets import redact
 from dreams.web.render import markdown

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.services.memories.blame.lines import Origin, StateLine, lines_of, origins
+from dreams.lib.line_origins import Origin, StateLine, lines_of, origins
 from tests.world.strategies import edited, texts, tries
 
 FIRST = "# Deploy\n\nThe API runs on host alpha.\nBackups are kept for thirty days.\n"

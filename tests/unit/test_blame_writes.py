@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from dreams.services.memories.blame.lines import added_at, added_by
+from dreams.lib.line_origins import added_at, added_by
 from tests.world.cases import each
 
 FILE = {"/m/a.md"}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.diff import split_lines
-from dreams.lib.diff.merge import merge_index
+from dreams.lib.diff.index_merge import merge_index
 from tests.world.cases import each
 from tests.world.strategies import index_text, indexes, pairs, triples, words
 

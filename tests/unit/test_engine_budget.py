@@ -146,7 +146,7 @@ def test_usage_of_two_models_is_summed_and_an_unknown_cost_stays_unknown() -> No
 def test_without_a_fence_a_dream_is_refused_where_the_settings_ask_for_it(
     tmp_path: Path, monkeypatch
 ) -> None:
-    from dreams.engines.anthropic import reading
+    from dreams.engines.anthropic import tools
     from dreams.engines.types import EngineError
     from dreams.lib.sandbox.tool_worker import Fences
 
@@ -159,12 +159,12 @@ def test_without_a_fence_a_dream_is_refused_where_the_settings_ask_for_it(
         def close(self) -> None:
             Unfenced.closed += 1
 
-    monkeypatch.setattr(reading, "ToolWorker", Unfenced)
+    monkeypatch.setattr(tools, "ToolWorker", Unfenced)
     with (
         kit.job(tmp_path, require_os_sandbox=True) as job,
         pytest.raises(EngineError, match=r"no Landlock.*bubblewrap is not installed.*Install"),
     ):
-        reading.open_tools(job)
+        tools.open_tools(job)
     assert Unfenced.closed == 1
     with kit.job(tmp_path / "b") as job:
-        reading.open_tools(job)
+        tools.open_tools(job)

@@ -14,7 +14,7 @@ import pytest
 
 from dreams.dev.fake_server import Fault, Reply, Step, Text, Use, say, stalled, status
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.anthropic.reading import Answer
+from dreams.engines.anthropic.tools import Answer
 from dreams.engines.types import Cancelled, Job
 from tests.world import model as kit
 

@@ -11,7 +11,7 @@ import pytest
 
 from dreams.dev.fake_server import Reply, Text, Think, Use, say
 from dreams.engines.anthropic.loop import BROKE_OFF
-from dreams.engines.anthropic.reading import Answer
+from dreams.engines.anthropic.tools import Answer
 from tests.world import model as kit
 
 

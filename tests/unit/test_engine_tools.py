@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from dreams.engines.anthropic.reading import Answer
-from dreams.engines.anthropic.tools import Result, Toolbox
+from dreams.engines.anthropic.tools import Answer, Result, Toolbox
 from dreams.engines.types import Cancelled, Job
 from tests.world import model as kit
 

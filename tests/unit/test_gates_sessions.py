@@ -14,7 +14,7 @@ from dreams.services.scheduling.gates import (
     first_explicit,
     is_live,
 )
-from dreams.services.scheduling.gates.sessions import count_sessions
+from dreams.services.scheduling.gates.facts import count_sessions
 from tests.world.cases import each
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)

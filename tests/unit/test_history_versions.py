@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.lib.storage.history import Entry, HistoryError, HistoryStore, Meta, UnknownVersion, manifest
-from dreams.lib.storage.history import manifest as manifests
+from dreams.lib.storage.history import Entry, HistoryError, HistoryStore, Meta, UnknownVersion, trees
 from tests.world.strategies import tries
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -220,7 +219,7 @@ names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
 )
 def test_every_message_is_read_back_as_it_was_said(subject, trailers):
     trailers = {key: value.replace("\0", "") for key, value in trailers.items()}
-    back, read = manifest.read_message(manifest.message(subject, trailers))
+    back, read = trees.read_message(trees.message(subject, trailers))
     assert read == trailers
     assert back == (" ".join(subject.replace("\0", "").split()) or "(no message)")
 
@@ -237,7 +236,7 @@ def test_every_manifest_is_read_back_as_it_was_written(found):
         for path, (mode, mtime, raw) in found.items()
         if path.replace("/", "-") not in (".", "..")
     }
-    assert manifests.load(manifests.dump(entries)) == entries
+    assert trees.load(trees.dump(entries)) == entries
 
 
 def test_no_git_program_is_needed(store, monkeypatch):

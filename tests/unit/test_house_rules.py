@@ -38,7 +38,6 @@ PURE = [
     "engines",
     "findings",
     "services/scheduling/gates",
-    "services/memories/blame/lines.py",
     "models/public_ids.py",
     "dev/fake_server",
 ]

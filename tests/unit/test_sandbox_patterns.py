@@ -9,7 +9,7 @@ from hypothesis import strategies as s
 
 from dreams.lib.sandbox import patterns
 from dreams.lib.sandbox.globbing import matches
-from dreams.lib.sandbox.limits import Refused, UsageError
+from dreams.lib.sandbox.process import Refused, UsageError
 from tests.world.cases import each
 from tests.world.strategies import tries
 

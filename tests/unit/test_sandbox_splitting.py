@@ -7,7 +7,7 @@ import tempfile
 from hypothesis import given, settings
 from hypothesis import strategies as s
 
-from dreams.lib.sandbox.limits import Refused
+from dreams.lib.sandbox.process import Refused
 from dreams.lib.sandbox.tokenizer import MOST_COMMANDS, parse
 from tests.world.strategies import tries
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as s
 
-from dreams.lib.sandbox.limits import Refused
+from dreams.lib.sandbox.process import Refused
 from dreams.lib.sandbox.tokenizer import parse
 from tests.world.cases import each
 from tests.world.strategies import tries

@@ -17,11 +17,10 @@ import pytest
 from dreams.dev.fake_server import Reply as Said
 from dreams.dev.fake_server import Script, Use, WireServer, say
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.anthropic.reading import mounts_of
+from dreams.engines.anthropic.tools import mounts_of
 from dreams.engines.types import Job
 from dreams.lib.sandbox import Shell
-from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker
-from dreams.lib.sandbox.tool_worker.client import MOST_STARTS
+from dreams.lib.sandbox.tool_worker import MOST_STARTS, Mounts, ToolWorker
 from dreams.lib.sandbox.tool_worker.tools import Reply
 from tests.world import model as kit
 from tests.world.sandbox import open_tree, plant

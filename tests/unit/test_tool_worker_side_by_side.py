@@ -8,8 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
-from dreams.lib.sandbox.tool_worker import Fences, Mounts, ToolWorker, ToolWorkerFailed, ToolWorkers
-from dreams.lib.sandbox.tool_worker.client import MOST_WORKERS
+from dreams.lib.sandbox.tool_worker import (
+    MOST_WORKERS,
+    Fences,
+    Mounts,
+    ToolWorker,
+    ToolWorkerFailed,
+    ToolWorkers,
+)
 from dreams.lib.sandbox.tool_worker.tools import Reply
 
 

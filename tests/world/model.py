@@ -16,7 +16,7 @@ from dreams.conf import Config
 from dreams.dev.fake_server import Brain, Request, Script, Step, Use, WireServer
 from dreams.engines.anthropic import Patience, Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.anthropic.reading import ReadTools, mounts_of
+from dreams.engines.anthropic.tools import ReadTools, mounts_of
 from dreams.engines.types import (
     Cancelled,
     Edit,

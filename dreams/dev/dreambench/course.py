@@ -27,6 +27,7 @@ from dreams.dev.dreambench.scoring import Cost, Ran, Score, States, distance, sc
 from dreams.dev.dreambench.session_cases import Directory, plain
 from dreams.engines.types import Edit, Engine, Job, Option, Outcome, Question, Reporter
 from dreams.lib.diff import merge
+from dreams.lib.diff.index_merge import merge_index
 from dreams.lib.files import text as texts
 from memoryweb import BASE_DIR
 
@@ -385,6 +386,6 @@ def _merged(path: str, old: str | None, new: str | None, current: str | None) ->
     if made.clean:
         return made.text
     if path.endswith("MEMORY.md"):
-        by_row = merge.merge_index(old, current, new)
+        by_row = merge_index(old, current, new)
         return by_row.text if by_row.clean else False
     return False

@@ -10,12 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from dreams.conf import Config
-from dreams.engines.anthropic import keys, prompt, reading, schemas
+from dreams.engines.anthropic import keys, prompt, schemas
 from dreams.engines.anthropic.asking import Asker, Patience
 from dreams.engines.anthropic.budget import Budget, Ledger, Limits, Size, estimate, words
 from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.loop import Loop, Teller
-from dreams.engines.anthropic.tools import Toolbox
+from dreams.engines.anthropic.tools import ReadTools, Toolbox, open_tools
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import LOOK_SECONDS, Allowance, EngineError, Job, Outcome, Reporter
 from dreams.lib.files.text import plural
@@ -74,7 +74,7 @@ class AnthropicEngine:
         prices: PriceTable | None = None,
         patience: Patience | None = None,
         environ: Mapping[str, str] | None = None,
-        open_tools: Callable[[Job], reading.ReadTools] = reading.open_tools,
+        open_tools: Callable[[Job], ReadTools] = open_tools,
     ) -> None:
         self._prices = prices
         self._patience = patience or Patience()
@@ -102,7 +102,7 @@ class AnthropicEngine:
         report: Reporter,
         endpoint: keys.Endpoint,
         client: Client,
-        reads: reading.ReadTools,
+        reads: ReadTools,
     ) -> Outcome:
         loop = self._loop(job, report, endpoint, client, reads)
         report.turn("orient", _opening(job, endpoint, loop))
@@ -123,7 +123,7 @@ class AnthropicEngine:
         report: Reporter,
         endpoint: keys.Endpoint,
         client: Client,
-        reads: reading.ReadTools,
+        reads: ReadTools,
     ) -> Loop:
         ledger = Ledger(job.prices if self._prices is None else self._prices)
         budget = Budget(
@@ -160,7 +160,7 @@ class AnthropicEngine:
         return Loop(conversation, toolbox, asker, budget, Teller(report, asker, toolbox), system, tools)
 
 
-def _close(reads: reading.ReadTools) -> None:
+def _close(reads: ReadTools) -> None:
     reads.close()
 
 

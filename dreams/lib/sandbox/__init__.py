@@ -5,9 +5,9 @@ No shell and no program of the host ever runs, and nothing here can write. Pure:
 
 from __future__ import annotations
 
-from .ignore import Ignored
-from .limits import Limits
-from .mounts import Mount, Tree
-from .shell import Answer, Shell
+from dreams.lib.sandbox.ignore import Ignored
+from dreams.lib.sandbox.mounts import Mount, Tree
+from dreams.lib.sandbox.process import Limits
+from dreams.lib.sandbox.shell import Answer, Shell
 
 __all__ = ["Answer", "Ignored", "Limits", "Mount", "Shell", "Tree"]

@@ -8,10 +8,9 @@ from functools import lru_cache
 import re2
 
 from dreams.lib.files.safefs import SafeFsError
-
-from .limits import Meter
-from .mounts import MountedPath, Tree
-from .tokenizer import Word
+from dreams.lib.sandbox.mounts import MountedPath, Tree
+from dreams.lib.sandbox.process import Meter
+from dreams.lib.sandbox.tokenizer import Word
 
 MOST_MATCHES = 20_000
 _CLASSES = frozenset(

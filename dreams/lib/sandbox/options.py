@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dreams.lib.sandbox.limits import Refused, UsageError
+from dreams.lib.sandbox.process import Refused, UsageError
 
 Takes = Literal["nothing", "value", "maybe"]  # maybe: only with = or glued to the letter
 

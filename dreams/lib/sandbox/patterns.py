@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import re2
 
-from dreams.lib.sandbox.limits import LineTooLong, Refused, UsageError
+from dreams.lib.sandbox.process import LineTooLong, Refused, UsageError
 
 WORD = frozenset((string.ascii_letters + string.digits + "_").encode())
 SPACE = frozenset(b" \t\n\v\f\r")

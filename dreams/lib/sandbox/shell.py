@@ -7,14 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.limits import Refused, SandboxLimit, UsageError
-
-from . import globbing, tokenizer
-from .commands import find_command, unknown
-from .limits import Limits, Meter
-from .mounts import Tree, normal, trouble
-from .process import Process, Runner
-from .tokenizer import Pipeline, Simple
+from dreams.lib.sandbox import globbing, tokenizer
+from dreams.lib.sandbox.commands import find_command, unknown
+from dreams.lib.sandbox.mounts import Tree, normal, trouble
+from dreams.lib.sandbox.process import Limits, Meter, Process, Refused, Runner, SandboxLimit, UsageError
+from dreams.lib.sandbox.tokenizer import Pipeline, Simple
 
 FAULT = 70  # EX_SOFTWARE
 

@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dreams.lib.sandbox.limits import Refused
+from dreams.lib.sandbox.process import Refused
 
 LONGEST_LINE = 16_384
 MOST_COMMANDS = 20

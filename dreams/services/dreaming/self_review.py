@@ -16,7 +16,7 @@ from dreams.findings.base import MENDABLE, Found, Report
 from dreams.lib.files import text
 from dreams.lib.files.workspace import Workspace
 from dreams.models import DreamRun, Project
-from dreams.services import host_key, proposals
+from dreams.services import hosts, proposals
 
 #: Told to an engine at once: more would be its whole context.
 MOST = 40
@@ -65,7 +65,7 @@ def examined(
     project: Project, before: Mapping[str, bytes], made: drafts.Draft, heard: proposals.TranscriptVerdicts
 ) -> Report:
     """The findings on all of a draft, held against what the dream's sessions say."""
-    host_key.use()
+    hosts.name_secrets()
     return findings.examine(proposals.subject_of_draft(project, before, made, heard))
 
 

@@ -13,7 +13,7 @@ from dreams.findings import index_limits
 from dreams.findings.base import Found, Report
 from dreams.lib.source_digest import source_digest
 from dreams.models import DreamRun, Project
-from dreams.services import host_key
+from dreams.services import hosts
 from dreams.services.memories import derivable, instructions, syncing
 
 #: A report is kept under what it was made from, so an old one is never shown for a new state.
@@ -38,7 +38,7 @@ class Checkup:
 
 def look(project: Project) -> Checkup:
     """Look at every memory as last seen. The second look at the same texts costs next to nothing."""
-    host_key.use()
+    hosts.name_secrets()
     files = syncing.contents(project)
     config, told = conf.current(project), instructions.texts(project)
     key = _key(project, files, config, f"{told}{project.scope}{derivable.state(project.repo_dir)}")

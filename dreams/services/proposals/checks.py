@@ -32,7 +32,7 @@ from dreams.models import (
     Prompt,
     Proposal,
 )
-from dreams.services import host_key, hosts
+from dreams.services import hosts
 from dreams.services.memories import derivable, instructions
 from dreams.services.proposals import reports
 from dreams.services.proposals.reading import (
@@ -60,7 +60,7 @@ def examine(
     `undecided` False looks at exactly what was approved: a rejected destination then shows as a loss. What was said of
     other changes stays beside them. Where the last look was at the very same texts nothing is done.
     """
-    host_key.use()
+    hosts.name_secrets()
     heard = heard or TranscriptVerdicts.of_proposal(proposal)
     subject = subject_of(proposal, before, undecided=undecided)
     key = _key(subject, heard)
@@ -95,7 +95,7 @@ def check_draft(
 
     `undo`: nobody looks at it before it is carried out, and each line that it removes is one that was applied before.
     """
-    host_key.use()
+    hosts.name_secrets()
     subject = _subject_of_draft(project, before, draft, origin)
     examine_all = findings.examine_undo if undo else findings.examine
     return Checked(examine_all(with_verdicts(subject, heard)), subject, is_whole=not undo)
@@ -116,7 +116,7 @@ def keep_checked(
 
 def report_with(proposal: Proposal, before: Mapping[str, bytes], instead: Mapping[int, str]) -> Report:
     """What the checks would say with these texts (hunk pk → text) in place of the proposed ones. Saves nothing."""
-    host_key.use()
+    hosts.name_secrets()
     subject = subject_of(proposal, before, undecided=True, instead=instead)
     return findings.examine(with_verdicts(subject, TranscriptVerdicts.of_proposal(proposal)))
 

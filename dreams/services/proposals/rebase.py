@@ -15,6 +15,7 @@ from django.db import transaction
 from dreams.engines import drafts
 from dreams.lib import diff
 from dreams.lib.diff import merge
+from dreams.lib.diff.index_merge import merge_index
 from dreams.lib.files import text
 from dreams.models import FileChange, Finding, Hunk, Proposal
 from dreams.services import blobs, proposals
@@ -102,7 +103,7 @@ def three_way(sides: Sides, path: str) -> merge.Merge:
         whole = [merge.Part(0, tuple(diff.split_lines(side))) for side in (base, now, wanted)]
         return merge.Merge((merge.Chunk("conflict", whole[0], whole[1], whole[2]),))
     if path.rpartition("/")[2] == "MEMORY.md":
-        return merge.merge_index(base, now, wanted)
+        return merge_index(base, now, wanted)
     # Touching edits are both taken: the result is shown and confirmed before it is written, and notes grow at the
     # end, right behind the line that a dream changed.
     return merge.merge3(base, now, wanted, adjacent="merge")

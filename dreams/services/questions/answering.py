@@ -14,7 +14,7 @@ from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit
 from dreams.findings.base import SEVERITIES, Found
 from dreams.models import Finding, Hunk, Operation, Project, Proposal, Question, QuestionOption, Session
-from dreams.services import auditlog, blobs, host_key, proposals, review
+from dreams.services import auditlog, blobs, hosts, proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase, saving
 from dreams.services.questions import joining, options, states
@@ -351,7 +351,7 @@ def preview(option: QuestionOption, rows: Sequence[str] = ()) -> Preview:
     draft = drafts.draft(present, {path: data for path, data in after.items() if data is not None}, edits)
     if draft.is_empty:
         return Preview(draft, ())
-    host_key.use()
+    hosts.name_secrets()
     report = findings.examine(proposals.subject_of_draft(project, present, draft))
     return Preview(draft, tuple(sorted(report.findings, key=lambda found: SEVERITIES.index(found.severity))))
 

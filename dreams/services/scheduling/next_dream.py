@@ -22,7 +22,7 @@ from dreams.models import GateEvaluation, Project, Session
 from dreams.services import discovery, hosts
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, why_closed
-from dreams.services.scheduling.gates.sessions import ENOUGH, Tally
+from dreams.services.scheduling.gates.facts import ENOUGH, Tally
 
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 _AS_JUDGED = tuple(gate.name for gate in gates.GATES.values() if gate.costly)

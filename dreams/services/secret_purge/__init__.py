@@ -24,7 +24,7 @@ from dreams.lib.secrets.redact import values, without
 from dreams.lib.secrets.spotting import spans
 from dreams.lib.storage import history, journal
 from dreams.models import FileChange, Hunk, Project, Proposal, Purge
-from dreams.services import auditlog, blobs, database, host_key, hosts
+from dreams.services import auditlog, blobs, database, hosts
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import Actor
@@ -111,7 +111,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
 
     Raises PurgeRefused while one still stands in a memory or in an open proposal.
     """
-    host_key.use()
+    hosts.name_secrets()
     texts = dict(looking.contents_of(project))
     values = _values(texts.values(), set(wanted))
     if not values:
@@ -148,7 +148,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
 
 def places_of(project: Project, wanted: Collection[str]) -> list[list[str | int]]:
     """A place of each secret with one of these ids, by which another host can name it: sha256 of a kept text, start, end."""
-    host_key.use()
+    hosts.name_secrets()
     found: dict[str, list[str | int]] = {}
     for sha, content in looking.contents_of(project):
         for span in spans(content):
@@ -160,7 +160,7 @@ def places_of(project: Project, wanted: Collection[str]) -> list[list[str | int]
 
 def ids_at(project: Project, places: Collection[Sequence[str | int]]) -> set[str]:
     """This host's ids of the secrets at these places. What is no secret in a kept text of `project` has none."""
-    host_key.use()
+    hosts.name_secrets()
     asked = {tuple(place) for place in places}
     return {
         secrets.fingerprint(content[span.start : span.end])

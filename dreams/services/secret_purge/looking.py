@@ -45,7 +45,7 @@ from dreams.models import (
     WorkStep,
     WorkText,
 )
-from dreams.services import blobs, host_key
+from dreams.services import blobs, hosts
 from dreams.services.search import index
 
 # The rows that name a purged text, or quote from it: every column that can, in one place.
@@ -225,7 +225,7 @@ class Leaks:
 
 def look(project: Project) -> Leaks:
     """Every secret in what is kept of `project`."""
-    host_key.use()
+    hosts.name_secrets()
     found: dict[str, Leak] = {}
     for memory, data in _present(project):
         content = text.decode(data)

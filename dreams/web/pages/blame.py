@@ -14,7 +14,7 @@ from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Hunk, Memory, Operation, Session, Version
 from dreams.services import blobs
 from dreams.services.memories import hand_edits
-from dreams.services.memories.blame.causes import Cause, Causes, Chain, Write, causes, chain, written_in
+from dreams.services.memories.blame import Cause, Causes, Chain, Write, causes, chain, written_in
 from dreams.services.proposals import summaries
 from dreams.web.hidden_secrets import Sight, shown
 from dreams.web.pages.memory import ORIGINS

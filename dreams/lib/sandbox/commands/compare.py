@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 from dreams.lib.diff.lines import Change, changes
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.limits import Refused, UsageError
-
-from ..globbing import matches
-from ..mounts import trouble
-from ..options import Args, Spec, digits_of, read
-from ..process import Process, Runner, is_folder, raw
-from . import metadata
+from dreams.lib.sandbox.commands import metadata
+from dreams.lib.sandbox.globbing import matches
+from dreams.lib.sandbox.mounts import trouble
+from dreams.lib.sandbox.options import Args, Spec, digits_of, read
+from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder, raw
 
 _DIFF = Spec(
     flags={

@@ -9,12 +9,10 @@ import stat as st
 from collections.abc import Callable, Generator, Iterator
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.limits import Refused, UsageError
-
-from ..mounts import trouble
-from ..options import Args, Spec, digits_of, read
-from ..process import Process, Runner, is_folder, raw
-from . import metadata
+from dreams.lib.sandbox.commands import metadata
+from dreams.lib.sandbox.mounts import trouble
+from dreams.lib.sandbox.options import Args, Spec, digits_of, read
+from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder, raw
 
 # --- stat ---------------------------------------------------------------------------------------------------------
 _STAT = Spec(

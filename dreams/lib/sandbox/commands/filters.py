@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.limits import MIB, LineTooLong, Refused, UsageError
-
-from ..mounts import trouble
-from ..options import Args, Spec, digits_of, read
-from ..patterns import CLASSES
-from ..process import Chunks, Process, Runner, raw
-from .sort import next_field
+from dreams.lib.sandbox.commands.sort import next_field
+from dreams.lib.sandbox.mounts import trouble
+from dreams.lib.sandbox.options import Args, Spec, digits_of, read
+from dreams.lib.sandbox.patterns import CLASSES
+from dreams.lib.sandbox.process import MIB, Chunks, LineTooLong, Process, Refused, Runner, UsageError, raw
 
 # --- cut ----------------------------------------------------------------------------------------------------------
 _CUT = Spec(

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.limits import Refused, UsageError
-
-from ..mounts import trouble
-from ..process import Process, Runner, is_folder
-from . import find_tests as tests
-from .find_tests import Test, Visit
+from dreams.lib.sandbox.commands import find_tests as tests
+from dreams.lib.sandbox.commands.find_tests import Test, Visit
+from dreams.lib.sandbox.mounts import trouble
+from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder
 
 _DEEPEST = 64
 _NESTED = 50

@@ -10,14 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.limits import Refused, UsageError
-
-from .. import patterns
-from ..globbing import matches
-from ..mounts import trouble
-from ..process import Process, raw
-from . import metadata
-from .metadata import NS
+from dreams.lib.sandbox import patterns
+from dreams.lib.sandbox.commands import metadata
+from dreams.lib.sandbox.commands.metadata import NS
+from dreams.lib.sandbox.globbing import matches
+from dreams.lib.sandbox.mounts import trouble
+from dreams.lib.sandbox.process import Process, Refused, UsageError, raw
 
 
 @dataclass(slots=True)

@@ -12,10 +12,9 @@ from dreams.lib.sandbox.commands import grep_lines
 from dreams.lib.sandbox.commands.find import find
 from dreams.lib.sandbox.commands.grep_lines import Plan, State, scan
 from dreams.lib.sandbox.globbing import matches
-from dreams.lib.sandbox.limits import LineTooLong, Refused, UsageError
 from dreams.lib.sandbox.mounts import MountedPath, trouble
 from dreams.lib.sandbox.options import Args, Spec, digits_of, read
-from dreams.lib.sandbox.process import Process, Runner, is_folder, raw
+from dreams.lib.sandbox.process import LineTooLong, Process, Refused, Runner, UsageError, is_folder, raw
 
 _DEEPEST = 64
 _GREP = Spec(

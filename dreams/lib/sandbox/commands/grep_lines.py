@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import re2
 
 from dreams.lib.sandbox import patterns
-from dreams.lib.sandbox.limits import Meter, Refused, UsageError
 from dreams.lib.sandbox.options import Args
-from dreams.lib.sandbox.process import Process, raw
+from dreams.lib.sandbox.process import Meter, Process, Refused, UsageError, raw
 
 # One byte wide each, so that it is known where the text before the match begins.
 _FIXED = re.compile(rb"(?:\\[^A-Za-z0-9]|\\[dDwWsSt]|\[\^?\]?(?:\\.|[^]\\[])*\]|[^\\\[\](){}|*+?^$])")

@@ -13,10 +13,8 @@ from typing import Any
 
 import jq as library
 
-from dreams.lib.sandbox.limits import Refused, UsageError
-
-from ..options import Args, Spec, read
-from ..process import Process, Runner, raw
+from dreams.lib.sandbox.options import Args, Spec, read
+from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, raw
 
 _NO_FILES = "programs are not taken from files"
 _SPEC = Spec(

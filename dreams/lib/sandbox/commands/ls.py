@@ -8,14 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.limits import Refused, UsageError
-
-from ..globbing import matches
-from ..mounts import Entry, trouble
-from ..options import Args, Spec, read
-from ..process import Process, Runner, is_folder, raw
-from . import metadata
-from .sort import version_key
+from dreams.lib.sandbox.commands import metadata
+from dreams.lib.sandbox.commands.sort import version_key
+from dreams.lib.sandbox.globbing import matches
+from dreams.lib.sandbox.mounts import Entry, trouble
+from dreams.lib.sandbox.options import Args, Spec, read
+from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder, raw
 
 _LINKS = "links are never followed"
 _LS = Spec(

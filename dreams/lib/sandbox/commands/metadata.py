@@ -11,7 +11,7 @@ import re
 import stat as st
 from collections.abc import Callable
 
-from dreams.lib.sandbox.limits import Refused, UsageError
+from dreams.lib.sandbox.process import Refused, UsageError
 
 NS = 1_000_000_000
 _DAY = 86_400

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.limits import Refused, UsageError
-
-from ..mounts import trouble
-from ..options import Args, Spec, count_of, digits_of, read
-from ..process import Chunks, Process, Runner, raw
+from dreams.lib.sandbox.mounts import trouble
+from dreams.lib.sandbox.options import Args, Spec, count_of, digits_of, read
+from dreams.lib.sandbox.process import Chunks, Process, Refused, Runner, UsageError, raw
 
 # --- cat ----------------------------------------------------------------------------------------------------------
 

@@ -9,11 +9,9 @@ from typing import Literal
 
 import re2
 
-from dreams.lib.sandbox.limits import Refused, SandboxLimit, UsageError
-
-from .. import patterns
-from ..options import Spec, read
-from ..process import Process, Runner, raw
+from dreams.lib.sandbox import patterns
+from dreams.lib.sandbox.options import Spec, read
+from dreams.lib.sandbox.process import Process, Refused, Runner, SandboxLimit, UsageError, raw
 
 _NO_PROGRAM_FILE = "programs are not taken from files"
 _SED = Spec(

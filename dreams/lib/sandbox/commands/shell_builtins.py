@@ -8,11 +8,9 @@ import stat as st
 from collections.abc import Callable, Iterator
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.limits import Refused, UsageError
-
-from ..mounts import normal, trouble
-from ..options import Spec, read
-from ..process import Process, Runner, is_folder, raw
+from dreams.lib.sandbox.mounts import normal, trouble
+from dreams.lib.sandbox.options import Spec, read
+from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder, raw
 
 
 def pwd(name: str, argv: list[str]) -> Runner:

@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.lib.sandbox.limits import UsageError
-
-from ..options import Args, Spec, read
-from ..process import Process, Runner, raw
+from dreams.lib.sandbox.options import Args, Spec, read
+from dreams.lib.sandbox.process import Process, Runner, UsageError, raw
 
 _WRITES = "it writes a file"
 _SORT = Spec(

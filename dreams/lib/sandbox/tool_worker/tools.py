@@ -13,8 +13,8 @@ import re2
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox import Limits, Shell, Tree
-from dreams.lib.sandbox.limits import Meter, SandboxLimit
 from dreams.lib.sandbox.mounts import MountedPath, normal, trouble
+from dreams.lib.sandbox.process import Meter, SandboxLimit
 
 CHUNK = 1 << 20
 LINE_CHARS = 4_000

@@ -1,6 +1,6 @@
 """The version history of a project: a bare git repository in the data directory. No Django here.
 
-Start at `store.HistoryStore`. Below it: `gitrepo` (durable objects and refs), `trees` and `manifest` (one state),
+Start at `store.HistoryStore`. Below it: `gitrepo` (durable objects and refs), `trees` (one state, with its manifest),
 `upkeep` (packing, reading all again), `purge`, `bundle` (export and import).
 """
 

@@ -18,12 +18,9 @@ from types import TracebackType
 from dulwich import objects as git
 from dulwich.objects import Blob, ObjectID, ShaFile
 
-from dreams.lib.storage.history.trees import Index
-
-from . import bundle, gitrepo, purge, trees, upkeep
-from . import manifest as manifests
-from .gitrepo import INDEX, MAIN, GitRepo
-from .model import (
+from dreams.lib.storage.history import bundle, gitrepo, purge, trees, upkeep
+from dreams.lib.storage.history.gitrepo import INDEX, MAIN, GitRepo
+from dreams.lib.storage.history.model import (
     Change,
     Commit,
     Entry,
@@ -35,6 +32,7 @@ from .model import (
     UnknownVersion,
     Version,
 )
+from dreams.lib.storage.history.trees import Index
 
 #: As git itself: a repack costs about 1 ms for each commit of the whole history, an extra pack costs readers little.
 MAX_PACKS = 50
@@ -103,11 +101,11 @@ class HistoryStore:
 
     def has(self, sha256: str) -> bool:
         """Whether a text with this sha256 is kept."""
-        return manifests.is_sha256(sha256) and Index(self._repo).get(sha256) is not None
+        return trees.is_sha256(sha256) and Index(self._repo).get(sha256) is not None
 
     def read(self, sha256: str) -> bytes:
         """The text, re-hashed. Raises UnknownVersion, or HistoryDamaged when it is not what was stored."""
-        blob = Index(self._repo).get(sha256) if manifests.is_sha256(sha256) else None
+        blob = Index(self._repo).get(sha256) if trees.is_sha256(sha256) else None
         if blob is None:
             raise UnknownVersion(f"no version {sha256!r} in {self.path}; `history` lists the stored ones")
         data = self._repo.blob(blob)
@@ -248,7 +246,7 @@ class HistoryStore:
             self._repo.move_ref(INDEX, kept.index.head, kept.head)
 
     def _versions(self, path: str) -> Iterator[Version]:
-        where = manifests.location(path)
+        where = trees.location(path)
         newer: tuple[git.Commit, ObjectID | None] | None = None
         for _, commit in self._repo.lines(self._repo.ref(MAIN)):
             blob = trees.find(self._repo, commit.tree, where)
@@ -294,7 +292,7 @@ def _checked(state: State) -> tuple[dict[str, Entry], bytes]:
     """The manifest and the commit's message. Raises ValueError for what cannot be kept."""
     if state.at.tzinfo is None:
         raise ValueError("a commit's time needs an offset")
-    return trees.entries(state.files, state.manifest), manifests.message(state.subject, state.trailers)
+    return trees.entries(state.files, state.manifest), trees.message(state.subject, state.trailers)
 
 
 def _first(state: State) -> gitrepo.First:
@@ -315,7 +313,7 @@ def _commit(tree: ObjectID, parent: ObjectID | None, text: bytes, at: datetime, 
     commit = git.Commit()
     commit.tree = tree
     commit.parents = [parent] if parent else []
-    commit.author = commit.committer = manifests.identity(author)
+    commit.author = commit.committer = trees.identity(author)
     commit.author_time = commit.commit_time = int(at.timestamp())
     commit.author_timezone = commit.commit_timezone = 0
     commit.encoding = None
@@ -324,6 +322,6 @@ def _commit(tree: ObjectID, parent: ObjectID | None, text: bytes, at: datetime, 
 
 
 def _described(commit: git.Commit) -> Commit:
-    subject, trailers = manifests.read_message(commit.message)
+    subject, trailers = trees.read_message(commit.message)
     at = datetime.fromtimestamp(commit.commit_time, UTC)
-    return Commit(commit.id.decode(), at, manifests.author_of(commit.author), subject, trailers)
+    return Commit(commit.id.decode(), at, trees.author_of(commit.author), subject, trailers)

@@ -12,7 +12,7 @@ from dulwich.object_format import DEFAULT_OBJECT_FORMAT
 from dulwich.objects import Commit, ObjectID, Tag, Tree
 from dulwich.pack import Pack
 
-from dreams.lib.storage.history import durable, manifest, trees
+from dreams.lib.storage.history import durable, trees
 from dreams.lib.storage.history.gitrepo import FOLDER, INDEX, MAIN, GitRepo, object_id
 from dreams.lib.storage.history.model import HistoryDamaged, Problem
 from dreams.lib.storage.history.trees import Index
@@ -175,11 +175,11 @@ def _state(
     except HistoryDamaged as error:
         yield Problem(f"a state cannot be read: {error}", where, REMEDY)
         return
-    files.pop((manifest.MANIFEST,))
+    files.pop((trees.MANIFEST,))
     for path, entry in entries.items():
         if entry.sha256 is None:
             continue
-        blob = files.pop(manifest.location(path), None)
+        blob = files.pop(trees.location(path), None)
         if blob is None or index.get(entry.sha256) != blob:
             yield Problem(f"{path!r} (sha256 {entry.sha256}) is not among the stored texts", where, REMEDY)
         else:

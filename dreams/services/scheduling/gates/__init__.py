@@ -23,6 +23,7 @@ from dreams.services.scheduling.gates.facts import (
     GateConfig,
     InputsFact,
     Mode,
+    SessionFact,
     SpendingFact,
     Switch,
     detect_mode,
@@ -30,7 +31,6 @@ from dreams.services.scheduling.gates.facts import (
     is_live,
     past,
 )
-from dreams.services.scheduling.gates.sessions import SessionFact
 
 __all__ = [
     "CLOSED_BY_CLOCK",

@@ -15,8 +15,16 @@ from dreams.lib.ages import ago, exact, until
 from dreams.lib.files.text import plural
 from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import from_ns, later, next_day, next_month, to_ns
-from dreams.services.scheduling.gates.facts import LONGEST_RETRY, Facts, GateConfig, Mode, SpendingFact, past
-from dreams.services.scheduling.gates.sessions import Tally, count_sessions
+from dreams.services.scheduling.gates.facts import (
+    LONGEST_RETRY,
+    Facts,
+    GateConfig,
+    Mode,
+    SpendingFact,
+    Tally,
+    count_sessions,
+    past,
+)
 
 
 class Verdict(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams.lib.diff.lines import line_end_of, split_lines, terminated
-from dreams.lib.diff.merge.three_way import Chunk, Merge, Part, merge3, merge_lines
+from dreams.lib.diff.merge import Chunk, Merge, Part, merge3, merge_lines
 from dreams.lib.diff.refine import indent_of, row_target
 
 # A row's token is its target, which ends in ".md"; any other line's is the line, which ends in "\n".

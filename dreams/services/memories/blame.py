@@ -15,12 +15,9 @@ from django.db.models import Q
 
 from dreams.lib import memdir
 from dreams.lib.files import text
+from dreams.lib.line_origins import MIN_KNOWN, Origin, StateLine, added_at, lines_of, origins
 from dreams.models import FileChange, Hunk, LedgerEntry, Memory, MemoryWrite, Session, TranscriptFile, Version
 from dreams.services import blobs, proposals
-from dreams.services.memories.blame.lines import MIN_KNOWN, Origin, StateLine, added_at, lines_of, origins
-
-# The states of one memory, from its rows, with where each line of the last one came in.
-
 
 #: Beyond these the oldest states are taken as one: what they brought is "before that".
 MAX_STATES = 200
