@@ -15,7 +15,7 @@ from django.utils import timezone
 from dreams.lib import cron
 from dreams.models import JobRun, ScheduledJob
 from dreams.services import jobs, settings_changes
-from dreams.services.jobs import runs, ticking
+from dreams.services.jobs import runs
 
 pytestmark = pytest.mark.django_db
 ZONE = zoneinfo.ZoneInfo("America/New_York")
@@ -63,7 +63,7 @@ def test_every_job_starts_for_each_of_its_times_and_never_twice(
     begin, end = (dt.datetime.combine(day, dt.time(), ZONE) for day in days)
     settings_changes.set_override("time_zone", str(ZONE), actor="owner")
     monkeypatch.setattr(timezone, "now", lambda: pytest.fail("the year has its own clock"))
-    monkeypatch.setattr(ticking, "hand_out", lambda run: None)
+    monkeypatch.setattr(jobs, "hand_out", lambda run: None)
     monkeypatch.setattr(runs, "KEPT", 10**6)
     monkeypatch.setattr(jobs.book, "_record", lambda *told: None)
     made = [jobs.add(jobs.Wanted("verify", expression), actor="owner", now=begin) for expression in SCHEDULES]
@@ -96,7 +96,7 @@ def live_through(begin: dt.datetime, stop: dt.datetime, chance: random.Random, *
     while now < stop:
         for _ in range(chance.choice([1, 1, 1, 2])):  # at times a second scheduler beside it
             with contextlib.suppress(PowerCut):
-                ticking.tick(now, enqueue=lambda dream: None)
+                jobs.tick(now, enqueue=lambda dream: None)
         for run in JobRun.objects.filter(status="pending"):
             runs.end(run, runs.Result(JobRun.Status.DONE, ""), now + dt.timedelta(seconds=5))
         following = now + MINUTE

@@ -15,7 +15,7 @@ from dreams.lib import cron
 from dreams.models import AuditEntry, JobRun, ScheduledJob
 from dreams.services import jobs, settings_changes
 from dreams.services.inbox import waiting
-from dreams.services.jobs import runs, ticking
+from dreams.services.jobs import runs
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 
@@ -43,7 +43,7 @@ def at(day: int, hour: int, minute: int = 0) -> dt.datetime:
 
 def start(now: dt.datetime) -> list[str]:
     """The labels of what starts at `now`."""
-    return [run.label for run in ticking.tick(now, enqueue=lambda dream: None)]
+    return [run.label for run in jobs.tick(now, enqueue=lambda dream: None)]
 
 
 def end_all(now: dt.datetime, status: JobRun.Status = JobRun.Status.DONE) -> None:
@@ -283,7 +283,7 @@ def test_a_job_of_another_host_is_left_to_it() -> None:
     ScheduledJob.objects.update(host="elsewhere")
     dream.refresh_from_db()
     run = runs.start_now(dream, actor="owner")
-    ticking.begin(run, enqueue=lambda started: pytest.fail("its files are elsewhere"))
+    jobs.begin(run, enqueue=lambda started: pytest.fail("its files are elsewhere"))
     run.refresh_from_db()
     assert run.status == "pending" and job.pk
 

@@ -1,6 +1,24 @@
-"""Jobs of the schedule: `book` the list of them and when each is next · `runs` one run from its start to its end ·
-`work` what a job of each kind does · `dreams` a run that starts dreams · `ticking` what is due now."""
+"""Jobs of the schedule: `book` the list of them and when each is next, `runs` one run from its start to its end, and here what a
+tick does for them: end what died, start what is due, hand runs to the queue, look after runs that start dreams.
+"""
 
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.cache import cache
+from django.db import IntegrityError
+from django.utils import timezone
+
+from dreams.lib.files.text import plural
+from dreams.models import DreamRun, JobRun, Project, ScheduledJob
+from dreams.services import discovery, dreaming, project_lock
+from dreams.services.hosts import cluster_name, host
+from dreams.services.jobs import book, runs
 from dreams.services.jobs.book import (
     MOST,
     BadJob,
@@ -15,8 +33,10 @@ from dreams.services.jobs.book import (
     remove,
     upcoming,
 )
-from dreams.services.jobs.runs import AlreadyRunning, start_now
-from dreams.services.jobs.ticking import begin, run_here, run_job, tick
+from dreams.services.jobs.runs import AlreadyRunning, Result, end, start_now
+from dreams.services.proposals import summaries
+from dreams.services.scheduling import gates
+from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 
 __all__ = [
     "MOST",
@@ -38,3 +58,250 @@ __all__ = [
     "tick",
     "upcoming",
 ]
+
+log = logging.getLogger(__name__)
+
+PATIENCE = dt.timedelta(hours=1)  # that a run waits for a gate which opens soon
+#: Nothing is waited for longer than this, also not for other dreams to end.
+LONGEST = dt.timedelta(days=1)
+WAITING, RUNNING = "waiting", "running"
+Status = JobRun.Status
+_STATES: Mapping[str, JobRun.Status] = {
+    DreamRun.Status.COMPLETED: Status.DONE,
+    DreamRun.Status.FAILED: Status.FAILED,
+    DreamRun.Status.KILLED: Status.NOTHING,
+}
+Enqueue = Callable[[DreamRun], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """Why a project does not dream now; `opens_soon` where it is worth waiting for."""
+
+    reason: str
+    opens_soon: bool
+
+
+def advance(run: JobRun, now: dt.datetime, enqueue: Enqueue) -> None:
+    """Look at a run that starts dreams: begin, go on, end. One that a command does is left to it."""
+    # Two ticks may overlap: whoever moves this on looks.
+    turn = JobRun.objects.filter(
+        pk=run.pk, looked_at=run.looked_at, status__in=JobRun.UNFINISHED, worker_pid__isnull=True
+    )
+    if not turn.update(looked_at=now):
+        return
+    try:
+        _advance(run, now, enqueue)
+    except Exception as error:
+        log.exception("job %s", run.label)
+        said = f"An unexpected fault ended it ({type(error).__name__}). The log has more."
+        end(run, Result(Status.FAILED, said, run.parts), now)
+
+
+def _advance(run: JobRun, now: dt.datetime, enqueue: Enqueue) -> None:
+    if run.status == Status.PENDING:
+        run.parts = _all_waiting(run)
+        run.status, run.started_at = Status.RUNNING, now
+    everywhere = Everywhere.load()
+    for part in run.parts:
+        if part["state"] == WAITING:
+            _try_to_start(run, part, everywhere, now, enqueue)
+        if part["state"] == RUNNING:
+            _settle(part)
+    if any(part["state"] in (WAITING, RUNNING) for part in run.parts):
+        JobRun.objects.filter(pk=run.pk, status__in=JobRun.UNFINISHED).update(
+            parts=run.parts, status=run.status, started_at=run.started_at
+        )
+    else:
+        end(run, _result(run.parts), now)
+
+
+def _all_waiting(run: JobRun) -> list[dict[str, Any]]:
+    return [runs.part(project, WAITING, "") for project in runs.projects_of(run.job)] if run.job else []
+
+
+def _try_to_start(
+    run: JobRun, part: dict[str, Any], everywhere: Everywhere, now: dt.datetime, enqueue: Enqueue
+) -> None:
+    waited = now - run.made_at
+    if _all_places_taken(everywhere, now):
+        if waited > LONGEST:
+            part.update(state=Status.FAILED, text="Other dreams ran all the time.")
+        return
+    project = Project.objects.filter(pk=part["project"], gone_at__isnull=True).first()
+    if project is None:
+        part.update(state=Status.NOTHING, text="Its memory directory is gone.")
+        return
+    answer = _under_way(project) or closed(project, everywhere, now)
+    if answer is None:
+        try:
+            dream = dreaming.request(project, DreamRun.Trigger.JOB)
+        except (project_lock.ProjectBusy, IntegrityError) as error:
+            answer = _Answer(str(error), opens_soon=True)
+        else:
+            enqueue(dream)
+            part.update(state=RUNNING, dream=dream.public_id, text="")
+            return
+    waits = answer.opens_soon and waited <= PATIENCE
+    part.update(state=WAITING if waits else Status.NOTHING, text=answer.reason)
+
+
+def _under_way(project: Project) -> _Answer | None:
+    unfinished = [DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
+    dream = project.dreams.filter(status__in=unfinished).first()
+    return _Answer(f"It already dreams ({dream.public_id}).", opens_soon=True) if dream else None
+
+
+def _all_places_taken(everywhere: Everywhere, now: dt.datetime) -> bool:
+    busy = dreaming.under_way(host(), now)
+    return busy >= everywhere.overrides.config(None).max_dreams_at_once
+
+
+def closed(project: Project, everywhere: Everywhere, now: dt.datetime) -> _Answer | None:
+    """The gate that keeps a scheduled dream from starting; None when all are open."""
+    results = gates.evaluate(
+        facts_of(project, everywhere, now, scan=lambda found: _count_sessions(found, now)),
+        everywhere.gate_config(project),
+        now,
+        scheduled=True,
+    )
+    gate = next((result for result in results if not result.passed), None)
+    return _Answer(gate.reason, gate.is_pause or gate.name == "lock") if gate else None
+
+
+def _count_sessions(project: Project, now: dt.datetime) -> None:
+    Project.objects.filter(pk=project.pk).update(sessions_scanned_at=now)
+    discovery.refresh(project)
+    project.refresh_from_db()
+
+
+def _settle(part: dict[str, Any]) -> None:
+    dream = DreamRun.objects.filter(public_id=part["dream"]).first()
+    if dream is None:
+        part.update(state=Status.NOTHING, text="The dream is gone.")
+    elif dream.is_over:
+        part.update(state=_STATES[dream.status], text=f"{summaries.of_dream(dream).line}.")
+
+
+def _result(parts: list[dict[str, Any]]) -> Result:
+    return runs.in_one_line(parts, lambda n: _dreamt(n, len(parts)))
+
+
+def _dreamt(dreams: int, projects: int) -> str:
+    if not projects:
+        return "There is no project."
+    return (
+        f"{plural(dreams, 'dream')} in {plural(projects, 'project')}." if dreams else "No project is ready."
+    )
+
+
+def all_here(run: JobRun) -> Result:
+    """Every dream of a run one after the other, in this process."""
+    parts = _all_waiting(run)
+    for part in parts:
+        project = Project.objects.get(pk=part["project"])
+        answer = closed(project, Everywhere.load(), timezone.now())
+        if answer is not None:
+            part.update(state=Status.NOTHING, text=answer.reason)
+            continue
+        try:
+            dream = dreaming.request(project, DreamRun.Trigger.JOB, actor=run.asked_by)
+        except (project_lock.ProjectBusy, IntegrityError) as error:
+            part.update(state=Status.NOTHING, text=str(error))
+            continue
+        dreaming.run_dream(dream.pk)
+        part.update(dream=dream.public_id)
+        _settle(part)
+    return _result(parts)
+
+
+#: A run that no worker took for this long is handed to the queue again.
+HAND_OUT_AGAIN = dt.timedelta(minutes=5)
+
+
+def tick(now: dt.datetime, enqueue: Enqueue) -> list[JobRun]:
+    """Start what is due; `enqueue` hands a dream to its queue. What is missed starts once, and in quiet hours nothing."""
+    clock = book.Clock.load()
+    rows = book.active()
+    book.replan(rows, now, clock)
+    unfinished = [run for run in runs.unfinished() if not runs.end_if_lost(run, now)]
+    busy = {run.job_id for run in unfinished}
+    started = []
+    if not clock.quiet_until(now):
+        started = _start_due([job for job in rows if job.pk not in busy], now, clock)
+    for run in [*unfinished, *started]:
+        if run.kind == book.Kind.DREAM:
+            advance(run, now, enqueue)
+        elif run.status == JobRun.Status.PENDING:
+            hand_out(run)
+    return started
+
+
+def _start_due(rows: Sequence[ScheduledJob], now: dt.datetime, clock: book.Clock) -> list[JobRun]:
+    """Runs of all that is due now, each made once. One odd job never stops the others."""
+    started = []
+    for job in sorted((row for row in rows if row.next_at and row.next_at <= now), key=_next_at):
+        try:
+            run = None if _ends_now(job, now, clock) else runs.fire(job, now, clock)
+        except Exception:
+            log.exception("job %s", job)
+            continue
+        started += [run] if run else []
+    return started
+
+
+def _next_at(job: ScheduledJob) -> dt.datetime:
+    return job.next_at or job.made_at
+
+
+def _ends_now(job: ScheduledJob, now: dt.datetime, clock: book.Clock) -> bool:
+    """End one that follows another, after its last day: it has no times of its own that this day could leave out."""
+    if job.cron or job.until is None or clock.day(now) <= job.until:
+        return False
+    ScheduledJob.objects.filter(pk=job.pk).update(next_at=None, due_at=None, ended_at=now)
+    return True
+
+
+def hand_out(run: JobRun) -> None:
+    """Give a run to this host's queue, at most every few minutes; it is claimed once however often it arrives."""
+    if run.host != host():
+        return  # its own scheduler hands it out: a queue runs what its own key signed
+    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
+
+    if cache.add(f"memoryweb:job-run:{run.pk}", 1, int(HAND_OUT_AGAIN.total_seconds())):
+        async_task(
+            "dreams.tasks.run_job", run.pk, cluster=cluster_name(host()), task_name=f"job {run.label}"[:100]
+        )
+
+
+def begin(run: JobRun, enqueue: Enqueue) -> None:
+    """Start a run that a person asked for on a page, without waiting for the next tick of the host that has the files."""
+    if run.kind != book.Kind.DREAM:
+        hand_out(run)
+    elif run.host == host():
+        advance(run, run.made_at, enqueue)
+
+
+def run_job(run_pk: int) -> JobRun | None:
+    """What the queue calls. None when the run is gone."""
+    run = JobRun.objects.filter(pk=run_pk).first()
+    return run_here(run) if run else None
+
+
+def run_here(run: JobRun) -> JobRun:
+    """Do a run in this process, and end it. It never raises for a job that fails."""
+    claimed = runs.claim(run.pk)
+    if claimed is not None:
+        try:
+            done = all_here(claimed) if claimed.kind == book.Kind.DREAM else runs.do(claimed)
+        except Exception as error:
+            log.exception("job %s", claimed.label)
+            said = f"An unexpected fault ended it ({type(error).__name__}). The log has more."
+            runs.end(claimed, runs.Result(JobRun.Status.FAILED, said))
+        except BaseException:
+            runs.end(claimed, runs.Result(JobRun.Status.FAILED, "It was stopped before it was done."))
+            raise
+        else:
+            runs.end(claimed, done)
+    run.refresh_from_db()
+    return run

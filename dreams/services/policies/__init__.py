@@ -1,24 +1,32 @@
-"""What may be applied without a person.
+"""What may be applied without a person: policies that a person set, by kind of change or by memory type and operation.
 
-`rules` are the policies that a person set, `earned` those that memoryweb offered after many like decisions, `routine`
-says which changes such an offer can ever be about.
+`earned` are those that memoryweb offered after many like decisions, `routine` says which changes such an offer can ever be about.
+
+The project's own policies come before those for all, and a kind of change before type and operation. Without a policy a
+person reviews. A removal is only automatic where a policy says so for removals, or for that kind of change.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import Q
+
+from dreams import conf
+from dreams.engines import drafts
+from dreams.engines.types import Edit
+from dreams.findings.base import Report
+from dreams.models import DreamRun, Policy, Project, Proposal
+from dreams.services import proposals
+from dreams.services.policies import earned
 from dreams.services.policies.earned import POLICY_ACTOR, corrected, undone, would_apply
 from dreams.services.policies.routine import is_shared
-from dreams.services.policies.rules import (
-    Automatic,
-    accepted,
-    action_for,
-    automatic,
-    operation_of,
-    refused,
-    table,
-)
 
 __all__ = [
     "POLICY_ACTOR",
     "Automatic",
+    "Table",
     "accepted",
     "action_for",
     "automatic",
@@ -30,3 +38,124 @@ __all__ = [
     "undone",
     "would_apply",
 ]
+
+Table = Mapping[tuple[bool, str, str, str], str]
+#: What blocks is never accepted, whatever a setting says.
+ACCEPTED = {
+    "none": frozenset[str](),
+    "info": frozenset({"info"}),
+    "warn": frozenset({"info", "warn"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Automatic:
+    """The operations that need no person; `earned` has the pk of the policy that applies one, where it was earned."""
+
+    operations: frozenset[str] = frozenset()
+    earned: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, part: drafts.Draft, whole: drafts.Draft) -> dict[str, int]:
+        """The earned policies for the operations of `part`, which was drafted anew from these operations of `whole`."""
+        steps = {step: pk for key, pk in self.earned.items() for step in whole.operations[key].steps}
+        found = {key: {steps.get(step) for step in made.steps} for key, made in part.operations.items()}
+        return {key: pk for key, pks in found.items() if len(pks) == 1 for pk in pks if pk is not None}
+
+
+def table(project: Project | None) -> Table:
+    """(own project, kind, memory type, operation) → action, for `project`; None: for all of them."""
+    rows = Policy.objects.filter(Q(project=project) | Q(project__isnull=True), maker="")
+    return {
+        (row.project_id is not None, row.kind, row.memory_type, row.operation): row.action for row in rows
+    }
+
+
+def action_for(found: Table, memory_type: str, operation: str, kind: str = "") -> str:
+    """`review` or `auto`; empty where nobody set a policy for it."""
+    for own in (True, False):
+        for key in ((own, kind, "", ""), (own, "", memory_type, operation), (own, "", "", operation)):
+            if (key[1] or key[3]) and key in found:
+                return found[key]
+    return ""
+
+
+def operation_of(hunk: drafts.DraftHunk, file: drafts.DraftFile) -> str:
+    """add, change or remove: what the hunk does to what is there."""
+    if file.kind == "add" or hunk.hunk.kind == "add":
+        return Policy.Operation.ADD
+    if file.kind == "delete" or hunk.hunk.kind == "remove":
+        return Policy.Operation.REMOVE
+    return Policy.Operation.CHANGE
+
+
+def automatic(
+    dream: DreamRun, draft: drafts.Draft, edits: Sequence[Edit], examine: Callable[[], Report]
+) -> Automatic:
+    """The operations of `draft` that may be applied without a person. None that touches what a team shares.
+
+    All parts must be, and no finding on them may be worse than the project's policies accept. Where a person said
+    nothing, a policy that was earned may apply an operation. `examine` is asked only where some might pass.
+    """
+    said = _said(table(dream.project), draft)
+    by_hand = {key for key, actions in said.items() if actions == {Policy.Action.AUTO}}
+    open_to_trust = {key for key, actions in said.items() if Policy.Action.REVIEW not in actions} - by_hand
+    trusted = earned.trusted(dream, draft, edits, open_to_trust)
+    if not by_hand and not trusted:
+        return Automatic()
+    report, fine = examine(), accepted(dream.project)
+    by_hand -= _spoken_against(draft, report, fine)
+    trusted = earned.within_a_day(
+        dream.project, trusted, _spoken_against(draft, report, fine & earned.ACCEPTED)
+    )
+    return Automatic(frozenset(by_hand | trusted.keys()), trusted)
+
+
+def _said(found: Table, draft: drafts.Draft) -> dict[str, set[str]]:
+    """Operation → what policies say of its parts; "" of those that nobody set one for, review of what a team shares."""
+    said: dict[str, set[str]] = {key: set() for key in draft.operations}
+    for file in draft.files:
+        for hunk in file.hunks:
+            kind = draft.operations[hunk.operation].kind
+            said[hunk.operation] |= {
+                Policy.Action.REVIEW
+                if is_shared(file.path)
+                else action_for(found, memory_type, operation_of(hunk, file), kind)
+                for memory_type in _types_of(file)
+            }
+    return said
+
+
+def accepted(project: Project) -> frozenset[str]:
+    """The severities of findings that a change may carry and still be applied by a policy."""
+    return ACCEPTED[conf.current(project).policy_findings]
+
+
+def refused(part: Proposal) -> str:
+    """Why the part that policies let in needs a person after all; empty when it does not."""
+    if any(map(is_shared, part.files.values_list("path", flat=True))):
+        return "It changes team memory, which no policy may."
+    fine = accepted(part.project)
+    ended = part.operations.filter(policy__isnull=False).exclude(policy__action=Policy.Action.AUTO).first()
+    if ended is not None:
+        return f"The policy was ended meanwhile: {ended.reason}"
+    if part.operations.filter(policy__isnull=False).exists():
+        fine &= earned.ACCEPTED
+    bad = part.findings.exclude(severity__in=fine).first()
+    return bad.message if bad else ""
+
+
+def _spoken_against(draft: drafts.Draft, report: Report, fine: frozenset[str]) -> set[str]:
+    """A finding on a file counts for all its hunks; one on the whole was there before, or comes up again."""
+    bad = [one for one in report.findings if one.severity not in fine]
+    hunks, files = {(one.path, one.hunk_id) for one in bad}, {one.path for one in bad if not one.hunk_id}
+    return {
+        hunk.operation
+        for file in draft.files
+        for hunk in file.hunks
+        if file.path in files or (file.path, hunk.hunk.id) in hunks
+    }
+
+
+def _types_of(file: drafts.DraftFile) -> set[str]:
+    """Before and after: no change may write itself the type whose changes a policy lets in."""
+    return {proposals.memory_type(file.path, data) for data in (file.base, file.new) if data is not None}

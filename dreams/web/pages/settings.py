@@ -14,8 +14,7 @@ from dreams.engines import versions
 from dreams.models import Channel, Operation, Policy, Project
 from dreams.services import agent_settings, discovery, notify
 from dreams.services.agent_settings import Change, SettingsRefused
-from dreams.services.policies import action_for, earned, table
-from dreams.services.policies.rules import Table
+from dreams.services.policies import Table, action_for, earned, table
 from dreams.services.proposals import decisions
 from dreams.services.settings_changes import MEMORY_TYPES, POLICY_KINDS
 

@@ -32,8 +32,8 @@ from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, wants_fragment
 from dreams.web.pages import memory as memory_pages
 from dreams.web.pages import questions as question_pages
+from dreams.web.pages import recall
 from dreams.web.pages import review as pages
-from dreams.web.pages import written
 from dreams.web.pages.review import entries_of, listing, loads
 from dreams.web.pages.review_proposal import Decision, Loaded, address, find
 from dreams.web.pages.review_proposal import load as load_rows
@@ -203,7 +203,7 @@ def page(request: Request, loaded: Loaded, asked: Asked, status: int = 200) -> H
         "desk": desk,
         "listing": desk.listing,
         "questions": question_pages.of_proposal(loaded.proposal),
-        "written": written.of(loaded.proposal),
+        "written": recall.known_since(loaded.proposal),
         "next": asked.to(loaded.proposal, file=asked.file),
         **_common(request, loaded, asked),
     }
