@@ -212,6 +212,7 @@ def test_a_log_and_look_alikes_with_dates_stay_whole(tmp_path: Path, body: tuple
         ("The trial runs until 1 March 2026.", "2026-03-01"),
         ("Python 3.8 was supported until 2024-10-07.", None),
         ("We ran Node 16 until 2025-05-01.", None),
+        ("It goes with the checks used by hand all through 2026-03-01.", None),
         ("The API was not available until 2026-03-01.", None),
         ("Not before 2026-03-01.", None),
         ("The certificate is valid until 2026-03-01.", None),

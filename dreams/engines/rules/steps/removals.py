@@ -136,7 +136,7 @@ _FROM = re.compile(r"(?:^|\W)(?:between|from)\s+$", re.IGNORECASE)
 _ANY_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 # Told of the past, or of something whose end is itself worth knowing.
 _HISTORY = re.compile(
-    r"\b(?:was|were|had|did|used to|ran|went|took|made|got|held|kept|led|came|wrote|sold|paid|spent|left|not|never|unless|after|then|afterwards|since|from then|before|because|why|"
+    r"\b(?:was|were|had|did|used|ran|went|took|made|got|held|kept|led|came|wrote|sold|paid|spent|left|not|never|unless|after|then|afterwards|since|from then|before|because|why|"
     r"certificates?|certs?|licen[cs]es?|contracts?|tokens?|keys?|domains?|support(?:ed|s)?|eol|end[- ]of[- ]life|subscriptions?|warranty|"
     r"deprecated|expir\w+|renew\w*|invoices?|data|deadline|history)\b|n['’]t\b|(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bstays )(?<!\bremains )\b[a-z]{3,}ed\b",
     re.IGNORECASE,
