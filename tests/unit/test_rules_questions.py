@@ -144,6 +144,21 @@ def test_what_an_index_that_fits_repeats_of_a_memory_is_no_double_and_in_a_full_
     assert {place.path for place in question.places} == {"MEMORY.md", "toolbox.md"}
 
 
+def test_how_to_apply_a_memory_is_no_double_of_how_to_apply_another(tmp_path: Path) -> None:
+    files = {
+        "cache.md": memory(
+            "All cache code was deleted.\n- `core/presence.py` has presence.\n- `db/cache.py` is gone.\n\n"
+            "**How to apply:** Never introduce Redis. Use Supabase or Python in-memory for all state.\n"
+        ),
+        "stores.md": memory(
+            "There is one store.\n- `sessions` are rows.\n- `themes` are rows.\n\n"
+            "**How to apply:** Never introduce external dependencies. Use Supabase or Python in-memory for all state.\n"
+        ),
+    }
+    index = "- [Cache](cache.md) — the cache\n- [Stores](stores.md) — the stores\n"
+    assert of_kind(tmp_path, "same", {"MEMORY.md": index, **files}) == []
+
+
 def test_two_names_beside_one_thing_are_no_conflict(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [A](a.md)\n- [B](b.md)\n",

@@ -27,7 +27,8 @@ ONE_THING = 0.5  # how sure two short statements of one thing with the same valu
 MOST_WORDS = 12  # of a subject
 # Of the weight of a statement that names the same values: the rest is other words for the same.
 MOST_REWORDED = 0.7
-_REMARK = re.compile(r"\s*(?:[-*+] )?\*\*[^*\n]{2,40}:\*\*|\s*(?:Why|How to apply|Reason):")
+_OF_ITS_MEMORY = re.compile(r"\s*(?:[-*+] )?(?:\*\*)?(?:Why|How to apply|Reason):")
+_REMARK = re.compile(rf"\s*(?:[-*+] )?\*\*[^*\n]{{2,40}}:\*\*|{_OF_ITS_MEMORY.pattern}")
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not folded into another
 
 
@@ -269,11 +270,12 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
 
 
 def _is_explained(tree: Tree, statement: Statement) -> bool:
-    """Whether a labelled remark follows it ("**Why:** …"), which would be of nothing without it."""
+    """Whether a labelled remark follows it ("**Why:** …"), which would be of nothing without it; or it is how its memory ends."""
     items = [item for item in memdir.sections(tree.document(statement.path).body) if item.kind != "blank"]
     place = next((at for at, item in enumerate(items) if item.text == statement.raw), None)
     behind = items[place + 1].text if place is not None and place + 1 < len(items) else ""
-    return _REMARK.match(behind) is not None and not _REMARK.match(statement.raw)
+    follows = _REMARK.match(behind) and not _REMARK.match(statement.raw)
+    return bool(follows or _OF_ITS_MEMORY.match(statement.raw))
 
 
 def _unit_of(tree: Tree, statement: Statement) -> LineStatement | None:
