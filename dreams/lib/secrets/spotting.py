@@ -348,6 +348,9 @@ def _assigned(text: str) -> Iterator[SecretSpan]:
         start, value = match.start(_ASSIGNED.groupindex["s"]), _ended(match["s"])
         if text[match.end() : match.end() + 1] == "(":  # what is called gives the secret, and is none
             continue
+        goes_on = text[start - 1] == "`" and text[match.end() : match.end() + 1] == " "
+        if goes_on and not any(map(str.isdigit, value)):  # `#pragma warning`: code
+            continue
         if looks_secret(match["name"], value):
             yield SecretSpan("assigned-secret", start, start + len(value))
     for match in _SET.finditer(text):
