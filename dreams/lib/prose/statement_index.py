@@ -32,7 +32,7 @@ MOST_GROUP = 5  # places of one fact
 SHORTEST = 3  # words of a statement
 LONGEST_FACT = 600  # characters; what is longer tells a story, and is only compared with shorter ones
 FEW = 3  # statements of a file that tells one fact
-ONE_FACT, ONE_OF_MANY = 0.4, 0.66  # scores from which two statements are asked about
+ONE_FACT, ONE_OF_MANY = 0.4, 0.7  # scores from which two statements are asked about
 # The score for two statements of so few words that name a thing and its value, in files of many; read off real directories.
 ONE_VALUE, SHORT_WORDS = 0.53, 16
 # Scores that do for two values of one named thing, and for two names of one thing; chosen.
