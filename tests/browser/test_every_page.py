@@ -1,5 +1,7 @@
-"""Every page of the address book, empty and full, in both themes and two widths: nothing barred, spilled or fetched.
+"""Every page of the address book, empty and full: nothing barred, spilled or fetched, no rule of accessibility broken.
 
+`make test` looks at the pages that people see most; `make test-more` at every state of each page, in both themes and two
+widths.
 A page that is added to `dreams/web/urls.py` and not opened here fails the last test.
 """
 
@@ -51,9 +53,10 @@ from tests.world import talking
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
-# Another state of a page that was open before: whether it fits; the rules too, by turns, where it shows a kind of element
-# that no page before it had, and in `make test-more` always.
-FITS: Sequence[Form] = (("light", NARROW, None),)
+    from tests.world.rows import World
+
+LIGHT: Sequence[Form] = (("light", WIDE, ()), ("light", NARROW, None))
+# Another state of a page that was open before, by turns.
 TURNS: Sequence[Sequence[Form]] = (
     (("light", WIDE, ()), ("light", NARROW, LAYOUT)),
     (("dark", NARROW, ()),),
@@ -61,8 +64,6 @@ TURNS: Sequence[Sequence[Form]] = (
 # What is folded, but no more of it than a person opens; of a question all.
 UNFOLD = """() => [...[...document.querySelectorAll("main details.fold")].slice(0, 6),
     ...document.querySelectorAll(".question details")].forEach(fold => { fold.open = true; })"""
-KINDS = """() => [...new Set([...document.querySelectorAll("main *")]
-    .map(one => [one.tagName, one.type ?? "", ...one.classList].join(" ")))]"""
 SECRET = "ghp_" + "x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
 LONG = "a-name-without-a-single-space-that-goes-on-and-on-until-no-line-can-hold-it-any-more"
 # Fragments, files and ways to another page: no page of their own.
@@ -78,10 +79,9 @@ class Watch:
 
     page: Page
     address: str
-    is_thorough: bool = False
+    first: Sequence[Form] = FORMS
     wrong: list[str] = field(default_factory=list)
     opened: set[str] = field(default_factory=set)
-    kinds: set[str] = field(default_factory=set)
     turn: int = 0
 
     def hear(self, said: str) -> None:
@@ -100,20 +100,13 @@ class Watch:
         self.look(path)
 
     def look(self, path: str) -> None:
-        """The open page, in all forms when it is opened first."""
+        """The open page, in all its forms."""
         is_first = (name := _name(path)) not in self.opened
         self.opened.add(name)
         self.turn += 1
         self.page.evaluate(UNFOLD)
-        new = set(self.page.evaluate(KINDS)) - self.kinds
-        self.kinds |= new
-        again = TURNS[self.turn % 2] if new or self.is_thorough else FITS
-        self.wrong += [f"{path} at {found}" for found in judge(self.page, FORMS if is_first else again)]
-
-    def glance(self, path: str) -> None:
-        """A page that has nothing to show yet: what it is judged by comes later."""
-        self.page.goto(self.address + path)
-        self.wrong += [f"{path} at {found}" for found in judge(self.page, FITS)]
+        forms = self.first if is_first else TURNS[self.turn % 2]
+        self.wrong += [f"{path} at {found}" for found in judge(self.page, forms)]
 
 
 @pytest.fixture
@@ -141,22 +134,29 @@ def _name(path: str) -> str:
     return " ".join([name, *parse_qs(asked.query).get("show", ())])
 
 
-@pytest.mark.parametrize(
-    "is_thorough",
-    [False, pytest.param(True, marks=pytest.mark.more)],
-    ids=["rules where it is new", "rules in each state"],
-)
-def test_every_page_is_whole_in_every_form(
-    watch: Watch, tmp_path: Path, settings: SettingsWrapper, is_thorough: bool
-) -> None:
-    watch.is_thorough = is_thorough
+def test_the_pages_that_people_see_most_are_whole(watch: Watch, world: World) -> None:
+    watch.first = LIGHT
+    log_in(watch.page, watch.address)
+    project = f"/projects/{world.project.pk}/"
+    for path in (
+        "/",
+        project,
+        f"/review/{world.proposal.public_id}/",
+        f"/memories/{world.memory.pk}/",
+        "/settings/",
+    ):
+        watch.open(path)
+    assert not watch.wrong, "\n".join(watch.wrong)
+
+
+@pytest.mark.more
+def test_every_page_is_whole_in_every_form(watch: Watch, tmp_path: Path, settings: SettingsWrapper) -> None:
     settings.ROOTS = config_folders(tmp_path)
     watch.open("/login/")
     watch.page.goto("about:blank")  # else the link is only another place of the same page
     log_in(watch.page, watch.address)
-    for path in ("/", "/projects/", "/dreams/", "/schedules/", "/usage/"):
-        watch.open(path) if is_thorough else watch.glance(path)
-    for path in full_installation(tmp_path):
+    empty = ("/", "/projects/", "/dreams/", "/schedules/", "/usage/")
+    for path in (*empty, *full_installation(tmp_path)):
         watch.open(path)
     people.add("anna", people.Role.REVIEWER, review.Actor("owner"))
     watch.open("/account/")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from dreams.services.login import make_link
@@ -19,6 +20,7 @@ def test_the_link_logs_in_and_leaves_nothing_in_the_address_bar(visitor: Page, a
     assert "token" not in visitor.url
 
 
+@pytest.mark.more
 def test_without_javascript_the_code_can_be_pasted(plain: Page, address: str) -> None:
     page = plain
     page.goto(f"{address}/settings/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
@@ -42,6 +43,7 @@ def test_the_preview_follows_what_is_typed_and_nothing_is_saved(window: Page, ad
     assert memory.versions.count() == 1
 
 
+@pytest.mark.more
 def test_without_javascript_a_memory_is_previewed_and_found(plain: Page, address: str, world: World) -> None:
     page = plain
     page.goto(f"{address}/projects/")

@@ -63,6 +63,7 @@ def _again_over_copies(folder: Path) -> list[str]:
     return [change for project in projects for change in course.again(project, "rules")]
 
 
+@pytest.mark.more
 def test_the_command_measures_in_a_folder_of_its_own(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path), "MEMORYWEB_DATA_DIR": str(tmp_path / "data"), "PATH": os.environ["PATH"]}
     done = run("dreambench", "--facts", "12", "--seed", "3", "--json", environment=home)

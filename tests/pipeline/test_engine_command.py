@@ -115,6 +115,7 @@ def test_the_demo_server_dreams_the_whole_way_to_a_proposal(
     assert len(model.calls) == 4 and not LockHold.objects.exists()
 
 
+@pytest.mark.more
 def test_a_jq_program_without_end_costs_its_worker_and_not_the_dream(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

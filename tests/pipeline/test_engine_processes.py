@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
 from dreams.dev.fake_server import DemoBrain, Request, Step, WireServer, say, stalled
 from dreams.engines.anthropic.probe import probe
@@ -63,6 +64,7 @@ TICK = (
 )
 
 
+@pytest.mark.more
 def test_a_killed_worker_is_healed_at_the_next_look_and_the_next_dream_succeeds(tmp_path: Path) -> None:
     root = tmp_path / "config"
     world.write_sessions(root, 1)

@@ -247,6 +247,7 @@ def test_whatever_is_wrong_with_its_files_nothing_stops(
     answered("search", "heron")
 
 
+@pytest.mark.more
 def test_ten_thousand_lines_of_history_and_a_hundred_nested_includes_are_bounded(
     made: Everything, browser: Client
 ) -> None:

@@ -152,6 +152,7 @@ def test_only_what_recall_named_can_be_read_and_no_other_project_can_be_named(de
     desk.session(ask)
 
 
+@pytest.mark.more
 def test_a_long_memory_is_read_in_parts_until_the_session_had_its_share(desk: Desk) -> None:
     async def ask(client: Client) -> None:
         (one,) = (await call(client, "recall", question="rounding of invoices"))["chosen"]
@@ -199,6 +200,7 @@ def test_a_folder_that_no_project_is_known_for_is_refused_in_one_line(desk: Desk
     ) and "--project" in done.stderr
 
 
+@pytest.mark.more
 def test_suggestions_are_bounded_and_can_be_switched_off_while_reading_still_works(desk: Desk) -> None:
     async def five(client: Client) -> None:
         for number in range(9):

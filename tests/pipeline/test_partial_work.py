@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.dev.fake_server import Reply, Script, Use, WireServer, status
@@ -40,6 +40,7 @@ from dreams.services.apply import applying
 from dreams.services.dreaming import steps
 from tests.world import directory as world
 from tests.world import engines
+from tests.world.strategies import tries
 
 QUOTE = "Snapshots are reviewed by hand."
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -331,7 +332,7 @@ edits = st.builds(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@tries(8, 40)
 @given(st.lists(edits, max_size=4))
 def test_steps_come_back_as_they_were(project: Project, made: list[Edit]) -> None:
     run = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="failed")

@@ -89,7 +89,7 @@ def readable(project: Project) -> dict[str, object]:
     return {path: entry for path, entry in found.items() if path.endswith(".md")}
 
 
-@tries(4, 40)
+@tries(3, 40)
 @given(before=directories, after=directories, wanted=wishes)
 def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) -> None:
     with tempfile.TemporaryDirectory() as base:
@@ -106,7 +106,7 @@ def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) 
         project.delete()
 
 
-@tries(4, 40)
+@tries(3, 40)
 @given(before=directories, after=directories, wanted=wishes, approve=st.booleans())
 def test_answers_applied_and_undone_give_the_same_bytes(before, after, wanted, approve: bool) -> None:
     with tempfile.TemporaryDirectory() as base:
@@ -157,7 +157,7 @@ def changed(changes: list[tuple[str, bool]], taken: Callable[[int], bool]) -> li
     return found
 
 
-@tries(6, 60)
+@tries(3, 60)
 @given(
     changes=line_changes,
     end=st.sampled_from(["", "\n"]),

@@ -66,12 +66,15 @@ def fresh(whole, path):
     shutil.copytree(whole, path)
 
 
-def every_step(prepare, action, check):
-    """Kill `action`, a function of this module and what it is given, at its first step, at its second, and so on until it runs through."""
-    step = 0
+def every_step(prepare, action, check, stride=1):
+    """Kill `action`, a function of this module and what it is given, at its first step, at its second, and so on until it runs through.
+
+    A `stride` of 3 tries every third step.
+    """
+    step = 1 - stride
     killed = True
     while killed:
-        step += 1
+        step += stride
         prepare(step)
         killed = dies(until_step, step, action)
         check(step, killed)
@@ -147,7 +150,7 @@ def begin(folder, names):
     HistoryStore.begin(folder, {name: first_state(number) for number, name in enumerate(names)})
 
 
-@pytest.mark.parametrize("whole_file_system", [True, False])
+@pytest.mark.parametrize("whole_file_system", [True, pytest.param(False, marks=pytest.mark.more)])
 def test_many_begun_together_and_killed_at_any_step_are_each_whole_or_not_there(
     tmp_path, monkeypatch, whole_file_system
 ):
@@ -211,7 +214,8 @@ def test_a_repack_killed_at_any_step_loses_nothing(tmp_path):
     every_step(lambda step: fresh(whole, path), partial(repack, path), check)
 
 
-def test_a_purge_killed_at_any_step_is_finished_by_recover_or_was_not_begun(tmp_path):
+@pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.more)])
+def test_a_purge_killed_at_any_step_is_finished_by_recover_or_was_not_begun(tmp_path, stride):
     whole, path = tmp_path / "whole.git", tmp_path / "p.git"
     with HistoryStore.open_or_create(whole) as store:
         for day, text in enumerate((b"before", SECRET, b"after")):
@@ -229,7 +233,7 @@ def test_a_purge_killed_at_any_step_is_finished_by_recover_or_was_not_begun(tmp_
             assert killed or texts[1].startswith(b"This text was removed")
             assert store.recover() == []
 
-    every_step(lambda step: fresh(whole, path), partial(purge, path, old), check)
+    every_step(lambda step: fresh(whole, path), partial(purge, path, old), check, stride)
 
 
 def test_a_process_killed_at_any_moment_keeps_every_commit_it_reported(tmp_path):

@@ -11,13 +11,22 @@ from dreams.lib.storage.journal import FileOp, Plan, collect_late, list_journals
 from tests.world.journal import Dying, Traced
 from tests.world.processes.killed import dies
 
-FLAGS = pytest.mark.parametrize("rename_flags", [True, False], ids=["exchange", "link-aside"])
+FLAGS = pytest.mark.parametrize(
+    "rename_flags", [True, pytest.param(False, marks=pytest.mark.more)], ids=["exchange", "link-aside"]
+)
 MOVED = b"The export runs at 04:00.\n"
 BEFORE = {"a.md": b"Anna\n" + MOVED, "b.md": b"Bernd\n", "gone.md": b"to be merged\n"}
 AFTER = {"a.md": b"Anna\n", "b.md": b"Bernd\nto be merged\n" + MOVED, "new.md": b"new\n"}
 LINE = b"- appended by a session\n"
 # What is appended to, and whether the system exchanges two files at once.
-MORE = (("a.md", False), ("b.md", True), ("b.md", False), ("gone.md", True), ("new.md", False))
+MORE = (
+    ("a.md", False),
+    ("b.md", True),
+    ("b.md", False),
+    ("gone.md", True),
+    ("new.md", True),
+    ("new.md", False),
+)
 
 
 class Place:
@@ -54,7 +63,6 @@ def with_line(texts: dict[str, bytes], name: str) -> dict[str, bytes]:
     [
         ("a.md", True),
         ("gone.md", False),
-        ("new.md", True),
         *(pytest.param(*case, marks=pytest.mark.more) for case in MORE),
     ],
 )
@@ -149,6 +157,7 @@ def test_a_line_that_an_editor_saved_anew_behind_the_new_text_stays(tmp_path: Pa
     assert place.texts() == with_line(AFTER, "a.md")
 
 
+@pytest.mark.more
 def test_generated_directories_killed_at_random_calls_lose_no_line(tmp_path: Path) -> None:
     figures = kills.kills(tmp_path, 60, seed=7)
     assert figures.wrong == []

@@ -5,6 +5,7 @@ import re
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from dreams.engines.linedates import KeptVersion, line_dates
 from tests.world.rules import NOON, Dreamt, dream, memory, session, unaccounted
 from tests.world.strategies import tries
 
-MODERATE = tries(16, 160)
+MODERATE = tries(8, 160)
 
 _WORD = re.compile(r"\w+")
 _TELLING = re.compile(r"[\w./-]*\d[\w./-]*\w|\w+_\w+|\w+/[\w/.]+")
@@ -281,6 +282,7 @@ def test_no_identifier_number_or_path_is_lost_and_what_is_not_ours_stays(
             assert made.after.get(path) == data
 
 
+@pytest.mark.more
 def test_more_memories_than_an_index_holds_are_read_in_one_go(tmp_path: Path):
     files: dict[str, str | bytes] = {
         f"project_thing_{n}.md": memory(

@@ -124,9 +124,9 @@ def all_undone(proposal: Proposal) -> None:
     ("reach", "said"),
     [
         (lambda proposal: None, PROPOSED),
-        (half_decided, HALF),
+        pytest.param(half_decided, HALF, marks=pytest.mark.more),
         (written, WRITTEN),
-        (one_undone, PART_UNDONE),
+        pytest.param(one_undone, PART_UNDONE, marks=pytest.mark.more),
         (all_undone, UNDONE),
     ],
     ids=["proposed", "half decided", "written", "one undone", "all undone"],

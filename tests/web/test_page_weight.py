@@ -33,6 +33,7 @@ def test_the_inbox_and_a_review_of_every_kind_are_light(browser: Client, tmp_pat
     assert weight(browser, f"/review/{made.public_id}/") < MOST
 
 
+@pytest.mark.more
 def test_a_review_of_two_hundred_files_is_hardly_heavier(browser: Client, tmp_path: Path) -> None:
     _, made = many_files(tmp_path, 200)
     assert weight(browser, f"/review/{made.public_id}/") < MOST

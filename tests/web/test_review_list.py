@@ -232,7 +232,7 @@ def counted(text: str) -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+@pytest.mark.parametrize("headers", [pytest.param({}, marks=pytest.mark.more), {"HX-Request": "true"}])
 def test_the_counts_beside_the_filters_follow_every_verdict(
     browser: Client, small: Proposal, headers: dict[str, str]
 ) -> None:

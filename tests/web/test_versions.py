@@ -127,6 +127,7 @@ def test_a_single_version_has_nothing_to_pick(browser: Client, project: Project)
     assert 'type="radio"' not in shown
 
 
+@pytest.mark.more
 def test_the_queries_do_not_grow_with_the_history(browser: Client, memory: Memory) -> None:
     counts = []
     for more in (1, 10):
