@@ -15,6 +15,7 @@ from dreams.management.base import Refused
 from dreams.models import DreamRun, Proposal
 from dreams.services import host_requests, project_lock, review
 from dreams.services.apply import applying, writing
+from dreams.services.review import submitting
 
 
 class Command(BaseCommand):
@@ -71,9 +72,9 @@ def _why(done: applying.ApplyReport) -> str:
     if done.error:
         return done.refusal
     if done.conflicts:
-        if all(waiting.why == review.second_person.WHY for waiting in done.conflicts):
+        if all(waiting.why == submitting.NEEDS_ANOTHER for waiting in done.conflicts):
             names = ", ".join(waiting.path for waiting in done.conflicts)
-            return f"{names}: {review.second_person.WHY}, on its page or as `proposal {done.proposal}` says."
+            return f"{names}: {submitting.NEEDS_ANOTHER}, on its page or as `proposal {done.proposal}` says."
         whys = [f"{waiting.path}: {waiting.why.removeprefix('conflict: ')}" for waiting in done.conflicts]
         return f"{'; '.join(whys)}. Solve it on the review page, or reject the change there."
     names = ", ".join(waiting.path for waiting in done.rebased)

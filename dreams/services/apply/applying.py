@@ -18,7 +18,7 @@ from dreams.services import auditlog, project_lock, proposals, review
 from dreams.services.apply.writing import Order, close_if_done, recover_first, taken_back, unapplied, write
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
-from dreams.services.review import Actor, ReviewRefused, second_person
+from dreams.services.review import Actor, ReviewRefused, submitting
 
 DEFAULT_MODE = 0o644
 NOTHING_WRITTEN = journal.Result(plan_id="", target_dir="", status="applied")
@@ -228,7 +228,7 @@ def _why_not(path: str, snapshot: workspace.Snapshot) -> str:
 def _alone(proposal: Proposal, files: Sequence[FileChange], told: set[str]) -> tuple[Waiting, ...]:
     """Files that one person approved where two must."""
     lacking = review.lacking(proposal, files)
-    return tuple(Waiting(file.path, second_person.WHY) for file in lacking if file.path not in told)
+    return tuple(Waiting(file.path, submitting.NEEDS_ANOTHER) for file in lacking if file.path not in told)
 
 
 def _unconfirmed(

@@ -26,7 +26,6 @@ log = logging.getLogger(__name__)
 State = Question.State
 LATER = "later"
 _NO_LONGER_FIT = (options.DoesNotFit, joining.NothingToDo, blobs.MissingBlob)
-#: "Not now" ends after this at the earliest.
 #: Quotes that a change has from its question.
 MOST_EVIDENCE = 5
 APPLY_FIRST = "Apply that first, then answer this; the question stays open."
@@ -174,7 +173,7 @@ def _carry_out(
         present = syncing.contents(project)
         target, made = _joined(waiting, question, edits, present, reviewer)
         hunks = list(joining.hunks_of(made))
-        before = _blocking(target)
+        before = {one.key for one in _blocking(target)}
         review.decide(target, hunks, Hunk.Verdict.APPROVED, reviewer, reason=_reason(option))
         proposals.examine(target, present, heard=heard if target == waiting else None)
         _confirm_or_refuse(target, before, reviewer, confirm)
@@ -323,17 +322,14 @@ def _of_place(place: dict[str, object], sessions: set[int]) -> Citation:
     return saving.citation(fields, sessions)
 
 
-def _blocking(proposal: Proposal) -> set[str]:
-    return {one.key for one in _blocking_anything(proposal)}
-
-
-def _blocking_anything(proposal: Proposal) -> list[Finding]:
+def _blocking(proposal: Proposal) -> list[Finding]:
+    """What blocks anything of it, approved or not."""
     return review.in_the_way(proposal, Hunk.objects.filter(file__proposal=proposal))
 
 
 def _confirm_or_refuse(proposal: Proposal, before: set[str], reviewer: Actor, confirm: bool) -> None:
     """What the answer brought up: refused, confirmed by name, or asked for."""
-    new = [finding for finding in _blocking_anything(proposal) if finding.key not in before]
+    new = [finding for finding in _blocking(proposal) if finding.key not in before]
     refused = [finding for finding in new if finding.severity == Finding.Severity.REFUSE]
     if refused:
         raise ReviewRefused(f"This answer cannot be applied: {refused[0].message} Choose another.")

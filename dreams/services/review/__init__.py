@@ -24,9 +24,13 @@ from dreams.services.review.deciding import (
     together,
 )
 from dreams.services.review.mending import EditPreview, Mend, mend, preview_edit
-from dreams.services.review.second_person import Missing, agree, lacking, missing, refuse
 from dreams.services.review.submitting import (
+    Missing,
+    agree,
+    lacking,
     leave_out,
+    missing,
+    refuse,
     submit,
     use_up_sessions,
 )

@@ -130,22 +130,14 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
     if rebased and report.rebased:
         paths = ", ".join(waiting.path for waiting in report.rebased)
         messages.warning(request, f"{paths} changed once more. Look at the new result, then confirm it.")
-    goes_on = _goes_on(request, report)
+    goes_on = report.complete and request.POST.get("then") == "next"
     following = next_after(timezone.now(), reviewer(request).name, proposal.public_id) if goes_on else None
     _tell(request, report, proposal if following else None)
     if following:
         return SeeOther(following.url)
-    left = proposal if report.complete else _named(report.proposal)
+    # What is not all written: the proposal, or the answers that were to be written with it.
+    left = proposal if report.complete else Proposal.objects.get(public_id=report.proposal)
     return SeeOther(_to_trouble(left) if report.conflicts else address(left))
-
-
-def _named(public_id: str) -> Proposal:
-    """What is not all written: the proposal, or the answers that were to be written with it."""
-    return Proposal.objects.get(public_id=public_id)
-
-
-def _goes_on(request: Request, report: applying.ApplyReport) -> bool:
-    return report.complete and request.POST.get("then") == "next"
 
 
 def _to_finding(proposal: Proposal, finding: Finding) -> str:
