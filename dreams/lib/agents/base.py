@@ -6,7 +6,7 @@ what could not be used: one odd entry never stops the others, and no method rais
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from typing import Generic, Literal, Protocol, TypeVar
 
@@ -60,6 +60,10 @@ class FoundProject:
     agent: str = ""
 
 
+#: What tells a transcript from any other state of it: path, inode, size and mtime in nanoseconds.
+Mark = tuple[str, int, int, int]
+
+
 class FoundTranscript(msgspec.Struct, frozen=True, gc=False):
     """One transcript file. `parent` is a sub-agent's session id, empty where only its records tell it."""
 
@@ -70,6 +74,17 @@ class FoundTranscript(msgspec.Struct, frozen=True, gc=False):
     mtime_ns: int
     inode: int
     parent: str = ""
+
+    @property
+    def mark(self) -> Mark:
+        return self.path, self.inode, self.size, self.mtime_ns
+
+
+class FoundUnchanged(msgspec.Struct, frozen=True, gc=False):
+    """Transcripts of one folder that are as the caller knows them. `mains` of these are main transcripts."""
+
+    paths: list[str]
+    mains: int
 
 
 class FoundNotes(msgspec.Struct, frozen=True, gc=False):
@@ -155,10 +170,11 @@ class AgentSource(Protocol):
 
     root: FoundRoot
 
-    def projects(self) -> Iterator[FoundProject | Skipped]:
-        """Every memory directory, each once."""
+    def projects(self, known: Set[Mark] = frozenset()) -> Iterator[FoundProject | Skipped]:
+        """Every memory directory, each once. Of transcripts that are as they are `known` the caller wants to hear no more,
+        when it asks for them next, than that they are."""
 
-    def transcripts(self, folder: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
+    def transcripts(self, folder: str) -> Iterator[FoundTranscript | FoundUnchanged | FoundNotes | Skipped]:
         """Transcripts of one transcript folder, those of sub-agents too, and notes that the agent kept on sessions, in no
         particular order."""
 

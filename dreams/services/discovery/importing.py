@@ -343,9 +343,10 @@ class Importer:
         self._write()
         if job.known is None:
             return
-        paths = start_over(job.known.session, main=job.known.kind == "main")
-        again = [self._plan.again(path) for path in paths if path != job.found.path]
-        self._queue.extend(other for other in again if other is not None)
+        files = start_over(job.known.session, main=job.known.kind == "main")
+        self._queue.extend(
+            self._plan.again({pk: path for pk, path in files.items() if path != job.found.path})
+        )
 
     def _heard(self, read: int) -> bool:
         self._bytes += read

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any, NamedTuple
 
-from django.db.models import Case, IntegerField, When
+from django.db.models import Case, IntegerField, QuerySet, When
 from django.utils import timezone
 
-from dreams.lib.agents.base import FoundNotes, FoundTranscript
+from dreams.lib.agents.base import FoundNotes, FoundTranscript, FoundUnchanged, Mark, TranscriptKind
 from dreams.models import Session, TranscriptFile
 from dreams.services import database
 from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import Tally
+from dreams.services.prepared import prepared
 
 _BATCH = 500
 _GONE = Case(When(gone_at__isnull=True, then=0), default=1, output_field=IntegerField())
@@ -44,65 +47,152 @@ class Job:
     fresh: bool = False
 
 
+@dataclass
+class Listed:
+    """What the transcript folders hold: those of `places`, by path. `differing` are transcripts that nobody knew so."""
+
+    places: dict[str, KnownProject] = field(default_factory=dict)
+    differing: list[tuple[FoundTranscript, KnownProject, str]] = field(default_factory=list)
+    unchanged: list[list[str]] = field(default_factory=list)
+
+    @cached_property
+    def paths(self) -> set[str]:
+        """All transcripts. Needed only where something differs."""
+        return {found.path for found, _, _ in self.differing}.union(*self.unchanged)
+
+    def missing(self, known: Set[Mark]) -> list[str]:
+        """Paths that were there when last looked for and are not now."""
+        if sum(map(len, self.unchanged)) == len(known):
+            return []
+        return list({path for path, *_ in known} - self.paths)
+
+    def folder_of(self, path: str) -> str:
+        """The transcript folder that a path is in; empty where that was not listed."""
+        while path and path not in self.places:
+            path = path.rpartition("/")[0]
+        return path
+
+    def folders_of(self, missing: Iterable[str], away: Set[int]) -> set[int]:
+        """Ids of the folders in which anything differs."""
+        found = {place.folders[folder] for _, place, folder in self.differing}
+        for path in missing:
+            folder = self.folder_of(path)
+            found |= {self.places[folder].folders[folder]} if folder else away
+        return found
+
+
 @dataclass(slots=True)
 class Plan:
-    """`seen` holds every transcript that is there now, with the place it belongs to; `notes` those on sessions."""
+    """What to do about the transcripts that differ from their rows; `notes` are those on sessions.
+
+    `known` are the rows of the folders in which anything differs.
+    """
 
     jobs: list[Job] = field(default_factory=list)
     back: list[Known] = field(default_factory=list)
     gone: list[Known] = field(default_factory=list)
     notes: list[FoundNotes] = field(default_factory=list)
-    seen: dict[str, tuple[FoundTranscript, KnownProject, str]] = field(default_factory=dict)
     known: dict[str, Known] = field(default_factory=dict)
+    listed: Listed = field(default_factory=Listed)
 
-    def again(self, path: str) -> Job | None:
-        """The job that reads a file from its first byte once more, when it is still there."""
-        if path not in self.seen:
-            return None
-        found, place, folder = self.seen[path]
-        return Job(found, place.project.pk, place.folders[folder], folder, self.known.get(path), fresh=True)
+    def again(self, files: Mapping[int, str]) -> list[Job]:
+        """Jobs that read files from their first byte once more: `files` are paths by the ids of their rows. What is not there
+        any more is left out."""
+        rows = known_files(files=[pk for pk, path in files.items() if path in self.listed.paths])
+        return [self._afresh(path, row) for path, row in rows.items()]
+
+    def _afresh(self, path: str, row: Known) -> Job:
+        folder = self.listed.folder_of(path)
+        place = self.listed.places[folder]
+        kind: TranscriptKind = "main" if row.kind == "main" else "subagent"
+        found = FoundTranscript(path, PurePath(path).stem, kind, row.size, row.mtime_ns, row.inode)
+        return Job(found, place.project.pk, place.folders[folder], folder, row, fresh=True)
 
 
-def known_files(*, host: str | None = None, project: int | None = None) -> dict[str, Known]:
-    """By path; of a whole host or of one project. One query."""
-    rows = TranscriptFile.objects.all()
-    rows = rows.filter(session__project__host=host) if host is not None else rows
-    rows = rows.filter(session__project=project) if project is not None else rows
+Marks = QuerySet[TranscriptFile, tuple[Any, ...]]
+
+
+def known_marks(*, host: str = "", project: int = 0) -> set[Mark]:
+    """Every transcript of a host, or of one project, that was there when last looked for, as it was then. One query."""
+    rows: Iterable[Any] = _of_host(host) if host else _of_project(project)
+    return set(rows)
+
+
+@prepared
+def _of_host(host: str) -> Marks:
+    # Nearly every database has one host: to leave out the others' sessions is half the work of looking up each one's host.
+    others = Session.objects.exclude(project__host=host).order_by().values("pk")
+    return _marks(TranscriptFile.objects.exclude(session__in=others))
+
+
+@prepared
+def _of_project(project: int) -> Marks:
+    return _marks(TranscriptFile.objects.filter(session__project=project))
+
+
+def _marks(files: QuerySet[TranscriptFile]) -> Marks:
+    return files.filter(gone_at__isnull=True).order_by().values_list("path", "inode", "size", "mtime_ns")
+
+
+def known_files(*, folders: Sequence[int] = (), files: Sequence[int] = ()) -> dict[str, Known]:
+    """Rows by path: of whole transcript folders, and single ones. One query for 500."""
+    found: dict[str, Known] = {}
+    for some in database.in_parts(folders, _BATCH):
+        _take(found, TranscriptFile.objects.filter(session__folder__in=some))
+    for some in database.in_parts(files, _BATCH):
+        _take(found, TranscriptFile.objects.filter(pk__in=some))
+    return found
+
+
+def _take(found: dict[str, Known], files: QuerySet[TranscriptFile]) -> None:
     columns = ("pk", "session_id", "session__folder_id", "kind", "inode", "size", "mtime_ns", _GONE)
     # Numbers and text need no conversion, which for a hundred thousand moments would take longer than the query.
-    return {
-        path: Known(pk, session, folder, kind, inode % 2**64, size, mtime_ns, gone)
-        for path, pk, session, folder, kind, inode, size, mtime_ns, gone in (
-            rows.values_list("path", *columns).iterator()
-        )
-    }
+    rows = files.values_list("path", *columns).iterator()
+    for path, pk, session, folder, kind, inode, size, mtime_ns, gone in rows:
+        found[path] = Known(pk, session, folder, kind, inode % 2**64, size, mtime_ns, gone)
 
 
-def compare(places: Iterable[KnownProject], known: dict[str, Known], away: set[int], tally: Tally) -> Plan:
-    """List every transcript folder; `away` are the ids of folders that are no longer there."""
-    plan, listed = Plan(known=known), set(away)
+def compare(places: Iterable[KnownProject], known: Set[Mark], away: set[int], tally: Tally) -> Plan:
+    """List every transcript folder; `away` are the ids of folders that are no longer there.
+
+    What is on disk as it is `known` is passed over at once; rows are read only of folders in which anything differs.
+    """
+    plan = Plan()
     for place in places:
-        if not place.owns_sessions:
-            continue
-        for path, pk in place.folders.items():
-            listed.add(pk)
-            for found in place.source.transcripts(path):
-                if isinstance(found, FoundTranscript):
-                    tally.sessions += found.kind == "main"
-                    _judge(plan, place, path, found)
-                elif isinstance(found, FoundNotes):
-                    plan.notes.append(found)
-                else:
-                    tally.pass_over(found)
-    missing = (path for path, row in known.items() if path not in plan.seen and row.folder in listed)
-    plan.gone = [known[path] for path in missing if not known[path].gone and not tally.unsure(path)]
+        for path in place.folders if place.owns_sessions else ():
+            _list(plan, place, path, known, tally)
+    missing = plan.listed.missing(known)
+    if missing or plan.listed.differing:
+        plan.known = known_files(folders=sorted(plan.listed.folders_of(missing, away)))
+    for found, place, folder in plan.listed.differing:
+        _judge(plan, found, place, folder)
+    plan.gone = [
+        row for path in missing if (row := plan.known.get(path)) and not row.gone and not tally.unsure(path)
+    ]
     # A sub-agent's rows need its parent's, and of two forks the older one owns what both hold.
     plan.jobs.sort(key=lambda job: (job.found.kind != "main", job.found.mtime_ns))
     return plan
 
 
-def _judge(plan: Plan, place: KnownProject, folder: str, found: FoundTranscript) -> None:
-    plan.seen[found.path] = found, place, folder
+def _list(plan: Plan, place: KnownProject, folder: str, known: Set[Mark], tally: Tally) -> None:
+    plan.listed.places[folder] = place
+    for found in place.source.transcripts(folder):
+        if isinstance(found, FoundUnchanged):
+            tally.sessions += found.mains
+            plan.listed.unchanged.append(found.paths)
+        elif isinstance(found, FoundTranscript):
+            tally.sessions += found.kind == "main"
+            if found.mark in known:
+                plan.listed.unchanged.append([found.path])
+            else:
+                plan.listed.differing.append((found, place, folder))
+        elif isinstance(found, FoundNotes):
+            plan.notes.append(found)
+        else:
+            tally.pass_over(found)
+
+
+def _judge(plan: Plan, found: FoundTranscript, place: KnownProject, folder: str) -> None:
     row = plan.known.get(found.path)
     if row is None or (row.inode, row.size, row.mtime_ns) != (found.inode, found.size, found.mtime_ns):
         plan.jobs.append(Job(found, place.project.pk, place.folders[folder], folder, row))

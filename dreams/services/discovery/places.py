@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import PurePath
@@ -12,7 +12,7 @@ from pathlib import PurePath
 from django.utils import timezone
 
 from dreams.lib.agents import registry
-from dreams.lib.agents.base import AgentSource, FoundProject, LiveSession
+from dreams.lib.agents.base import AgentSource, FoundProject, LiveSession, Mark
 from dreams.lib.agents.claude_code.listing import printable
 from dreams.lib.files.text import storable
 from dreams.models import Project, Session, TranscriptFolder
@@ -90,11 +90,13 @@ class KnownProject:
         return self.found.repo or (self.found.cwd if self.found.cwd_exists else None)
 
 
-def find(sources: Iterable[AgentSource], tally: Tally) -> dict[str, tuple[AgentSource, FoundProject]]:
+def find(
+    sources: Iterable[AgentSource], known: Set[Mark], tally: Tally
+) -> dict[str, tuple[AgentSource, FoundProject]]:
     """What the config folders hold, by memory directory; two that name one directory share it."""
     found: dict[str, tuple[AgentSource, FoundProject]] = {}
     for source in sources:
-        for entry in source.projects():
+        for entry in source.projects(known):
             if not isinstance(entry, FoundProject):
                 tally.pass_over(entry)
             elif not _is_text(entry.memory_dir):
@@ -131,7 +133,7 @@ def keep(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[
         places.append(KnownProject(project, entry, source))
     Project.objects.bulk_create(new, batch_size=_BATCH)
     Project.objects.bulk_update(changed, _FIELDS, batch_size=_BATCH)
-    _keep_folders(places, host)
+    _keep_folders(places, host, {row.pk: row.kind for row in known.values()})
     secret_paths.mark_folders(
         (project.pk, path)
         for project in (*new, *changed)
@@ -167,10 +169,11 @@ def _describe(project: Project, source: AgentSource, entry: FoundProject, name: 
         setattr(project, key, value)
 
 
-def _keep_folders(places: list[KnownProject], host: str) -> None:
-    rows = list(TranscriptFolder.objects.filter(project__host=host).select_related("project"))
-    owned = {row.path: row for row in rows if row.project.kind == Project.Kind.AUTO}
-    lent = {(row.project_id, row.path): row for row in rows if row.project.kind != Project.Kind.AUTO}
+def _keep_folders(places: list[KnownProject], host: str, kinds: Mapping[int, str]) -> None:
+    """`kinds` are those of the projects that were there before."""
+    rows = list(TranscriptFolder.objects.filter(project__host=host))
+    owned = {row.path: row for row in rows if kinds.get(row.project_id) == Project.Kind.AUTO}
+    lent = {(row.project_id, row.path): row for row in rows if kinds.get(row.project_id) != Project.Kind.AUTO}
     new: list[tuple[KnownProject, TranscriptFolder]] = []
     for place in places:
         for path in place.found.transcript_folders:
@@ -203,12 +206,11 @@ def mark_gone(places: list[KnownProject], host: str, roots: set[str], tally: Tal
     rows = TranscriptFolder.objects.filter(project__host=host, project__root__in=roots)
     away = {pk for pk, path in rows.values_list("pk", "path") if pk not in kept and not tally.unsure(path)}
     projects = Project.objects.filter(host=host, root__in=roots, gone_at__isnull=True)
-    trusted = set(Project.objects.filter(trusted=True).values_list("repo_dir", flat=True))
-    lost = [
-        row.pk
-        for row in projects.only("memory_dir", "scope", "repo_dir")
-        if row.pk not in here and (_waits_for_trust(row, trusted) or _is_away(row.memory_dir, tally))
+    unseen = [
+        row for row in projects.values_list("memory_dir", "pk", "scope", "repo_dir") if row[1] not in here
     ]
+    waiting = _waiting_for_trust((pk, scope, repo) for _, pk, scope, repo in unseen)
+    lost = [pk for memory_dir, pk, *_ in unseen if pk in waiting or _is_away(memory_dir, tally)]
     for some in database.in_parts(sorted(away), 500):
         TranscriptFolder.objects.filter(pk__in=some, gone_at__isnull=True).update(gone_at=now)
     for some in database.in_parts(lost, 500):
@@ -220,6 +222,10 @@ def _is_away(memory_dir: str, tally: Tally) -> bool:
     return not os.path.isdir(memory_dir) and not tally.unsure(memory_dir)  # noqa: PTH112 - as above
 
 
-def _waits_for_trust(project: Project, trusted: set[str]) -> bool:
-    """An agent's memory in a repository that is not trusted (any more): as if it were not there."""
-    return project.scope in ("project", "local") and project.repo_dir not in trusted
+def _waiting_for_trust(rows: Iterable[tuple[int, str, str]]) -> set[int]:
+    """Of (id, scope, repository) those that are an agent's memory in a repository that is not trusted (any more): as if it
+    were not there."""
+    repos = {pk: repo for pk, scope, repo in rows if scope in ("project", "local")}
+    trusted = Project.objects.filter(trusted=True).values_list("repo_dir", flat=True) if repos else ()
+    known = set(trusted)
+    return {pk for pk, repo in repos.items() if repo not in known}

@@ -230,7 +230,7 @@ def _sum_up(sessions: set[int]) -> None:
 
 def _leave_to_transcripts(host: str) -> None:
     """What a transcript has by now is not kept twice; nor is a session that held nothing else."""
-    if not Prompt.objects.filter(history__isnull=False).exists():
+    if not HistoryPrompt.objects.exists():
         return
     told = Session.objects.filter(
         session_id=OuterRef("session__session_id"), project__host=host, files__kind=_MAIN

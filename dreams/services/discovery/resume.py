@@ -73,8 +73,8 @@ def state_of(scan: Scan) -> bytes:
     return _encode(_State(scan.summary, scan.cursor.skipping))
 
 
-def start_over(session: int, *, main: bool) -> list[str]:
-    """Remove the rows of a session whose transcript is another one now; returns the paths to be read again.
+def start_over(session: int, *, main: bool) -> dict[int, str]:
+    """Remove the rows of a session whose transcript is another one now; returns the files to be read again, paths by id.
 
     Tokens and prompts that forks share stand under one of them: they are read again too, without being removed.
     All is marked as unread in the same transaction, so a crash before the reading repeats it.
@@ -88,8 +88,8 @@ def start_over(session: int, *, main: bool) -> list[str]:
         files = TranscriptFile.objects.filter(session=session)
         if root_key is not None:
             files |= TranscriptFile.objects.filter(session__root_key=root_key, session__project__host=host)
-        paths = list(files.values_list("path", flat=True))
-        TranscriptFile.objects.filter(pk__in=list(files.values_list("pk", flat=True))).update(
+        paths = dict(files.values_list("pk", "path"))
+        TranscriptFile.objects.filter(pk__in=list(paths)).update(
             size=-1, mtime_ns=0, offset=0, line_no=0, state=b"", identity=b""
         )
     return paths

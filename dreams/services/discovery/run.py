@@ -65,11 +65,12 @@ def discover(
     """
     tally, host = Tally(), current_host()
     with stopwatch.running(*PARTS) as watch, _one_at_a_time():
+        known = listing.known_marks(host=host)
         sources = _sources(roots, tally)
-        kept = places.keep(places.find(sources, tally), host)
+        kept = places.keep(places.find(sources, known, tally), host)
         tally.projects = len(kept)
         away = places.mark_gone(kept, host, {source.root.real_path for source in sources}, tally)
-        plan = listing.compare(kept, listing.known_files(host=host), away, tally)
+        plan = listing.compare(kept, known, away, tally)
         with stopwatch.part("transcripts"):
             _import(plan, host, tally, progress, cancelled)
             agents.keep(host)
@@ -101,7 +102,7 @@ def refresh(project: Project) -> None:
     """The same for one project: its known folders and its memory directory, without looking for new folders."""
     tally = Tally()
     place = _place_of(project)
-    plan = listing.compare([place], listing.known_files(project=project.pk), set(), tally)
+    plan = listing.compare([place], listing.known_marks(project=project.pk), set(), tally)
     _import(plan, project.host, tally, None, None)
     if project.kind == Project.Kind.AGENT:
         agents.keep(project.host, project)

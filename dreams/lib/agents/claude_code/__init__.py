@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 
 from dreams.lib.agents.claude_code.projects import folder_name, is_slug_of, repository_of, slug_of
 from dreams.lib.agents.claude_code.sessions import (
+    Listed,
     cwd_of,
     live_sessions,
     pid_alive,
@@ -16,12 +17,11 @@ from dreams.lib.agents.claude_code.sessions import (
 from ..base import (
     AgentSettings,
     FoundMemory,
-    FoundNotes,
     FoundProject,
     FoundRoot,
-    FoundTranscript,
     InstructionFile,
     LiveSession,
+    Mark,
     Skipped,
 )
 from .instructions import MANAGED, Folder, instruction_files
@@ -90,12 +90,13 @@ class ClaudeCode:
         self._home = home or os.path.expanduser("~")
         self._settings = Settings(self._real, env, self._home, managed_files)
         # What finding the projects listed, for the one who asks for their transcripts next.
-        self._listed: dict[str, list[FoundTranscript | FoundNotes | Skipped]] = {}
+        self._listed: dict[str, list[Listed]] = {}
 
-    def projects(self) -> Iterator[FoundProject | Skipped]:
-        return Projects(self._real, self._settings, self._trusted, self._cwds, self._listed).find()
+    def projects(self, known: Set[Mark] = frozenset()) -> Iterator[FoundProject | Skipped]:
+        projects = Projects(self._real, self._settings, self._trusted, self._cwds, self._listed)
+        return projects.find(known)
 
-    def transcripts(self, folder: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
+    def transcripts(self, folder: str) -> Iterator[Listed]:
         listed = self._listed.pop(folder, None)
         return transcripts_in(folder) if listed is None else iter(listed)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 
-from ..base import Skipped
+from ..base import Mark, Skipped
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -22,10 +22,13 @@ def open_folder(path: str, dir_fd: int | None = None, *, follow: bool = False) -
         os.close(fd)
 
 
-def entries(fd: int, base: str) -> Iterator[tuple[str, os.stat_result] | Skipped]:
-    """(name, stat) of everything in a folder, links unfollowed. `base` is only for the messages.
+def entries(
+    fd: int, base: str, known: Set[Mark] = frozenset(), unchanged: list[str] | None = None
+) -> Iterator[tuple[str, os.stat_result] | Skipped]:
+    """(name, stat) of everything in a folder, links unfollowed. `base` is the folder's path.
 
-    `listdir` + `stat` by handle: the fastest of the ways measured on 100,000 files.
+    A file whose mark is `known` only adds its path to `unchanged`. `listdir` + `stat` by handle: the fastest of the ways
+    measured on 100,000 files, where each call of a function counts.
     """
     for name in os.listdir(fd):
         try:
@@ -35,6 +38,11 @@ def entries(fd: int, base: str) -> Iterator[tuple[str, os.stat_result] | Skipped
         except OSError as error:
             yield Skipped(f"{printable(base)}/{printable(name)}", why(error))
             continue
+        if unchanged is not None:
+            path = f"{base}/{name}"
+            if (path, found.st_ino, found.st_size, found.st_mtime_ns) in known:
+                unchanged.append(path)
+                continue
         yield name, found
 
 

@@ -7,13 +7,21 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
-from dreams.lib.agents.base import FoundNotes, FoundProject, FoundTranscript, ProjectKind, Scope, Skipped
+from dreams.lib.agents.base import (
+    FoundProject,
+    FoundTranscript,
+    FoundUnchanged,
+    Mark,
+    ProjectKind,
+    Scope,
+    Skipped,
+)
 from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, printable, read_small, why
 from dreams.lib.agents.claude_code.memories import holds_memories
-from dreams.lib.agents.claude_code.sessions import cwd_of, transcripts_in
+from dreams.lib.agents.claude_code.sessions import Listed, cwd_of, transcripts_in
 from dreams.lib.agents.claude_code.settings import Settings
 
 MAX_SLUG = 200  # the agent's own constant: of a longer path it keeps so many characters and a hash
@@ -144,16 +152,18 @@ class Projects:
         settings: Settings,
         trusted: Callable[[str], bool],
         cwds: Callable[[str], str | None],
-        listed: dict[str, list[FoundTranscript | FoundNotes | Skipped]],
+        listed: dict[str, list[Listed]],
     ) -> None:
         """`listed` takes what each transcript folder held, so that nobody needs to list it again."""
         self._root, self._settings, self._trusted, self._cwds = root, settings, trusted, cwds
         self._listed = listed
+        self._known: Set[Mark] = frozenset()
         self._base = os.path.join(root, "projects")
         self._repos: dict[str, str | None] = {}
         self._skipped: list[Skipped] = []
 
-    def find(self) -> Iterator[FoundProject | Skipped]:
+    def find(self, known: Set[Mark] = frozenset()) -> Iterator[FoundProject | Skipped]:
+        self._known = known
         folders = sorted(self._folders(), key=lambda folder: folder.name)
         drafts = self._drafts(folders)
         yield from (_finished(draft) for draft in drafts.values())
@@ -186,23 +196,25 @@ class Projects:
             return None
         if not stat.S_ISDIR(found.st_mode):
             return None
-        sessions = self._transcripts(path)
+        cwd = self._cwds(path)
+        # Where nobody knows yet where the agent worked, its newest transcripts tell, known or not.
+        sessions = self._transcripts(path, self._known if cwd else frozenset())
         memory = f"{path}/memory"
         has_dir = os.path.isdir(memory)
         if not sessions and not has_dir:
             return None
-        cwd = self._cwds(path) or cwd_of(_newest_first(sessions))
+        cwd = cwd or cwd_of(_newest_first(sessions))
         exists = cwd is not None and os.path.isdir(cwd)
         repo = self._repository(cwd) if cwd and exists else None
         used = has_dir and holds_memories(memory)
         return _Folder(path, name, cwd, exists, repo, bool(sessions), used)
 
-    def _transcripts(self, path: str) -> list[FoundTranscript]:
-        found = self._listed[path] = list(transcripts_in(path))
+    def _transcripts(self, path: str, known: Set[Mark]) -> list[FoundTranscript | FoundUnchanged]:
+        found = self._listed[path] = list(transcripts_in(path, known))
         # The folder itself; its files are reported with the transcripts.
         here = printable(path)
         self._skipped += [entry for entry in found if isinstance(entry, Skipped) and entry.path == here]
-        return [entry for entry in found if isinstance(entry, FoundTranscript)]
+        return [entry for entry in found if isinstance(entry, FoundTranscript | FoundUnchanged)]
 
     def _repository(self, cwd: str) -> str | None:
         if cwd not in self._repos:
@@ -254,9 +266,10 @@ class Projects:
                     )
 
 
-def _newest_first(found: list[FoundTranscript]) -> list[str]:
-    """Paths of transcripts; those of sub-agents come after all others."""
-    return [t.path for t in sorted(found, key=lambda t: (t.kind != "main", -t.mtime_ns))]
+def _newest_first(found: list[FoundTranscript | FoundUnchanged]) -> list[str]:
+    """Paths of transcripts that are told one by one; those of sub-agents come after all others."""
+    told = [entry for entry in found if isinstance(entry, FoundTranscript)]
+    return [t.path for t in sorted(told, key=lambda t: (t.kind != "main", -t.mtime_ns))]
 
 
 def _finished(draft: _Draft) -> FoundProject:

@@ -11,13 +11,22 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import suppress
+from dataclasses import dataclass, field
+from operator import methodcaller
 from typing import Any
 
 import msgspec
 
-from dreams.lib.agents.base import FoundNotes, FoundTranscript, LiveSession, Skipped
+from dreams.lib.agents.base import (
+    FoundNotes,
+    FoundTranscript,
+    FoundUnchanged,
+    LiveSession,
+    Mark,
+    Skipped,
+)
 from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, printable, read_small, why
 
 MOST_BYTES = 256 * 1024 * 1024  # read of one main transcript
@@ -30,6 +39,8 @@ MAX_DEPTH = 6
 _PEEK_BYTES = 1 << 16
 _PEEK_FILES = 5
 _NOTES = "session-memory"
+#: What a project folder holds, as far as anybody asks.
+Listed = FoundTranscript | FoundUnchanged | FoundNotes | Skipped
 
 
 class _Where(msgspec.Struct):
@@ -39,26 +50,79 @@ class _Where(msgspec.Struct):
 _decode_where = msgspec.json.Decoder(_Where).decode
 
 
-def transcripts_in(folder: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
+def transcripts_in(folder: str, known: Set[Mark] = frozenset()) -> Iterator[Listed]:
     """Sessions of a project folder, the transcripts of their sub-agents, and the notes that older versions of the agent
-    kept on each; other files are left alone."""
+    kept on each; other files are left alone. Transcripts whose mark is `known` come last, as one."""
+    listing = _Listing(folder, known)
     try:
         with open_folder(folder) as fd:
-            yield from _sessions(fd, folder)
+            yield from listing.sessions(fd)
     except OSError as error:
         yield Skipped(printable(folder), why(error))
+    if unchanged := listing.unchanged():
+        yield unchanged
 
 
-def _sessions(fd: int, folder: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
-    for entry in entries(fd, folder):
-        if isinstance(entry, Skipped):
-            yield entry
-            continue
-        name, found = entry
-        if name.endswith(SUFFIX):
-            yield _transcript(folder, name, found, parent="")
-        elif stat.S_ISDIR(found.st_mode) and name != "memory" and not odd(name, found):
-            yield from _beside(fd, folder, name)
+@dataclass(slots=True)
+class _Listing:
+    """One listing of a project folder. `same` and `same_agents` are paths of transcripts that are as they are `known`."""
+
+    folder: str
+    known: Set[Mark]
+    same: list[str] = field(default_factory=list)
+    same_agents: list[str] = field(default_factory=list)
+
+    def unchanged(self) -> FoundUnchanged | None:
+        is_agents = methodcaller("startswith", f"{self.folder}/{AGENT_PREFIX}")
+        mains = len(self.same) - sum(map(is_agents, self.same))
+        paths = self.same + self.same_agents
+        return FoundUnchanged(paths, mains) if paths else None
+
+    def sessions(self, fd: int) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
+        for entry in entries(fd, self.folder, self.known, self.same):
+            if isinstance(entry, Skipped):
+                yield entry
+                continue
+            name, found = entry
+            if name.endswith(SUFFIX):
+                yield _transcript(self.folder, name, found, parent="")
+            elif stat.S_ISDIR(found.st_mode) and name != "memory" and not odd(name, found):
+                yield from self._beside(fd, name)
+
+    def _beside(self, fd: int, session: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
+        """What the folder of one session holds: notes, and transcripts of sub-agents."""
+        base = f"{self.folder}/{session}"
+        try:
+            with open_folder(session, fd) as inner:
+                yield from _notes(inner, self.folder, session)
+                with open_folder("subagents", inner) as agents:
+                    yield from self._agents_below(agents, f"{base}/subagents", session, MAX_DEPTH)
+        except FileNotFoundError:
+            return  # no sub-agents: the usual case
+        except OSError as error:
+            yield Skipped(printable(base), why(error))
+
+    def _agents_below(
+        self, fd: int, base: str, session: str, depth: int
+    ) -> Iterator[FoundTranscript | Skipped]:
+        for entry in entries(fd, base, self.known, self.same_agents):
+            if isinstance(entry, Skipped):
+                yield entry
+                continue
+            name, found = entry
+            if stat.S_ISDIR(found.st_mode) and depth > 0:
+                yield from self._deeper(fd, f"{base}/{name}", name, session, depth)
+            elif name.startswith(AGENT_PREFIX) and name.endswith(SUFFIX):
+                yield _transcript(base, name, found, parent=session)
+
+    def _deeper(
+        self, fd: int, path: str, name: str, session: str, depth: int
+    ) -> Iterator[FoundTranscript | Skipped]:
+        try:
+            with open_folder(name, fd) as inner:
+                yield from self._agents_below(inner, path, session, depth - 1)
+        except OSError as error:
+            yield Skipped(printable(path), why(error))
 
 
 def _transcript(folder: str, name: str, found: os.stat_result, parent: str) -> FoundTranscript | Skipped:
@@ -76,20 +140,6 @@ def _transcript(folder: str, name: str, found: os.stat_result, parent: str) -> F
     )
 
 
-def _beside(fd: int, folder: str, session: str) -> Iterator[FoundTranscript | FoundNotes | Skipped]:
-    """What the folder of one session holds: notes, and transcripts of sub-agents."""
-    base = f"{folder}/{session}"
-    try:
-        with open_folder(session, fd) as inner:
-            yield from _notes(inner, folder, session)
-            with open_folder("subagents", inner) as agents:
-                yield from _agents_below(agents, f"{base}/subagents", session, MAX_DEPTH)
-    except FileNotFoundError:
-        return  # no sub-agents: the usual case
-    except OSError as error:
-        yield Skipped(printable(base), why(error))
-
-
 def _notes(fd: int, folder: str, session: str) -> Iterator[FoundNotes]:
     # No notes is the usual case, and a link in their place is none of ours.
     with suppress(OSError), open_folder(_NOTES, fd) as notes:
@@ -97,26 +147,6 @@ def _notes(fd: int, folder: str, session: str) -> Iterator[FoundNotes]:
         if stat.S_ISREG(found.st_mode):
             path = f"{session}/{_NOTES}/summary.md"
             yield FoundNotes(f"{folder}/{session}{SUFFIX}", folder, path, found.st_size, found.st_mtime_ns)
-
-
-def _agents_below(fd: int, base: str, session: str, depth: int) -> Iterator[FoundTranscript | Skipped]:
-    for entry in entries(fd, base):
-        if isinstance(entry, Skipped):
-            yield entry
-            continue
-        name, found = entry
-        if stat.S_ISDIR(found.st_mode) and depth > 0:
-            yield from _deeper(fd, f"{base}/{name}", name, session, depth)
-        elif name.startswith(AGENT_PREFIX) and name.endswith(SUFFIX):
-            yield _transcript(base, name, found, parent=session)
-
-
-def _deeper(fd: int, path: str, name: str, session: str, depth: int) -> Iterator[FoundTranscript | Skipped]:
-    try:
-        with open_folder(name, fd) as inner:
-            yield from _agents_below(inner, path, session, depth - 1)
-    except OSError as error:
-        yield Skipped(printable(path), why(error))
 
 
 def cwd_of(paths: list[str]) -> str | None:
