@@ -82,6 +82,7 @@ def test_a_number_of_facts_out_of_range_is_a_usage_error(tmp_path: Path) -> None
     assert done.stderr.strip() == "The number of facts must be from 10 to 20,000."
 
 
+@pytest.mark.more
 def test_a_folder_of_shapes_is_measured_by_halves_and_what_was_asked_is_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

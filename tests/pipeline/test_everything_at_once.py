@@ -131,6 +131,7 @@ FOUND = {
 }
 
 
+@pytest.mark.more
 def test_each_thing_is_found_by_search(made: Everything) -> None:
     absent = {
         kind: [word for word in words.split() if not answered("search", word)[kind]]
@@ -166,6 +167,7 @@ def locked(made: Everything) -> None:
         os.utime(folder / LOCK, (0, 0))
 
 
+@pytest.mark.more
 def test_what_is_said_now_is_caught_and_an_agents_memory_dreams(made: Everything) -> None:
     at = timezone.now().timestamp() - 600
     later = everything.talk(made.shop, "today", at, ("Remember that the mail relay is ruff-7.", "Noted."))

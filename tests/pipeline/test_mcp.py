@@ -181,6 +181,7 @@ def test_a_long_memory_is_read_in_parts_until_the_session_had_its_share(desk: De
     desk.session(ask)
 
 
+@pytest.mark.more
 def test_the_project_is_that_of_the_folder(desk: Desk) -> None:
     async def ask(client: Client) -> None:
         found = await call(client, "recall", question="secret plans of the shop")

@@ -157,6 +157,7 @@ def changed(changes: list[tuple[str, bool]], taken: Callable[[int], bool]) -> li
     return found
 
 
+@pytest.mark.more
 @tries(3, 60)
 @given(
     changes=line_changes,

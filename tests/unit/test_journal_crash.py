@@ -156,6 +156,7 @@ def test_a_first_plan_in_a_missing_directory_killed_at_every_step(tmp_path: Path
     assert set(ends) == {"old", "new"}
 
 
+@pytest.mark.more
 @FLAGS
 def test_a_change_of_metadata_alone_killed_at_every_step(tmp_path: Path, rename_flags: bool) -> None:
     """Old and new bytes are equal here, so only the inode tells which file is whose."""

@@ -59,6 +59,7 @@ def test_a_worker_that_was_killed_is_replaced() -> None:
     assert markdown("*b*") == "<p><em>b</em></p>"
 
 
+@pytest.mark.more
 def test_pages_at_once_wait_for_no_slow_one_for_ever() -> None:
     slow = [threading.Thread(target=markdown, args=("[ " * 3_000 + str(number),)) for number in range(4)]
     for thread in slow:
