@@ -65,7 +65,7 @@ class _Worker:
         """(the HTML or None, each name that was looked up with its address). Raises _Ended."""
         end = time.monotonic() + WALL_SECONDS
         looked_up: dict[str, str | None] = {}
-        self._send({"text": text, "resolves": resolve is not None}, end)
+        self._send({"text": text, "resolves": resolve is not None})
         while True:
             answer = self._receive(end)
             if "resolve" not in answer:
@@ -73,7 +73,7 @@ class _Worker:
                 return (None if html is None else str(html)), looked_up
             name = str(answer["resolve"])
             looked_up[name] = resolve(name) if resolve else None
-            self._send({"address": looked_up[name]}, end)
+            self._send({"address": looked_up[name]})
 
     def end(self) -> None:
         with suppress(OSError):
@@ -84,7 +84,7 @@ class _Worker:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
 
-    def _send(self, message: dict[str, Any], end: float) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         try:
             self._input.write(json.dumps(message).encode() + b"\n")
             self._input.flush()

@@ -135,7 +135,7 @@ def _next(
 
 
 def counted_sessions(
-    project: Project, facts: gates.Facts, tally: Tally, now: dt.datetime
+    project: Project, facts: gates.Facts, tally: Tally
 ) -> Iterable[gates.SessionFact] | Tally:
     """A project's sessions for the rule that counts them, from what was counted for many projects in one query; its own
     rows where the lock file on disk says something else than the row that was counted by."""

@@ -239,7 +239,7 @@ def evaluate_many(projects: Sequence[Project], now: dt.datetime) -> Iterator[lis
         tallies = next_dream.new_sessions(projects, now)
     for project in projects:
         facts = facts_of(project, everywhere, now)
-        counted = partial(next_dream.counted_sessions, project, facts, tallies[project.pk], now)
+        counted = partial(next_dream.counted_sessions, project, facts, tallies[project.pk])
         config = everywhere.gate_config(project)
         yield gates.evaluate(replace(facts, sessions=counted), config, now, stop_at_first=False)
 

@@ -83,9 +83,7 @@ class Gates:
 
     @property
     def headline(self) -> str:
-        if self.is_open:
-            return "All gates are open"
-        return f"{plural(len(self.closed), 'gate')} closed"
+        return "All gates are open" if self.is_open else f"{plural(len(self.closed), 'gate')} closed"
 
     @property
     def forced_words(self) -> str:
@@ -300,15 +298,9 @@ def _waiting_counted(project: int) -> QuerySet[Project, tuple[int, ...]]:
     asked = Question.objects.filter(project=OuterRef("pk"), state=Question.State.OPEN, asked=True)
     cards = Card.objects.filter(project=OuterRef("pk"), state=Card.State.OPEN)
     left = session_notes.open_ends(OuterRef("pk"))
-    counts = {
-        "questions": (asked, "project"),
-        "cards": (cards, "project"),
-        "left": (left, "session__project"),
-    }
-    return (
-        Project.objects.filter(pk=project)
-        .order_by()
-        .values_list(*(counted(rows, group) for rows, group in counts.values()))
+    rows = Project.objects.filter(pk=project).order_by()
+    return rows.values_list(
+        counted(asked, "project"), counted(cards, "project"), counted(left, "session__project")
     )
 
 

@@ -45,7 +45,7 @@ Backups run every night at 03:30 and are kept for 30 days.
 """
 
 
-def homelab(now: dt.datetime) -> DemoProject:
+def homelab() -> DemoProject:
     """An infrastructure repository that was tidied this morning: its gates say when the next dream may be."""
     return DemoProject(
         "homelab",
@@ -137,7 +137,7 @@ ASKED = (
 )
 
 
-def bookshelf(now: dt.datetime) -> DemoProject:
+def bookshelf() -> DemoProject:
     """A small tool whose notes are in order: a dream finds nothing to do, and says so."""
     return DemoProject(
         "bookshelf",
@@ -156,4 +156,4 @@ def bookshelf(now: dt.datetime) -> DemoProject:
 
 def projects(now: dt.datetime) -> Demo:
     """All of them, with dates relative to `now` (aware)."""
-    return Demo(now, (orders.project(now), garden.project(now), homelab(now), bookshelf(now)))
+    return Demo(now, (orders.project(now), garden.project(now), homelab(), bookshelf()))
