@@ -8,6 +8,7 @@ import re
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -67,6 +68,20 @@ def test_what_waits_for_a_person_comes_before_what_waits_for_the_clock(
 ) -> None:
     make.make_proposal(project, origin=Proposal.Origin.DREAM)
     assert "more session" not in text(browser, reverse("inbox"))
+
+
+def test_the_inbox_counts_no_sessions_of_projects_that_wait_for_a_person(
+    browser: Client, project: Project
+) -> None:
+    def counted() -> bool:
+        asked = list[str]()
+        with connection.execute_wrapper(lambda ask, sql, *rest: (asked.append(sql), ask(sql, *rest))[1]):
+            browser.get(reverse("inbox"))
+        return any("COUNT(DISTINCT" in sql and "given_back_at" in sql for sql in asked)
+
+    assert counted()
+    make.make_proposal(project, origin=Proposal.Origin.DREAM)
+    assert not counted()
 
 
 def test_sessions_given_back_are_new_on_every_page(browser: Client, project: Project) -> None:

@@ -30,6 +30,7 @@ _FROM_ROWS = tuple(gate.name for gate in gates.GATES.values() if not gate.costly
 # Only a person or the agent opens these.
 _SWITCHES = ("paused", "project", "memory", "mode")
 _BY_SESSIONS = tuple(gate.name for gate in gates.GATES.values() if gate.by_sessions)
+_BEFORE_SESSIONS = tuple(name for name in _FROM_ROWS if name not in _BY_SESSIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,11 @@ class NextDream:
         return f"Needs {plural(self.missing, 'more session')}{wait}{heavy}."
 
 
-def look(projects: Sequence[Project], now: dt.datetime) -> dict[int, NextDream]:
+def look(
+    projects: Sequence[Project], now: dt.datetime, everywhere: Everywhere | None = None
+) -> dict[int, NextDream]:
     """Project (its pk) → its next dream. A fixed number of queries, however many there are."""
-    everywhere = Everywhere.load()
+    everywhere = everywhere or Everywhere.load()
     tallies = new_sessions(projects, now)
     judged = {
         row.project_id: row
@@ -100,11 +103,13 @@ def look(projects: Sequence[Project], now: dt.datetime) -> dict[int, NextDream]:
 def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project, NextDream]]:
     """Projects, of one host or of all, that dream without a person: first those that wait for the clock alone, then those
     that need sessions."""
+    everywhere = Everywhere.load()
     rows = Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {}))
-    projects = {project.pk: project for project in rows}
+    # To count the new sessions of all projects takes longer than everything else here.
+    projects = {row.pk: row for row in rows if not _waits_for_somebody(row, everywhere, now)}
     found = [
         (projects[pk], one)
-        for pk, one in look(list(projects.values()), now).items()
+        for pk, one in look(list(projects.values()), now, everywhere).items()
         if one.closed and not one.blocking and (one.new_sessions or not one.missing)
     ]
     late = dt.datetime.max.replace(tzinfo=dt.UTC)
@@ -116,6 +121,12 @@ def why_off(project: Project, now: dt.datetime) -> str:
     return why_closed(project, Everywhere.load(), now, _SWITCHES)
 
 
+def _waits_for_somebody(project: Project, everywhere: Everywhere, now: dt.datetime) -> bool:
+    """Whether a gate is closed that neither the clock nor sessions open, as far as rows tell without its sessions."""
+    results = _judged(project, everywhere, Tally(0, 0, 0, 0, weight=1), now, _BEFORE_SESSIONS)
+    return any(not one.passed and one.opens_at is None and not one.is_pause for one in results)
+
+
 def _next(
     project: Project,
     everywhere: Everywhere,
@@ -123,6 +134,13 @@ def _next(
     judged: GateEvaluation | None,
     now: dt.datetime,
 ) -> NextDream:
+    results = _judged(project, everywhere, tally, now, _FROM_ROWS)
+    return NextDream.of([*results, *_as_judged(judged, now)], tally.plain + tally.corrected)
+
+
+def _judged(
+    project: Project, everywhere: Everywhere, tally: Tally, now: dt.datetime, names: Sequence[str]
+) -> list[gates.GateResult]:
     facts = replace(
         facts_of(project, everywhere, now),
         last_scan_at=None,
@@ -130,8 +148,7 @@ def _next(
         sessions=lambda: tally,
     )
     config = everywhere.gate_config(project)
-    results = gates.evaluate(facts, config, now, stop_at_first=False, names=_FROM_ROWS)
-    return NextDream.of([*results, *_as_judged(judged, now)], tally.plain + tally.corrected)
+    return gates.evaluate(facts, config, now, stop_at_first=False, names=names)
 
 
 def counted_sessions(
