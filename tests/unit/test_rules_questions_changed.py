@@ -221,6 +221,17 @@ def test_two_values_of_one_sort_are_asked_however_they_are_put(tmp_path: Path, o
     assert [place.text for place in question.places] == [one, other]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("`AppShell` has views in MAUI and controls at zero coverage", "`AppShell` calls `SeedDebugData` before MAUI controls load"),
+        ("BirchVault graphs are drawn by Cytoscape", "BirchVault views are SQL behind graphs"),
+    ],
+)  # fmt: skip
+def test_two_things_said_of_one_thing_are_no_two_values_of_it(tmp_path: Path, one: str, other: str) -> None:
+    assert asked(two(tmp_path, one, other, dated=True), "changed") == []
+
+
 def test_the_days_of_two_statements_are_not_their_values(tmp_path: Path) -> None:
     one, other = "Entry 2025-09-12: Lint tool of larch: ruff", "Entry 2026-01-21: Lint tool of larch: clippy"
     questions = asked(two(tmp_path, one, other, dated=True), "changed")

@@ -195,7 +195,7 @@ def _in_place(one: Statement, other: Statement, thing: str) -> TwoValues | None:
     about = is_about(one, thing) or is_about(other, thing)
     about = about and not has_another_title(one, thing) and not has_another_title(other, thing)
     words = _beside(one, thing) & _beside(other, thing)
-    if not about or not (found.sure or words):
+    if not about or not ((found.sure and not found.named) or len(words) > 1):
         return None
     score = min(1.0, (1 + len(words)) / 4)
     return TwoValues(one, other, found.old.text, found.new.text, score, thing)
