@@ -57,7 +57,7 @@ test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
 	HYPOTHESIS_PROFILE=more $(PYTEST) -m "more or hypothesis" $(ARGS)
-	$(ON_POSTGRESQL) $(PYTEST) --dist loadfile --no-loadscope-reorder -m "not more and not by_hand and not not_on_postgresql" tests/pipeline
+	$(ON_POSTGRESQL) $(PYTEST) --dist loadfile --no-loadscope-reorder -m "(not more or slow) and not by_hand and not not_on_postgresql" tests/pipeline
 
 lint: install
 	$(BIN)/ruff check .
