@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from django.db import transaction
-from django.db.models import Count, Exists, Max, Min, OuterRef, Subquery
+from django.db.models import Count, Max, Min, OuterRef, Subquery
 from django.utils import timezone
 
 from dreams.lib.agents.claude_code import slug_of
@@ -232,11 +232,17 @@ def _leave_to_transcripts(host: str) -> None:
     """What a transcript has by now is not kept twice; nor is a session that held nothing else."""
     if not HistoryPrompt.objects.exists():
         return
-    told = Session.objects.filter(
-        session_id=OuterRef("session__session_id"), project__host=host, files__kind=_MAIN
-    )
-    doubled = Prompt.objects.filter(Exists(told), history__isnull=False, session__project__host=host)
-    left = list(doubled.values_list("pk", "session"))
+    # In steps, each by an index: as one query, PostgreSQL compares all rows with all while it knows nothing of new ones yet.
+    kept = Session.objects.filter(project__host=host, prompts__history__isnull=False).order_by()
+    names = dict(kept.values_list("pk", "session_id").distinct())
+    told: set[str] = set()
+    for ids in database.in_parts(list(set(names.values())), rows.IN_AT_ONCE):
+        transcripts = Session.objects.filter(project__host=host, session_id__in=ids, files__kind=_MAIN)
+        told.update(transcripts.values_list("session_id", flat=True))
+    doubled = [session for session, name in names.items() if name in told]
+    left: list[tuple[int, int]] = []
+    for some in database.in_parts(doubled, rows.IN_AT_ONCE):
+        left += Prompt.objects.filter(session__in=some, history__isnull=False).values_list("pk", "session_id")
     for some in database.in_parts(list({pk for pk, _ in left}), rows.IN_AT_ONCE):
         Prompt.objects.filter(pk__in=some).delete()
     for sessions in database.in_parts(list({session for _, session in left}), rows.IN_AT_ONCE):
