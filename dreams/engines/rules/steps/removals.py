@@ -17,7 +17,7 @@ from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.repository import CodeFact, Repository, facts
 from dreams.engines.types import Citation
 from dreams.lib import memdir
-from dreams.lib.files.text import plural, quoted
+from dreams.lib.files.text import quoted
 from dreams.lib.prose import comparing, lexicon
 from dreams.lib.prose.dates.roles import is_past
 from dreams.lib.prose.exchanges import is_last_number, words_of
@@ -289,7 +289,6 @@ def redact(rec: Recorder) -> None:
         cited = (from_memory(path, line_no, quote, "shown without the secret"),)
         if rec.operation("edit", [NewText(path, after, reason, citations=cited)]):
             rec.count("redacted", len(found))
-            rec.note(f"Proposed to remove {plural(len(found), 'secret')} from {path}.")
 
 
 LEAST_TO_MERGE = 3  # words with a meaning: two short lines are alike by chance
