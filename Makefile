@@ -53,10 +53,11 @@ test: install
 # A server of the tests' own, where PostgreSQL is installed; the driver is under the LGPL, so only tests install it.
 ON_POSTGRESQL := $(BIN)/python -m tests.world.processes.postgres env
 
+# Long tests that often wait for a process: three at once, and whoever has none left takes another's.
 test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
-	HYPOTHESIS_PROFILE=more $(PYTEST) -m "more or hypothesis" $(ARGS)
+	HYPOTHESIS_PROFILE=more $(PYTEST) -n 3 --dist worksteal -m "more or hypothesis" $(ARGS)
 	$(ON_POSTGRESQL) $(PYTEST) --dist loadfile --no-loadscope-reorder -m "(not more or slow) and not by_hand and not not_on_postgresql" tests/pipeline
 
 lint: install
