@@ -11,9 +11,7 @@ while they start. What is left goes on or is started again, as it would be. Agen
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import json
 import os
 import random
 import secrets
@@ -32,7 +30,17 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench import server_kills
-from bench.server_kills import SHARE_WHILE_RECOVERING, Figures, Site, edits, note, prepared
+from bench.server_kills import (
+    SHARE_WHILE_RECOVERING,
+    Figures,
+    Site,
+    add_judged,
+    arguments,
+    edits,
+    note,
+    prepared,
+    print_lines,
+)
 from tests.world.processes import killed, postgres
 from tests.world.processes.servers import Home
 
@@ -274,22 +282,12 @@ def run(base: Path, kills: int, projects: int, seed: int, limit: float, url: str
     home.environment = dict(os.environ)
     site = ServeSite(base, home, projects, seed)
     figures = site.run(kills, limit)
-    judged = json.loads((base / "judged").read_text())
-    figures.lines, figures.batches = Counter(judged["lines"]), judged["batches"]
-    figures.wrong += judged["wrong"]
+    add_judged(figures, base)
     return site
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--kills", type=int, default=300)
-    parser.add_argument("--projects", type=int, default=2)
-    parser.add_argument("--postgres", action="store_true")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=1_200, help="seconds")
-    asked = parser.parse_args()
+    asked = arguments(__doc__, kills=300, limit=1_200)
     reason = postgres.missing() if asked.postgres else ""
     if reason:
         print(f"Not run: {reason}")
@@ -307,9 +305,7 @@ def main() -> int:
         f"{found.kills:,} kills of serve on {where} ({parts}; {found.while_recovering} while it started), {found.starts} starts, "
         f"in {time.monotonic() - begun:.0f} s: {found.batches:,} writes applied, {found.reads:,} reads"
     )
-    print(f"  {found.lines['appended']:,} lines appended: {found.lines['in files']:,} in files,", end=" ")
-    print(f"{found.lines['in versions']:,} in versions, {found.lines['lost']:,} lost")
-    print(f"  wrong: {len(found.wrong)}", *found.wrong[:30], sep="\n    ")
+    print_lines(found)
     print(
         f"  in the log of faults: {sum(seen.values())}",
         *(f"{n} x {one}" for one, n in seen.most_common(10)),

@@ -380,22 +380,38 @@ def run(base: Path, kills: int, projects: int, seed: int, limit: float, url: str
     prepared(base, url)
     site = Site(base, projects, seed)
     figures = site.run(kills, limit)
-    judged = json.loads((base / "judged").read_text())
-    figures.lines, figures.batches = Counter(judged["lines"]), judged["batches"]
-    figures.wrong += judged["wrong"]
+    add_judged(figures, base)
     return figures
 
 
-def main() -> int:
+def add_judged(figures: Figures, base: Path) -> None:
+    """What the process found that compared every line appended with the files and their versions."""
+    judged = json.loads((base / "judged").read_text())
+    figures.lines, figures.batches = Counter(judged["lines"]), judged["batches"]
+    figures.wrong += judged["wrong"]
+
+
+def arguments(description: str | None, *, kills: int, limit: float) -> argparse.Namespace:
+    """Those of a bench that kills, with its own defaults."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--kills", type=int, default=1_000)
+    parser.add_argument("--kills", type=int, default=kills)
     parser.add_argument("--projects", type=int, default=2)
     parser.add_argument("--postgres", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=7_200, help="seconds")
-    asked = parser.parse_args()
+    parser.add_argument("--limit", type=float, default=limit, help="seconds")
+    return parser.parse_args()
+
+
+def print_lines(found: Figures) -> None:
+    print(f"  {found.lines['appended']:,} lines appended: {found.lines['in files']:,} in files,", end=" ")
+    print(f"{found.lines['in versions']:,} in versions, {found.lines['lost']:,} lost")
+    print(f"  wrong: {len(found.wrong)}", *found.wrong[:30], sep="\n    ")
+
+
+def main() -> int:
+    asked = arguments(__doc__, kills=1_000, limit=7_200)
     reason = postgres.missing() if asked.postgres else ""
     if reason:
         print(f"Not run: {reason}")
@@ -411,9 +427,7 @@ def main() -> int:
     print(
         f"{'PostgreSQL' if asked.postgres else 'SQLite'}: {found.batches:,} writes applied, {found.reads:,} reads"
     )
-    print(f"  {found.lines['appended']:,} lines appended: {found.lines['in files']:,} in files,", end=" ")
-    print(f"{found.lines['in versions']:,} in versions, {found.lines['lost']:,} lost")
-    print(f"  wrong: {len(found.wrong)}", *found.wrong[:30], sep="\n    ")
+    print_lines(found)
     return 1 if found.wrong else 0
 
 

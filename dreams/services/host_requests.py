@@ -184,10 +184,7 @@ def record(action: str, request: HostRequest, actor: Actor) -> None:
 
 def to_apply(proposal: Proposal, *, rebased: bool = False) -> AskedDeed:
     """Raises ReviewRefused: what blocks it is decided and confirmed where it is asked."""
-    is_answered = proposal.origin == Proposal.Origin.DREAM and bool(
-        applying.waiting_answers(proposal.project)
-    )
-    only_answers = is_answered and review.is_undecided(proposal)
+    only_answers = bool(applying.answers_with(proposal)) and review.is_undecided(proposal)
     if proposal.state == Proposal.State.OPEN and not only_answers:
         review.refuse_undecided(proposal)
         review.refuse_open_findings(proposal)
@@ -197,11 +194,8 @@ def to_apply(proposal: Proposal, *, rebased: bool = False) -> AskedDeed:
 
 def decided(proposal: Proposal) -> dict[str, str]:
     """What would be written, with the answers that go with it: proposal and path → sha256, "" for a file removed."""
-    with_answers = (
-        applying.waiting_answers(proposal.project) if proposal.origin == Proposal.Origin.DREAM else []
-    )
     found = {}
-    for one in [proposal, *with_answers]:
+    for one in [proposal, *applying.answers_with(proposal)]:
         files = [
             file for file in one.files.prefetch_related("hunks") if any(h.is_taken for h in file.hunks.all())
         ]

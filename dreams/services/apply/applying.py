@@ -97,7 +97,7 @@ def apply_with_answers(proposal: Proposal, reviewer: Actor, *, rebased: bool = F
     open review stays open. `rebased` confirms the files of `proposal`: those of its answers are confirmed by their own
     call. What refuses the answers is the report's error.
     """
-    answers = waiting_answers(proposal.project) if proposal.origin == Proposal.Origin.DREAM else []
+    answers = answers_with(proposal)
     proposal.refresh_from_db()
     is_over = proposal.state in (Proposal.State.APPLIED, Proposal.State.SUPERSEDED)
     stays_open = bool(answers) and review.is_undecided(proposal)
@@ -131,6 +131,11 @@ def bring_up(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
     outcomes = {file: rebase.rebase(file, now.get(file.path)) for file in left}
     proposals.examine(proposal, syncing.contents(proposal.project))
     return outcomes
+
+
+def answers_with(proposal: Proposal) -> list[Proposal]:
+    """What is written together with a dream's proposal; nothing goes with any other."""
+    return waiting_answers(proposal.project) if proposal.origin == Proposal.Origin.DREAM else []
 
 
 def waiting_answers(project: Project) -> list[Proposal]:
