@@ -94,8 +94,11 @@ def advance(run: JobRun, now: dt.datetime, enqueue: Enqueue) -> None:
         _advance(run, now, enqueue)
     except Exception as error:
         log.exception("job %s", run.label)
-        said = f"An unexpected fault ended it ({type(error).__name__}). The log has more."
-        end(run, Result(Status.FAILED, said, run.parts), now)
+        end(run, Result(Status.FAILED, _unexpected(error), run.parts), now)
+
+
+def _unexpected(error: Exception) -> str:
+    return f"An unexpected fault ended it ({type(error).__name__}). The log has more."
 
 
 def _advance(run: JobRun, now: dt.datetime, enqueue: Enqueue) -> None:
@@ -232,7 +235,7 @@ def tick(now: dt.datetime, enqueue: Enqueue) -> list[JobRun]:
     for run in [*unfinished, *started]:
         if run.kind == book.Kind.DREAM:
             advance(run, now, enqueue)
-        elif run.status == JobRun.Status.PENDING:
+        elif run.status == Status.PENDING:
             hand_out(run)
     return started
 
@@ -296,12 +299,11 @@ def run_here(run: JobRun) -> JobRun:
             done = all_here(claimed) if claimed.kind == book.Kind.DREAM else runs.do(claimed)
         except Exception as error:
             log.exception("job %s", claimed.label)
-            said = f"An unexpected fault ended it ({type(error).__name__}). The log has more."
-            runs.end(claimed, runs.Result(JobRun.Status.FAILED, said))
+            end(claimed, Result(Status.FAILED, _unexpected(error)))
         except BaseException:
-            runs.end(claimed, runs.Result(JobRun.Status.FAILED, "It was stopped before it was done."))
+            end(claimed, Result(Status.FAILED, "It was stopped before it was done."))
             raise
         else:
-            runs.end(claimed, done)
+            end(claimed, done)
     run.refresh_from_db()
     return run
