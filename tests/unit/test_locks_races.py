@@ -205,7 +205,8 @@ def naive(memory, rounds, pipe):
 
     for _ in range(rounds):
         body = read()
-        if body not in (b"", mine) and process.is_alive(int(body)):
+        # On a memory file system a read beside a truncation sees NULs: no number to an agent, as nothing is.
+        if body != mine and body.isdigit() and process.is_alive(int(body)):
             continue
         path.write_bytes(mine)
         if read() == mine:
