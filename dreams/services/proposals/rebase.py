@@ -183,6 +183,16 @@ def _replace_hunks(file: FileChange, old: Sequence[tuple[Hunk, diff.Hunk]], new:
         row.base_start, row.base_count = hunk.base_start, len(hunk.base_lines)
         row.new_start, row.new_count = hunk.new_start, len(hunk.new_lines)
         row.save()
+    _take_back_halves(file)
+
+
+def _take_back_halves(file: FileChange) -> None:
+    """What goes with a change that waits for a person again waits with it: no operation is approved in part."""
+    waiting = file.hunks.filter(verdict=Hunk.Verdict.PENDING, operation__isnull=False).values("operation")
+    others = Hunk.objects.filter(file__proposal=file.proposal_id, operation__in=waiting)
+    others.filter(verdict__in=Hunk.TAKEN).update(
+        verdict=Hunk.Verdict.PENDING, edited_sha="", verdict_base_sha=""
+    )
 
 
 def _drop(hunks: Sequence[int]) -> None:

@@ -16,6 +16,7 @@ from dreams.lib.files import text
 from dreams.models import DreamRun, Evidence, FileChange, Hunk, LeftOut, Operation, Project, Proposal, Session
 from dreams.services import auditlog, blobs
 from dreams.services.catching import states as caught
+from dreams.services.proposals import decisions
 from dreams.services.proposals.checks import check_draft, examine, keep_checked
 from dreams.services.proposals.reading import memory_type
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT, TranscriptVerdicts
@@ -319,22 +320,26 @@ def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
 
 
 def carry_over(proposal: Proposal, verdicts: Mapping[tuple[str, str], Hunk]) -> int:
-    """Give the hunks of `proposal` the verdicts that the same hunks had before; returns how many."""
+    """Give the hunks of `proposal` the verdicts that the same hunks had before; returns how many.
+
+    A decision with a part that nobody decided on is made anew: no operation is approved in part.
+    """
+    rows = Hunk.objects.filter(file__proposal=proposal).select_related("file")
     carried = 0
-    for hunk in Hunk.objects.filter(file__proposal=proposal).select_related("file"):
-        old = verdicts.get((hunk.file.path, hunk.hunk_id))
-        if old is None:
-            continue
-        hunk.verdict, hunk.edited_sha = old.verdict, old.edited_sha
-        hunk.decided_by, hunk.decided_at, hunk.decide_reason = (
-            old.decided_by,
-            old.decided_at,
-            old.decide_reason,
-        )
-        hunk.verdict_base_sha = hunk.file.base_sha
-        hunk.save()
-        carried += 1
+    for parts in decisions.grouped(rows).values():
+        old = [verdicts.get((hunk.file.path, hunk.hunk_id)) for hunk in parts]
+        for hunk, was in zip(parts, old, strict=True):
+            if was is not None and None not in old:
+                _carry(was, hunk)
+                carried += 1
     return carried
+
+
+def _carry(was: Hunk, hunk: Hunk) -> None:
+    for name in ("verdict", "edited_sha", "decided_by", "decided_at", "decide_reason"):
+        setattr(hunk, name, getattr(was, name))
+    hunk.verdict_base_sha = hunk.file.base_sha
+    hunk.save()
 
 
 def rejected_before(project: Project) -> dict[tuple[str, str], str]:
