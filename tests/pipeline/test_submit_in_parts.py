@@ -151,9 +151,9 @@ def confirmed(proposal: Proposal) -> set[str]:
 def submit_and_die(proposal: Proposal, commits: int) -> None:
     from django.db import connection
 
-    from dreams.services.proposals import reports
+    from dreams.services.proposals import checks
 
-    reports.MOST_AT_ONCE = submitting.MOST_AT_ONCE = 1
+    checks.MOST_AT_ONCE = submitting.MOST_AT_ONCE = 1
     left, commit = [commits], connection._commit  # type: ignore[attr-defined] # of Django's own wrapper
 
     def count() -> None:

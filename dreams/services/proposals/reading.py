@@ -8,6 +8,7 @@ from typing import Protocol
 
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Fate
+from dreams.findings.base import ChangedHunk
 from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.lib.secrets.redact import redact
@@ -15,6 +16,7 @@ from dreams.models import (
     FileChange,
     Hunk,
     Operation,
+    Proposal,
 )
 from dreams.services import blobs
 
@@ -144,6 +146,40 @@ def citations_of(row: Hunk) -> tuple[Citation, ...]:
 def fates_of(row: Hunk) -> tuple[Fate, ...]:
     """What the engine said of removed lines. The ledger checks it anew each time: a claim is never proof."""
     return tuple(Fate(c["text"], c["fate"], c["path"], c["target"], c["note"]) for c in row.claims)
+
+
+def changed_hunks(file: FileChange, chosen: Mapping[str, diff.Choice], texts: Texts) -> list[ChangedHunk]:
+    """The hunks of a file as the checks look at them: without those that are not `chosen` (see `choices`)."""
+    found: list[ChangedHunk] = []
+    shift = 0
+    for row, hunk in text_hunks(file, texts):
+        choice = chosen[hunk.id]
+        if choice is False:
+            continue
+        added = choice if isinstance(choice, str) else hunk.added
+        lines = bare(added)
+        found.append(
+            ChangedHunk(
+                path=file.path,
+                hunk_id=hunk.id,
+                base_start=hunk.base_start,
+                removed=bare(hunk.removed),
+                new_start=hunk.base_start + shift,
+                added=lines,
+                # An agent's own word supports nothing.
+                citations=tuple(c for c in citations_of(row) if c.source != "agent"),
+                fates=fates_of(row),
+                by_hand=isinstance(choice, str) or file.proposal.origin not in Proposal.DRAFTED,
+                operation=str(row.operation_id or ""),
+            )
+        )
+        shift += len(lines) - len(hunk.base_lines)
+    return found
+
+
+def bare(joined: str) -> tuple[str, ...]:
+    """Lines without their ends."""
+    return tuple(line.rstrip("\r\n") for line in diff.split_lines(joined))
 
 
 def added_lines(lines: diff.Hunk) -> list[str]:
