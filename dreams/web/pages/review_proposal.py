@@ -182,6 +182,11 @@ class Loaded:
     def is_open(self) -> bool:
         return self.proposal.state == Proposal.State.OPEN
 
+    @property
+    def is_undecided(self) -> bool:
+        """No verdict on any of its changes."""
+        return all(hunk.verdict == Hunk.Verdict.PENDING for hunk in self.all_hunks)
+
     @cached_property
     def found_in(self) -> Mapping[int | None, list[Finding]]:
         """File → the findings that are more than a note; None holds those on the whole."""
@@ -294,83 +299,110 @@ def address(proposal: Proposal, *, anchor: str = "", **query: int | str | None) 
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class State:
-    """What came of a proposal, and what it waits for. `told` is what came of it, without a full stop.
+    """What a proposal waits for, and what came of it. The files on disk are looked at once; the rest is asked for when it is
+    shown, which the answer to a verdict does not do.
 
-    `stale` are paths that changed on disk and are not rebased yet; `unconfirmed` are rebased and wait. `undone_by` are undos
-    that were not undone themselves; `undo_waits` those that a person has still to decide on. `interrupted`: what changed on
-    disk is its own write, which recovery has still to end. `by_policy` is the part of its dream that a policy applied, `second` what waits for a second person; `nobody_else`: there is none."""
+    `stale` are paths that changed on disk and are not rebased yet; `unconfirmed` are rebased and wait. `interrupted`: what
+    changed on disk is its own write, which recovery has still to end.
+    """
 
-    proposal: Proposal
-    told: str
-    standing: int
-    undone: int
-    interrupted: bool
+    loaded: Loaded
     stale: frozenset[str]
     unconfirmed: frozenset[str]
     conflicts: tuple[FileChange, ...]
-    undone_by: tuple[Proposal, ...]
-    undo_waits: tuple[Proposal, ...]
-    by_policy: Proposal | None
-    second: review.Missing | None
-    nobody_else: bool
+    interrupted: bool
+
+    @property
+    def proposal(self) -> Proposal:
+        return self.loaded.proposal
 
     @property
     def is_open(self) -> bool:
-        return self.proposal.state == Proposal.State.OPEN
-
-    @property
-    def at(self) -> dt.datetime | None:
-        return self.proposal.closed_at or self.proposal.submitted_at
-
-    @property
-    def redo(self) -> str:
-        """The undo to undo, where something of this is undone now: its public id."""
-        return self.undone_by[-1].public_id if self.undone and self.undone_by else ""
+        return self.loaded.is_open
 
     @property
     def waits(self) -> bool:
         """Submitted, and something approved is not on disk yet."""
         return self.proposal.state == Proposal.State.SUBMITTED
 
+    @property
+    def at(self) -> dt.datetime | None:
+        return self.proposal.closed_at or self.proposal.submitted_at
+
+    @cached_property
+    def told(self) -> str:
+        """What came of it, without a full stop."""
+        return summaries.of_proposal(self.proposal).text
+
+    @property
+    def standing(self) -> int:
+        """Its changes that are on disk."""
+        return sum(hunk.undone_in_id is None for hunk in _applied(self.loaded))
+
+    @property
+    def undone(self) -> int:
+        return sum(hunk.undone_in_id is not None for hunk in _applied(self.loaded))
+
+    @cached_property
+    def _undos(self) -> list[Proposal]:
+        """Those of it that were not undone themselves."""
+        redone = Q(state=Proposal.State.APPLIED, applications__undone_at__isnull=False)
+        return list(self.proposal.undone_by.exclude(redone).order_by("created_at"))
+
+    @property
+    def undone_by(self) -> list[Proposal]:
+        return [undo for undo in self._undos if undo.state == Proposal.State.APPLIED]
+
+    @property
+    def undo_waits(self) -> list[Proposal]:
+        """Undos that a person has still to decide on."""
+        return [undo for undo in self._undos if undo.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)]
+
+    @property
+    def redo(self) -> str:
+        """The undo to undo, where something of this is undone now: its public id."""
+        return self.undone_by[-1].public_id if self.undone and self.undone_by else ""
+
+    @cached_property
+    def by_policy(self) -> Proposal | None:
+        """The part of its dream that a policy applied."""
+        if self.proposal.dream_id is None or self.proposal.by_policy:
+            return None
+        return Proposal.objects.filter(dream=self.proposal.dream_id, by_policy=True).first()
+
+    @cached_property
+    def second(self) -> review.Missing | None:
+        """What waits for a second person."""
+        return review.missing([self.proposal]).get(self.proposal.pk)
+
+    @cached_property
+    def nobody_else(self) -> bool:
+        """There is no second person."""
+        second = self.second
+        return second is not None and not people.reviewers().exclude(username__in=second.by).exists()
+
 
 def state(loaded: Loaded, files: Sequence[FileChange]) -> State:
     """Of these `files`, the others are not looked at on disk."""
     proposal = loaded.proposal
-    applied = [hunk for hunk in loaded.all_hunks if hunk.applied_in_id is not None]
     # What this proposal wrote itself is no change by somebody else.
-    written = {hunk.file_id for hunk in applied}
+    written = {hunk.file_id for hunk in _applied(loaded)}
     live = [] if proposal.closed_at is not None else [file for file in files if file.pk not in written]
     stale = changed_since(proposal, live, loaded.memories) if live else frozenset()
     interrupted = bool(stale) and proposal.state == Proposal.State.SUBMITTED and writing.interrupted(proposal)
-    # An undo that was undone itself is none.
-    redone = Q(state=Proposal.State.APPLIED, applications__undone_at__isnull=False)
-    second = review.missing([proposal]).get(proposal.pk)
-    undos = list(proposal.undone_by.exclude(redone).order_by("created_at"))
     return State(
-        proposal=proposal,
-        told=summaries.of_proposal(proposal).text,
-        standing=sum(hunk.undone_in_id is None for hunk in applied),
-        undone=sum(hunk.undone_in_id is not None for hunk in applied),
-        interrupted=interrupted,
+        loaded=loaded,
         stale=frozenset() if interrupted else stale,
         unconfirmed=frozenset(file.path for file in live if not file.rebase_confirmed),
         conflicts=tuple(file for file in live if file.conflict),
-        undone_by=tuple(undo for undo in undos if undo.state == Proposal.State.APPLIED),
-        undo_waits=tuple(
-            undo for undo in undos if undo.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)
-        ),
-        by_policy=_by_policy(proposal),
-        second=second,
-        nobody_else=second is not None and not people.reviewers().exclude(username__in=second.by).exists(),
+        interrupted=interrupted,
     )
 
 
-def _by_policy(proposal: Proposal) -> Proposal | None:
-    if proposal.dream_id is None or proposal.by_policy:
-        return None
-    return Proposal.objects.filter(dream=proposal.dream_id, by_policy=True).first()
+def _applied(loaded: Loaded) -> list[Hunk]:
+    return [hunk for hunk in loaded.all_hunks if hunk.applied_in_id is not None]
 
 
 def changed_since(

@@ -70,7 +70,7 @@ def submit(request: Request, public_id: str) -> HttpResponse:
     if request.POST.get("rest"):
         hunks = [hunk for one in loaded.free(loaded.decisions) for hunk in one.hunks]
         review.decide(loaded.proposal, hunks, Hunk.Verdict.APPROVED, reviewer(request))
-    elif all(one.is_open for one in loaded.decisions):
+    elif loaded.is_undecided:
         return refuse(request, loaded, "Nothing is decided yet. Approve or reject a change first.")
     return _write(request, loaded.proposal, rebased=False)
 
