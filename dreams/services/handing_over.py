@@ -22,6 +22,7 @@ from dreams.lib.files.text import plural
 from dreams.models import ModelRequest, NotesRequest, Project, Session, SessionNotes
 from dreams.services import forecast, pricing, project_lock, session_notes
 from dreams.services.hosts import cluster_name, host
+from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, paid, why_closed
 
 log = logging.getLogger(__name__)
@@ -87,7 +88,7 @@ def closed(session: Session, now: dt.datetime) -> str:
         project,
         everywhere,
         now,
-        ("engine", "budget"),
+        gates.OF_MODELS,
         engine="anthropic",
         spending=lambda: paid(project, config, now, estimate, "writing the notes"),
     )

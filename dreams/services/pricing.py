@@ -20,9 +20,9 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.tokens import PriceTable, Rate, same_model
 from dreams.engines.types import Allowance, Usage
+from dreams.lib.timestamps import day_start, month_start
 from dreams.models import DreamRun, DreamUsage, ModelRequest, Price, Project, SetAside
 from dreams.services import database
-from dreams.services.scheduling.gates import day_start, month_start
 
 MOST_PRICES = 2_000  # rows that somebody may have made: a bound of memory
 

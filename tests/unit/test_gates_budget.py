@@ -2,14 +2,12 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from dreams.lib.timestamps import next_day, next_month
+from dreams.lib.timestamps import day_start, month_start, next_day, next_month
 from dreams.services.scheduling.gates import (
     Facts,
     GateConfig,
     SpendingFact,
-    day_start,
     evaluate,
-    month_start,
 )
 from tests.world.cases import each
 

@@ -29,7 +29,7 @@ from dreams.services.review import ReviewRefused
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, paid, why_closed
 
-GATES = ("paused", "project", "memory", "mode", "engine", "budget")
+GATES = gates.SWITCHES + gates.OF_MODELS
 log = logging.getLogger(__name__)
 
 #: Folders of projects without a session for longer are looked at by discovery only.

@@ -1,8 +1,8 @@
 """When a project dreams next: what all its closed gates wait for, in one sentence, and how many sessions are new to it.
 
 Pages ask for many projects at once, from rows alone: the stored judgement of a project names only its first closed
-gate, as the scheduler stops there. The gates are judged by the very rules of `dreams.services.scheduling.gates`; those that need more than
-rows (inputs, engine, budget, lock) are taken as they were last judged.
+gate, as the scheduler stops there. The gates are judged by the very rules of `dreams.services.scheduling.gates`; those that are
+`costly` there are taken as they were last judged.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from dreams.services.scheduling.gates.facts import ENOUGH, Tally
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 _AS_JUDGED = tuple(gate.name for gate in gates.GATES.values() if gate.costly)
 _FROM_ROWS = tuple(gate.name for gate in gates.GATES.values() if not gate.costly)
-# Only a person or the agent opens these.
-_SWITCHES = ("paused", "project", "memory", "mode")
 _BY_SESSIONS = tuple(gate.name for gate in gates.GATES.values() if gate.by_sessions)
 _BEFORE_SESSIONS = tuple(name for name in _FROM_ROWS if name not in _BY_SESSIONS)
 
@@ -68,7 +66,7 @@ class NextDream:
     @property
     def is_off(self) -> bool:
         """No dream starts by itself here until somebody changes that: also none that failed is tried again."""
-        return any(one.name in _SWITCHES for one in self.closed)
+        return any(one.name in gates.SWITCHES for one in self.closed)
 
     def sentence(self, now: dt.datetime) -> str:
         """What it waits for, or that it waits for nothing. A moment that is `opens_at` is not told again."""
@@ -118,7 +116,7 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
 
 def why_off(project: Project, now: dt.datetime) -> str:
     """Why no dream starts by itself in a project, as of its switches; "" where nobody switched it off."""
-    return why_closed(project, Everywhere.load(), now, _SWITCHES)
+    return why_closed(project, Everywhere.load(), now, gates.SWITCHES)
 
 
 def _waits_for_somebody(project: Project, everywhere: Everywhere, now: dt.datetime) -> bool:

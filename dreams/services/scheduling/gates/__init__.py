@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from dreams.lib.timestamps import day_start, month_start
 from dreams.services.scheduling.gates import rules
 from dreams.services.scheduling.gates.facts import (
     LIVE_GRACE,
@@ -36,6 +35,8 @@ __all__ = [
     "CLOSED_BY_CLOCK",
     "GATES",
     "LIVE_GRACE",
+    "OF_MODELS",
+    "SWITCHES",
     "EngineFact",
     "Facts",
     "Gate",
@@ -46,7 +47,6 @@ __all__ = [
     "SessionFact",
     "SpendingFact",
     "Switch",
-    "day_start",
     "detect_mode",
     "evaluate",
     "fingerprint",
@@ -54,7 +54,6 @@ __all__ = [
     "is_live",
     "is_open",
     "is_recent",
-    "month_start",
     "past",
     "title",
 ]
@@ -72,26 +71,32 @@ class Gate:
     forceable: bool = False
     #: New sessions open it, and nothing else does.
     by_sessions: bool = False
+    #: Only a person or the agent opens it.
+    is_switch: bool = False
+    #: Asked also where a model is asked outside of a dream.
+    of_models: bool = False
     #: Needs more than rows: lists of projects show it as it was last judged.
     costly: bool = False
 
 
 #: Every gate there is, in the order in which they are asked: the one list of them.
 _GATES = (
-    Gate("paused", rules.paused, "Everywhere", "pause"),
-    Gate("project", rules.project, "Project", "folder"),
+    Gate("paused", rules.paused, "Everywhere", "pause", is_switch=True),
+    Gate("project", rules.project, "Project", "folder", is_switch=True),
     Gate("review", rules.review, "Review", "inbox", forceable=True),
-    Gate("memory", rules.memory, "Auto memory", "memory"),
-    Gate("mode", rules.mode, "Agent’s mode", "agent"),
+    Gate("memory", rules.memory, "Auto memory", "memory", is_switch=True),
+    Gate("mode", rules.mode, "Agent’s mode", "agent", is_switch=True),
     Gate("time", rules.time, "Time", "clock", forceable=True),
     Gate("throttle", rules.throttle, "Check interval", "eye", forceable=True),
     Gate("sessions", rules.sessions, "Sessions", "session", forceable=True, by_sessions=True),
     Gate("inputs", rules.inputs, "Changes", "plus", forceable=True, by_sessions=True, costly=True),
-    Gate("engine", rules.engine, "Engine", "gear", costly=True),
-    Gate("budget", rules.budget, "Budget", "coins", costly=True),
+    Gate("engine", rules.engine, "Engine", "gear", of_models=True, costly=True),
+    Gate("budget", rules.budget, "Budget", "coins", of_models=True, costly=True),
     Gate("lock", rules.lock, "Lock", "key", costly=True),
 )
 GATES: Mapping[str, Gate] = {gate.name: gate for gate in _GATES}
+SWITCHES = tuple(gate.name for gate in _GATES if gate.is_switch)
+OF_MODELS = tuple(gate.name for gate in _GATES if gate.of_models)
 
 
 def title(name: object) -> str:

@@ -99,7 +99,7 @@ class SpendingFact:
     """US dollars: what the next dream, or what else `what` names, is expected to cost, and what was spent in the
     running day and month.
 
-    Days and months are those of `dreams.services.scheduling.gates.day_start` and `month_start`. The rules engine is `free`.
+    Days and months are those of `dreams.lib.timestamps.day_start` and `month_start`. The rules engine is `free`.
     """
 
     free: bool = True
