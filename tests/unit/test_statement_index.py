@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.prose.comparing import compare
-from dreams.lib.prose.statement_index import StatementIndex, places_of, statements_of
+from dreams.lib.prose.statement_index import StatementIndex, statements_of
+from dreams.lib.prose.statement_pairs import places_of
 from dreams.lib.prose.values import read
 from tests.world.cases import each
 from tests.world.strategies import tries

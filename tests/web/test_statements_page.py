@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from dreams.lib.prose.statement_index import StatementIndex
 from dreams.models import Project
 from dreams.services.questions import answering
 from dreams.web.pages import statements
@@ -59,7 +60,8 @@ def test_a_value_is_found_wherever_it_is_said(browser: Client, project: Project)
 
 def test_a_value_that_is_read_in_two_ways_is_named_once() -> None:
     line = "The ticket number stands at the end, as in `Refuse negative amounts (ORD-412)`.\n"
-    found = statements.compare({"one.md": line, "two.md": f"Write it short.\n{line}"}).named
+    files = {"one.md": line, "two.md": f"Write it short.\n{line}"}
+    found = statements.compare(StatementIndex(files)).named
     assert [(one.value, one.places) for one in found] == [("Refuse negative amounts (ORD-412)", 2)]
 
 

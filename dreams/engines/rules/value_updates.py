@@ -29,7 +29,8 @@ from dreams.lib.prose.exchanges import (
     things,
     words_of,
 )
-from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.statement_index import StatementIndex
+from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.values import read
 
 MOST_SHORT = 16  # words of a statement that a typed one may replace as a whole

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import chain, combinations, starmap
 
 from dreams.lib.prose.comparing import TELLING, compare, of_one_sort
-from dreams.lib.prose.statement_index import FORM, Statement, StatementIndex, places_apart
+from dreams.lib.prose.statement_index import StatementIndex
+from dreams.lib.prose.statement_pairs import FORM, Statement, places_apart
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import Value, read
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import re2
 
@@ -30,8 +30,11 @@ _TOKEN = re2.compile(
     r"|(?P<word>[\pL\d_]+(?:[-_.:'’/][\pL\d_]+)*(?:\(\))?)"
 )
 _KINDS = ("", *sorted(_TOKEN.groupindex, key=_TOKEN.groupindex.__getitem__))
-# Inline code, or one word of letters between blanks: most words are found so, and what is left by RE2, which is slower to ask.
-_PLAIN = re.compile(r"`[^`\n]{1,400}`|(?<![^ \n])[A-Za-z]+(?=[,.;:!?)]*(?:[ \n]|\Z))")
+# Inline code, or one word or bare number between blanks: most tokens are found so, and what is left by RE2, which is slower to ask.
+_PLAIN = re.compile(
+    r"`[^`\n]{1,400}`|(?<![^ \n])(?:[A-Za-z]+(?:[-_][A-Za-z0-9]+)*(?=[,.;:!?)]*(?:[ \n]|\Z))"
+    r"|[0-9]+(?=[,.;:!?)]+(?:[ \n]|\Z)|[ \n](?!%)|\Z))"
+)
 _ENDERS, _BETWEEN = tuple(".!?:;"), " \n,.;:!?)"
 # Where a link leads is nothing that is said.
 _TARGET = re.compile(r"(?<=\])\([^()\s]{1,300}\)|\[\[[^\]\n]{1,200}\]\]")
@@ -83,9 +86,13 @@ class Reading:
     environments: frozenset[str]
     denials: int
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """Its words and values, by which it is found."""
+        return self.anchors.union(self.terms)
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+
+class _Token(NamedTuple):
     kind: str
     text: str
     start: int
@@ -106,7 +113,7 @@ def read(text: str) -> Reading:
     place = 0
     while place < len(found):
         token = found[place]
-        run = _name_at(found, place)
+        run = _name_at(found, place) if token.text[0].isupper() else 0
         if run:
             last = found[place + run - 1]
             key = " ".join(
@@ -131,10 +138,10 @@ def read(text: str) -> Reading:
                     _add(terms, word, _PARTS_WEIGH)
             environments |= _environments(_INNER.findall(token.text))
         else:
-            low = _bare(token.text)
-            denials += low in lexicon.NEGATIONS or low.endswith("n't")
-            environments |= _environments([low])
-            _add(terms, *_weighed(low))
+            word, weight, places, denies = _weighed(token.text)
+            denials += denies
+            environments |= places
+            _add(terms, word, weight)
         place += 1
     said = {word: weight for word, weight in terms.items() if weight}
     anchors = frozenset(value.key for value in values)
@@ -179,15 +186,17 @@ def _is_light(word: str) -> bool:
 
 
 @functools.lru_cache(maxsize=20_000)
-def _weighed(low: str) -> tuple[str, float]:
-    if low in lexicon.FILLER or low in lexicon.NEGATIONS or low.endswith("n't"):
-        return low, 0.0
+def _weighed(text: str) -> tuple[str, float, set[str], bool]:
+    """A plain word as it is compared, its weight, the environments that it names, and whether it denies."""
+    low = _bare(text)
+    places, denies = _environments([low]), low in lexicon.NEGATIONS or low.endswith("n't")
+    if denies or low in lexicon.FILLER:
+        return low, 0.0, places, denies
     if low in lexicon.NUMBER_WORDS:
-        return lexicon.NUMBER_WORDS[low], _NAME
+        return lexicon.NUMBER_WORDS[low], _NAME, places, False
     word = canonical(low)
-    if _is_light(word):
-        return word, 0.25
-    return word, 0.6 if word in lexicon.EVERYDAY else 1.0
+    weight = 0.25 if _is_light(word) else 0.6 if word in lexicon.EVERYDAY else 1.0
+    return word, weight, places, False
 
 
 def _environments(words: Iterator[str] | list[str]) -> set[str]:
@@ -198,7 +207,10 @@ def _tokens(text: str) -> Iterator[_Token]:
     before = 0
     for kind, start, end in _spans(text):
         between = text[before:start].rstrip(" *_")
-        opens = not before or between.rstrip(" *_\"'”’)")[-1:] in _ENDERS or "\n" in text[before:start]
+        opens = not before or (
+            text[before:start] != " "
+            and (between.rstrip(" *_\"'”’)")[-1:] in _ENDERS or "\n" in text[before:start])
+        )
         before, held = end, text[start:end]
         if kind == "path" and held.endswith((".", ":")):
             held = held[:-1]
@@ -214,9 +226,13 @@ def _spans(text: str) -> Iterator[tuple[str, int, int]]:
     for plain in _PLAIN.finditer(text):
         start, end = plain.span()
         yield from _between(text, place, start)
-        yield ("code" if text[start] == "`" else "word"), start, end
+        yield _kind_of_plain(text[start]), start, end
         place = end
     yield from _between(text, place, len(text))
+
+
+def _kind_of_plain(first: str) -> str:
+    return "code" if first == "`" else "number" if first.isdigit() else "word"
 
 
 def _between(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:

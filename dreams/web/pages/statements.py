@@ -18,7 +18,8 @@ from django.db.models import F
 
 from dreams.lib import diff
 from dreams.lib.files import text
-from dreams.lib.prose.statement_index import Pair, Statement, StatementIndex, places_of
+from dreams.lib.prose.statement_index import StatementIndex
+from dreams.lib.prose.statement_pairs import Pair, Statement, places_of
 from dreams.lib.secrets.masking import Mask
 from dreams.lib.source_digest import source_digest
 from dreams.models import Memory, Project
@@ -29,6 +30,8 @@ KEPT_SECONDS: Final = 24 * 3600
 MOST_BYTES: Final = 200_000
 #: So much is compared while a page is made; more is asked for once the page is there.
 AT_ONCE: Final = 30_000
+#: Projects whose statements a process keeps, so that after a change only what it touches is compared: a few MB each.
+MOST_INDEXES: Final = 4
 MOST_GROUPS: Final = 30
 MOST_VALUES: Final = 15
 MOST_PLACES: Final = 40
@@ -37,6 +40,9 @@ LEAST_RELATED: Final = 0.25
 SHORTEST_VALUE: Final = 4
 #: Values that are the name of something; a number or a day by itself is in many places by chance.
 NAMING: Final = frozenset({"code", "address", "path", "identifier"})
+
+
+_indexes: dict[int, StatementIndex] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +120,7 @@ def is_quick(project: Project) -> bool:
 
 def page(project: Project, asked: str = "") -> Page:
     files, of_files = _chosen(project)
-    found = _compared(files)
+    found = _compared(project, files)
     pks = _pks(project)
     mask = Mask.of(place.text for place in found.places)
     said = _said_where(found, asked)
@@ -133,7 +139,7 @@ def page(project: Project, asked: str = "") -> Page:
 def related(memory: Memory) -> tuple[Related, ...]:
     """The memories that share the most with this one."""
     files, _ = _chosen(memory.project)
-    found = _compared(files).related.get(memory.path, ())
+    found = _compared(memory.project, files).related.get(memory.path, ())
     rows = memory.project.memories.filter(path__in=[one.path for one in found], gone_at__isnull=True)
     known = {row.path: row for row in rows}
     mask = Mask.of(one.why for one in found)
@@ -194,18 +200,23 @@ def _key(files: Mapping[str, str]) -> str:
     return f"memoryweb:statements:{digest.hexdigest()}"
 
 
-def _compared(files: Mapping[str, str]) -> Compared:
+def _compared(project: Project, files: Mapping[str, str]) -> Compared:
     key = _key(files)
     found: Compared | None = cache.get(key)
     if found is None:
-        found = compare(files)
+        # Taken out while it is at work, so that no two threads ever change one.
+        index = _indexes.pop(project.pk, None) or StatementIndex({})
+        index.update(files)
+        found = compare(index)
+        _indexes[project.pk] = index
+        for oldest in list(_indexes)[:-MOST_INDEXES]:
+            _indexes.pop(oldest, None)
         cache.set(key, found, KEPT_SECONDS)
     return found
 
 
-def compare(files: Mapping[str, str]) -> Compared:
+def compare(index: StatementIndex) -> Compared:
     """Pure: nothing is kept."""
-    index = StatementIndex(files)
     having: defaultdict[str, list[int]] = defaultdict(list)
     for number, statement in enumerate(index.statements):
         for value in statement.reading.anchors:
@@ -214,7 +225,7 @@ def compare(files: Mapping[str, str]) -> Compared:
     return Compared(
         duplicates=tuple(Group(_places(places_of(group)), group[0].found.rule) for group in duplicates),
         two_values=tuple(_two_values(pair) for pair in index.two_values()[:MOST_GROUPS]),
-        named=_named(index, {PurePosixPath(path.lower()).stem for path in files}),
+        named=_named(index, {PurePosixPath(path.lower()).stem for path in index.paths}),
         places=_places(index.statements),
         having={value: tuple(numbers) for value, numbers in having.items()},
         related=_related(index),

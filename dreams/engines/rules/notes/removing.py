@@ -16,7 +16,7 @@ from dreams.lib import memdir
 from dreams.lib.files import text as texts
 from dreams.lib.files.text import one_line
 from dreams.lib.prose.comparing import says_more
-from dreams.lib.prose.statement_index import Statement
+from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.values import Value
 
 LONGEST_SUMMARY = 160  # characters of a sentence that is put in the place of a summary

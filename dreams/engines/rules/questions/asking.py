@@ -17,7 +17,7 @@ from dreams.engines.trial_workspace import TrialWorkspace
 from dreams.engines.types import Citation, Edit, Job, Option, Place, Question, Reporter
 from dreams.lib import memdir
 from dreams.lib.files.workspace import Workspace
-from dreams.lib.prose.statement_index import Statement
+from dreams.lib.prose.statement_pairs import Statement
 
 
 class Draftsman:

@@ -23,7 +23,7 @@ from dreams.engines.rules.steps.index import Names, base_of, dead_links
 from dreams.engines.types import Citation, Fate, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line, plural, quoted
-from dreams.lib.prose.statement_index import Statement
+from dreams.lib.prose.statement_pairs import Statement
 
 MOST_LINKS = 12  # of one question
 OUT_OF_DATE, DEAD_LINKS = 0.65, 0.15  # how useful an answer is, chosen: a dead link misleads nobody

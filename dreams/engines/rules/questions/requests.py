@@ -18,7 +18,8 @@ from dreams.engines.rules.user_statements.speech import typed_lines
 from dreams.engines.types import Citation, Option, Place, Question
 from dreams.lib.files.text import plural, quoted
 from dreams.lib.prose.pieces import keys_of
-from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.statement_index import StatementIndex
+from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import read
 

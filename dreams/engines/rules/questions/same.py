@@ -19,7 +19,8 @@ from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, quoted
 from dreams.lib.prose.comparing import MOST_NEW, says_more
 from dreams.lib.prose.exchanges import told_twice
-from dreams.lib.prose.statement_index import FEW, Statement, StatementIndex, places_of
+from dreams.lib.prose.statement_index import FEW, StatementIndex
+from dreams.lib.prose.statement_pairs import Statement, places_of
 from dreams.lib.prose.values import read
 
 LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much

@@ -27,7 +27,8 @@ from dreams.lib.prose.exchanges import (
     is_in_a_title,
     things,
 )
-from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.statement_index import StatementIndex
+from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.values import Value, capitalises_nouns, is_noun, read
 
 TOLD = 0.85  # how useful an answer is, chosen: a person said the new value

@@ -20,7 +20,8 @@ from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose import comparing, lexicon
 from dreams.lib.prose.pieces import ROLES, WEAK, keys_of, pieces
-from dreams.lib.prose.statement_index import Statement, StatementIndex
+from dreams.lib.prose.statement_index import StatementIndex
+from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.values import read
 
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words

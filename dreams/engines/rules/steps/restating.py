@@ -25,7 +25,8 @@ from dreams.lib.files.text import quoted
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import compare, normalised
 from dreams.lib.prose.pieces import WEAK, Piece, keys_of, pieces
-from dreams.lib.prose.statement_index import Statement, statements_of
+from dreams.lib.prose.statement_index import statements_of
+from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.statements import statement
 
 MOST_COMPARED = 200  # statements, a bound of time; chosen
