@@ -119,6 +119,9 @@ class DreamRun(models.Model):
             models.Index(fields=["-created_at", "-id"], name="dream_by_creation"),
             models.Index(fields=["-ended_at", "-id"], name="dream_by_end"),
             models.Index(fields=["started_at"], name="dream_by_start"),
+            models.Index(
+                fields=["-ended_at"], name="dream_untold", condition=models.Q(notified_at__isnull=True)
+            ),
         ]
         constraints = [
             # The last fence against two dreams of one project: a second claim fails in the database.

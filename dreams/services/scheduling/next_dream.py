@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from typing import Any
 
-from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import CharField, Count, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast, Coalesce
 
 from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.lib.timestamps import from_ns, to_ns
 from dreams.models import GateEvaluation, Project, Session
-from dreams.services import discovery, hosts
+from dreams.services import discovery, hosts, project_marks
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, why_closed
 from dreams.services.scheduling.gates.facts import ENOUGH, Tally
@@ -28,7 +30,6 @@ _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 _AS_JUDGED = tuple(gate.name for gate in gates.GATES.values() if gate.costly)
 _FROM_ROWS = tuple(gate.name for gate in gates.GATES.values() if not gate.costly)
 _BY_SESSIONS = tuple(gate.name for gate in gates.GATES.values() if gate.by_sessions)
-_BEFORE_SESSIONS = tuple(name for name in _FROM_ROWS if name not in _BY_SESSIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +84,14 @@ class NextDream:
 
 
 def look(
-    projects: Sequence[Project], now: dt.datetime, everywhere: Everywhere | None = None
+    projects: Sequence[Project],
+    now: dt.datetime,
+    everywhere: Everywhere | None = None,
+    tallies: Mapping[int, Tally] | None = None,
 ) -> dict[int, NextDream]:
     """Project (its pk) → its next dream. A fixed number of queries, however many there are."""
     everywhere = everywhere or Everywhere.load()
-    tallies = new_sessions(projects, now)
+    tallies = tallies or new_sessions(projects, now)
     judged = {
         row.project_id: row
         for row in latest_gates(Project.objects.filter(pk__in=[project.pk for project in projects]))
@@ -102,13 +106,14 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
     """Projects, of one host or of all, that dream without a person: first those that wait for the clock alone, then those
     that need sessions."""
     everywhere = Everywhere.load()
-    rows = Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {}))
-    # To count the new sessions of all projects takes longer than everything else here.
-    projects = {row.pk: row for row in rows if not _waits_for_somebody(row, everywhere, now)}
+    rows = list(Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {})))
+    tallies = new_sessions(rows, now)
+    # Judging all projects takes longer than everything else here: where nothing is new, no dream is near.
+    projects = {row.pk: row for row in rows if tallies[row.pk].plain + tallies[row.pk].corrected}
     found = [
         (projects[pk], one)
-        for pk, one in look(list(projects.values()), now, everywhere).items()
-        if one.closed and not one.blocking and (one.new_sessions or not one.missing)
+        for pk, one in look(list(projects.values()), now, everywhere, tallies).items()
+        if one.closed and not one.blocking
     ]
     late = dt.datetime.max.replace(tzinfo=dt.UTC)
     return sorted(found, key=lambda pair: (pair[1].opens_at or late, pair[1].missing, pair[0].pk))[:most]
@@ -117,12 +122,6 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
 def why_off(project: Project, now: dt.datetime) -> str:
     """Why no dream starts by itself in a project, as of its switches; "" where nobody switched it off."""
     return why_closed(project, Everywhere.load(), now, gates.SWITCHES)
-
-
-def _waits_for_somebody(project: Project, everywhere: Everywhere, now: dt.datetime) -> bool:
-    """Whether a gate is closed that neither the clock nor sessions open, as far as rows tell without its sessions."""
-    results = _judged(project, everywhere, Tally(0, 0, 0, 0, weight=1), now, _BEFORE_SESSIONS)
-    return any(not one.passed and one.opens_at is None and not one.is_pause for one in results)
 
 
 def _next(
@@ -170,15 +169,78 @@ def _as_judged(row: GateEvaluation | None, now: dt.datetime) -> list[gates.GateR
     return found
 
 
-def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tally]:
-    """Project (its pk) → its sessions that are new to the next dream, as the sessions gate counts them. One query.
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The sessions of a project as they were counted beside `mark`, for a last dream at `last`; `newest` is the last one's."""
 
-    Touched since the last dream or given back; forks of one session are one; those that run are not ready yet.
+    mark: int
+    last: dt.datetime | None
+    newest: dt.datetime | None
+    tally: Tally
+
+    def is_settled(self, now: dt.datetime) -> bool:
+        """Whether time alone changes nothing: none of them may be running, and no moment is still to come."""
+        begun = self.last is None or self.last <= now
+        return begun and (self.newest is None or self.newest < now - gates.LIVE_GRACE)
+
+
+#: What this process counted last, by project.
+_counted: dict[int, _Counted] = {}
+
+
+def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tally]:
+    """Project (its pk) → its sessions that are new to the next dream, as the sessions gate counts them.
+
+    Touched since the last dream or given back; forks of one session are one; those that run are not ready yet. At most three
+    queries: of projects where nothing changed since they were counted, they are not counted again.
     """
+    live = running(projects)
+    if not project_marks.has_marks():
+        return {pk: one.tally for pk, one in _count(projects, live, now, {}).items()}
+    marks = project_marks.marks(project_marks.Kind.SESSIONS)
+    busy = (
+        set(Session.objects.filter(session_id__in=live).values_list("project_id", flat=True))
+        if live
+        else set()
+    )
+    kept = {
+        project.pk: one
+        for project in projects
+        if (one := _counted.get(project.pk))
+        and project.pk not in busy
+        and (one.mark, one.last) == (marks.get(project.pk, 0), project.last_consolidated_at)
+        and one.is_settled(now)
+    }
+    found = _count([project for project in projects if project.pk not in kept], live, now, marks)
+    _counted.update((pk, one) for pk, one in found.items() if pk not in busy and one.is_settled(now))
+    return {project.pk: (kept.get(project.pk) or found[project.pk]).tally for project in projects}
+
+
+def _count(
+    projects: Sequence[Project], live: AbstractSet[str], now: dt.datetime, marks: Mapping[int, int]
+) -> dict[int, _Counted]:
+    rows = _per_project(projects, live, now) if projects else []
+    counted = {
+        row["project"]: (
+            row["newest"],
+            Tally(row["roots"] - row["corrected"], row["corrected"], row["live"], row["own_ones"], weight=1),
+        )
+        for row in rows
+    }
+    none = (None, Tally(0, 0, 0, 0, weight=1))
+    return {
+        project.pk: _Counted(
+            marks.get(project.pk, 0), project.last_consolidated_at, *counted.get(project.pk, none)
+        )
+        for project in projects
+    }
+
+
+def _per_project(projects: Sequence[Project], live: AbstractSet[str], now: dt.datetime) -> Iterable[Any]:
     root = Coalesce(Cast("root_key", CharField()), "session_id")
     just_now = (now - gates.LIVE_GRACE, now + gates.LIVE_GRACE)
-    live = Q(touched_at__range=just_now) | Q(session_id__in=running(projects))
-    ready = Q(own=False) & ~live
+    runs = Q(touched_at__range=just_now) | Q(session_id__in=live)
+    ready = Q(own=False) & ~runs
     since = (
         Q(given_back_at__isnull=False)
         | Q(project__last_consolidated_at__isnull=True)
@@ -186,23 +248,17 @@ def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tal
         | Q(touched_at__gt=F("project__last_consolidated_at"))
     )
     rows = Session.objects.filter(since, project__in=[p.pk for p in projects], gone_at__isnull=True)
-    counted = (
+    return (
         rows.order_by()
         .values("project")
         .annotate(
             roots=Count(root, filter=ready, distinct=True),
             corrected=Count(root, filter=ready & Q(corrections__gt=0), distinct=True),
-            live=Count("pk", filter=live & Q(own=False)),
+            live=Count("pk", filter=runs & Q(own=False)),
             own_ones=Count("pk", filter=Q(own=True)),
+            newest=Max("touched_at"),
         )
     )
-    found = {
-        row["project"]: Tally(
-            row["roots"] - row["corrected"], row["corrected"], row["live"], row["own_ones"], weight=1
-        )
-        for row in counted
-    }
-    return {project.pk: found.get(project.pk, Tally(0, 0, 0, 0, weight=1)) for project in projects}
 
 
 def running(projects: Sequence[Project]) -> set[str]:

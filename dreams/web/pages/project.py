@@ -31,6 +31,7 @@ from dreams.services import daily_logs, hosts, session_notes
 from dreams.services.inbox.waiting import counted
 from dreams.services.memories import instructions
 from dreams.services.prepared import prepared
+from dreams.services.project_marks import Kind, kept
 from dreams.services.scheduling import gate_inputs, gates, next_dream, scheduler
 from dreams.services.scheduling.next_dream import NextDream, without_distance
 from dreams.web.pages.projects import ACTIVE, WAITING
@@ -257,8 +258,12 @@ def head(project: Project) -> Head:
 
 def counts(project: Project) -> Counts:
     """For a page beside the project's own; three queries."""
-    memories = next(iter(_ask_memories(project.pk)), (0, 0, 0, 0))
-    sessions = next(iter(_ask_sessions(project.pk)), (0, 0))
+    memories = kept(
+        Kind.MEMORIES, project.pk, "counts", lambda: next(iter(_ask_memories(project.pk)), (0, 0, 0, 0))
+    )
+    sessions = kept(
+        Kind.SESSIONS, project.pk, "counts", lambda: next(iter(_ask_sessions(project.pk)), (0, 0))
+    )
     [others] = _ask_waiting(project.pk)
     return Counts(*memories, *sessions, *others)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
 from django.db.models.functions import Coalesce
@@ -22,6 +23,7 @@ from dreams.models import (
     Version,
 )
 from dreams.services.memories import time_travel
+from dreams.services.project_marks import Kind, kept
 from dreams.services.proposals import decisions, summaries
 from dreams.services.proposals.summaries import Summary
 from dreams.services.scheduling import gates
@@ -38,24 +40,27 @@ MOST_VERSIONS = 50_000
 
 
 def pictures(project: Project, now: dt.datetime) -> list[Picture]:
-    """Three queries, whatever the project's size."""
+    """Three queries, whatever the project's size, and none where nothing of that changed since this process asked them."""
+    shape = (str(timezone.get_current_timezone()), _day(now))
+    return [
+        kept(Kind.SESSIONS, project.pk, ("by day", *shape), lambda: _sessions_picture(project, now)),
+        kept(Kind.MEMORIES, project.pk, ("growth", *shape), lambda: _growth_picture(project, now)),
+    ]
+
+
+def _sessions_picture(project: Project, now: dt.datetime) -> Picture:
     here, gone = _sessions(project, now)
+    none = f"No session in the last {WEEKS} weeks."
+    return by_day("sessions-by-day", "Sessions by day", here, _day(now), none, gone)
+
+
+def _growth_picture(project: Project, now: dt.datetime) -> Picture:
     days, files, sizes = _growth(project, now)
     measures = (
         Measure("Size", sizes, size, short_size),
         Measure("Files", files, lambda count: plural(round(count), "file"), whole),
     )
-    return [
-        by_day(
-            "sessions-by-day",
-            "Sessions by day",
-            here,
-            _day(now),
-            f"No session in the last {WEEKS} weeks.",
-            gone,
-        ),
-        over_time("growth", "Memory growth", days, measures, "No memory has been seen yet."),
-    ]
+    return over_time("growth", "Memory growth", days, measures, "No memory has been seen yet.")
 
 
 def _sessions(project: Project, now: dt.datetime) -> tuple[dict[dt.date, int], dict[dt.date, int]]:
@@ -144,6 +149,7 @@ KINDS = {
     "outside": "Edits outside",
 }
 MOST_NAMES = 3
+MOST_AT_ONCE = 1_000  # files that one look found changed are counted up to here
 MOST_PEOPLE = 100
 # Things of one moment stay on one page; more of them at once than this do not happen.
 MOST_TIES = 30
@@ -177,6 +183,14 @@ class Timeline:
     any_ever: bool
 
 
+class _Found(NamedTuple):
+    """A row of a source, and when it happened; what it tells is read of those alone that are shown."""
+
+    at: dt.datetime
+    source: str
+    row: Any
+
+
 # A write is in the rows a moment after it is on disk; the directory "after it" is that of then.
 _SETTLED = dt.timedelta(seconds=2)
 
@@ -185,13 +199,11 @@ def timeline(
     project: Project, wanted: Filter = EVERYTHING, before: str = "", size: int = PAGE_SIZE
 ) -> Timeline:
     until = _moment(before)
-    found = sorted(
-        _entries(project, wanted, until, size + MOST_TIES), key=lambda entry: entry.at, reverse=True
-    )
+    found = sorted(_found(project, wanted, until, size + MOST_TIES), key=lambda one: one.at, reverse=True)
     shown = _with_ties(found, size)
     more = len(found) > len(shown)
     return Timeline(
-        entries=shown,
+        entries=_told(shown),
         older=shown[-1].at.astimezone(dt.UTC).isoformat() if more and shown else "",
         is_first=until is None,
         any_ever=bool(found) or until is not None or wanted.is_on,
@@ -206,7 +218,7 @@ def _moment(text: str) -> dt.datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=dt.UTC)
 
 
-def _with_ties(found: Sequence[Entry], size: int) -> list[Entry]:
+def _with_ties(found: Sequence[_Found], size: int) -> list[_Found]:
     """A page never ends between two things of one moment, as the next begins strictly before it."""
     shown = list(found[:size])
     shown += [entry for entry in found[size:] if shown and entry.at == shown[-1].at]
@@ -223,18 +235,36 @@ def people(project: Project) -> list[tuple[str, str]]:
     return [*((name, name) for name in names), *WORDS.items()]
 
 
-def _entries(project: Project, wanted: Filter, until: dt.datetime | None, size: int) -> Iterator[Entry]:
+def _found(project: Project, wanted: Filter, until: dt.datetime | None, size: int) -> Iterator[_Found]:
     until = until or timezone.now() + dt.timedelta(days=1)
-    sources: dict[str, Callable[[Project, str, dt.datetime, int], Iterator[Entry]]] = {
-        "gates": _gates,
-        "dreams": _dreams,
-        "reviews": _reviews,
-        "writes": _writes,
-        "outside": _outside,
-    }
-    for name, source in sources.items():
+    for name, (find, _) in _sources().items():
         if wanted.kind in ("", name):
-            yield from source(project, wanted.who, until, size)
+            yield from (_Found(at, name, row) for at, row in find(project, wanted.who, until, size))
+
+
+def _told(shown: Sequence[_Found]) -> list[Entry]:
+    """As entries, each at the place of its row."""
+    told: dict[int, Entry] = {}
+    for name, (_, tell) in _sources().items():
+        mine = [place for place, one in enumerate(shown) if one.source == name]
+        if mine:
+            told.update(zip(mine, tell([shown[place].row for place in mine]), strict=True))
+    return [told[place] for place in range(len(shown))]
+
+
+_Rows = Iterable[tuple[dt.datetime, Any]]
+_Source = tuple[Callable[[Project, str, dt.datetime, int], _Rows], Callable[[list[Any]], Iterable[Entry]]]
+
+
+def _sources() -> Mapping[str, _Source]:
+    """How the newest of each kind are found, and how some of them are told."""
+    return {
+        "gates": (_gates, lambda rows: map(_gate, rows)),
+        "dreams": (_dreams, _dreams_told),
+        "reviews": (_reviews, _reviews_told),
+        "writes": (_writes, _writes_told),
+        "outside": (_outside, _outside_told),
+    }
 
 
 def _by(field: str, who: str) -> Q:
@@ -244,29 +274,33 @@ def _by(field: str, who: str) -> Q:
     return Q(**{field: "" if who == SYSTEM else who}) if who else Q()
 
 
-def _gates(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
-    if who not in ("", SYSTEM):
-        return
-    for row in GateEvaluation.objects.filter(project=project, at__lt=until).order_by("-at", "-pk")[:size]:
-        if row.open:
-            yield Entry(row.at, "gates", "gate-open", "ok", "All gates opened")
-            continue
-        closed: dict[str, object] = next((gate for gate in row.results if not gate.get("passed")), {})
-        name = gates.title(closed.get("name"))
-        reason = as_stored(str(closed.get("reason", "")))
-        yield Entry(row.at, "gates", "gate-closed", "", f"{name} closed", reason=reason)
+def _gates(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
+    rows = GateEvaluation.objects.filter(project=project, at__lt=until).order_by("-at", "-pk")
+    return [(row.at, row) for row in rows[:size]] if who in ("", SYSTEM) else []
 
 
-def _dreams(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
+def _gate(row: GateEvaluation) -> Entry:
+    if row.open:
+        return Entry(row.at, "gates", "gate-open", "ok", "All gates opened")
+    closed: dict[str, object] = next((gate for gate in row.results if not gate.get("passed")), {})
+    name = gates.title(closed.get("name"))
+    reason = as_stored(str(closed.get("reason", "")))
+    return Entry(row.at, "gates", "gate-closed", "", f"{name} closed", reason=reason)
+
+
+def _dreams(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
     ended = Q(ended_at__lt=until)
     begun = Q(ended_at__isnull=True, created_at__lt=until)
     rows = DreamRun.objects.filter(_by("requested_by", who), project=project).filter(ended | begun)
     found = list(rows.filter(ended_at__isnull=True)) + list(
         rows.filter(ended_at__isnull=False).order_by("-ended_at")[:size]
     )
-    told = summaries.of_dreams(found)
-    for row in found:
-        yield _dream(row, told[row.pk])
+    return [(row.ended_at or row.created_at, row) for row in found]
+
+
+def _dreams_told(rows: list[DreamRun]) -> Iterator[Entry]:
+    told = summaries.of_dreams(rows)
+    return (_dream(row, told[row.pk]) for row in rows)
 
 
 def _dream(row: DreamRun, told: Summary) -> Entry:
@@ -282,13 +316,16 @@ def _dream(row: DreamRun, told: Summary) -> Entry:
     return Entry(at, "dreams", icon, tone, what, row.requested_by, row.error, dream=row.public_id)
 
 
-def _reviews(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
+def _reviews(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
     rows = Proposal.objects.filter(
         _by("submitted_by", who), project=project, origin=Proposal.Origin.DREAM, submitted_at__lt=until
     )
-    found = list(rows.order_by("-submitted_at")[:size])
-    counts = decisions.counts([row.pk for row in found])
-    for row in found:
+    return [(row.submitted_at or until, row) for row in rows.order_by("-submitted_at")[:size]]
+
+
+def _reviews_told(rows: list[Proposal]) -> Iterator[Entry]:
+    counts = decisions.counts([row.pk for row in rows])
+    for row in rows:
         what = f"Reviewed {plural(counts[row.pk].decisions, 'decision')}: {_verdicts(counts[row.pk])}"
         by = "policy" if row.by_policy else row.submitted_by
         assert row.submitted_at is not None  # noqa: S101 - the filter asks for a moment
@@ -315,11 +352,15 @@ _WRITES = {
 }
 
 
-def _writes(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
+def _writes(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
     rows = AppliedBatch.objects.filter(_by("actor", who), proposal__project=project, at__lt=until)
-    found = list(rows.select_related("proposal", "proposal__dream").order_by("-at", "-pk")[:size])
-    told = summaries.of_applications(found)
-    for row in found:
+    rows = rows.select_related("proposal", "proposal__dream").order_by("-at", "-pk")
+    return [(row.at, row) for row in rows[:size]]
+
+
+def _writes_told(rows: list[AppliedBatch]) -> Iterator[Entry]:
+    told = summaries.of_applications(rows)
+    for row in rows:
         icon, tone = _WRITES[Proposal.Origin(row.proposal.origin)]
         deed = told[row.pk]
         yield Entry(
@@ -337,21 +378,24 @@ def _writes(project: Project, who: str, until: dt.datetime, size: int) -> Iterat
         )
 
 
-def _outside(project: Project, who: str, until: dt.datetime, size: int) -> Iterator[Entry]:
+def _outside(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
     """Edits that one look found belong together: they carry one moment."""
-    if who not in ("", OUTSIDE):
-        return
     rows = Version.objects.filter(memory__project=project, origin=Version.Origin.OUTSIDE, at__lt=until)
-    moments = list(rows.order_by("-at").values_list("at", flat=True).distinct()[:size])
-    if not moments:
-        return
-    by_moment: dict[dt.datetime, list[tuple[str, int]]] = {}
-    named = rows.filter(at__gte=moments[-1]).order_by("memory__path")
-    for at, path, pk in named.values_list("at", "memory__path", "memory_id")[: size * 40]:
-        by_moment.setdefault(at, []).append((path, pk))
-    for at, changed in by_moment.items():
-        what = f"Changed outside: {_names([path for path, _ in changed])}"
-        memory = changed[0][1] if len(changed) == 1 else None
+    moments = rows.order_by("-at").values_list("at", flat=True).distinct()[:size]
+    return [(at, (project, at)) for at in moments] if who in ("", OUTSIDE) else []
+
+
+def _outside_told(rows: list[tuple[Project, dt.datetime]]) -> Iterator[Entry]:
+    by_moment: dict[dt.datetime, list[tuple[str, int]]] = {at: [] for _, at in rows}
+    changed = Version.objects.filter(
+        memory__project=rows[0][0], origin=Version.Origin.OUTSIDE, at__in=list(by_moment)
+    )
+    named = changed.order_by("memory__path").values_list("at", "memory__path", "memory_id")
+    for at, path, pk in named[: len(rows) * MOST_AT_ONCE]:
+        by_moment[at].append((path, pk))
+    for at, found in by_moment.items():
+        what = f"Changed outside: {_names([path for path, _ in found])}"
+        memory = found[0][1] if len(found) == 1 else None
         yield Entry(at, "outside", "edit", "", what, "someone outside", memory=memory, after=iso(at))
 
 

@@ -1,0 +1,155 @@
+"""What is counted once and kept beside a mark is what a count of all rows finds, whatever happened to them since."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from dreams.models import Memory, Project, Session, Version
+from dreams.services import project_marks
+from dreams.services.project_marks import Kind
+from dreams.services.scheduling import next_dream
+from dreams.services.scheduling.gates.facts import Tally
+from dreams.web.pages import project as pages
+from dreams.web.pages import timeline
+from tests.world import rows as world
+from tests.world.cases import each
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+LONG_AGO = NOW - dt.timedelta(days=3)
+
+
+def _session(project: Project, **fields: object) -> Session:
+    return world.make_session(project, **{"touched_at": LONG_AGO, "last_at": LONG_AGO, **fields})
+
+
+@pytest.fixture
+def project() -> Project:
+    project = world.make_project()
+    for number in range(4):
+        _session(project, corrections=number % 2, root_key=number // 2)
+        world.make_memory(project, path=f"note_{number}.md")
+    return project
+
+
+def _told(now: dt.datetime = NOW) -> list[object]:
+    """Everything that is kept, of all projects."""
+    projects = [
+        Project.objects.get(pk=pk) for pk in Project.objects.order_by("pk").values_list("pk", flat=True)
+    ]
+    return [
+        next_dream.new_sessions(projects, now),
+        [(pages.counts(each), timeline.pictures(each, now)) for each in projects],
+    ]
+
+
+def _told_anew(now: dt.datetime = NOW) -> list[object]:
+    project_marks._kept.clear()
+    next_dream._counted.clear()
+    return _told(now)
+
+
+def _moved(project: Project) -> None:
+    Session.objects.filter(pk=project.sessions.earliest("pk").pk).update(project=world.make_project("other"))
+
+
+def _memory_moved(project: Project) -> None:
+    Memory.objects.filter(pk=project.memories.earliest("pk").pk).update(project=world.make_project("other"))
+
+
+def _version_added(project: Project) -> None:
+    memory = project.memories.earliest("pk")
+    Version.objects.bulk_create(
+        [Version(memory=memory, sha256="a" * 64, size=5_000, at=NOW, origin=Version.Origin.OUTSIDE)]
+    )
+
+
+CHANGES: list[Callable[[Project], object]] = [
+    _session,
+    lambda project: Session.objects.bulk_create([Session(project=project, session_id="new", path="/new", touched_at=LONG_AGO)]),
+    lambda project: project.sessions.earliest("pk").delete(),
+    lambda project: project.sessions.update(own=True),
+    lambda project: project.sessions.update(root_key=7),
+    lambda project: project.sessions.update(corrections=0),
+    lambda project: project.sessions.update(gone_at=NOW),
+    lambda project: project.sessions.update(touched_at=NOW - dt.timedelta(minutes=1)),
+    lambda project: project.sessions.update(last_at=LONG_AGO - dt.timedelta(days=9)),
+    lambda project: Project.objects.update(last_consolidated_at=LONG_AGO + dt.timedelta(hours=1)),
+    _moved,
+    lambda project: world.make_memory(project, path="one_more.md"),
+    lambda project: project.memories.update(gone_at=NOW),
+    lambda project: project.memories.earliest("pk").delete(),
+    lambda project: Version.objects.update(size=77),
+    lambda project: Version.objects.all().delete(),
+    _memory_moved,
+    _version_added,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_kept_is_what_is_counted(project: Project, change: Callable[[Project], object]) -> None:
+    before = _told()
+    assert _told() == before
+    change(project)
+    assert _told() == _told_anew()
+    assert _told() != before
+
+
+def test_a_session_given_back_counts_again(project: Project) -> None:
+    Project.objects.update(last_consolidated_at=LONG_AGO + dt.timedelta(hours=1))
+    assert _told()[0] == {project.pk: Tally(0, 0, 0, 0, weight=1)}
+    project.sessions.update(given_back_at=NOW)
+    assert _told()[0] == {project.pk: Tally(0, 2, 0, 0, weight=1)}
+
+
+@each("minutes", [0, 5, 9, 11, 30])
+def test_a_session_that_may_be_running_is_new_once_it_was_quiet_for_long_enough(
+    project: Project, minutes: int
+) -> None:
+    _session(project, touched_at=NOW, root_key=99)
+    ahead = _session(project, touched_at=NOW + dt.timedelta(minutes=15), root_key=100)
+    _told()
+    later = NOW + dt.timedelta(minutes=minutes)
+    assert _told(later) == _told_anew(later), f"of {ahead.touched_at}"
+
+
+def test_a_last_dream_by_a_clock_that_ran_ahead_is_none_until_its_moment_comes(project: Project) -> None:
+    Project.objects.update(last_consolidated_at=NOW + dt.timedelta(minutes=30))
+    _told()
+    for minutes in (0, 15, 25, 45):
+        later = NOW + dt.timedelta(minutes=minutes)
+        assert _told(later) == _told_anew(later)
+
+
+def test_a_session_that_the_agent_says_is_running_is_not_new(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = _session(project, session_id="resumed", root_key=50)
+    first = _told()
+    monkeypatch.setattr(next_dream, "running", lambda projects: {runs.session_id})
+    assert _told() == _told_anew() != first
+    monkeypatch.setattr(next_dream, "running", lambda projects: set())
+    assert _told() == first
+
+
+def test_what_changes_with_every_line_of_a_transcript_keeps_the_marks(project: Project) -> None:
+    before = project_marks.marks(Kind.SESSIONS)
+    project.sessions.update(size=99, lines=3, used_bytes=7)
+    assert project_marks.marks(Kind.SESSIONS) == before
+    assert bool(before) is project_marks.has_marks()
+
+
+def test_nothing_is_counted_twice_where_nothing_changed(project: Project) -> None:
+    _told()
+    with CaptureQueriesContext(connection) as queries:
+        _told()
+    counted = [
+        query["sql"] for query in queries if 'FROM "dreams_session"' in query["sql"].partition("WHERE")[0]
+    ]
+    assert bool(counted) is not project_marks.has_marks()
