@@ -97,6 +97,10 @@ class Listing:
         return self.waits >= FEW or self.asked.is_narrowed
 
     @property
+    def is_several(self) -> bool:
+        return self.waits > 1
+
+    @property
     def findings(self) -> Mapping[str, str]:
         return FINDINGS
 

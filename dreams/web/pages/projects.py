@@ -157,11 +157,16 @@ WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One cell of a row. `form` is how `_project_figure.html` writes the value."""
+    """One cell of a row. `kind` is how `_project_figure.html` writes the value."""
 
     title: str
     kind: FigureKind
     value: object
+
+    @property
+    def moment(self) -> dt.datetime | None:
+        """What is written as an age."""
+        return self.value if isinstance(self.value, dt.datetime) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +185,7 @@ class ProjectRow:
     icon: str
     why: str
     opens_at: dt.datetime | None
-    figures: list[Figure]
+    figures: tuple[Figure, ...]
     review: str
     dream: str
 
@@ -320,7 +325,7 @@ def _row(row: Project, facts: _Facts) -> ProjectRow:
         icon=state.icon,
         why=why,
         opens_at=opens_at,
-        figures=[Figure(title, kind, value(row, facts)) for title, kind, value in COLUMNS],
+        figures=tuple(Figure(title, kind, value(row, facts)) for title, kind, value in COLUMNS),
         review=facts.reviews.get(row.pk, ""),
         dream=facts.dreams.get(row.pk, ""),
     )

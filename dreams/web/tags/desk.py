@@ -1,13 +1,14 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
 `{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots`, `words`, `may`, `section` (filters);
-`hidden`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size` (tags)."""
+`hidden`, `part`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size` (tags)."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from django import template
 from django.contrib.auth.models import AbstractUser
 from django.core.paginator import Page
 from django.http import HttpRequest
+from django.template import loader
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -328,7 +330,25 @@ def query(context: Mapping[str, Any], **changes: object) -> str:
 def host(context: Mapping[str, Any], key: str) -> str:
     """The name of the host with this key, as a tag; nothing where the database has one host."""
     names: Mapping[str, str] = context.get("hosts") or {}
-    return format_html('<span class="tag host">{}</span>', diff.visible(names.get(key, key))) if names else ""
+    shown = diff.visible(names.get(key, key)) if names and key else ""
+    return format_html('<span class="tag host">{}</span>', shown) if shown else ""
+
+
+@register.simple_tag
+def part(template: str, **given: object) -> SafeString:
+    """A piece of a page that shows what is given and nothing else, as a row of a list does: made once for the same.
+
+    Ages, hosts and what a reader may do are given to it, as they are not the same on every page.
+    """
+    return _made_of(template, tuple((name, type(value), value) for name, value in given.items()))
+
+
+MOST_PARTS = 4_096  # about a thousand bytes each
+
+
+@lru_cache(maxsize=MOST_PARTS)
+def _made_of(template: str, given: tuple[tuple[str, type, object], ...]) -> SafeString:
+    return loader.render_to_string(template, {name: value for name, _, value in given})
 
 
 @register.simple_tag
