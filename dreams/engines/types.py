@@ -25,18 +25,28 @@ QuestionKind = Literal[
     "same", "changed", "conflict", "forget", "expired", "derived", "leans", "gone", "index", "learn"
 ]
 
-#: The answers to each kind of question; `later` is one of every kind, and needs no option.
-OPTION_IDS: Mapping[QuestionKind, tuple[str, ...]] = {
-    "same": ("merge", "keep"),
-    "changed": ("replace", "keep", "history"),
-    "conflict": ("first", "second", "keep"),
-    "forget": ("remove", "keep"),
-    "expired": ("remove", "past", "keep"),
-    "derived": ("remove", "keep"),
-    "leans": ("update", "keep"),
-    "gone": ("remove", "update", "keep"),
-    "index": ("demote", "keep"),
-    "learn": ("learn", "keep"),
+
+@dataclass(frozen=True, slots=True)
+class KindOfQuestion:
+    """What a kind of question is answered with, `later` aside, which is one of every kind and needs no option; and what a
+    change that an answer makes is called."""
+
+    answers: tuple[str, ...]
+    change: OperationKind
+
+
+#: Every kind of question there is. What pages call it stands in `models/questions.py`.
+QUESTIONS: Mapping[QuestionKind, KindOfQuestion] = {
+    "same": KindOfQuestion(("merge", "keep"), "merge"),
+    "changed": KindOfQuestion(("replace", "keep", "history"), "update"),
+    "conflict": KindOfQuestion(("first", "second", "keep"), "update"),
+    "forget": KindOfQuestion(("remove", "keep"), "prune"),
+    "expired": KindOfQuestion(("remove", "past", "keep"), "prune"),
+    "derived": KindOfQuestion(("remove", "keep"), "prune"),
+    "leans": KindOfQuestion(("update", "keep"), "update"),
+    "gone": KindOfQuestion(("remove", "update", "keep"), "prune"),
+    "index": KindOfQuestion(("demote", "keep"), "demote"),
+    "learn": KindOfQuestion(("learn", "keep"), "learn"),
 }
 #: Between two looks whether the work shall stop: soon for whoever pressed Cancel.
 LOOK_SECONDS = 0.1

@@ -13,10 +13,17 @@ from dreams.models.projects import Project
 from dreams.models.proposals import Operation, Proposal
 
 
+def kinds() -> list[tuple[str, str]]:
+    """Asked for instead of written into the column, so that another kind needs no migration."""
+    return Question.Kind.choices
+
+
 class Question(models.Model):
     """One question to the person whose notes these are."""
 
     class Kind(models.TextChoices):
+        """As in `QUESTIONS` of `engines/types.py`, with what pages call it."""
+
         SAME = "same", "Said twice"
         CHANGED = "changed", "Changed"
         CONFLICT = "conflict", "Conflict"
@@ -48,7 +55,7 @@ class Question(models.Model):
         related_name="questions",
         help_text="The proposal of the dream that asked, if there is one.",
     )
-    kind = models.CharField(max_length=10, choices=Kind)
+    kind = models.CharField(max_length=10, choices=kinds)
     subject = models.CharField(
         max_length=64, help_text="Digest of kind and subject; each subject is asked once."
     )

@@ -108,6 +108,7 @@ def test_there_is_a_recipe_for_each_kind_of_thing() -> None:
     kinds = (
         "gate",
         "finding",
+        "question kind",
         "column to the list of projects",
         "page",
         "setting",

@@ -9,7 +9,7 @@ import pytest
 
 from dreams.dev.fake_server import Reply, Use, say
 from dreams.engines.anthropic.questions import PER_SHOWN
-from dreams.engines.types import OPTION_IDS, QuestionKind
+from dreams.engines.types import QUESTIONS, QuestionKind
 from tests.unit.test_engine_tools import one, toolbox
 from tests.world import model as kit
 from tests.world.cases import each
@@ -56,9 +56,9 @@ def test_the_tool_is_described_with_the_answers_of_each_kind(tmp_path: Path) -> 
     run = kit.dream(tmp_path, [say("Nothing.")])
     (tool,) = [tool for tool in run.server.calls[0].body["tools"] if tool["name"] == "Ask"]
     schema = tool["input_schema"]["properties"]
-    assert schema["kind"]["enum"] == list(OPTION_IDS)
+    assert schema["kind"]["enum"] == list(QUESTIONS)
     told = schema["options"]["items"]["properties"]["id"]["description"]
-    assert all(f"{kind}: {', '.join(ids)}" in told for kind, ids in OPTION_IDS.items())
+    assert all(f"{kind}: {', '.join(known.answers)}" in told for kind, known in QUESTIONS.items())
 
 
 def test_without_wanted_questions_there_is_no_such_tool(tmp_path: Path) -> None:
@@ -239,6 +239,12 @@ def test_a_secret_in_the_words_of_a_question_is_cut_out(tmp_path: Path) -> None:
         assert key not in box.questions.asked[0].why
 
 
-@each("kind", OPTION_IDS)
+@each("kind", QUESTIONS)
 def test_every_kind_offers_to_leave_it_as_it_is(kind: QuestionKind) -> None:
-    assert "keep" in OPTION_IDS[kind] and "later" not in OPTION_IDS[kind]
+    assert "keep" in QUESTIONS[kind].answers and "later" not in QUESTIONS[kind].answers
+
+
+def test_pages_have_a_word_for_each_kind() -> None:
+    from dreams import models
+
+    assert set(models.Question.Kind.values) == set(QUESTIONS)

@@ -14,7 +14,7 @@ from dreams.engines.anthropic.evidence import BadCitations, Checked, QuoteFinder
 from dreams.engines.anthropic.writing import Refusal, Writer
 from dreams.engines.trial_workspace import TrialWorkspace
 from dreams.engines.types import (
-    OPTION_IDS,
+    QUESTIONS,
     Citation,
     Edit,
     Fate,
@@ -64,8 +64,8 @@ class Questions:
         if len(self.asked) >= self.most:
             raise Refusal(f"{self.most} questions are asked already, and no more are kept.")
         kind = str(given.get("kind"))
-        if kind not in OPTION_IDS:
-            raise Refusal(f"`kind` must be one of {', '.join(OPTION_IDS)}.")
+        if kind not in QUESTIONS:
+            raise Refusal(f"`kind` must be one of {', '.join(QUESTIONS)}.")
         kind = cast("QuestionKind", kind)
         why = _line(given, "why", WHY_CHARS)
         places, citations = self._places(kind, given)
@@ -137,13 +137,15 @@ class Questions:
         if not isinstance(named, list) or not all(isinstance(entry, Mapping) for entry in named):
             raise Refusal("`options` must be a list of objects with `id`, `label` and `edits`.")
         ids = [str(entry.get("id")) for entry in named]
-        if len(set(ids)) < len(ids) or not set(ids) <= set(OPTION_IDS[kind]):
-            raise Refusal(f"The answers to `{kind}` are {', '.join(OPTION_IDS[kind])}, each at most once.")
+        if len(set(ids)) < len(ids) or not set(ids) <= set(QUESTIONS[kind].answers):
+            raise Refusal(
+                f"The answers to `{kind}` are {', '.join(QUESTIONS[kind].answers)}, each at most once."
+            )
         made = {str(entry["id"]): self._option(entry, why, citations) for entry in named}
         made.setdefault(KEEP, Option(KEEP, "Leave it as it is"))
         if len(made) == 1:
             raise Refusal("Draft at least one answer that changes something.")
-        return tuple(made[name] for name in OPTION_IDS[kind] if name in made)
+        return tuple(made[name] for name in QUESTIONS[kind].answers if name in made)
 
     def _option(self, entry: Mapping[str, Any], why: str, citations: tuple[Citation, ...]) -> Option:
         name, label = str(entry["id"]), _line(entry, "label", LABEL_CHARS)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 from dreams.engines.anthropic.stream import Json
-from dreams.engines.types import OPTION_IDS, QuestionKind
+from dreams.engines.types import QUESTIONS
 
 READING = ("Bash", "Read", "Grep", "Glob")
 WRITING = ("Edit", "Write", "Delete")
@@ -96,7 +94,7 @@ _DRAFT: Json = {
     },
     "required": ["path"],
 }
-_ANSWERS = "; ".join(f"{kind}: {', '.join(ids)}" for kind, ids in OPTION_IDS.items())
+_ANSWERS = "; ".join(f"{kind}: {', '.join(known.answers)}" for kind, known in QUESTIONS.items())
 _OPTION: Json = {
     "type": "object",
     "properties": {
@@ -191,7 +189,7 @@ ALL: tuple[Json, ...] = (
         ASK,
         "Asks the person who reviews the dream what you cannot prove, with the answers drafted. Nothing waits for the answer.",
         ["kind", "why", "places", "options"],
-        kind={"type": "string", "enum": list(get_args(QuestionKind))},
+        kind={"type": "string", "enum": list(QUESTIONS)},
         why={"type": "string", "description": "Why you ask, in one plain sentence."},
         places={
             "type": "array",

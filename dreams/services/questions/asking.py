@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 from django.db import transaction
 
 from dreams import conf
-from dreams.engines.types import Edit, Option, Place, QuestionKind
+from dreams.engines.types import QUESTIONS, Edit, Option, Place
 from dreams.engines.types import Question as Asked
 from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
@@ -86,7 +86,7 @@ def _bounded(asked: Iterable[Asked]) -> dict[str, Asked]:
         if len(found) == MOST_A_DREAM:
             break
         new = _size(one)
-        if one.kind not in get_args(QuestionKind) or not one.places or size + new > MOST_BYTES:
+        if one.kind not in QUESTIONS or not one.places or size + new > MOST_BYTES:
             log.warning("a question of kind %s is left out", one.kind)
             continue
         if found.setdefault(digest(one), one) is one:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from dreams.engines import drafts
-from dreams.engines.types import Citation, Edit, OperationKind
+from dreams.engines.types import QUESTIONS, Citation, Edit, QuestionKind
 from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.models import FileChange, Hunk, Operation, Proposal, Question
@@ -21,21 +22,6 @@ from dreams.services.questions.options import DoesNotFit, brought_onto
 
 class NothingToDo(Exception):
     """The files say already what the answer wants."""
-
-
-#: How a change that answers a question is called.
-KINDS: Mapping[str, OperationKind] = {
-    "same": "merge",
-    "changed": "update",
-    "conflict": "update",
-    "leans": "update",
-    "forget": "prune",
-    "expired": "prune",
-    "derived": "prune",
-    "gone": "prune",
-    "index": "demote",
-    "learn": "learn",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +131,7 @@ def _operation(
     made[hunk.operation] = Operation.objects.create(
         proposal=proposal,
         key=f"{question.public_id}-{len(made) + 1}" if made else question.public_id,
-        kind=KINDS[question.kind],
+        kind=QUESTIONS[cast(QuestionKind, question.kind)].change,
         reason=text.storable(drafted.reason if drafted.steps else question.why, 2000),
     )
 
