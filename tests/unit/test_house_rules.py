@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
+import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -151,6 +152,24 @@ def test_only_writing_runs_the_journal() -> None:
         if path.parent.name == "journal" or path.name == "writing.py":
             continue
         assert "journal.run(" not in path.read_text(encoding="utf-8"), path
+
+
+def _names(path: Path) -> set[str]:
+    """Every name that a module makes, takes or asks for."""
+    kinds = {ast.Name: "id", ast.Attribute: "attr", ast.arg: "arg", ast.keyword: "arg", ast.alias: "name"}
+    kinds |= dict.fromkeys((ast.FunctionDef, ast.ClassDef), "name")
+    found = ((getattr(node, kinds[type(node)]) or "") for node in ast.walk(tree(path)) if type(node) in kinds)
+    return {name.rpartition(".")[2] for name in found}
+
+
+def test_the_first_lines_of_a_package_name_only_what_there_is() -> None:
+    """Each lower-case word in backticks is a module of the app, or a name in the package."""
+    every = [path for path in (ROOT / "dreams").rglob("*.py") if "migrations" not in path.parts]
+    known = {path.stem for path in every} | {path.parent.name for path in every}
+    for path in sorted(path for path in every if path.name == "__init__.py"):
+        named = set(re.findall(r"`([a-z_]+)`", ast.get_docstring(tree(path)) or "")) - known
+        there = set().union(*map(_names, path.parent.rglob("*.py"))) if named else set()
+        assert not named - there, f"{path.relative_to(ROOT)} names {sorted(named - there)}"
 
 
 def test_no_template_has_inline_script_or_style() -> None:

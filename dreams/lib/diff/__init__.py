@@ -1,6 +1,6 @@
 """Differences between two texts: hunks to decide on, words to mark, rows to show. PURE.
 
-Text is `str` with lines ending at "\\n" only, decoded by the caller as UTF-8 with `surrogateescape`, so that
+Text is `str` with lines ending at "\\n" only, decoded by the caller as UTF-8 with surrogates in place of what is none, so that
 CRLF, lone carriage returns, odd separators and undecodable bytes come out as they went in.
 """
 

@@ -6,8 +6,8 @@
             …
             taken.release_completed(now)   # without this line, leaving the block rewinds
 
-`lockfile` reads and writes the file, and says who holds it · `acquiring` takes it · `held` keeps it fresh and lets it
-go · `healing` repairs what a crash left. No Django; POSIX only.
+`lockfile` reads and writes the file, and says who holds it · `acquiring` takes it, and repairs what a crash left ·
+`held` keeps it fresh and lets it go. No Django; POSIX only.
 """
 
 from dreams.lib.locks.acquiring import (

@@ -1,6 +1,6 @@
 """Markdown to HTML, by a process of its own that is ended when a text takes too long. PURE.
 
-`worker`, `converter` and `dialect` run there. The same text is asked for once: answers are kept by the text's sha256 and
+`worker` is that process, `converter` what it knows of the dialect. The same text is asked for once: answers are kept by the text's sha256 and
 the addresses that were looked up for it.
 """
 
