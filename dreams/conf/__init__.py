@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
+import json
 import logging
 import math
+import os
 import urllib.parse
 import zoneinfo
 from collections.abc import Callable, Mapping
@@ -204,6 +206,21 @@ def from_environment(key: str) -> Value | None:
     return parse(key, raw) if raw else None
 
 
+@cache
+def _keys_by_name() -> Mapping[str, str]:
+    """The setting that each name in the environment gives, itself or by the file that it names."""
+    named = {
+        name: key for key, spec in specs().items() for name in (spec.env_name, *SHORT_NAMES.get(key, ()))
+    }
+    return named | {f"{name}_FILE": key for name, key in named.items()}
+
+
+def _in_environment() -> Mapping[str, Value | None]:
+    """What the environment gives; most settings it does not name."""
+    keys = _keys_by_name()
+    return {key: from_environment(key) for key in {keys[name] for name in os.environ if name in keys}}
+
+
 @dataclass(frozen=True, slots=True)
 class Sourced:
     value: Value
@@ -220,23 +237,18 @@ class Overrides:
     @classmethod
     def load(cls, project: Project | None = None) -> Overrides:
         """Those of `project` and everywhere; without one, those of every project."""
-        from django.db.models import Q  # noqa: PLC0415 - pure callers, and the reading worker, use Config without a database
+        from dreams.models import config  # noqa: PLC0415 - pure callers, and the reading worker, use Config without a database
 
-        from dreams.models import Override  # noqa: PLC0415 - as above
-
-        rows = Override.objects.all()
-        if project is not None:
-            rows = rows.filter(Q(project=project) | Q(project__isnull=True))
         everywhere: dict[str, Any] = {}
         by_project: dict[int, dict[str, Any]] = {}
-        for row in rows:
-            own = everywhere if row.project_id is None else by_project.setdefault(row.project_id, {})
-            own[row.key] = row.value
+        for own, key, value in config.overrides() if project is None else config.overrides_of(project.pk):
+            (everywhere if own is None else by_project.setdefault(own, {}))[key] = json.loads(value)
         return cls(everywhere, by_project)
 
     def sourced(self, project_pk: int | None) -> dict[str, Sourced]:
         own = self.by_project.get(project_pk, {}) if project_pk is not None else {}
-        return {key: _look_up(spec, own, self.everywhere) for key, spec in specs().items()}
+        given = _in_environment()
+        return {key: _look_up(spec, own, self.everywhere, given) for key, spec in specs().items()}
 
     def config(self, project_pk: int | None) -> Config:
         return Config(**{key: found.value for key, found in self.sourced(project_pk).items()})  # type: ignore[arg-type] # parse() gave each its own type
@@ -247,12 +259,14 @@ def sourced(project: Project | None = None) -> dict[str, Sourced]:
     return Overrides.load(project).sourced(project.pk if project else None)
 
 
-def _look_up(spec: Spec, own: Mapping[str, Any], everywhere: Mapping[str, Any]) -> Sourced:
+def _look_up(
+    spec: Spec, own: Mapping[str, Any], everywhere: Mapping[str, Any], environment: Mapping[str, Value | None]
+) -> Sourced:
     stored: tuple[tuple[SourceName, Mapping[str, Any]], ...] = (("project", own), ("everywhere", everywhere))
     for source, rows in stored[not spec.per_project :]:
         if spec.key in rows and (value := _stored(spec.key, rows[spec.key])) is not None:
             return Sourced(value, source)
-    given = from_environment(spec.key)
+    given = environment.get(spec.key)
     if given is not None:
         return Sourced(given, "environment")
     return Sourced(spec.default, "default")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Cast, Coalesce
 
+from dreams.models.prepared import prepared
 from dreams.models.projects import Project
 from dreams.models.proposals import Operation as ChangeOperation
 
@@ -29,6 +32,19 @@ class Override(models.Model):
     def __str__(self) -> str:
         value = f"{self.value:.15g}" if isinstance(self.value, float) else self.value
         return f"{self.key} = {value}"
+
+
+@prepared
+def overrides() -> models.QuerySet[Override, tuple[Any, ...]]:
+    """(project or None, key, value as JSON) of each setting that somebody gave."""
+    return Override.objects.order_by().values_list("project_id", "key", Cast("value", models.TextField()))
+
+
+@prepared
+def overrides_of(project: int) -> models.QuerySet[Override, tuple[Any, ...]]:
+    """The same, of one project and of what is given for everywhere."""
+    rows = Override.objects.filter(models.Q(project=project) | models.Q(project__isnull=True)).order_by()
+    return rows.values_list("project_id", "key", Cast("value", models.TextField()))
 
 
 class Policy(models.Model):

@@ -19,8 +19,8 @@ from dreams.lib.agents.claude_code.projects import slug_of
 from dreams.lib.secrets.masking import HIDDEN, Mask
 from dreams.lib.secrets.redact import values
 from dreams.models import Memory, Project, TranscriptFolder
+from dreams.models.prepared import prepared
 from dreams.services import database
-from dreams.services.prepared import prepared
 
 
 @dataclass(frozen=True, slots=True)

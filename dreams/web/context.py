@@ -14,9 +14,9 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from dreams.models import Proposal
+from dreams.models.prepared import prepared
 from dreams.services.hosts import cluster_name, host, names
 from dreams.services.inbox import waiting
-from dreams.services.prepared import prepared
 
 # The queue looks at its schedules about every 30 s; three missed looks are no coincidence.
 OVERDUE = dt.timedelta(minutes=2)

@@ -10,7 +10,7 @@ from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from dreams.models import Session
-from dreams.services.prepared import prepared
+from dreams.models.prepared import prepared
 from tests.world import rows as world
 
 pytestmark = pytest.mark.django_db

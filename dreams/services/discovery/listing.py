@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from dreams.lib.agents.base import FoundNotes, FoundTranscript, FoundUnchanged, Mark, TranscriptKind
 from dreams.models import Session, TranscriptFile
+from dreams.models.prepared import prepared
 from dreams.services import database
 from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import Tally
-from dreams.services.prepared import prepared
 
 _BATCH = 500
 _GONE = Case(When(gone_at__isnull=True, then=0), default=1, output_field=IntegerField())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import logging
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from dreams.models import (
     Session,
     Version,
 )
-from dreams.services import blobs, discovery
+from dreams.services import blobs, database, discovery
 from dreams.services.memories import syncing
 
 # What a dream would read: the sessions that are new to it, and a fingerprint of all its inputs.
@@ -132,6 +132,7 @@ log = logging.getLogger(__name__)
 
 MAX_PROMPTS = 5_000  # of one dream: a bound of memory
 
+_MEMORIES_AT_ONCE = 50  # whose versions are in memory together
 MAX_VERSIONS = 50  # of a memory, the newest: older lines have their date from the oldest of these
 SETTLING = dt.timedelta(days=7)  # what a person wrote by hand is not changed unasked for so long
 # What stands there is somebody's word of that day; all other versions are writings of ours.
@@ -206,24 +207,35 @@ def line_dates(project: Project, zone: dt.tzinfo) -> Mapping[str, Sequence[LineD
     )
     found_then = Version.objects.filter(memory__project=project, origin=Version.Origin.FOUND)
     mtimes = sorted(map(_moment, found_then.exclude(sha256="").values_list("mtime_ns", flat=True)))
-    for memory in project.memories.filter(gone_at__isnull=True):
-        rows = list(memory.versions.exclude(sha256="").order_by("at", "pk"))[-MAX_VERSIONS:]
-        texts = blobs.get_many(row.sha256 for row in rows)
-        kept = [
-            linedates.KeptVersion(
-                data=texts[row.sha256],
-                at=row.at,
-                mtime=_moment(row.mtime_ns),
-                seen_change=row.origin != Version.Origin.FOUND,
-                ours=row.origin not in _OF_OTHERS,
-                believable=linedates.believable(_moment(row.mtime_ns), mtimes, project.first_seen_at),
-                written_at=writes.get(str(syncing.memory_dir(project) / memory.path)),
-            )
-            for row in rows
-            if row.sha256 in texts
-        ]
-        found[memory.path] = linedates.line_dates(kept, zone, memory.path)
+    memories = list(project.memories.filter(gone_at__isnull=True).values_list("pk", "path"))
+    for some in database.in_parts(memories, _MEMORIES_AT_ONCE):
+        versions = _last_versions(pk for pk, _ in some)
+        texts = blobs.get_many(row.sha256 for rows in versions.values() for row in rows)
+        for pk, path in some:
+            kept = [
+                linedates.KeptVersion(
+                    data=texts[row.sha256],
+                    at=row.at,
+                    mtime=_moment(row.mtime_ns),
+                    seen_change=row.origin != Version.Origin.FOUND,
+                    ours=row.origin not in _OF_OTHERS,
+                    believable=linedates.believable(_moment(row.mtime_ns), mtimes, project.first_seen_at),
+                    written_at=writes.get(str(syncing.memory_dir(project) / path)),
+                )
+                for row in versions.get(pk, ())
+                if row.sha256 in texts
+            ]
+            found[path] = linedates.line_dates(kept, zone, path)
     return found
+
+
+def _last_versions(memories: Iterable[int]) -> Mapping[int, Sequence[Version]]:
+    """The newest `MAX_VERSIONS` of each memory, the oldest first."""
+    rows: dict[int, deque[Version]] = {}
+    wanted = Version.objects.filter(memory__in=list(memories)).exclude(sha256="").order_by("at", "pk")
+    for row in wanted.iterator():
+        rows.setdefault(row.memory_id, deque(maxlen=MAX_VERSIONS)).append(row)
+    return {memory: tuple(kept) for memory, kept in rows.items()}
 
 
 def _moment(mtime_ns: int) -> dt.datetime:

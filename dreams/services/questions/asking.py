@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Window
+from django.db.models.functions import RowNumber
 
 from dreams import conf
 from dreams.engines.types import QUESTIONS, Edit, Option, Place
@@ -231,12 +233,18 @@ def unshown(project: Project) -> Any:
 
 def muted_kinds(project: Project) -> frozenset[str]:
     """The kinds that are no longer asked here, because their answers mostly were "leave as it is"."""
-    found = set()
-    for kind in Question.Kind.values:
-        answers = project.questions.filter(kind=kind, state__in=(State.WAITING, State.ANSWERED)).exclude(
-            answer=""
-        )
-        last = list(answers.order_by("-answered_at", "-pk").values_list("answer", flat=True)[:LOOKED_AT])
-        if len(last) == LOOKED_AT and sum(answer != KEEP.id for answer in last) < FEWEST_ACTS:
-            found.add(kind)
-    return frozenset(found)
+    answers = (
+        project.questions.filter(state__in=(State.WAITING, State.ANSWERED))
+        .exclude(answer="")
+        .annotate(place=Window(RowNumber(), partition_by="kind", order_by=("-answered_at", "-pk")))
+        .filter(place__lte=LOOKED_AT)
+        .values_list("kind", "answer")
+    )
+    last: dict[str, list[str]] = {}
+    for kind, answer in answers:
+        last.setdefault(kind, []).append(answer)
+    return frozenset(kind for kind, given in last.items() if _mostly_kept(given))
+
+
+def _mostly_kept(answers: Sequence[str]) -> bool:
+    return len(answers) == LOOKED_AT and sum(answer != KEEP.id for answer in answers) < FEWEST_ACTS

@@ -27,10 +27,10 @@ from dreams.models import (
     Session,
     Version,
 )
+from dreams.models.prepared import prepared
 from dreams.services import daily_logs, hosts, session_notes
 from dreams.services.inbox.waiting import counted
 from dreams.services.memories import instructions
-from dreams.services.prepared import prepared
 from dreams.services.project_marks import Kind, kept
 from dreams.services.scheduling import gate_inputs, gates, next_dream, scheduler
 from dreams.services.scheduling.next_dream import NextDream, without_distance
