@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from django.db.models import Q, QuerySet
@@ -14,11 +14,12 @@ from django.db.models import Q, QuerySet
 from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.lib import locks, process
-from dreams.lib.timestamps import to_ns
+from dreams.lib.timestamps import from_ns, to_ns
 from dreams.models import LockHold, Project, Proposal, Session
 from dreams.services import daily_logs, discovery, forecast, hosts, pricing
 from dreams.services.dreaming import reading
 from dreams.services.scheduling import gates
+from dreams.services.scheduling.gates.facts import ENOUGH, Tally
 
 AT_ONCE = 500
 
@@ -100,14 +101,21 @@ def facts_of(
     *,
     scan: Callable[[Project], None] | None = None,
     engine: str = "",
+    tally: Tally | None = None,
 ) -> gates.Facts:
     """The facts of one project. `scan` is called before the sessions are counted; without it rows are enough.
 
-    `engine`: for a dream with this one, whatever the project's setting says.
+    `engine`: for a dream with this one, whatever the project's setting says. `tally`: its sessions as they were counted for
+    many projects at once.
     """
     config = everywhere.config(project)
     config = replace(config, engine=engine) if engine else config
     is_here = project.host == hosts.host()
+    clock: Callable[[], int | None] = partial(_clock if is_here else _clock_seen, project)
+    sessions: Callable[[], Iterable[gates.SessionFact] | Tally] = partial(_sessions, project, now, scan)
+    if tally is not None:
+        clock = cache(clock)
+        sessions = partial(_counted, project, clock, tally, sessions)
     return gates.Facts(
         paused=config.paused,
         project_on=config.dreaming,
@@ -118,8 +126,8 @@ def facts_of(
         last_scan_at=project.sessions_scanned_at,
         retry_at=project.not_before,
         failures=project.failures,
-        clock=partial(_clock if is_here else _clock_seen, project),
-        sessions=partial(_sessions, project, now, scan),
+        clock=clock,
+        sessions=sessions,
         log_lines=partial(_log_lines, project, scan),
         inputs=partial(_inputs, project, everywhere.many),
         engine=partial(_engine, config),
@@ -167,6 +175,20 @@ def _clock(project: Project) -> int | None:
 def _clock_seen(project: Project) -> int | None:
     """As the database has it."""
     return int(project.last_consolidated_at.timestamp() * 1e9) if project.last_consolidated_at else None
+
+
+def _counted(
+    project: Project,
+    clock: Callable[[], int | None],
+    tally: Tally,
+    rows: Callable[[], Iterable[gates.SessionFact] | Tally],
+) -> Iterable[gates.SessionFact] | Tally:
+    """What was counted for many projects in one query; the project's own rows where the lock file on disk says something
+    else than the row that was counted by."""
+    seen = project.last_consolidated_at
+    if from_ns(clock() or 0) != (seen or from_ns(0)) or tally.plain + tally.corrected >= ENOUGH:
+        return rows()
+    return tally
 
 
 def _sessions(

@@ -19,12 +19,12 @@ from django.db.models.functions import Cast, Coalesce
 
 from dreams.lib import ages
 from dreams.lib.files.text import plural
-from dreams.lib.timestamps import from_ns, to_ns
+from dreams.lib.timestamps import to_ns
 from dreams.models import GateEvaluation, Project, Session
 from dreams.services import discovery, hosts, project_marks
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, why_closed
-from dreams.services.scheduling.gates.facts import ENOUGH, Tally
+from dreams.services.scheduling.gates.facts import Tally
 
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 _AS_JUDGED = tuple(gate.name for gate in gates.GATES.values() if gate.costly)
@@ -146,17 +146,6 @@ def _judged(
     )
     config = everywhere.gate_config(project)
     return gates.evaluate(facts, config, now, stop_at_first=False, names=names)
-
-
-def counted_sessions(
-    project: Project, facts: gates.Facts, tally: Tally
-) -> Iterable[gates.SessionFact] | Tally:
-    """A project's sessions for the rule that counts them, from what was counted for many projects in one query; its own
-    rows where the lock file on disk says something else than the row that was counted by."""
-    seen = project.last_consolidated_at
-    if from_ns(facts.clock() or 0) != (seen or from_ns(0)) or tally.plain + tally.corrected >= ENOUGH:
-        return facts.sessions()
-    return tally
 
 
 def _as_judged(row: GateEvaluation | None, now: dt.datetime) -> list[gates.GateResult]:

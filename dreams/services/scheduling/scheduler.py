@@ -8,14 +8,16 @@ recent sessions first, never more at once than the setting allows · bring the s
 from __future__ import annotations
 
 import datetime as dt
+import json
 import logging
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from dreams.lib import locks, process, stopwatch
@@ -104,14 +106,20 @@ def _still_closed_by_clock(everywhere: Everywhere, now: dt.datetime) -> set[int]
     rows = _here().filter(gate_fingerprint=gates.CLOSED_BY_CLOCK, mode="")
     judged_anew = everywhere.overrides.by_project.keys() | everywhere.open_proposals.keys()
     min_age = dt.timedelta(hours=config.min_hours)
+    stored = Cast("agent_settings", TextField())
     return {
         pk
-        for pk, memory_dir, switches in rows.values_list("pk", "memory_dir", "agent_settings")
+        for pk, memory_dir, switches in rows.values_list("pk", "memory_dir", stored)
         if pk not in judged_anew
-        and switches.get("auto_memory", True)
+        and _has_memory(switches)
         and (last := locks.plain_mtime_ns(memory_dir)) is not None
         and gates.is_recent(last, now_ns, min_age)
     }
+
+
+@lru_cache(maxsize=1_024)  # thousands of projects share a few
+def _has_memory(agent_settings: str) -> bool:
+    return bool(json.loads(agent_settings).get("auto_memory", True))
 
 
 def _here() -> QuerySet[Project]:
@@ -238,10 +246,8 @@ def evaluate_many(projects: Sequence[Project], now: dt.datetime) -> Iterator[lis
     with stopwatch.part("transcripts"):
         tallies = next_dream.new_sessions(projects, now)
     for project in projects:
-        facts = facts_of(project, everywhere, now)
-        counted = partial(next_dream.counted_sessions, project, facts, tallies[project.pk])
-        config = everywhere.gate_config(project)
-        yield gates.evaluate(replace(facts, sessions=counted), config, now, stop_at_first=False)
+        facts = facts_of(project, everywhere, now, tally=tallies[project.pk])
+        yield gates.evaluate(facts, everywhere.gate_config(project), now, stop_at_first=False)
 
 
 # --- Starting -----------------------------------------------------------------------------------------------------

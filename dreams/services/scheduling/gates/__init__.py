@@ -185,12 +185,14 @@ def _judge(name: str, case: rules.Case, *, force: bool, scheduled: bool, logs: b
         verdict = rules.log_lines(case) if logs and name == "sessions" else GATES[name].rule(case)
     except OSError as error:
         verdict = _unreadable(error)
-    if force and GATES[name].forceable and not verdict.passed:
+    if verdict.passed or not (force or scheduled or logs):
+        return GateResult(name, *verdict)
+    if force and GATES[name].forceable:
         also = " The new dream will supersede it." if name == "review" else ""
         return GateResult(name, True, f"Forced. Without force: {verdict.reason}{also}")
-    if scheduled and name == "time" and not verdict.passed:
+    if scheduled and name == "time":
         return GateResult(name, True, f"Scheduled. Without the schedule: {verdict.reason}")
-    if logs and not verdict.passed and (name == "time" or verdict.cause in _PASSED_FOR_LOGS):
+    if logs and (name == "time" or verdict.cause in _PASSED_FOR_LOGS):
         return GateResult(name, True, f"You ask for it. Otherwise: {verdict.reason}")
     return GateResult(name, *verdict)
 
