@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, cached_property, partial
 
 import re2
 
@@ -235,16 +235,26 @@ _JUDGES: dict[str, Judge] = {
 GROUP = 20  # rules
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Rule:
+    """`form` is its pattern, which is built once it is needed: most never are."""
+
     name: str
     judge: Judge
-    source: str
-    pattern: re.Pattern[str]
+    form: str
+
+    @property
+    def source(self) -> str:
+        return self.form.replace("?P<s>", "?:")
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        built: re.Pattern[str] = re2.compile(self.form)
+        return built
 
 
 def _rule(name: str, judge: str, pattern: str) -> _Rule:
-    return _Rule(name, _JUDGES[judge], pattern.replace("?P<s>", "?:"), re2.compile(pattern))
+    return _Rule(name, _JUDGES[judge], pattern)
 
 
 def _rules() -> Iterator[_Rule]:
@@ -294,7 +304,11 @@ class _Prefixed:
         return (group for any_of_them, group in self._groups if any_of_them.search(text))
 
 
-_PREFIXED = _Prefixed(list(_rules()))
+@cache
+def _all_rules() -> _Prefixed:
+    return _Prefixed(list(_rules()))
+
+
 _ASSIGNED = re2.compile(_ASSIGNMENT)
 _SET = re2.compile(_SETTING)
 
@@ -310,7 +324,7 @@ def may_hold_any(text: str) -> bool:
     """Whether anything of the form of a secret stands in `text`. Of what holds none `spans` finds none, nor in any of its
     lines: no form needs to stand at the beginning or the end of a text."""
     text = _encodable(text)
-    forms = (rule.pattern for rule in _PREFIXED.fitting(text))
+    forms = (rule.pattern for rule in _all_rules().fitting(text))
     return any(form.search(text) for form in (_ASSIGNED, _SET, *forms))
 
 
@@ -329,7 +343,7 @@ def _encodable(text: str) -> str:
 
 
 def _prefixed(text: str) -> Iterator[SecretSpan]:
-    for rule in _PREFIXED.fitting(text):
+    for rule in _all_rules().fitting(text):
         for match in rule.pattern.finditer(text):
             start, end = match.span(rule.pattern.groupindex.get("s", 0))
             value = text[start:end] if rule.judge is _JUDGES["form"] else _ended(text[start:end])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import F
@@ -15,9 +16,8 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.engines import drafts
-from dreams.engines.rules import catching
-from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.lib.files import text
+from dreams.lib.files.workspace import Workspace
 from dreams.lib.prose import comparing
 from dreams.models import Card, Finding, Hunk, Policy, Project, Proposal, Session
 from dreams.services import auditlog, database, policies, proposals, review
@@ -27,6 +27,9 @@ from dreams.services.catching.statements import Statement, scratch
 from dreams.services.proposals import saving
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT
 from dreams.services.review import Actor, ReviewRefused
+
+if TYPE_CHECKING:
+    from dreams.engines.rules import catching
 
 State = Card.State
 #: Cards to review in one project; the others are only counted.
@@ -86,8 +89,7 @@ def refresh(
             states.take_over_verdicts(waiting)
         cards = _chosen(project, only_approved)
         before = copy.snapshot.contents()
-        lessons = _lessons(cards)
-        made = catching.place(copy, lessons, conf.current(project).row_aim)
+        made = _placed(copy, cards, conf.current(project).row_aim)
         draft = drafts.draft(before, copy.contents(), made.edits)
         waiting = _saved(project, waiting, draft, before)
         _note(cards, made.operations, draft, waiting)
@@ -107,13 +109,17 @@ def _chosen(project: Project, only_approved: bool) -> list[Card]:
     return [*listed, *more]
 
 
-def _lessons(cards: Sequence[Card]) -> list[Lesson]:
+def _placed(copy: Workspace, cards: Sequence[Card], row_aim: int) -> catching.Placed:
+    from dreams.engines.rules import catching  # noqa: PLC0415 - its patterns are slow to build, and no page needs them
+    from dreams.engines.rules.user_statements.lessons import Lesson  # noqa: PLC0415 - as above
+
     named = {found.get("session_pk") for card in cards for found in card.citations}
     sessions = set(Session.objects.filter(pk__in=named - {None}).values_list("pk", flat=True))
-    return [
+    lessons = [
         Lesson(card.text, card.memory_type, [saving.citation(one, sessions) for one in card.citations])
         for card in cards
     ]
+    return catching.place(copy, lessons, row_aim)
 
 
 def _saved(

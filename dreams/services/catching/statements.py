@@ -13,7 +13,6 @@ from django.conf import settings
 
 from dreams import conf
 from dreams.engines.anthropic import catching as model
-from dreams.engines.rules import catching
 from dreams.engines.types import Citation, Job, SessionBrief, Silent
 from dreams.lib.agents import transcripts
 from dreams.lib.agents.base import NO_ANSWER
@@ -62,6 +61,8 @@ def found(project: Project, parts: Sequence[Part], now: dt.datetime) -> Found:
         job = _job(project, parts, copy, now)
         if job.config.catch_engine == "anthropic":
             return _by_a_model(project, parts, job)
+        from dreams.engines.rules import catching  # noqa: PLC0415 - its patterns are slow to build, and no page needs them
+
         said = [
             Statement(_said(lesson.citations), lesson.text, lesson.kind, tuple(lesson.citations))
             for lesson in catching.said(job, Silent())
@@ -71,6 +72,8 @@ def found(project: Project, parts: Sequence[Part], now: dt.datetime) -> Found:
 
 def _by_a_model(project: Project, parts: Sequence[Part], job: Job) -> Found:
     """Raises EngineError where no model can be asked. What each request used is kept in any case."""
+    from dreams.engines.rules import catching  # noqa: PLC0415 - as above
+
     made = Found([], [])
     with pricing.Meter(project, ModelRequest.Purpose.CATCHING) as meter, model.line(job, meter) as line:
         catcher = model.Catcher(job, line)
