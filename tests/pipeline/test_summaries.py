@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from dreams.models import AppliedBatch, DreamRun, Hunk, Operation, Proposal, Question
 from dreams.services.proposals import summaries
@@ -49,6 +50,8 @@ def test_a_dream_that_only_asks_is_not_told_as_one_that_found_nothing() -> None:
         )
     assert summaries.of_dream(run).text == "Nothing certain to improve; 2 questions for you"
     Question.objects.update(state=Question.State.ANSWERED)
+    assert summaries.of_dream(run).text == "Nothing certain to improve; 2 questions answered"
+    Question.objects.update(state=Question.State.OUTDATED)
     assert summaries.of_dream(run).text == "Nothing to improve"
 
 
@@ -98,6 +101,21 @@ def test_an_undo_that_was_undone_is_a_redo() -> None:
     assert told[undone.pk].text == "Undid 1 decision: “Testing”"
     assert told[redone.pk].text == "Redid changes: “Testing”"
     assert told[redone.pk].reason == "", "nobody gave one"
+
+
+def test_an_undo_that_was_taken_back_says_so_in_plain_words() -> None:
+    project = make.make_project()
+    make.make_memory(project)
+    made = make.make_proposal(project, make.make_dream(project))
+    make.make_written(made)
+    undo = make.make_proposal(project, origin="rollback", undoes=made, summary="Undo of it.")
+    undone = make.make_written(undo)
+    redo = make.make_proposal(project, origin="rollback", undoes=undo, summary="Undo of it.")
+    redone = make.make_written(redo)
+    AppliedBatch.objects.update(undone_at=timezone.now())
+    told = summaries.of_applications(AppliedBatch.objects.select_related("proposal"))
+    assert told[undone.pk].text == "Undid changes: “Testing”; redone since"
+    assert told[redone.pk].text == "Redid changes: “Testing”; undone since"
 
 
 def test_many_cost_no_more_queries_than_few() -> None:

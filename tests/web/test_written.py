@@ -98,7 +98,11 @@ def test_what_was_undone_is_redone_from_the_same_page(browser: Client, proposal:
     link = re.search(r'<a class="button" href="([^"]+)">[^>]*?<svg.*?</svg>Redo</a>', text, re.S)
     assert link and not _panel(browser, proposal)
     page = browser.get(link[1])
-    assert "<h1>Redo what was undone</h1>" in page.content.decode()
+    shown = page.content.decode()
+    assert "<h1>Redo what was undone</h1>" in shown
+    # As many as were undone: the undo took all of them back as one.
+    assert "<b>3 decisions, 4 changes</b>" in shown and "Redo 3 decisions</button>" in shown
+    assert 'data-busy="Redoing…"' in shown
     response = browser.post(link[1], {"seen": _seen(page)})
     assert response.headers["Location"] == here
     assert "make fresh" in (folder / "feedback_testing.md").read_text()

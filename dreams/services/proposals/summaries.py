@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
@@ -94,26 +94,39 @@ def of_dreams(runs: Collection[DreamRun]) -> dict[int, Summary]:
     for proposal in Proposal.objects.filter(dream__in=[run.pk for run in runs]):
         made[proposal.dream_id or 0].append(proposal)
     known = _Known.of([proposal for proposals in made.values() for proposal in proposals])
-    asked = _open_questions(runs)
+    asked = _asked(runs)
     return {run.pk: _of_dream(run, known, made[run.pk], asked[run.pk]) for run in runs}
 
 
-def _open_questions(runs: Collection[DreamRun]) -> Counter[int]:
-    rows = Question.objects.filter(dream__in=[run.pk for run in runs], asked=True, state=Question.State.OPEN)
-    return Counter(dict(rows.order_by().values("dream").annotate(n=Count("pk")).values_list("dream", "n")))
+_FOR_YOU = "for you"
+
+
+def _asked(runs: Collection[DreamRun]) -> defaultdict[int, str]:
+    """Dream → what it asked: the questions that are open, else those that a person answered."""
+    rows = Question.objects.filter(dream__in=[run.pk for run in runs], asked=True).order_by()
+    counted = rows.values("dream").annotate(
+        still=Count("pk", filter=Q(state=Question.State.OPEN)),
+        answered=Count("pk", filter=Q(state__in=(Question.State.WAITING, Question.State.ANSWERED))),
+    )
+    found: defaultdict[int, str] = defaultdict(str)
+    for dream, still, answered in counted.values_list("dream", "still", "answered"):
+        if still:
+            found[dream] = f"{plural(still, 'question')} {_FOR_YOU}"
+        elif answered:
+            found[dream] = f"{plural(answered, 'question')} answered"
+    return found
 
 
 def of_dream(run: DreamRun) -> Summary:
     return of_dreams([run])[run.pk]
 
 
-def _of_dream(run: DreamRun, known: _Known, made: Sequence[Proposal], asked: int) -> Summary:
+def _of_dream(run: DreamRun, known: _Known, made: Sequence[Proposal], asked: str) -> Summary:
     found = known.summary(made)
     if run.status == DreamRun.Status.COMPLETED:
         if asked and not found.counts.decisions:
-            return replace(
-                found, text=f"Nothing certain to improve; {plural(asked, 'question')} for you", tone="accent"
-            )
+            tone = "accent" if asked.endswith(_FOR_YOU) else found.tone
+            return replace(found, text=f"Nothing certain to improve; {asked}", tone=tone)
         return found
     if not run.is_over:
         return Summary("Dreaming now" if run.started_at else "Waiting for a free worker", "info")
@@ -333,7 +346,9 @@ def _deed(
     undone = sum(bool(one.undone) for one in written.each.values())
     is_undone = row.undone_at is not None or (bool(undone) and not standing)
     said = _done(row.proposal, standing or list(written.each.values()), reverted, _listed(names), is_redo)
-    if is_undone:
+    if is_undone and row.proposal.origin == Origin.ROLLBACK:
+        said += "; undone since" if is_redo else "; redone since"
+    elif is_undone:
         said = f"Undone: {said[:1].lower()}{said[1:]}"
     elif undone:
         said += f"; {undone} undone"

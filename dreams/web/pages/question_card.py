@@ -26,6 +26,8 @@ from dreams.web.pages.session import said_at
 
 State = Question.State
 MOST_PLACES: Final = 6
+#: Rows of an index to tick; the others are folded below them.
+MOST_ROWS: Final = 8
 #: Lines of one option's diff that a page holds; so many of them are shown without a fold.
 MOST_LINES: Final = 120
 OPEN_LINES: Final = 24
@@ -137,6 +139,14 @@ class Card:
     def rows(self) -> tuple[RowTick, ...]:
         return next((option.rows for option in self.options if option.rows), ())
 
+    @property
+    def first_rows(self) -> tuple[RowTick, ...]:
+        return self.rows[:MOST_ROWS]
+
+    @property
+    def folded_rows(self) -> tuple[RowTick, ...]:
+        return self.rows[MOST_ROWS:]
+
 
 def card(question: Question) -> Card:
     return cards([question])[0]
@@ -202,7 +212,7 @@ def _card(row: Question, known: _Known) -> Card:
         why=known.mask(row.why),
         state=row.state,
         places=places[:MOST_PLACES],
-        more_places=max(0, len(row.places) - MOST_PLACES),
+        more_places=0 if any(option.rows for option in made) else max(0, len(row.places) - MOST_PLACES),
         quotes=tuple(_quote(found, row.project_id, known) for found in row.evidence),
         options=tuple(made),
         answered=next((option.label for option in made if option.id == row.answer), row.answer),
@@ -360,8 +370,22 @@ def _trimmed(said: str, span: diff.Span) -> tuple[int, int]:
     return (start, start + len(bare)) if bare else (span.start, span.end)
 
 
-def _row_of(path: str, places: Sequence[PlaceCard]) -> PlaceCard | None:
-    return next((one for one in places if any(f"({path})" in run.text for run in one.runs)), None)
+def _tick(
+    path: str, places: Sequence[PlaceCard], files: tuple[FileDiff, ...], row: Question, known: _Known
+) -> RowTick:
+    """A row to tick. A question keeps its first places only; the text of a later row is in what would change."""
+    shown = next((one for one in places if any(f"({path})" in run.text for run in one.runs)), None)
+    return RowTick(path, shown or _changed_row(path, files, row, known), files)
+
+
+def _changed_row(path: str, files: Iterable[FileDiff], row: Question, known: _Known) -> PlaceCard | None:
+    for file in files:
+        for line in (line for block in file.blocks for line in block.lines):
+            said = "".join(bit.text for run in line.runs for bit in run.bits)
+            if line.kind == "del" and f"({path})" in said:
+                memory = known.memories.get((row.project_id, file.path))
+                return _made(file.path, line.number, said, "", None, "", None, memory)
+    return None
 
 
 def _option(
@@ -371,9 +395,7 @@ def _option(
     rows = dict.fromkeys(str(edit["operation"]) for edit in option.edits)
     is_index = row.kind == Question.Kind.INDEX and bool(option.edits)
     ticks = (
-        [RowTick(path, _row_of(path, places), _files(option, known, [path])) for path in rows]
-        if is_index
-        else []
+        [_tick(path, places, _files(option, known, [path]), row, known) for path in rows] if is_index else []
     )
     return OptionCard(
         id=option.option_id,

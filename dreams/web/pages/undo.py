@@ -73,6 +73,10 @@ class Undo:
         return "Redo" if self.is_redo else "Undo"
 
     @property
+    def doing(self) -> str:
+        return "Redoing…" if self.is_redo else "Undoing…"
+
+    @property
     def chosen(self) -> int:
         return sum(choice.is_chosen for choice in self.choices)
 
@@ -99,11 +103,12 @@ class Undo:
 def undo(proposal: Proposal, selection: Selection) -> Undo:
     """Reads the files as they stand now. Raises rollback.NothingToUndo, review.ReviewRefused."""
     planned = rollback.preview(proposal, selection)
+    counted = _brought_back(proposal) or planned.hunks
     return Undo(
         proposal=proposal,
         what=_what(proposal, selection),
-        size=_size(planned.hunks),
-        decisions=decisions.count(planned.hunks),
+        size=_size(counted),
+        decisions=decisions.count(counted),
         files=tuple(
             _file(file, _what_made(proposal), number < MOST_SHOWN)
             for number, file in enumerate(planned.files)
@@ -122,6 +127,13 @@ def unticked(proposal: Proposal) -> Undo:
     return replace(
         every, what="some changes", size="", decisions=0, files=(), conflicts=0, digest="", choices=choices
     )
+
+
+def _brought_back(proposal: Proposal) -> Sequence[Hunk]:
+    """What a redo writes again, as it was counted when it was undone: an undo takes all of it back as one."""
+    if proposal.undoes_id is None:
+        return ()
+    return Hunk.objects.filter(undone_in__proposal=proposal).select_related("file").order_by("pk")
 
 
 def _size(hunks: Sequence[Hunk]) -> str:

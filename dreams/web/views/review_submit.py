@@ -171,7 +171,9 @@ def _tell(request: Request, report: applying.ApplyReport, left: Proposal | None 
     if report.applied:
         written = plural(len(report.applied), "file")
         rest = (
-            f" {plural(len(report.untouched), 'file')} of the proposal unchanged." if report.untouched else ""
+            f" Left as {'it is' if len(report.untouched) == 1 else 'they are'}: {plural(len(report.untouched), 'file')}."
+            if report.untouched
+            else ""
         )
         said = f"Written: {written}.{rest}"
         messages.success(request, _with_links(left, said) if left else said)
