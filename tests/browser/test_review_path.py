@@ -96,6 +96,8 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
     page.evaluate("addEventListener('submit', (event) => event.preventDefault(), { once: true })")
     page.get_by_role("button", name="Undo 2 decisions").click()
     expect(page.get_by_role("button", name="Undoing…")).to_be_disabled()
+    # It is on its way: a link away from it would not leave it as it is.
+    expect(page.get_by_role("link", name="Leave it as it is")).to_be_hidden()
     page.evaluate("dispatchEvent(new Event('pageshow'))")
     page.get_by_role("button", name="Undo 2 decisions").click()
     expect(page.locator("#messages")).to_contain_text("Undone: changed 2 files.")

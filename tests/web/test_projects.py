@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.models import DreamRun, Memory, Project
+from dreams.models import DreamRun, Memory, Project, Proposal
 from dreams.services import settings_changes
 from tests.world import rows as world
 
@@ -43,6 +43,23 @@ def test_a_closed_project_says_why_and_when_it_opens(browser: Client) -> None:
     assert "24 h must pass since the last dream." in text
     assert "; opens in 6 h" not in text
     assert "in 6 h</time>" in text
+
+
+def test_what_is_approved_and_not_written_is_not_told_as_open(browser: Client) -> None:
+    project = world.make_project("acme")
+    made = world.make_proposal(project)
+    assert "A proposal is open." in browser.get(reverse("projects")).content.decode()
+    Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.SUBMITTED)
+    assert "Approved, and not all of it is written yet." in browser.get(reverse("projects")).content.decode()
+
+
+def test_the_list_leads_to_the_proposal_that_the_project_s_own_page_leads_to(browser: Client) -> None:
+    project = world.make_project("acme")
+    world.make_proposal(project, state=Proposal.State.SUBMITTED)
+    newest = world.make_proposal(project, origin="answers")
+    there = f'href="/review/{newest.public_id}/"'
+    assert there in browser.get(reverse("projects")).content.decode()
+    assert there in browser.get(reverse("project", args=[project.pk])).content.decode()
 
 
 def test_a_failing_project_shows_the_fault_of_its_last_dream(browser: Client) -> None:

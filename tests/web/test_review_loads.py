@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from dreams.models import Finding, Hunk, Proposal
-from dreams.services import review, rollback
+from dreams.services import review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.rollback import Selection
@@ -87,3 +87,25 @@ def test_what_is_approved_and_not_written_counts_without_what_was_left(
     review.decide(proposal, hunks, Hunk.Verdict.APPROVED, world.ME)
     Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.SUBMITTED)
     assert f"{ROWS_2} of 200 lines (now {ROWS_3})" in loads(browser, proposal)
+
+
+def test_a_row_that_no_session_loads_is_not_told_as_known_alone(browser: Client, tmp_path: Path) -> None:
+    project = desk.make_project(tmp_path)
+    settings_changes.set_override("index_max_lines", 10, actor="owner", project=project)
+    folder = world.folder(project)
+    rows = "".join(f"- [Filler {number}](filler_{number}.md) — fills\n" for number in range(12))
+    index = (folder / "MEMORY.md").read_text()
+    (folder / "MEMORY.md").write_text(index + rows)
+    syncing.refresh(project)
+    note = "---\nname: New\n---\n\nA new note.\n"
+    made = world.propose(
+        project,
+        world.edit("new_note.md", None, note, "new"),
+        world.edit("MEMORY.md", index + rows, index + rows + "- [New](new_note.md) — new\n", "new"),
+    )
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(made, world.ME).complete
+    page = browser.get(f"/review/{made.public_id}/").content.decode()
+    card = page.partition('class="card written"')[2].partition("</section>")[0]
+    said = " ".join(re.sub(r"<[^>]+>", " ", card).split())
+    assert "The index is too long, so a session does not begin with this row: New" in said

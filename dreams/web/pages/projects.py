@@ -266,6 +266,7 @@ class _Facts:
     index: Mapping[int, tuple[int, int]]
     next: Mapping[int, NextDream]
     reviews: Mapping[int, str]
+    undecided: frozenset[int]
     dreams: Mapping[int, str]
     errors: Mapping[int, str]
     overrides: conf.Overrides
@@ -277,13 +278,19 @@ class _Facts:
         pks = [row.pk for row in rows]
         memories = Memory.objects.filter(project__in=pks)
         index = memories.filter(gone_at=None, kind=Memory.Kind.INDEX)
-        waiting = Proposal.objects.filter(project__in=pks, state__in=WAITING).order_by("-created_at", "-pk")
+        waiting = (
+            Proposal.objects.only("project", "public_id", "state")
+            .filter(project__in=pks, state__in=WAITING)
+            .order_by("created_at", "pk")
+        )
         active = DreamRun.objects.filter(project__in=pks, status__in=ACTIVE)
         return cls(
             memories=_per_project(memories.filter(COUNTED_MEMORIES)),
             index={pk: (lines, size) for pk, lines, size in index.values_list("project_id", "lines", "size")},
             next=next_dream.look(rows, now),
-            reviews=dict(waiting.values_list("project_id", "public_id")),
+            # The newest of each, as on its own page.
+            reviews={row.project_id: row.public_id for row in waiting},
+            undecided=frozenset(row.project_id for row in waiting if row.state == Proposal.State.OPEN),
             dreams=dict(active.values_list("project_id", "public_id")),
             errors=_last_errors(pks),
             overrides=conf.Overrides.load(),
@@ -355,7 +362,8 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
     if rank == GONE:
         return "Its folders are no longer on disk; history is kept.", None
     if rank == REVIEW:
-        return "A proposal is open.", None
+        is_open = row.pk in facts.undecided
+        return "A proposal is open." if is_open else "Approved, and not all of it is written yet.", None
     if rank == DREAMING:
         return "A dream is at work.", None
     found = facts.next[row.pk]

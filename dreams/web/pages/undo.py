@@ -133,7 +133,7 @@ def _brought_back(proposal: Proposal) -> Sequence[Hunk]:
     """What a redo writes again, as it was counted when it was undone: an undo takes all of it back as one."""
     if proposal.undoes_id is None:
         return ()
-    return Hunk.objects.filter(undone_in__proposal=proposal).select_related("file").order_by("pk")
+    return list(Hunk.objects.filter(undone_in__proposal=proposal).select_related("file").order_by("pk"))
 
 
 def _size(hunks: Sequence[Hunk]) -> str:
