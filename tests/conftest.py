@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 # The suite tries the same examples for everybody, so that it is green or red for a reason; HYPOTHESIS_PROFILE=explore
 # looks for new ones. Neither looks at a clock: a busy machine is no reason.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# Always the same examples: more of them cost every run and find nothing new. `make test-more` has five times as many
+# Always the same examples: more of them cost every run and find nothing new. `make test-more` has twice as many
 # ("more"), "explore" draws others.
-settings.register_profile("more", settings.get_profile("explore"), derandomize=True, max_examples=50)
+settings.register_profile("more", settings.get_profile("explore"), derandomize=True, max_examples=20)
 settings.register_profile("suite", settings.get_profile("more"), max_examples=10)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
