@@ -20,7 +20,7 @@ from dreams.lib.sandbox.tool_worker import fences
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override, ScheduledJob
 from dreams.services import doctor, server_registry, settings_changes
-from dreams.services.doctor import rows
+from dreams.services.doctor import checks
 from dreams.services.hosts import host
 from dreams.services.scheduling import scheduler
 from tests.world.rows import make_dream, make_project
@@ -162,32 +162,32 @@ def test_a_scheduler_that_stands_still_while_a_server_runs_stops_dreams() -> Non
     now = timezone.now()
     server = server_registry.write("http://127.0.0.1:1", 1)
     cache.set(scheduler.LAST_TICK, (now - dt.timedelta(seconds=20)).isoformat())
-    assert rows.ticks(now).state == "ok"
+    assert checks.ticks(now).state == "ok"
     cache.set(scheduler.LAST_TICK, (now - dt.timedelta(hours=1)).isoformat())
-    assert rows.ticks(now).state == "warn", "it has just started"
-    assert rows.ticks(server.since + rows.LATE).state == "bad"
+    assert checks.ticks(now).state == "warn", "it has just started"
+    assert checks.ticks(server.since + checks.LATE).state == "bad"
     server_registry.clear()
-    assert rows.ticks(server.since + rows.LATE).state == "warn", "no server is no fault"
+    assert checks.ticks(server.since + checks.LATE).state == "warn", "no server is no fault"
 
 
 def test_workers_are_counted_and_none_while_a_server_runs_stops_dreams(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = timezone.now()
-    assert rows.workers(now).state == "warn", "no server is no fault"
+    assert checks.workers(now).state == "warn", "no server is no fault"
     server = server_registry.write("http://127.0.0.1:1", 1)
-    assert rows.workers(server.since + rows.LATE).state == "bad"
+    assert checks.workers(server.since + checks.LATE).state == "bad"
     monkeypatch.setattr("django_q.status.Stat.get_all", lambda: [SimpleNamespace(workers=[1, 2])])
-    check = rows.workers(now)
+    check = checks.workers(now)
     assert (check.state, check.said, check.detail) == ("ok", "2 ready", "0 tasks waiting")
 
 
 def test_a_changed_audit_entry_is_found_when_all_is_read_back() -> None:
     settings_changes.set_override("min_hours", 3, actor="owner")
-    assert rows.kept(thorough=True).state == "ok"
+    assert checks.kept(thorough=True).state == "ok"
     AuditEntry.objects.update(actor="someone else")
-    assert rows.kept(thorough=False).state == "info"
-    check = rows.kept(thorough=True)
+    assert checks.kept(thorough=False).state == "info"
+    check = checks.kept(thorough=True)
     assert check.state == "bad"
     assert check.said.startswith("Audit entry") and "audit log" not in check.said
     assert check.detail.startswith("In the audit log; 1 problem in ")
@@ -226,11 +226,11 @@ def test_one_check_that_fails_hides_no_other(monkeypatch: pytest.MonkeyPatch) ->
     def fails() -> doctor.Check:
         raise DatabaseError("disk I/O error")
 
-    monkeypatch.setattr(rows, "database", fails)
-    checks = {check.name: check for check in doctor.examine()}
-    assert checks["Database"].state == "bad"
-    assert "disk I/O error" in checks["Database"].said
-    assert checks["Engine"].state == "ok"
+    monkeypatch.setattr(checks, "database", fails)
+    found = {check.name: check for check in doctor.examine()}
+    assert found["Database"].state == "bad"
+    assert "disk I/O error" in found["Database"].said
+    assert found["Engine"].state == "ok"
 
 
 def test_the_command_fails_when_something_stops_dreams_and_prints_all_the_same() -> None:

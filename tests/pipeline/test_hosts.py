@@ -17,7 +17,7 @@ from django_q.models import Schedule
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, DreamRun, HistoryFile, Host, Memory, Project, ScheduledJob, Session
 from dreams.services import discovery, doctor, hosts
-from dreams.services.doctor import rows
+from dreams.services.doctor import checks
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 from tests.world.rows import make_project, make_session
@@ -197,5 +197,5 @@ def test_doctor_speaks_of_one_host(elsewhere: str, capsys: pytest.CaptureFixture
 
 def test_a_former_name_that_never_came_back_is_pointed_at(elsewhere: str) -> None:
     make_project(host=FORMER)
-    found = rows.host_here()
+    found = checks.host_here()
     assert found.state == "warn" and f"hosts adopt {FORMER}" in found.remedy

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from django.utils import timezone
 
 from dreams.services import hosts
-from dreams.services.doctor import rows
-from dreams.services.doctor.rows import Check, State, ask_a_model, safely
+from dreams.services.doctor import checks
+from dreams.services.doctor.checks import Check, State, ask_a_model, safely
 
 __all__ = ["Check", "State", "examine", "examine_other", "worst_first"]
 
@@ -27,24 +27,24 @@ def examine(
     at = now or timezone.now()
     here = hosts.host()
     todo: Sequence[tuple[str, Callable[[], Check]]] = (
-        ("Version", rows.versions),
-        ("Settings", rows.configuration),
-        ("Data directory", rows.data_directory),
-        ("Disk", rows.disk),
-        ("Database", rows.database),
-        ("Config folders", rows.roots),
-        ("Watching", rows.watched),
-        ("Prompt history", rows.prompt_history),
-        ("Host", rows.host_here),
-        ("Server", rows.server),
-        ("Scheduler", lambda: rows.ticks(at)),
-        ("Workers", lambda: rows.workers(at)),
-        ("Dreaming", lambda: rows.dreams(at, here)),
-        ("Schedule", lambda: rows.schedule(here)),
-        ("Engine", rows.engine),
-        ("Sandbox", rows.sandbox),
-        ("Time zone", rows.time_zone),
-        ("Kept data", lambda: rows.kept(thorough=thorough)),
+        ("Version", checks.versions),
+        ("Settings", checks.configuration),
+        ("Data directory", checks.data_directory),
+        ("Disk", checks.disk),
+        ("Database", checks.database),
+        ("Config folders", checks.roots),
+        ("Watching", checks.watched),
+        ("Prompt history", checks.prompt_history),
+        ("Host", checks.host_here),
+        ("Server", checks.server),
+        ("Scheduler", lambda: checks.ticks(at)),
+        ("Workers", lambda: checks.workers(at)),
+        ("Dreaming", lambda: checks.dreams(at, here)),
+        ("Schedule", lambda: checks.schedule(here)),
+        ("Engine", checks.engine),
+        ("Sandbox", checks.sandbox),
+        ("Time zone", checks.time_zone),
+        ("Kept data", lambda: checks.kept(thorough=thorough)),
         *([("Connection", ask_a_model)] if connection else []),
     )
     return [safely(name, check) for name, check in todo]
@@ -54,9 +54,9 @@ def examine_other(one: hosts.Known, now: dt.datetime | None = None) -> list[Chec
     """What can be said of another host from here: what the database knows of it."""
     at = now or timezone.now()
     return [
-        safely("Host", lambda: rows.host_there(one)),
-        safely("Dreaming", lambda: rows.dreams(at, one.key)),
-        safely("Schedule", lambda: rows.schedule(one.key)),
+        safely("Host", lambda: checks.host_there(one)),
+        safely("Dreaming", lambda: checks.dreams(at, one.key)),
+        safely("Schedule", lambda: checks.schedule(one.key)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""One check: what was found about one thing, in words, and what to do where something is wrong."""
+"""The checks of `doctor`, a function each: what was found about one thing, in words, and what to do where something is wrong."""
 
 from __future__ import annotations
 
