@@ -118,7 +118,7 @@ class Config:
         1,
         "When",
         "Dreams at once",
-        "How many dreams may run at the same time.",
+        "How many dreams may run before another one starts by itself. Those that you ask for start at once.",
         minimum=1,
         maximum=16,
         per_project=False,

@@ -17,7 +17,7 @@ from dreams.lib.files import workspace
 from dreams.lib.files.workspace import Snapshot
 from dreams.lib.storage.history import HistoryError
 from dreams.lib.timestamps import from_ns
-from dreams.models import Memory, Project, Version
+from dreams.models import LockHold, Memory, Project, Version
 from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import Tally
 from dreams.services.memories import syncing
@@ -163,9 +163,18 @@ def _source(source: str) -> str:
 
 
 def _consolidated(project: Project) -> dt.datetime | None:
-    """The lock file's mtime. Where there is no directory yet, what a dream of ours left stays the answer."""
+    """The lock file's mtime, or what it was before we took the lock. Where there is no directory yet, what a dream of ours left stays the answer."""
     folder = Path(project.memory_dir)
     found = locks.last_consolidated_ns(folder)
     if found is None:
         return None if folder.exists() else project.last_consolidated_at
-    return from_ns(found)
+    seen = from_ns(found)
+    return seen if seen == project.last_consolidated_at else _before_our_hold(project, seen)
+
+
+def _before_our_hold(project: Project, seen: dt.datetime | None) -> dt.datetime | None:
+    """While we hold the lock its mtime is only a sign of life: a dream counts once it is completed."""
+    held = LockHold.objects.filter(project=project).only("prior_mtime_ns").first()
+    if held is None:
+        return seen
+    return None if held.prior_mtime_ns is None else from_ns(held.prior_mtime_ns)
