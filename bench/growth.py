@@ -88,9 +88,17 @@ def memories(size: float, folder: Path) -> Found:
     from dreams.lib.prose import recall
     from dreams.lib.prose.statement_index import StatementIndex
 
+    index = StatementIndex({})
+
     def duplicates() -> object:
-        index = StatementIndex(files)
+        index.update(files)
         return index.possible_duplicates(), index.two_values()
+
+    def one_more() -> object:
+        number = len(files)
+        said = f"- gateway-worker-{number} listens on {number} in every region, as agreed with the team"
+        files[f"one_more_{number}.md"] = f"---\nname: one more\n---\n\n{said}\n"
+        return duplicates()
 
     def recalled() -> object:
         return recall.choose(recall.shelf(data), "which port does the gateway listen on")
@@ -98,9 +106,8 @@ def memories(size: float, folder: Path) -> Found:
     files = files_of(int(MEMORIES * size * 3), each=3)
     data = {path: text.encode() for path, text in files.items()}
     found = {"possible duplicates, all new": cpu(duplicates, 1)}
-    files["one_more.md"] = "---\nname: one more\n---\n\n- the gateway listens on 9999 in every region\n"
     return found | {
-        "possible duplicates, one memory more": cpu(duplicates, 2),
+        "possible duplicates, one memory more": cpu(one_more),
         "recall": cpu(recalled),
         "MB of memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
