@@ -62,6 +62,62 @@ def test_a_day_without_a_year_is_the_next_one_after_its_line_was_written(text: s
     assert last_day(text) is None
 
 
+@each(
+    ("text", "day"),
+    [
+        ("Both stores are written. Cutover date: 2026-03-14.", "2026-03-14"),
+        ("The vendor ships the fix on 14 March 2026", "2026-03-14"),
+        ("From 2026-03-14 the gateway is in Go", None),
+        ("Moved to Go on 2026-01-21", None),
+        ("Moved to Go on 2026-01-05", None),
+        ("Moves to Go on 2026-03-14, to Rust on 2026-04-14", None),
+    ],
+)
+def test_a_day_that_was_ahead_when_its_line_was_written_needs_no_word_of_an_end(
+    text: str, day: str | None
+) -> None:
+    found = last_day(text, dt.date(2026, 1, 20))
+    assert (found.isoformat() if found else None) == day
+    assert last_day(text) is None
+
+
+def test_a_copied_file_does_not_say_that_a_day_was_ahead(tmp_path: Path) -> None:
+    line = "The vendor ships the fix on 2026-10-05"
+    (question,) = asked(tmp_path / "1", line)
+    assert question.kind == "expired"
+    assert asked(tmp_path / "2", line, COPIED) == []
+
+
+WHY = "**Why:** the audit.\n\n**How to apply:**\n- Ask first.\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"The parallel run ends on 2026-03-14\n\n{WHY}",
+        "The parallel run ends on 2026-03-14\nWhy: the audit\nHow to apply: ask first\n",
+        "The parallel run, which the team asked for,\nends on 2026-03-14\n",
+        "- **Parallel run**: ends on 2026-03-14\n",
+    ],
+)
+def test_a_statement_with_its_remarks_or_label_is_asked_about_and_goes_with_them(
+    tmp_path: Path, body: str
+) -> None:
+    other = "\n## Docs\n\nThe docs are built with Sphinx.\n"
+    files = {"notes.md": memory(body + other), "MEMORY.md": "- [Notes](notes.md)\n"}
+    (question,) = dream(tmp_path, files).outcome.questions
+    assert (question.kind, question.places[0].text) == ("expired", body.rstrip("\n"))
+    (edit,) = question.options[0].edits
+    assert edit.after == memory(other.lstrip("\n"))
+
+
+@pytest.mark.parametrize("behind", ["```sh\nmake run\n```\n", "| A | B |\n|---|---|\n| 1 | 2 |\n"])
+def test_a_statement_that_introduces_something_else_is_not_taken_out(tmp_path: Path, behind: str) -> None:
+    body = f"**Parallel run**, ends on 2026-03-14\n\n{behind}"
+    files = {"notes.md": memory(body), "MEMORY.md": "- [Notes](notes.md)\n"}
+    assert dream(tmp_path, files).outcome.questions == []
+
+
 def test_what_has_passed_is_asked_about_and_what_is_ahead_is_not(tmp_path: Path) -> None:
     (question,) = asked(tmp_path / "1", "The parallel run is planned to end, deadline 2026-03-14")
     assert question.kind == "expired"

@@ -249,6 +249,13 @@ def test_a_path_that_may_mean_another_file_is_left(tmp_path: Path, line: str) ->
         ("Volume: birch-ledger", "compose.yml", "volumes:\n  birch-ledger: {}"),
         ("Topic: birch-ledger", ".env.example", "TOPIC=birch-ledger"),
         ("container runs as birch-ledger", "Dockerfile", "FROM debian\nUSER birch-ledger"),
+        ("Primary region of birch-ledger: ams", "fly.toml", 'app = "birch-ledger"\nprimary_region = "ams"'),
+        (
+            "The base path is /birch-ledger/",
+            "web/vite.config.ts",
+            'export default { base: "/birch-ledger/" }',
+        ),
+        ("On k8s `birch-ledger` has 3 replicas", "deploy/k8s.yaml", "name: birch-ledger\nreplicas: 3"),
     ],
 )
 def test_a_key_or_a_section_says_what_a_value_is(tmp_path: Path, line: str, file: str, content: str) -> None:

@@ -35,10 +35,11 @@ _NOT_ENTERED = frozenset(
     }
 )
 _HIDDEN_ENTERED = frozenset({".github", ".claude", ".gitlab", ".circleci"})
+# Files of the sorts that configure things, wherever they are; of JSON, which is data as well, those of the top and two by name.
 _CONFIG = re.compile(
-    r"(?:.*/)?(?:package\.json|pyproject\.toml|setup\.cfg|tox\.ini|Makefile|[\w.-]+\.mk|justfile|Dockerfile[\w.-]*|[\w.-]*\.?Dockerfile|"
-    r"(?:docker-)?compose[\w.-]*\.ya?ml|go\.mod|Cargo\.toml|\.nvmrc|\.node-version|\.python-version|\.tool-versions|"
-    r"tsconfig[\w.-]*\.json|\.gitlab-ci\.yml|requirements[\w.-]*\.txt|setup\.py|mkdocs\.yml|\.env\.(?:example|sample|template))|\.github/workflows/[^/]+\.ya?ml|\.circleci/config\.yml",
+    r"(?:.*/)?(?![\w.-]*[-.]lock\.)(?:[\w.-]+\.(?:toml|ya?ml|cfg|ini|conf|tf|mk|mod)|[\w.-]+\.config\.[cm]?[jt]s|(?:package|tsconfig[\w.-]*)\.json|"
+    r"(?:Make|Docker|Proc|just)file[\w.-]*|[\w.-]*\.?Dockerfile|requirements[\w.-]*\.txt|setup\.py|\.nvmrc|\.[\w-]+-versions?|"
+    r"\.env\.(?:example|sample|template))|[\w.-]+(?<!-lock)\.json",
     re.IGNORECASE,
 )
 _INSTRUCTIONS = re.compile(r"(?:\.claude/)?CLAUDE\.md|\.claude/rules/[^/]+\.md|AGENTS\.md")

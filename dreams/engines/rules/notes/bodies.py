@@ -90,6 +90,59 @@ def _is_free(items: list[memdir.Item], place: int) -> bool:
     return not numbered and len(memdir.with_children(items, place)) == 1
 
 
+# Of the statement before it, and nothing without that one.
+REMARK = re.compile(r"\s*(?:[-*+] )?\**(?:Why|How to apply|Reason)\b[^\n:]{0,20}:")
+
+
+def wholes(path: str, document: memdir.Document) -> Iterator[LineStatement]:
+    """What `units` leaves out though it is one statement: behind a label of its own, of several lines, or with remarks behind
+    it ("**Why:** …"), which belong to its lines, not to its text."""
+    items = memdir.sections(document.body, document.body_start_line)
+    ends = list_ends(items)
+    for place, item in enumerate(items):
+        text = REMARK.split(item.content or item.text, maxsplit=1)[0]
+        if _is_free(items, place) or not _may_be_whole(items, place, text):
+            continue
+        last = _last_remark(items, place)
+        if last is not None:
+            yield LineStatement(
+                path,
+                item.first_line,
+                items[last].last_line,
+                one_line(text),
+                "".join(each.text for each in items[place : last + 1]).rstrip("\r\n"),
+                tuple(comparing.normalised(title) for title in item.under),
+                _frame(items, place, ends[place]),
+            )
+
+
+def _may_be_whole(items: list[memdir.Item], place: int, text: str) -> bool:
+    item = items[place]
+    if item.kind not in {"bullet", "paragraph"} or not says_something(text):
+        return False
+    if item.text.lstrip().startswith(">") or text.rstrip(" *").endswith(":"):
+        return False
+    if item.kind == "bullet":
+        return not item.marker[:1].isdigit() and len(memdir.with_children(items, place)) == 1
+    return not any(map(is_labelled, text.strip().split("\n")[1:]))
+
+
+def _last_remark(items: list[memdir.Item], place: int) -> int | None:
+    """The place of the last remark behind a statement, or its own; None where what follows may lean on it otherwise."""
+    last, opens_list = place, False
+    for at, item in enumerate(items[place + 1 :], start=place + 1):
+        if item.kind == "blank":
+            continue
+        if REMARK.match(item.text):
+            opens_list = item.text.rstrip(" *\r\n").endswith(":")
+        elif not (opens_list and item.kind == "bullet"):
+            is_text = items[place].kind == "paragraph"
+            led = is_text and (item.kind in {"bullet", "table"} or is_labelled(item.text))
+            return None if led or item.kind == "code" else last
+        last = at
+    return last
+
+
 def list_ends(items: Sequence[memdir.Item]) -> list[int]:
     """For each item the place of the last heading or paragraph before it, -1 where there is none: a list begins there."""
     found, last = list[int](), -1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from dreams.engines.rules.notes.bodies import LineStatement, units
+from dreams.engines.rules.notes.bodies import LineStatement, units, wholes
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_daily, is_index, is_log, is_team
 from dreams.engines.rules.repository import Repository
@@ -96,7 +96,9 @@ def askable(tree: Tree) -> Iterator[LineStatement]:
         if is_log(path) or is_team(path) or is_daily(path) or not tree.writable(path):
             continue
         rows = _row_lines(tree, path) if is_index(path) else frozenset()
-        yield from (unit for unit in units(path, tree.document(path)) if unit.first_line not in rows)
+        document = tree.document(path)
+        found = (*units(path, document), *wholes(path, document))
+        yield from (unit for unit in found if unit.first_line not in rows)
 
 
 def _row_lines(tree: Tree, path: str) -> frozenset[int]:

@@ -10,7 +10,7 @@ from functools import partial
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
-from dreams.engines.rules.notes.bodies import LineStatement, Part
+from dreams.engines.rules.notes.bodies import REMARK, LineStatement, Part
 from dreams.engines.rules.notes.removing import fates, remove_parts
 from dreams.engines.rules.notes.tree import (
     NewText,
@@ -36,15 +36,17 @@ _NO_YEAR = re.compile(days.NO_YEAR, re.IGNORECASE)
 _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 # What makes the day behind it the last one: "until", "ends on", "remove after", "deadline:", "back on".
 _BEFORE_AN_END = re.compile(
-    r"(?:\b(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by|before|due|deadlines?|expir\w+|expiry|"
+    r"(?:(?<![\w-])(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by|before|due|deadlines?|expir\w+|expiry|"
     r"ends?|over (?:on|by)|back on|closes?|remove|drop|delete|revert|temporar\w+|temp|ttl|sunset|scheduled|postponed|"
-    r"paused|frozen|freeze|waived|hold|next)\b)(?! of\b)[^.;\d]{0,24}$",
+    r"paused|frozen|freeze|waived|hold|next)(?![\w-]))(?! of\b)[^.;\d]{0,24}$",
     re.IGNORECASE,
 )
 # Or the day opens the statement: "2026-03-14 = deadline for …".
 _BEHIND_AN_END = re.compile(
     r"^\W{0,4}(?:is (?:the )?|the )?(?:deadline|last day|end of|cut-?off|due)\b", re.IGNORECASE
 )
+AHEAD = dt.timedelta(days=1)  # what has happened has a day no further ahead, in whatever time zone
+_BEGINS = re.compile(r"\b(?:from|since|starting|effective)\W{1,4}(?:on )?$", re.IGNORECASE)  # no end
 _HAPPENED = re.compile(
     r"\b(?:was|were|had|did|used to|since|done|shipped|merged|closed|resolved|completed?|fixed|superseded|decided|history)\b",
     re.IGNORECASE,
@@ -79,15 +81,18 @@ def passed(context: Asking) -> Iterator[Question]:
 
 
 def _written(context: Asking, unit: LineStatement) -> dt.date | None:
+    """The last day on which the line may have been written; None where a copy may have made that up, or who wrote it may have
+    forgotten to say."""
     known = context.job.line_dates.get(unit.path, ())
     line = known[unit.first_line - 1] if unit.first_line <= len(known) else None
-    return line.day if line and not line.ours else None
+    is_seen = line and line.believable and line.source != "memory" and not line.ours
+    return line.day if line and is_seen else None
 
 
 def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
-    """The one day that a statement names, if it is named as the end of something.
+    """The one day that a statement names, if it is named as the end of something, or was ahead when that was `written`.
 
-    A day without a year is the next one after the line was `written`.
+    A day without a year is the next one after the line was written.
     """
     told = sentences(text)
     if len(text) > LONGEST or "?" in text or len(told) > MOST_SENTENCES:
@@ -102,9 +107,12 @@ def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
     sentence = next((one for one in told if found[0][0] in one), "")
     before, _, behind = sentence.partition(found[0][0])
     ends = _BEFORE_AN_END.search(before) or (not before.strip(" *_`[(") and _BEHIND_AN_END.match(behind))
-    if not ends or _HAPPENED.search(sentence):
-        return None
-    return days.written(found[0], last=True) if years else days.next_day(found[0], written)
+    if not years:
+        return days.next_day(found[0], written) if ends and not _HAPPENED.search(sentence) else None
+    day = days.written(found[0], last=True)
+    if day and written and day > written + AHEAD:
+        return None if _BEGINS.search(before) else day
+    return day if ends and not _HAPPENED.search(sentence) else None
 
 
 def _weight(day: dt.date, today: dt.date) -> float:
@@ -138,8 +146,6 @@ def _say(rec: Recorder, unit: LineStatement, new: str, note: str) -> bool:
 OLD, OF_A_STATE = 180, 0.35  # days; how much an answer helps
 MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section: a longer one holds more than a state
 _LABEL = re.compile(r"\*\*[^*\n]{2,80}\*\*:?(?: ?\([^)\n]{4,30}\))?")
-# Said of the whole memory, wherever its last section ends.
-_REMARK = re.compile(r"\**(?:Why|How to apply)\b[^\n]{0,20}:")
 # A statement that names the day of a state: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
 _AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
 # What is done stays so.
@@ -222,7 +228,7 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
             remarks = (
                 each.first_line - 1
                 for each in items
-                if each.first_line > item.first_line and _REMARK.match(each.text)
+                if each.first_line > item.first_line and REMARK.match(each.text)  # said of the whole memory
             )
             end = min(next(ends, last), next(remarks, last))
             held = range(item.first_line, end + 1)

@@ -31,7 +31,8 @@ LEAST_WORDS, LEAST_VALUE, LEAST_STEM = 3, 4, 3
 NEARLY_SAME = 90  # of 100, as rapidfuzz counts words in any order
 MOST_LINES, MOST_NEAR = 5_000, 100
 MOST_PLACES = 5
-LEAST_WEIGHT = 0.7  # of a word that says something
+OF_A_VALUE = 2  # what a value weighs, as many words
+LEAST_SHARE = 0.7  # of what a statement says, by weight, that its file says too; chosen
 MOST_ABOVE = 60  # lines in which what a line is below is looked for
 NEAR = 3  # lines around a line that belong to it
 RARE = 3  # lines of all configuration that have a value which tells where it is from
@@ -172,7 +173,7 @@ class _ConfigLines:
         if len(text) > LONGEST or len(sentences(text)) > 1 or "?" in text or statement(text).negations:
             return None
         values = _values(text)
-        rarest = min(values, key=lambda value: len(self._at(value)), default="")
+        rarest = min(values, key=lambda value: len(self._at(value)) or MOST_LINES, default="")
         if (
             len(values) < least_values
             or len(rarest) < LEAST_VALUE
@@ -182,8 +183,8 @@ class _ConfigLines:
             return None
         for path, number in self._at(rarest)[:RARE]:
             near = self._lines[path][max(number - NEAR, 0) : number + NEAR + 1]
-            around = " ".join(near).casefold()
-            if all(_is_in(value, around) for value in values) and self._says_all(text, values, path, number):
+            around = " ".join((path, *near)).casefold()
+            if all(_is_in(value, around) for value in values) and self._says_most(text, values, path, number):
                 return _Line(path, number + 1, self._lines[path][number].strip())
         return None
 
@@ -193,18 +194,17 @@ class _ConfigLines:
         found = [self._by_value[word] for word in words if word in self._by_value]
         return min(found, key=len, default=())
 
-    def _says_all(self, text: str, values: Sequence[str], path: str, number: int) -> bool:
-        """Whether the lines around, what they are below, and the name of the file have the plain words of a statement: of one
-        value all and at least one, of several all but one."""
+    def _says_most(self, text: str, values: Sequence[str], path: str, number: int) -> bool:
+        """Whether little is said but the values, and what the lines around, what they are below and the path say too; of one value
+        something at least is to be said there."""
         held = {canonical(word) for value in values for word in _PLAIN.findall(value.lower())}
         said = {w: weight for w, weight in read(text).terms.items() if w.isalpha() and w not in held}
         known = {canonical(word.lower()) for word in _PLAIN.findall(" ".join(self._above(path, number)))}
         known |= {canonical(word) for part, words in _SORTS.items() if part in path.lower() for word in words}
-        covered = {word for word in said if any(_begins(word, each) for each in known)}
-        lacking = [word for word, weight in said.items() if weight >= LEAST_WEIGHT and word not in covered]
-        if len(values) > 1:
-            return len(lacking) < 2
-        return bool(covered) and not lacking
+        covered = sum(said[word] for word in said if any(_begins(word, each) for each in known))
+        found = OF_A_VALUE * len(values)
+        enough = found + covered >= LEAST_SHARE * (found + sum(said.values()))
+        return enough and (len(values) > 1 or covered > 0)
 
     def _above(self, path: str, number: int) -> Iterator[str]:
         """The lines around, the less indented lines and the section above, and the path."""
