@@ -263,10 +263,10 @@ def latest_gates(projects: QuerySet[Project]) -> QuerySet[GateEvaluation]:
     return GateEvaluation.objects.filter(pk__in=newest.values_list("newest", flat=True))
 
 
-def without_distance(reason: str) -> str:
-    """A reason without its "opens in 6 h"; the moment is shown beside it."""
-    head, mark, _ = reason.partition("; opens ")
-    return f"{head}." if mark else reason
+def beside_its_moment(result: gates.GateResult) -> str:
+    """Its reason without "opens in 6 h", where the moment is shown beside it."""
+    head, mark, _ = result.reason.partition("; opens ")
+    return f"{head}." if mark and result.opens_at else result.reason
 
 
 def as_stored(reason: str) -> str:

@@ -14,6 +14,8 @@ from dreams.lib import diff
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Memory, Project, Proposal
 from dreams.services import daily_logs
+from dreams.services.scheduling import gates, scheduler
+from dreams.services.scheduling.next_dream import beside_its_moment
 from dreams.web.paging import Listed, listed, page_of
 
 DAYS_PAGE = 60
@@ -21,6 +23,25 @@ MOST_LINES = 2_000
 MOST_CITED = 500
 #: The key of the logs whose names have no day.
 UNDATED = "undated"
+
+
+@dataclass(frozen=True, slots=True)
+class Distilling:
+    """The daily logs of an agent that works in its daily-log mode: what is new in them, and the gate in the way, or ""."""
+
+    logs: int
+    lines: int
+    closed: str
+
+
+def distilling(project: Project, now: dt.datetime) -> Distilling | None:
+    """None in every other mode, where dreams read the logs by themselves."""
+    if project.mode != gates.Mode.DAILY_LOG or project.gone_at:
+        return None
+    unread = daily_logs.unread(project)
+    results = scheduler.evaluate_all(project, now, logs=True)
+    closed = next((beside_its_moment(result) for result in results if not result.passed), "")
+    return Distilling(len(unread), sum(len(log.new) for log in unread), closed)
 
 
 @dataclass(frozen=True, slots=True)

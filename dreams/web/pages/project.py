@@ -28,12 +28,12 @@ from dreams.models import (
     Version,
 )
 from dreams.models.prepared import prepared
-from dreams.services import daily_logs, hosts, session_notes
+from dreams.services import hosts, session_notes
 from dreams.services.inbox.waiting import counted
 from dreams.services.memories import instructions
 from dreams.services.project_marks import Kind, kept
 from dreams.services.scheduling import gate_inputs, gates, next_dream, scheduler
-from dreams.services.scheduling.next_dream import NextDream, without_distance
+from dreams.services.scheduling.next_dream import NextDream, beside_its_moment
 from dreams.web.pages.projects import ACTIVE, WAITING
 from dreams.web.paging import Listed, listed, page_of
 
@@ -114,25 +114,6 @@ def gates_of(project: Project, now: dt.datetime) -> Gates:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Distilling:
-    """The daily logs of an agent that works in its daily-log mode: what is new in them, and the gate in the way, or ""."""
-
-    logs: int
-    lines: int
-    closed: str
-
-
-def distilling(project: Project, now: dt.datetime) -> Distilling | None:
-    """None in every other mode, where dreams read the logs by themselves."""
-    if project.mode != gates.Mode.DAILY_LOG or project.gone_at:
-        return None
-    unread = daily_logs.unread(project)
-    results = scheduler.evaluate_all(project, now, logs=True)
-    closed = next((_gate(result).reason for result in results if not result.passed), "")
-    return Distilling(len(unread), sum(len(log.new) for log in unread), closed)
-
-
 def _gate(result: gates.GateResult) -> Gate:
     known = gates.GATES[result.name]
     return Gate(
@@ -140,7 +121,7 @@ def _gate(result: gates.GateResult) -> Gate:
         known.label,
         known.icon,
         result.passed,
-        without_distance(result.reason) if result.opens_at else result.reason,
+        beside_its_moment(result),
         result.opens_at,
         known.forceable,
     )

@@ -85,7 +85,7 @@ def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
     index_size, index_pk = projects_pages.index_size(found, head.config)
     return {
         "gates": pages.gates_of(found, timezone.now()),
-        "distilling": pages.distilling(found, timezone.now()),
+        "distilling": logs_pages.distilling(found, timezone.now()),
         "forecast": forecast.forecast(found, head.config),
         "index_size": index_size,
         "index_pk": index_pk,
