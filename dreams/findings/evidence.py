@@ -15,7 +15,7 @@ from dreams.findings.ledger.units import (
     Unit,
     added_units,
     has_content,
-    keyed,
+    keys_without_secrets,
     needs_no_source,
     units_of,
     units_of_lines,
@@ -72,7 +72,7 @@ def _source(citation: Citation) -> str:
 def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator[Found]:
     quoted, heard = _sources(hunk), typed(hunk)
     # A statement without its secret says nothing new.
-    bare = {keyed(redact.redact(unit.text)) for unit in units_of_lines(hunk.removed)}
+    bare = {key for unit in units_of_lines(hunk.removed) for key in keys_without_secrets(unit)}
     for unit, line_no in added_units(subject, hunk):
         if needs_no_source(unit) or before.same_words(unit) or unit.key in bare:
             continue

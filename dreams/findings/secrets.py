@@ -14,6 +14,7 @@ from dataclasses import replace
 from dreams.findings.base import Found, Subject
 from dreams.findings.ledger.units import Line, added_lines, found_at
 from dreams.lib.files.text import decode
+from dreams.lib.secrets.app_keys import is_for_apps
 from dreams.lib.secrets.spotting import SecretSpan, spans
 
 CHECK = "secrets"
@@ -68,13 +69,25 @@ def _added(line: Line, span: SecretSpan, text: str) -> Found:
 
 
 def _stands(path: str, number: int, span: SecretSpan, text: str) -> Found:
+    """A secret warns; a key that apps show is only named, as a server may use it too."""
+    severity, what, remedy = (
+        "warn",
+        "what looks like a secret",
+        "Redact it, and revoke it if it is still valid",
+    )
+    if is_for_apps(text, span):
+        severity, what, remedy = (
+            "info",
+            "a key that apps show",
+            "If only a server uses it, redact and revoke it",
+        )
     return found_at(
         Line(path, number, ""),
         CHECK,
         f"standing-secret-{span.rule}",
-        "warn",
-        f"already holds what looks like a secret ({_spoken(span.rule)})",
-        "Redact it, and revoke it if it is still valid: every session loads it.",
+        severity,
+        f"already holds {what} ({_spoken(span.rule)})",
+        f"{remedy}: every session loads it.",
         about=fingerprint(text[span.start : span.end]),
     )
 

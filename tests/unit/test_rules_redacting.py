@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 from pathlib import Path
 
+import pytest
+
 from dreams.engines.linedates import KeptVersion, line_dates
-from dreams.findings import examine
+from dreams.findings import examine, health
 from dreams.findings.directories import between
 from tests.world.rules import NOON, dream, memory
 
@@ -31,6 +34,20 @@ def test_no_check_holds_it_against_a_reviewer(tmp_path: Path) -> None:
     report = examine(between(made.before, made.after))
     assert {found.severity for found in report.findings} <= {"info"}
     assert {row.fate for row in report.ledger} == {"kept-in"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"```bash\nTOKEN='{TOKEN}'  node  bot.js\n```\n",
+        f"| Host | Token |\n|---|---|\n| web_1 | `{TOKEN}` |\n",
+    ],
+)
+def test_a_line_of_code_or_of_a_table_without_its_secret_is_kept(tmp_path: Path, body: str) -> None:
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(body)})
+    report = examine(between(made.before, made.after))
+    assert TOKEN not in made.text("deploy.md")
+    assert {found.severity for found in report.findings} <= {"info"}
 
 
 def test_pinned_memories_and_logs_stay_as_they_are(tmp_path: Path) -> None:
@@ -58,3 +75,60 @@ def test_dreaming_again_changes_nothing(tmp_path: Path) -> None:
     files = {"MEMORY.md": INDEX, "deploy.md": memory(BODY, name="Deploy", description="how we deploy")}
     first = dream(tmp_path / "a", files)
     assert dream(tmp_path / "b", first.after).edits == []
+
+
+OTHER = "glpat-" + "Zk3vQ9xT7mB2nL5wR8sd"
+
+
+def test_each_secret_of_a_file_is_decided_by_itself_and_cites_its_own_line(tmp_path: Path) -> None:
+    body = f"- Deploys use {TOKEN} there.\n- Reviews use {OTHER} there.\n"
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(body)})
+    assert "removed 2 secrets" in made.summary.lower()
+    assert len({edit.operation for edit in made.edits}) == 2
+    quoted = {
+        made.text("deploy.md").split("\n")[c.line_no - 1] == c.quote
+        for e in made.edits
+        for c in e.citations
+        if c.line_no
+    }
+    assert quoted == {True}
+
+
+def token_for(role: str) -> str:
+    claims = f'{{"iss":"supabase","ref":"abcdefghij","role":"{role}","iat":1700000000}}'.encode()
+    parts = (b'{"alg":"HS256","typ":"JWT"}', claims, b"a signature of thirty-two bytes!")
+    return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- **Production client_key**: `awq7x2m9k4d8s1f6` (now active in `.env`)",
+        f"- Maps key: {'AI' + 'zaSyB7x2m9K4d8s1f6Gh3Jk5Lq8Wz0Yc2VbN3'}",
+        f"- anon key: `{token_for('anon')}`",
+        "- NEXT_PUBLIC_STRIPE_KEY=pk_" + "live_51Hx7Kq2ZpL9vB4nM1cD8sF3",
+        "- `VITE_MAPS_TOKEN=q7Kx2ZpL9vB4nM1cD8sF3gH6`",
+        "The publishable API key is 9vB4nM1cD8sF3gH6jW0t",
+    ],
+)
+def test_a_key_that_every_copy_of_an_app_has_stays_and_the_checkup_names_it(
+    tmp_path: Path, line: str
+) -> None:
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(f"{line}\n")})
+    assert made.edits == []
+    (found,) = [found for found in health(made.before).findings if found.check == "secrets"]
+    assert (found.severity, "apps show" in found.message) == ("info", True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"- service_role key: `{token_for('service_role')}`",
+        "- client_secret: `awq7x2m9k4d8s1f6`",
+        f"- The public repository's key is {TOKEN}",
+        "- anon key and service key: SERVICE_KEY=9vB4nM1cD8sF3gH6jW0tR5",
+    ],
+)
+def test_what_only_a_server_may_have_is_taken_out(tmp_path: Path, line: str) -> None:
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(f"{line}\n")})
+    assert "[redacted: " in made.text("deploy.md")

@@ -12,13 +12,12 @@ from dreams.findings.base import Subject
 from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.facts import changed_places
 from dreams.findings.ledger.state import Placed, State
-from dreams.findings.ledger.units import HEADER, Unit, keyed, units_of
+from dreams.findings.ledger.units import HEADER, Unit, keyed, keys_without_secrets, units_of
 from dreams.findings.ledger.wordings import LONGEST, WHOLE, has, known, made
 from dreams.lib import memdir
 from dreams.lib.prose import dates, lexicon
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.words import stem
-from dreams.lib.secrets import redact
 
 FILE_LEFT = "Its file is removed, line by line."
 SUMMED_UP = "It sums up its file, which is accounted for line by line."
@@ -199,12 +198,8 @@ class Context:
 
     def redacted(self, unit: Unit, fresh: list[Placed]) -> str:
         """A note if a new statement is this one without its secrets, else nothing."""
-        self.target, self.kept = None, False
-        bare = redact.redact(unit.text)
-        if bare == unit.text:
-            return ""
-        key = keyed(bare)
-        self.target = next((s for s in fresh if s.unit.key == key), None)
+        keys = keys_without_secrets(unit)
+        self.target = next((s for s in fresh if s.unit.key in keys), None) if keys else None
         self.kept = self.target is not None
         return REDACTED if self.target else ""
 

@@ -16,6 +16,7 @@ from dreams.lib.files import text
 from dreams.lib.prose import comparing
 from dreams.lib.prose.statements import plain, statement, unmarked
 from dreams.lib.prose.words import code_spans
+from dreams.lib.secrets.redact import redact
 
 UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "table", "comment", "reference"]
 
@@ -258,6 +259,13 @@ def keyed(said: str) -> str:
     plain = comparing.normalised(said) or " ".join(said.split())
     marked = " ".join(span for span in literal(said) if unmarked(span) != span)
     return " ".join(part for part in (signs, plain, marked) if part)
+
+
+def keys_without_secrets(unit: Unit) -> frozenset[str]:
+    """What it may be known by once its secrets are taken out, as prose, a row of a table or a line of code; none without any."""
+    bare = redact(unit.text)
+    forms = {keyed(bare), keyed(BAR.sub(" ", bare)), " ".join(bare.split())}
+    return frozenset(forms) if bare != unit.text else frozenset()
 
 
 def literal(said: str) -> Iterator[str]:

@@ -25,6 +25,7 @@ from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
 from dreams.lib.secrets import redact as redaction
+from dreams.lib.secrets.app_keys import is_for_apps
 from dreams.lib.secrets.spotting import spans
 
 _SO = r"(?:as of|since|from|(?:last )?updated?|status|starting|checked|confirmed|verified)"
@@ -269,26 +270,26 @@ def _place_adds_nothing(unit: LineStatement, fact: CodeFact) -> bool:
 
 
 def redact(rec: Recorder) -> None:
-    """One operation for each file. Pinned and hand-edited memories, logs and what may not be written stay as they are."""
+    """One operation for each secret. What an app shows to everybody stays (the checkup names it), and so do pinned and
+    hand-edited memories, logs and what may not be written."""
     tree = rec.tree
     for path in sorted(tree.texts):
         if is_log(path) or not tree.writable(path) or tree.settled(path):
             continue
         rec.report.checkpoint()
         text = tree.texts[path]
-        found = spans(text)
-        if not found:
-            continue
-        after = redaction.without(text, redaction.values(text))
-        line_no = text.count("\n", 0, found[0].start) + 1
-        quote = redaction.redact(text.splitlines()[line_no - 1]) if text.splitlines() else ""
-        kinds = ", ".join(sorted({span.rule.replace("-", " ") for span in found}))
-        reason = (
-            f"A secret does not belong in memory ({kinds}). If it is live, revoke it: agents have read it."
-        )
-        cited = (from_memory(path, line_no, quote, "shown without the secret"),)
-        if rec.operation("edit", [NewText(path, after, reason, citations=cited)]):
-            rec.count("redacted", len(found))
+        found = [span for span in spans(text) if not is_for_apps(text, span)]
+        for span in sorted(found, key=lambda span: span.start - span.end):  # one may be a part of another
+            taken = {text[span.start : span.end]: span.rule}
+            line_no = text.count("\n", 0, span.start) + 1
+            quote = redaction.redact(text.split("\n")[line_no - 1].rstrip("\r"))
+            kind = span.rule.replace("-", " ")
+            reason = (
+                f"A secret does not belong in memory ({kind}). If it is live, revoke it: agents have read it."
+            )
+            cited = (from_memory(path, line_no, quote, "shown without the secret"),)
+            after = redaction.without(tree.texts[path], taken)
+            rec.count("redacted", rec.operation("edit", [NewText(path, after, reason, citations=cited)]))
 
 
 LEAST_TO_MERGE = 3  # words with a meaning: two short lines are alike by chance
