@@ -136,6 +136,21 @@ def test_notes_by_day_logs_and_folders_set_aside_get_no_rows(tmp_path: Path):
     assert dream(tmp_path, files).edits == []
 
 
+@pytest.mark.parametrize(
+    ("path", "listed"),
+    [
+        ("LAST_SESSION.md", False),
+        ("dispatch-activity-log.md", False),
+        ("session_2026_04_17_inventory.md", False),
+        ("project_session_cookies.md", True),
+        ("feedback_logging.md", True),
+    ],
+)
+def test_the_record_of_what_went_on_gets_no_row(tmp_path: Path, path: str, listed: bool):
+    made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": A, path: memory("Cookies are signed.\n")})
+    assert (f"]({path})" in made.text("MEMORY.md")) is listed
+
+
 def test_a_row_of_a_renamed_file_is_pointed_to_it(tmp_path: Path):
     made = dream(tmp_path, {"MEMORY.md": "- [Rel](Release-Notes.md) — how\n", "release_notes.md": A})
     assert made.text("MEMORY.md") == "- [Rel](release_notes.md) — how\n"

@@ -246,6 +246,14 @@ def test_three_doubles_in_other_words_between_two_files_are_no_form() -> None:
         ),
         ("**Market endpoints:** `docs/market-platform.md`.", "**Market schema:** `docs/market-platform.md`."),
         (
+            "- [[retry_rule]] — the original 0ms-for-optional-elements rule",
+            "- [[retry_rule]] — the 0ms-for-optional-elements rule these helpers break",
+        ),
+        (
+            "4. Run `npm run build:copy` to deploy to local Foundry",
+            "**Local deployment:** `npm run build:copy` deploys `src/` to the Foundry folder, which `.env` has.",
+        ),
+        (
             "Sorting: BubbleSort, MergeSort, QuickSort, RadixSort",
             "Phase 1 (2026-03-30): the scaffold and 4 sorting pages (BubbleSort, MergeSort, QuickSort, RadixSort)",
         ),

@@ -26,8 +26,10 @@ FORM = 3  # lines that two files have alike, where their names are of two things
 _DAY = re2.compile(
     r"(?i)(?:^|\D)(?:19|20)\d\d[-_]\d{2}(?:\D|$)|(?:^|[^a-z])(?:logs?|sessions?|journal|history|changelog)(?:[^a-z]|$)"
 )
-# "- `src/app.py` — the app", "- **`--flag`**: what it does", "- [Name](file.md) — …".
-_ENTRY = re2.compile(r"\s*[-*+] +(?:\*\*)?`[^`\n]+`(?:\*\*)?(?: \([^)\n]{1,40}\))?\s*(?:—|–|:|->|→| - )")
+# "- `src/app.py` — the app", "- **`--flag`**: what it does", "- [[memory]] — …"; a step of a how-to; what is below an item.
+_ENTRY = re2.compile(
+    r"\s*[-*+] +(?:\*\*)?(?:`[^`\n]+`|\[\[[^\]\n]+\]\])(?:\*\*)?(?: \([^)\n]{1,40}\))?\s*(?:—|–|:|->|→| - )|\s*\d+[.)] |\s+[-*+] "
+)
 _LABEL = re.compile(r"\*\*([^*\n]{2,60}?):?\*\*:? ")
 _EVENT = re2.compile(r".{0,20}(?:19|20)\d\d-\d\d-\d\d\b")  # a day near its start
 # Said in a file's name of every file of its sort.
@@ -266,7 +268,7 @@ def _members_apart(one: Statement, other: Statement) -> str:
 
 
 def _is_entry(statement: Statement) -> bool:
-    """ "- `path/to/file.py` — what it is for": a list names each thing once, whatever else is said of it elsewhere."""
+    """ "- `path/to/file.py` — what it is for": a list names each thing or step once, whatever else is said of it elsewhere."""
     return statement.source == "body" and _ENTRY.match(encodable(statement.raw)) is not None
 
 

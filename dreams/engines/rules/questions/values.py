@@ -103,6 +103,7 @@ def as_history(
 
 NOTED, UNORDERED = 0.7, 0.6  # weights: newer in memory, no order known
 MOST_WORDS, MOST_SENTENCES = 30, 2  # a longer statement says much else
+MOST_OWN = 2  # plain words of a statement, beside the thing, its value and what the other says
 _DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 
 
@@ -136,6 +137,7 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
         if (
             statements in asked
             or _is_of_nouns(pair, nouns)
+            or max(_own_words(pair), _own_words(pair.turned())) > MOST_OWN
             or any(
                 asking.is_touched(place_of(each))
                 or not asking.tree_before.writable(each.path)
@@ -150,6 +152,16 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
             yield from _changed(asking, index, pair if first < second else pair.turned(), max(first, second))
         elif not pair.thing and not pair.of_names:
             yield from ((question, None) for question in _conflict(asking, index, pair))
+
+
+def _own_words(pair: TwoValues) -> int:
+    """How many plain words only the first statement has: where one says much else, its value is rather of that."""
+    said, named = read(_DAY.sub(" ", pair.one.text)), f"{pair.thing} {read(pair.value).terms.keys()}"
+    theirs = pair.other.reading.terms
+    return sum(
+        weight >= TELLING and word.isalpha() and word not in theirs and word not in named
+        for word, weight in said.terms.items()
+    )
 
 
 def _is_of_nouns(pair: TwoValues, paths: Collection[str]) -> bool:
@@ -298,7 +310,7 @@ def _having(index: StatementIndex, changed: Changed) -> Iterator[Statement]:
                 each for each in about if thing == changed.thing and with_text(each, changed.old, changed.new)
             )
         return
-    key = next((value.key for value in read(changed.old).values), changed.old)
+    key = next((value.key for value in read(changed.old).values), changed.old.lower())
     if index.is_rare(key) and not (key.isdigit() and len(key) <= SHORT_NUMBER):
         yield from (each for each in index.leans_on(key) if _is_about_it(each, changed, key))
 

@@ -35,6 +35,10 @@ _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
 _NEXT_CLAUSE = re.compile(r"[,;:.]\s+|\s+[—–-]\s+")
 _SET_ASIDE = re.compile(r"archived?|old|trash|backups?|drafts?", re.IGNORECASE)
 _A_DAYS_FILE = re.compile(r"\d{4}-\d\d-\d\d")
+# What went on, kept for whoever goes on: LAST_SESSION.md, dispatch-activity-log.md, session_2026_04_17_inventory.md.
+_RECORD = re.compile(
+    r"(?:^|.*[_-])(?:log|journal|diary|session|handoff|handover)s?(?:[_-]?\d.*)?", re.IGNORECASE
+)
 _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 # Placed beside memories by people and tools, about the folder rather than in it.
 _NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE)(?![a-z]).*")
@@ -121,12 +125,12 @@ def _is_memory_folder(tree: Tree) -> bool:
 
 
 def _is_topic(tree: Tree, path: str, index: str) -> bool:
-    """Not a day's notes, not set aside, not in a folder that the index or an index of its own covers, and of a plain name.
+    """Not a day's notes or a record, not set aside, not in a folder that the index or an index of its own covers, and of a plain name.
 
     A name that hides characters would be hidden text in the index, and all that is done in one step is taken back with it.
     """
     name = PurePosixPath(path).name
-    if not diff.is_plain(path) or _NO_MEMORY.match(name):
+    if not diff.is_plain(path) or _NO_MEMORY.match(name) or _RECORD.fullmatch(PurePosixPath(path).stem):
         return False
     if _A_DAYS_FILE.search(name) and tree.document(path).frontmatter is None:
         return False
