@@ -70,24 +70,20 @@ def _added(line: Line, span: SecretSpan, text: str) -> Found:
 
 def _stands(path: str, number: int, span: SecretSpan, text: str) -> Found:
     """A secret warns; a key that apps show is only named, as a server may use it too."""
-    severity, what, remedy = (
-        "warn",
-        "what looks like a secret",
-        "Redact it, and revoke it if it is still valid",
+    of_app = is_for_apps(text, span)
+    what = "a key that apps show" if of_app else "what looks like a secret"
+    act = (
+        "If only a server uses it, redact and revoke it"
+        if of_app
+        else "Redact it, and revoke it if it is still valid"
     )
-    if is_for_apps(text, span):
-        severity, what, remedy = (
-            "info",
-            "a key that apps show",
-            "If only a server uses it, redact and revoke it",
-        )
     return found_at(
         Line(path, number, ""),
         CHECK,
         f"standing-secret-{span.rule}",
-        severity,
+        "info" if of_app else "warn",
         f"already holds {what} ({_spoken(span.rule)})",
-        f"{remedy}: every session loads it.",
+        f"{act}: every session loads it.",
         about=fingerprint(text[span.start : span.end]),
     )
 

@@ -216,6 +216,8 @@ def test_a_login_in_base64_is_known_by_what_it_says():
         "password: !vault |",
         "password: test1234",
         "the users of the browser tests have the fixed pw `E2e!Passw0rd`",
+        "| `QRST_3_41_00_US4.bin` | 192 KB | `d8 00 ff ff` | CRC32=0xABCDE12F |",
+        "| `EUR.*_md5.txt` | 73 B | MD5 of the archive |",
         "a token is 256-bit-random, Token ist 128-Bit-Zufall",
         "SECRET_KEY=replace-me-with-32-chars",
         "nix hash sha256-" + some(43) + "=",

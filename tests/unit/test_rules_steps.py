@@ -142,7 +142,9 @@ def test_notes_by_day_logs_and_folders_set_aside_get_no_rows(tmp_path: Path):
         ("LAST_SESSION.md", False),
         ("dispatch-activity-log.md", False),
         ("session_2026_04_17_inventory.md", False),
+        ("handoff_active.md", False),
         ("project_session_cookies.md", True),
+        ("feedback_handoff_format.md", True),
         ("feedback_logging.md", True),
     ],
 )

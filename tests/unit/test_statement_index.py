@@ -250,6 +250,10 @@ def test_three_doubles_in_other_words_between_two_files_are_no_form() -> None:
             "- [[retry_rule]] — the 0ms-for-optional-elements rule these helpers break",
         ),
         (
+            "- The forwarder of the login page:\n  - OAuth callback: `https://pier.example/callback.html`",
+            "**Redirect of the script**: `https://pier.example/callback.html`, an OAuth callback that the store asks each app for.",
+        ),
+        (
             "4. Run `npm run build:copy` to deploy to local Foundry",
             "**Local deployment:** `npm run build:copy` deploys `src/` to the Foundry folder, which `.env` has.",
         ),

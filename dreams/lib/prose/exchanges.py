@@ -7,7 +7,7 @@ two commands, two words behind a colon), or said to be the old one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, starmap
 
@@ -283,7 +283,7 @@ def told_twice(index: StatementIndex) -> Iterator[list[Statement]]:
             continue
         for thing, _ in things(index, one.text):
             value = spans(one.text, thing)
-            if len(value) == 1 and _own_words(one, thing, value[0]) <= MOST_OWN:
+            if len(value) == 1 and own_words(one, thing, value[0].key) <= MOST_OWN:
                 found.setdefault((thing, value[0].key), {})[one] = None
     alike: dict[frozenset[str], dict[frozenset[Statement], list[Statement]]] = {}
     for group in map(list, found.values()):
@@ -300,9 +300,11 @@ def _are_apart(one: Statement, other: Statement) -> bool:
     return bool(places_apart(one, other, compare(one.text, other.text)))
 
 
-def _own_words(statement: Statement, thing: str, value: Span) -> int:
-    """How many words a statement has beside the thing and its value."""
-    named = {canonical(word) for word in _WORD.findall(f"{thing} {value.key}".replace("_", " "))}
+def own_words(statement: Statement, thing: str, value: str, beside: Collection[str] = ()) -> int:
+    """How many words a statement has that are none of the thing, of its value or of `beside`."""
+    named = {canonical(word) for word in _WORD.findall(f"{thing} {value}".lower().replace("_", " "))}.union(
+        beside
+    )
     terms = statement.reading.terms
     return sum(
         weight >= LEAST_WEIGHT and word not in named and word.isalpha() for word, weight in terms.items()

@@ -39,8 +39,7 @@ FEW = 3  # statements of a file that tells one fact
 ONE_FACT, ONE_OF_MANY = 0.4, 0.7  # scores from which two statements are asked about
 # The score for two statements of so few words that name a thing and its value, in files of many; read off real directories.
 ONE_VALUE, SHORT_WORDS = 0.53, 16
-# Scores that do for two values of one named thing, and for two names of one thing; chosen.
-HALF, EXACT = 0.5, 0.95
+HALF = 0.5  # the score that does for two values of one named thing; chosen
 WITHIN, MUCH = 0.75, 7.0  # of the shorter one, and the weight in common: it is said within the longer one
 LEAST_SAID = 3.0  # weight beside its links, of a statement that says something
 RECORD = 4  # numbers in one statement: results of something, each true where it was written
@@ -289,18 +288,8 @@ class StatementIndex:
             return False  # "after Phase 2" in phase_3.md: the number of a file, and no value
         if old.kind == "date" and old.start <= OPENING and new.start <= OPENING:
             return False  # both begin with the day that they were written
-        if not old.is_measured:
-            # What both share must be a thing then, no value: "a: Java 17" and "b: Java 17" are two things.
-            things = {
-                value.key for value in one.reading.values if value.kind not in {"name", "number", "date"}
-            }
-            named = things & other.reading.anchors
-            is_person = " " in old.key and " " in new.key
-            opens = old.start <= OPENING and new.start <= OPENING
-            if not (named or is_person or (old.kind == "name" and found.score >= EXACT)) or (
-                opens and not is_person
-            ):
-                return False
+        if not (old.is_measured or (" " in old.key and " " in new.key)):
+            return False  # no number, and no person: "a: Java 17" and "b: Java 17" are two things
         few = all(len(self._numbers[each.path]) <= FEW for each in (one, other))
         return few or found.score >= NEAR_COPY or (self._name_one_thing(one, other) and found.score >= HALF)
 

@@ -12,7 +12,6 @@ from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.removing import Rewording, reword, surface, with_text
 from dreams.engines.rules.notes.tree import Recorder
-from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
 from dreams.engines.rules.value_updates import Update, everywhere, updates
@@ -20,11 +19,13 @@ from dreams.engines.types import Citation, Edit, Option, Question
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.comparing import TELLING, says_more
 from dreams.lib.prose.exchanges import (
+    MOST_OWN,
     are_about_two,
     exchange,
     has_another_title,
     is_about,
     is_in_a_title,
+    own_words,
     things,
 )
 from dreams.lib.prose.statement_index import StatementIndex
@@ -102,15 +103,13 @@ def as_history(
 # --- Two values -----------------------------------------------------------------------------------------------------
 
 NOTED, UNORDERED = 0.7, 0.6  # weights: newer in memory, no order known
-MOST_WORDS, MOST_SENTENCES = 30, 2  # a longer statement says much else
-MOST_OWN = 2  # plain words of a statement, beside the thing, its value and what the other says
+MOST_WORDS = 30  # a longer statement says much else
 _DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class TwoValues:
-    """Two statements of one thing with their values as they are written; `thing` where both name it. `of_names`: the values
-    are no numbers, so that they may be two things."""
+    """Two statements of one thing with their values as they are written; `thing` where both name it."""
 
     one: Statement
     other: Statement
@@ -118,7 +117,6 @@ class TwoValues:
     second: str
     score: float
     thing: str = ""
-    of_names: bool = False
 
     def turned(self) -> TwoValues:
         return replace(self, one=self.other, other=self.one, value=self.second, second=self.value)
@@ -137,7 +135,8 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
         if (
             statements in asked
             or _is_of_nouns(pair, nouns)
-            or max(_own_words(pair), _own_words(pair.turned())) > MOST_OWN
+            or _says_much_else(pair)
+            or _says_much_else(pair.turned())
             or any(
                 asking.is_touched(place_of(each))
                 or not asking.tree_before.writable(each.path)
@@ -150,18 +149,13 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
         if first and second and first != second:
             asked.add(statements)
             yield from _changed(asking, index, pair if first < second else pair.turned(), max(first, second))
-        elif not pair.thing and not pair.of_names:
+        elif not pair.thing and any(map(str.isdigit, pair.value)):
             yield from ((question, None) for question in _conflict(asking, index, pair))
 
 
-def _own_words(pair: TwoValues) -> int:
-    """How many plain words only the first statement has: where one says much else, its value is rather of that."""
-    said, named = read(_DAY.sub(" ", pair.one.text)), f"{pair.thing} {read(pair.value).terms.keys()}"
-    theirs = pair.other.reading.terms
-    return sum(
-        weight >= TELLING and word.isalpha() and word not in theirs and word not in named
-        for word, weight in said.terms.items()
-    )
+def _says_much_else(pair: TwoValues) -> bool:
+    """Whether the first statement has words of its own: its value is rather of that."""
+    return own_words(pair.one, pair.thing, pair.value, pair.other.reading.terms) > MOST_OWN
 
 
 def _is_of_nouns(pair: TwoValues, paths: Collection[str]) -> bool:
@@ -176,11 +170,10 @@ def _compared(index: StatementIndex) -> Iterator[TwoValues]:
         old, new = pair.found.old, pair.found.new
         if old and new and old.kind != "date":
             value, second = surface(pair.one.text, old), surface(pair.other.text, new)
-            of_names = old.kind != "number"
             titled = is_in_a_title(old.key, pair.one) or is_in_a_title(new.key, pair.other)
             if titled or are_about_two(pair.one, pair.other):
                 continue  # it is what the memory is about
-            yield TwoValues(pair.one, pair.other, value, second, pair.found.score, of_names=of_names)
+            yield TwoValues(pair.one, pair.other, value, second, pair.found.score)
 
 
 def _of_things(index: StatementIndex) -> Iterator[TwoValues]:
@@ -193,12 +186,7 @@ def _of_things(index: StatementIndex) -> Iterator[TwoValues]:
 
 
 def _is_short(statement: Statement) -> bool:
-    text = statement.text
-    return (
-        statement.source == "body"
-        and len(text.split()) <= MOST_WORDS
-        and len(sentences(text)) <= MOST_SENTENCES
-    )
+    return statement.source == "body" and len(statement.text.split()) <= MOST_WORDS
 
 
 def _in_place(one: Statement, other: Statement, thing: str) -> TwoValues | None:
@@ -297,12 +285,12 @@ MOST_LINES = 200  # of an edit that are compared
 def leaning(asking: Asking, index: StatementIndex, exchanges: Sequence[Changed]) -> Iterator[Question]:
     """One question for each statement that still has the old value."""
     for each in (*exchanges, *_exchanged(asking.edits)):
-        for statement in _having(index, each):
+        for statement in having(index, each):
             if statement not in each.about and not asking.is_touched(place_of(statement)):
                 yield from _leaning_question(asking, index, statement, each)
 
 
-def _having(index: StatementIndex, changed: Changed) -> Iterator[Statement]:
+def having(index: StatementIndex, changed: Changed) -> Iterator[Statement]:
     """The statements of bodies that name the old value, and what it was of."""
     if changed.thing:
         for thing, about in things(index, changed.was):

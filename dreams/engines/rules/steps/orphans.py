@@ -37,7 +37,8 @@ _SET_ASIDE = re.compile(r"archived?|old|trash|backups?|drafts?", re.IGNORECASE)
 _A_DAYS_FILE = re.compile(r"\d{4}-\d\d-\d\d")
 # What went on, kept for whoever goes on: LAST_SESSION.md, dispatch-activity-log.md, session_2026_04_17_inventory.md.
 _RECORD = re.compile(
-    r"(?:^|.*[_-])(?:log|journal|diary|session|handoff|handover)s?(?:[_-]?\d.*)?", re.IGNORECASE
+    r"(?:^|.*[_-])(?:log|journal|diary|session|hand(?:off|over))s?(?:[_-]?\d.*)?|hand(?:off|over)[_-].*",
+    re.IGNORECASE,
 )
 _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 # Placed beside memories by people and tools, about the folder rather than in it.
