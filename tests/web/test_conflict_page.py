@@ -157,3 +157,16 @@ def test_what_the_proposal_wrote_itself_is_not_said_to_have_changed(browser: Cli
     text = browser.get(f"/review/{proposal.public_id}/").content.decode()
     assert "was changed in the same place" in text
     assert "Changed since:" not in text and "Changed on disk since" not in text
+
+
+def test_a_file_that_is_gone_is_not_told_as_changed(browser: Client, tmp_path: Path) -> None:
+    proposal = desk.make_proposal(desk.make_project(tmp_path))
+    Finding.objects.filter(proposal=proposal).delete()
+    review.decide(proposal, [desk.hunk_with(proposal, "PostgreSQL 16")], Hunk.Verdict.APPROVED, world.ME)
+    (world.folder(proposal.project) / "feedback_testing.md").unlink()
+    change = proposal.files.get(path="feedback_testing.md")
+    assert rebase.rebase(change, None) == "conflict"
+    change.refresh_from_db()
+    pages = ["/", f"/review/{proposal.public_id}/", address(change)]
+    for text in (html.unescape(browser.get(page).content.decode()) for page in pages):
+        assert "no longer on disk" in text and "in the same place" not in text

@@ -284,11 +284,12 @@ def _facts(row: Any, told: Summary, host: str) -> ProposalFacts:
 
 @dataclass(frozen=True, slots=True)
 class _Stuck:
-    """A file that changed on disk: in conflict, or brought up to date and not confirmed."""
+    """A file that changed on disk, or is gone from it: in conflict, or brought up to date and not confirmed."""
 
     pk: int
     path: str
     in_conflict: bool
+    is_gone: bool
 
 
 def _stuck_files(proposals: Sequence[int]) -> Mapping[int, list[_Stuck]]:
@@ -298,10 +299,14 @@ def _stuck_files(proposals: Sequence[int]) -> Mapping[int, list[_Stuck]]:
     )
     unwritten = Hunk.objects.filter(file=OuterRef("pk"), applied_in__isnull=True)
     still_open = Q(proposal__state=State.OPEN) | Exists(unwritten.filter(verdict__in=Hunk.TAKEN))
-    rows = rows.filter(still_open).annotate(in_conflict=Q(conflict__isnull=False)).order_by("path")
+    rows = (
+        rows.filter(still_open)
+        .annotate(in_conflict=Q(conflict__isnull=False), is_gone=Q(conflict__now=""))
+        .order_by("path")
+    )
     found: dict[int, list[_Stuck]] = {}
-    for proposal, pk, path, in_conflict in rows.values_list("proposal", "pk", "path", "in_conflict"):
-        found.setdefault(proposal, []).append(_Stuck(pk, path, in_conflict))
+    for proposal, *file in rows.values_list("proposal", "pk", "path", "in_conflict", "is_gone"):
+        found.setdefault(proposal, []).append(_Stuck(*file))
     return found
 
 
@@ -372,7 +377,7 @@ def _of_submitted(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failu
 def _of_stuck(row: Any, stuck: Sequence[_Stuck], since: str) -> _Told:
     conflicts = [file for file in stuck if file.in_conflict]
     if conflicts:
-        why = f"{_paths(conflicts)} changed in the same place on disk. Choose what stays."
+        why = f"{_paths(conflicts)} {_became(conflicts)}. Choose what stays."
         return Kind.CONFLICT, why, "Solve", reverse("conflict", args=[row.public_id, conflicts[0].pk])
     why = f"{_paths(stuck)} changed on disk after {since}. Check the new result and confirm it."
     first = stuck[0].pk
@@ -387,7 +392,13 @@ def _undecided(facts: ProposalFacts, stuck: Sequence[_Stuck]) -> str:
         f"{counts.undecided} of {plural(counts.decisions, 'decision')} left" if counts.decided else facts.size
     )
     conflicts = [file for file in stuck if file.in_conflict]
-    return f"{left}. {_paths(conflicts)} changed in the same place on disk." if conflicts else f"{left}."
+    return f"{left}. {_paths(conflicts)} {_became(conflicts)}." if conflicts else f"{left}."
+
+
+def _became(conflicts: Sequence[_Stuck]) -> str:
+    if all(file.is_gone for file in conflicts):
+        return "is no longer on disk" if len(conflicts) == 1 else "are no longer on disk"
+    return "changed in the same place on disk"
 
 
 def _unwritten(row: Any, facts: ProposalFacts) -> str:
