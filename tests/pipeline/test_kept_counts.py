@@ -46,6 +46,7 @@ def _told(now: dt.datetime = NOW) -> list[object]:
     return [
         next_dream.new_sessions(projects, now),
         [(pages.counts(each), timeline.pictures(each, now)) for each in projects],
+        [pages._asides(each) for each in projects],
     ]
 
 
@@ -86,6 +87,7 @@ CHANGES: list[Callable[[Project], object]] = [
     lambda project: project.memories.update(gone_at=NOW),
     lambda project: project.memories.earliest("pk").delete(),
     lambda project: Version.objects.update(size=77),
+    lambda project: Version.objects.update(aside_at=NOW),
     lambda project: Version.objects.all().delete(),
     _memory_moved,
     _version_added,

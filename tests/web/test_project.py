@@ -182,8 +182,10 @@ def test_a_project_full_of_rows_costs_no_more_queries(browser: Client) -> None:
     small, large = world.make_project("small"), world.make_project("large")
     _fill(small, 1)
     _fill(large, 9)
-    cost(small)
-    assert cost(small) == cost(large)
+    for project in (small, large):
+        cost(project)  # what is kept until something changes is counted
+    # The timeline asks of each kind that it shows, and many rows of one kind may be all that it shows.
+    assert cost(large) <= cost(small)
 
 
 def _fill(project: Project, count: int) -> None:

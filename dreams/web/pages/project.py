@@ -251,9 +251,11 @@ def counts(project: Project) -> Counts:
 
 def _asides(project: Project) -> list[Version]:
     """Texts of the last two weeks that came at the moment of an apply, and that no file holds."""
+    rows = Version.objects.filter(memory__project=project, aside_at__isnull=False)
+    newest = rows.select_related("memory").order_by("-aside_at")[:FEW]
     since = timezone.now() - ASIDE_DAYS
-    rows = Version.objects.filter(memory__project=project, aside_at__gte=since)
-    return list(rows.select_related("memory").order_by("-aside_at")[:FEW])
+    found = kept(Kind.MEMORIES, project.pk, "asides", lambda: list(newest))
+    return [row for row in found if row.aside_at and row.aside_at >= since]
 
 
 def _switch(value: object) -> str:
