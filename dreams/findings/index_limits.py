@@ -45,10 +45,7 @@ def topics(files: Mapping[str, bytes]) -> set[str]:
 
 
 def _size(subject: Subject, path: str) -> Iterator[Found]:
-    config = subject.config
-    loaded = memdir.loaded(
-        subject.after[path], max_lines=config.index_max_lines, max_bytes=config.index_max_bytes
-    )
+    config, loaded = subject.config, _loaded(subject, path)
     if loaded.cut_by is None:
         return
     rows = ", ".join(row.title or row.target for row in loaded.rows_dropped[:5])
@@ -67,14 +64,22 @@ def _size(subject: Subject, path: str) -> Iterator[Found]:
     )
 
 
+def _loaded(subject: Subject, path: str) -> memdir.Loaded:
+    config = subject.config
+    return memdir.loaded(
+        subject.after[path], max_lines=config.index_max_lines, max_bytes=config.index_max_bytes
+    )
+
+
 def _rows(subject: Subject, path: str, added: Mapping[tuple[str, int], str]) -> Iterator[Found]:
+    fits = "" if _loaded(subject, path).cut_by else "While the index fits, nothing has to change. "
     for row in memdir.parse_index(decode(subject.after[path])).rows:
         if row.is_memory_target and row.length > subject.config.row_max:
             yield _found(
                 "long-row",
                 "info",
                 f"The row of {row.target} takes {row.length} characters; about {subject.config.row_max} are enough.",
-                "While the index fits, nothing has to change. A shorter row leaves room for others.",
+                f"{fits}A shorter row leaves room for others.",
                 path,
                 added.get((path, row.line_no), ""),
                 row.line_no,

@@ -39,6 +39,15 @@ def test_a_long_row_is_told_where_it_is_written():
     assert "long-row" not in codes(report(again, after))
 
 
+def test_that_nothing_has_to_change_is_said_only_of_an_index_that_fits():
+    row = f"- [Ana](user_role.md) — {'what Ana does ' * 20}\n"
+    few, many = row, row + "".join(f"- [Note {n}](note_{n}.md) — about {n}\n" for n in range(210))
+    for rows, fits in ((few, True), (many, False)):
+        found = one(findings.health({"MEMORY.md": rows.encode()}), "long-row")
+        assert ("While the index fits" in found.remedy) is fits
+        assert "A shorter row leaves room" in found.remedy
+
+
 def test_many_memories_are_an_advice_and_only_when_one_comes():
     before = {f"note_{n}.md": b"---\ntype: user\n---\n- text\n" for n in range(31)}
     config = Config(many_memories=30)

@@ -16,6 +16,14 @@ OTHER = "- The docs are built with Sphinx.\n"
 COPIED = LineDate(WRITTEN.day, "file", "the file's own date", believable=False)
 
 
+def test_what_only_asks_does_not_say_that_nothing_needs_to_change(tmp_path: Path) -> None:
+    line = "Review the retention by 2026-03-14"
+    files = {"notes.md": memory(f"- {line}\n{OTHER}"), "MEMORY.md": "- [Notes](notes.md)\n"}
+    outcome = dream(tmp_path, files, written=WRITTEN).outcome
+    assert outcome.questions
+    assert outcome.summary == "Nothing is certain enough to change."
+
+
 def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> list[Question]:
     files = {"notes.md": memory(f"- {line}\n{OTHER}", **more), "MEMORY.md": "- [Notes](notes.md)\n"}
     made = dream(folder, files, written=written)

@@ -23,7 +23,7 @@ from dreams.engines.rules.steps import (
 from dreams.engines.rules.user_statements import lessons
 from dreams.engines.rules.user_statements.logs import noted
 from dreams.engines.rules.user_statements.prompts import Heard, hear
-from dreams.engines.types import Job, Outcome, Phase, Reporter
+from dreams.engines.types import Job, Outcome, Phase, Question, Reporter
 from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
@@ -51,7 +51,7 @@ class RulesEngine:
         _note_lost_rows(rec)
         _note_budget(job, rec)
         asked = questions.ask(job, rec, [*logged, *heard], gathered, repo)
-        return Outcome(edits=rec.edits, summary=summary(rec), questions=asked)
+        return Outcome(edits=rec.edits, summary=summary(rec, asked), questions=asked)
 
 
 def _orient(tree: Tree, report: Reporter) -> None:
@@ -244,8 +244,9 @@ def _told(counts: dict[str, int]) -> str:
     return f"{', '.join(told).capitalize()}." if told else ""
 
 
-def summary(rec: Recorder) -> str:
-    return " ".join([_told(dict(rec.counts)) or "Nothing needs to change.", *rec.notes])
+def summary(rec: Recorder, asked: Sequence[Question] = ()) -> str:
+    nothing = "Nothing is certain enough to change." if asked else "Nothing needs to change."
+    return " ".join([_told(dict(rec.counts)) or nothing, *rec.notes])
 
 
 # --- What a check would hold against it ---------------------------------------------------------------------------
