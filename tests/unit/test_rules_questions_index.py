@@ -55,6 +55,16 @@ def test_each_row_is_an_edit_of_its_own_named_by_the_file_it_leads_to(tmp_path: 
     assert [place.line_no for place in question.places] == [3, 4]
 
 
+def test_it_says_whether_the_index_is_that_long_or_would_be(tmp_path: Path) -> None:
+    hook = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
+    one = ("one.md", hook, memory(f"{hook}\n"))
+    as_it_is = over_budget(tmp_path / "1", one)
+    assert f"The index has {len(as_it_is.text('MEMORY.md').splitlines()):,} lines" in asked(as_it_is).why
+    changed = over_budget(tmp_path / "2", one, one)
+    assert changed.edits, "the doubled row goes"
+    assert asked(changed).why.startswith("With the changes of this dream the index would have ")
+
+
 def test_the_description_of_the_file_comes_before_a_part_of_the_row(tmp_path: Path) -> None:
     told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
     text = memory(f"{told}\n", description="Redis 7.2 on queue-1 holds all the jobs")

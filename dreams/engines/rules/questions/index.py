@@ -61,8 +61,7 @@ def shorter_rows(context: Asking) -> Iterator[Question]:
     """One question about MEMORY.md, if it is too long and rows can be shortened."""
     path = memdir.INDEX_NAME
     tree, config = context.tree_before, context.job.config
-    after = next((edit.after for edit in reversed(context.edits) if edit.path == path), tree.texts.get(path))
-    state = memdir.loaded(after or "", max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
+    state, has = _index_after(context)
     if state.cut_by is None or path not in tree.indexes():
         return
     chosen = _least_helpful(context, state.bytes - config.index_max_bytes)
@@ -72,22 +71,32 @@ def shorter_rows(context: Asking) -> Iterator[Question]:
     yield Question(
         "index",
         " ".join(sorted(offer.topic for offer in chosen[:3])),
-        _why(state, chosen, config.index_max_lines, config.index_max_bytes),
+        _why(has, chosen, config.index_max_lines, config.index_max_bytes),
         tuple(_place(offer) for offer in chosen),
         (Option("demote", "Shorten the selected rows", edits), Option("keep", "Leave the index as it is")),
         weight=WEIGHT,
     )
 
 
-def _why(state: memdir.Loaded, chosen: Sequence[_Offer], lines: int, size: int) -> str:
+def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:
+    """What an agent loads of the index as this dream would leave it, and how long it is in words."""
+    path, config = memdir.INDEX_NAME, context.job.config
+    made = [edit.after for edit in context.edits if edit.path == path]
+    after = made[-1] if made else context.tree_before.texts.get(path)
+    state = memdir.loaded(after or "", max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
+    has = "With the changes of this dream the index would have" if made else "The index has"
+    return state, f"{has} {state.lines:,} lines and {state.bytes:,} bytes"
+
+
+def _why(has: str, chosen: Sequence[_Offer], lines: int, size: int) -> str:
     saved = sum(offer.gain for offer in chosen)
     moved = sum(offer.moves for offer in chosen)
     rest = "the rest moves into their files" if moved == len(chosen) else "their files say the rest"
     if 0 < moved < len(chosen):
         rest += f", and for {plural(moved, 'row')} it moves there"
     return (
-        f"The index has {state.lines:,} lines and {state.bytes:,} bytes; an agent loads {lines:,} lines and {size:,} "
-        f"bytes. {plural(len(chosen), 'row')} could say less; {rest}: {saved:,} bytes in all."
+        f"{has}; an agent loads {lines:,} lines and {size:,} bytes. "
+        f"{plural(len(chosen), 'row')} could say less; {rest}: {saved:,} bytes in all."
     )
 
 
@@ -237,8 +246,7 @@ def sections_of_a_full_index(context: Asking) -> Iterator[Question]:
     """One question about MEMORY.md; each section is decided by itself."""
     path, config = memdir.INDEX_NAME, context.job.config
     tree = context.tree_before
-    after = next((edit.after for edit in reversed(context.edits) if edit.path == path), tree.texts.get(path))
-    state = memdir.loaded(after or "", max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
+    state, has = _index_after(context)
     full = state.lines >= FULL * config.index_max_lines or state.bytes >= FULL * config.index_max_bytes
     if not full or path not in tree.indexes() or not tree.writable(path):
         return
@@ -250,7 +258,7 @@ def sections_of_a_full_index(context: Asking) -> Iterator[Question]:
     yield Question(
         "index",
         " ".join(sorted(each.topic for each in found)),
-        f"The index has {state.lines:,} lines and {state.bytes:,} bytes; an agent loads {config.index_max_lines:,} lines and "
+        f"{has}; an agent loads {config.index_max_lines:,} lines and "
         f"{config.index_max_bytes:,} bytes. {plural(len(found), 'section')} could move into {plural(len(found), 'memory', 'memories')}, "
         f"with a row here for each: "
         f"{saved:,} lines in all.",
