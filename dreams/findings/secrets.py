@@ -14,8 +14,7 @@ from dataclasses import replace
 from dreams.findings.base import Found, Subject
 from dreams.findings.ledger.units import Line, added_lines, found_at
 from dreams.lib.files.text import decode
-from dreams.lib.secrets.app_keys import is_for_apps
-from dreams.lib.secrets.spotting import SecretSpan, spans
+from dreams.lib.secrets.spotting import SecretSpan, is_for_apps, spans
 
 CHECK = "secrets"
 _key = [os.urandom(32)]  # until the host gives its own: a plain hash of a short password can be guessed

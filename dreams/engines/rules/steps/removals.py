@@ -25,8 +25,7 @@ from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
 from dreams.lib.secrets import redact as redaction
-from dreams.lib.secrets.app_keys import is_for_apps
-from dreams.lib.secrets.spotting import spans
+from dreams.lib.secrets.spotting import is_for_apps, spans
 
 _SO = r"(?:as of|since|from|(?:last )?updated?|status|starting|checked|confirmed|verified)"
 _FIRST = re.compile(
