@@ -46,7 +46,7 @@ MAX_SESSIONS = 500  # of one dream; the rest is still new for the next one
 
 def new_sessions(project: Project) -> QuerySet[Session]:
     """Sessions with bytes that no submitted proposal has learnt from, newest first; not the dreams' own."""
-    return _new(project.sessions.all()).order_by("-touched_at")
+    return _new(project.sessions.all()).order_by("-touched_at", "pk")
 
 
 def with_prompts_only(project: Project) -> QuerySet[Any]:
