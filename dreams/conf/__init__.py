@@ -15,6 +15,7 @@ import os
 import urllib.parse
 import zoneinfo
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import Field, dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
@@ -215,10 +216,10 @@ def _keys_by_name() -> Mapping[str, str]:
     return named | {f"{name}_FILE": key for name, key in named.items()}
 
 
-def _in_environment() -> Mapping[str, Value | None]:
-    """What the environment gives; most settings it does not name."""
+def _in_environment() -> AbstractSet[str]:
+    """The settings that the environment names: few, where to look for each would take long."""
     keys = _keys_by_name()
-    return {key: from_environment(key) for key in {keys[name] for name in os.environ if name in keys}}
+    return {keys[name] for name in os.environ if name in keys}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +248,8 @@ class Overrides:
 
     def sourced(self, project_pk: int | None) -> dict[str, Sourced]:
         own = self.by_project.get(project_pk, {}) if project_pk is not None else {}
-        given = _in_environment()
-        return {key: _look_up(spec, own, self.everywhere, given) for key, spec in specs().items()}
+        named = _in_environment()
+        return {key: _look_up(spec, own, self.everywhere, named) for key, spec in specs().items()}
 
     def config(self, project_pk: int | None) -> Config:
         return Config(**{key: found.value for key, found in self.sourced(project_pk).items()})  # type: ignore[arg-type] # parse() gave each its own type
@@ -260,13 +261,13 @@ def sourced(project: Project | None = None) -> dict[str, Sourced]:
 
 
 def _look_up(
-    spec: Spec, own: Mapping[str, Any], everywhere: Mapping[str, Any], environment: Mapping[str, Value | None]
+    spec: Spec, own: Mapping[str, Any], everywhere: Mapping[str, Any], in_environment: AbstractSet[str]
 ) -> Sourced:
     stored: tuple[tuple[SourceName, Mapping[str, Any]], ...] = (("project", own), ("everywhere", everywhere))
     for source, rows in stored[not spec.per_project :]:
         if spec.key in rows and (value := _stored(spec.key, rows[spec.key])) is not None:
             return Sourced(value, source)
-    given = environment.get(spec.key)
+    given = from_environment(spec.key) if spec.key in in_environment else None
     if given is not None:
         return Sourced(given, "environment")
     return Sourced(spec.default, "default")

@@ -60,3 +60,12 @@ def test_the_os_sandbox_can_be_required_by_either_name(monkeypatch: pytest.Monke
     assert conf.from_environment("require_os_sandbox") is None
     monkeypatch.setenv(name, "1")
     assert conf.from_environment("require_os_sandbox") is True
+
+
+def test_junk_in_the_environment_hurts_nobody_whose_setting_is_given_in_the_pages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MEMORYWEB_MIN_SESSIONS", "nine")
+    assert conf.Overrides({"min_sessions": 4}, {}).config(None).min_sessions == 4
+    with pytest.raises(conf.BadValue, match="nine"):
+        conf.Overrides({}, {}).config(None)
