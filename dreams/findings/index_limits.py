@@ -17,17 +17,19 @@ def check(subject: Subject) -> Iterator[Found]:
     changed = {path for path in subject.after if subject.before.get(path) != subject.after[path]}
     added = {(h.path, h.new_start + n + 1): h.hunk_id for h in subject.hunks for n in range(len(h.added))}
     for path in _indexes(subject.after):
-        yield from _size(subject, path)
+        loaded = _loaded(subject, path)
+        yield from _size(subject, path, loaded)
         if path in changed:
-            yield from (f for f in _rows(subject, path, added) if f.hunk_id)
+            yield from (f for f in _rows(subject, path, loaded, added) if f.hunk_id)
     if not topics(subject.after) <= topics(subject.before):
         yield from _many(subject)
 
 
 def standing(subject: Subject) -> Iterator[Found]:
     for path in _indexes(subject.after):
-        yield from _size(subject, path)
-        yield from _rows(subject, path, {})
+        loaded = _loaded(subject, path)
+        yield from _size(subject, path, loaded)
+        yield from _rows(subject, path, loaded, {})
     yield from _many(subject)
 
 
@@ -44,8 +46,8 @@ def topics(files: Mapping[str, bytes]) -> set[str]:
     return {p for p in files if p.endswith(".md") and not _is_index(p) and not p.startswith("logs/")}
 
 
-def _size(subject: Subject, path: str) -> Iterator[Found]:
-    config, loaded = subject.config, _loaded(subject, path)
+def _size(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[Found]:
+    config = subject.config
     if loaded.cut_by is None:
         return
     rows = ", ".join(row.title or row.target for row in loaded.rows_dropped[:5])
@@ -71,8 +73,10 @@ def _loaded(subject: Subject, path: str) -> memdir.Loaded:
     )
 
 
-def _rows(subject: Subject, path: str, added: Mapping[tuple[str, int], str]) -> Iterator[Found]:
-    fits = "" if _loaded(subject, path).cut_by else "While the index fits, nothing has to change. "
+def _rows(
+    subject: Subject, path: str, loaded: memdir.Loaded, added: Mapping[tuple[str, int], str]
+) -> Iterator[Found]:
+    fits = "" if loaded.cut_by else "While the index fits, nothing has to change. "
     for row in memdir.parse_index(decode(subject.after[path])).rows:
         if row.is_memory_target and row.length > subject.config.row_max:
             yield _found(
