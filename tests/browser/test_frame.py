@@ -12,7 +12,11 @@ from tests.browser.shots import log_in
 from tests.world import rows as make
 
 
-def test_the_link_logs_in_and_leaves_nothing_in_the_address_bar(visitor: Page, address: str) -> None:
+@pytest.mark.parametrize("before", ["about:blank", "/login/"])
+def test_the_link_logs_in_and_leaves_nothing_in_the_address_bar(
+    visitor: Page, address: str, before: str
+) -> None:
+    visitor.goto(before.replace("/login/", f"{address}/login/"))
     visitor.goto(address + make_link().path)
     visitor.wait_for_url(f"{address}/")
     expect(visitor.get_by_role("heading", level=1)).to_have_text("Inbox")
