@@ -209,6 +209,21 @@ def test_absurd_numbers_and_dates_stop_nothing(root: Root, app: Path) -> None:
     assert root.discover().bytes_read == 0
 
 
+def test_no_session_ended_after_its_file_was_written_began_before_agents_or_gave_tokens_back(
+    root: Root, app: Path
+) -> None:
+    records = [
+        typed("Hello"),
+        typed("Later", timestamp="2999-01-01T00:00:00Z"),
+        typed("Once", timestamp=12),
+    ]
+    root.session(app, "s1", [*records, answer("m1", tokens=(5, -7))])
+    root.discover()
+    found = session("s1")
+    assert (found.started_at, found.last_at) == (dt.datetime(2026, 3, 2, 10, tzinfo=dt.UTC), found.touched_at)
+    assert tokens() == (5, 0)
+
+
 def test_an_empty_transcript_is_a_session_with_nothing_in_it(root: Root, app: Path) -> None:
     root.session(app, "s1", [])
     report = root.discover()

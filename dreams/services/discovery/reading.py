@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,11 +24,12 @@ from dreams.lib.agents.transcripts import (
 )
 from dreams.lib.files.text import storable
 from dreams.lib.secrets.redact import redact, redact_all
-from dreams.lib.timestamps import from_ns
+from dreams.lib.timestamps import from_ns, later
 from dreams.services.discovery import rows
 from dreams.services.discovery.listing import Job
 from dreams.services.discovery.resume import Problems
 
+_CLOCKS_DIFFER = dt.timedelta(days=1)  # at most, where a transcript came from another machine
 MOST = 2**53  # tokens: an absurd number in a record must not overflow a column and stop all others
 
 
@@ -75,6 +77,12 @@ def signed(number: int) -> int:
     return number - 2**64 if number >= 2**63 else number
 
 
+def _believed(last: dt.datetime | None, touched: dt.datetime) -> dt.datetime | None:
+    """When a session's last record was written: hardly later than its file, whatever the record says."""
+    limit = later(touched, _CLOCKS_DIFFER)
+    return touched if last is not None and limit is not None and last > limit else last
+
+
 def session_row(reading: Reading) -> rows.Row:
     job, summary, cursor = reading.job, reading.state.summary, reading.state.cursor
     touched = from_ns(reading.before.mtime_ns) or timezone.now()
@@ -85,7 +93,7 @@ def session_row(reading: Reading) -> rows.Row:
         job.found.path,
         storable(summary.title, 300),
         rows.moment(summary.first_at),
-        rows.moment(summary.last_at),
+        rows.moment(_believed(summary.last_at, touched)),
         rows.moment(touched),
         storable(summary.last_branch, 255),
         storable(summary.first_cwd),
@@ -128,8 +136,8 @@ def _workspaces(data_dir: str) -> tuple[str, str]:
 def usage_row(session: int, row: UsageRow) -> rows.Row:
     long = min(row.cache_creation_1h, row.cache_creation)
     counts: tuple[int, ...] = (row.input, row.output, row.cache_creation - long, long, row.cache_read)
-    if max(counts) > MOST:
-        counts = tuple(min(count, MOST) for count in counts)
+    if max(counts) > MOST or min(counts) < 0:
+        counts = tuple(min(max(count, 0), MOST) for count in counts)
     return (
         row.key,
         session,

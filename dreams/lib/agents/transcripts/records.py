@@ -28,6 +28,8 @@ def key64(*parts: str) -> int:
 # --- Times -----------------------------------------------------------------------------------------------------------
 
 _MILLISECONDS = 1e11  # a larger number cannot be seconds: it would be past the year 5000
+# A smaller number is no moment at which an agent wrote: it would be before September 2001.
+_FIRST_SECOND = 1e9
 _parsed_time = datetime.fromisoformat
 
 
@@ -65,7 +67,7 @@ def instant(value: str | int | float | None) -> datetime | None:
             found = _parsed_time(value)
             if found.tzinfo is UTC:  # nearly all of them, and there are millions
                 return found
-        elif value is None:
+        elif value is None or value < _FIRST_SECOND:
             return None
         else:
             found = datetime.fromtimestamp(value / 1000 if value > _MILLISECONDS else value, UTC)
