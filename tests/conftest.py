@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.apps import apps
@@ -18,6 +20,7 @@ from django.test import TransactionTestCase
 from hypothesis import HealthCheck, settings
 
 from dreams.migrations._prices import seed_whole
+from dreams.models import prepared
 from tests.world.processes.killed import fsync_at_once
 
 if TYPE_CHECKING:
@@ -74,6 +77,32 @@ def emptied_tables() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def prepared_queries_stay_what_they_were() -> Iterator[None]:
+    """Whoever asks a prepared query for the 1st, 2nd, 4th, 8th … time: it is what it would be if it were made anew, or a
+    value, a setting or the clock decided what it looks like."""
+    asked: Counter[int] = Counter()
+    rows = prepared._Form.rows
+
+    def compared(form: prepared._Form[Any], given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        asked[id(form)] += 1
+        if asked[id(form)].bit_count() == 1:
+            anew = form.make(*given, **named).query.get_compiler(using="default")
+            values = prepared._flat((*given, *named.values()))
+            known = [own if place is None else values[place] for place, own in form.places]
+            assert _in_short(form.sql, known) == _in_short(*prepared._put_together(anew)), form.make.__name__
+        return rows(form, given, named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prepared._Form, "rows", compared)
+        yield
+
+
+def _in_short(sql: str, values: Sequence[object]) -> tuple[str, list[object]]:
+    """Without how often a value is in a list."""
+    return re.sub(r"IN \(%s(, %s)*\)", "IN ()", sql), list(dict.fromkeys(values))
 
 
 @pytest.fixture(autouse=True)

@@ -23,6 +23,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from dreams.models import HistoryFile, Host, JobRun, Project, ScheduledJob
+from dreams.models.prepared import prepared
 from dreams.services import auditlog, database
 from memoryweb import datadir
 
@@ -55,7 +56,12 @@ def cluster_name(key: str) -> str:
 
 def names() -> dict[str, str]:
     """Key → name of every host of this database. One query."""
-    return dict(Host.objects.values_list("key", "name"))
+    return dict(_names())
+
+
+@prepared
+def _names() -> QuerySet[Host, tuple[str, str]]:
+    return Host.objects.values_list("key", "name")
 
 
 def name_of(key: str) -> str:

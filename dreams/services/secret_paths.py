@@ -41,6 +41,7 @@ class SecretPaths:
 NONE = SecretPaths(Mask(), {})
 
 
+@prepared
 def _paths() -> QuerySet[Memory, tuple[Any, ...]]:
     projects = Project.objects.filter(secret_in_path=True).order_by()
     folders = TranscriptFolder.objects.filter(project__secret_in_path=True).order_by()
@@ -51,13 +52,10 @@ def _paths() -> QuerySet[Memory, tuple[Any, ...]]:
     return Memory.objects.filter(secret_in_path=True).order_by().values_list("path").union(*columns)
 
 
-_ask = prepared(_paths)
-
-
 def known() -> SecretPaths:
     """Those of all memories and folders, gone ones too: the audit log names them. None where the database cannot be asked."""
     try:
-        return _of([path for (path,) in _ask()])
+        return _of([path for (path,) in _paths()])
     except DatabaseError:
         return NONE
 

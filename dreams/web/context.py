@@ -47,6 +47,7 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
     }
 
 
+@prepared
 def _newest(now: dt.datetime, reader: str) -> QuerySet[Proposal, tuple[Any, ...]]:
     is_open = waiting.open_decisions(now, reader).order_by()
     open_now = is_open.values("state").annotate(n=Count("pk")).values("n")
@@ -54,28 +55,35 @@ def _newest(now: dt.datetime, reader: str) -> QuerySet[Proposal, tuple[Any, ...]
     return newest.values_list("pk", "waiting")[:1]
 
 
-_ask = prepared(_newest)
-
-
 def proposals_now(reader: str) -> tuple[int, int]:
     """How many have a decision open that the account `reader` did not put off, and the newest proposal's id, 0 without any.
 
     One query, whatever was decided before.
     """
-    rows = _ask(timezone.now(), reader)
+    rows = _newest(timezone.now(), reader)
     pk, count = rows[0] if rows else (0, 0)
     return count, pk
 
 
 def scheduler_runs(now: dt.datetime) -> bool:
     """True while our schedule is looked at in time: its next run is never long past."""
-    due = our_schedule().values_list("next_run", flat=True).first()
+    due = next(iter(_next_run(cluster_name(host()))), None)
     return due is not None and due > now - OVERDUE
+
+
+@prepared
+def _next_run(cluster: str) -> QuerySet[Schedule, dt.datetime | None]:
+    rows: QuerySet[Schedule, dt.datetime | None] = _schedules(cluster).values_list("next_run", flat=True)
+    return rows[:1]
 
 
 def our_schedule() -> QuerySet[Schedule]:
     """The row that this host's queue looks at; other hosts on the same database have their own."""
-    rows: QuerySet[Schedule] = Schedule.objects.filter(cluster=cluster_name(host()))
+    return _schedules(cluster_name(host()))
+
+
+def _schedules(cluster: str) -> QuerySet[Schedule]:
+    rows: QuerySet[Schedule] = Schedule.objects.filter(cluster=cluster)
     return rows.filter(func__startswith="dreams.")
 
 

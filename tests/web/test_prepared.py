@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from typing import Any
 
 import pytest
+from django.db import connection, connections
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from dreams.models import Session
+from dreams.models import Project, Proposal, Session
 from dreams.models.prepared import prepared
 from tests.world import rows as world
 
@@ -36,8 +38,63 @@ def test_numbers_texts_and_moments_are_put_in_their_places() -> None:
             for since in (now - dt.timedelta(days=4_000), now + dt.timedelta(days=1)):
                 asked = (project.pk, name, since)
                 assert ask(*asked) == list(_sessions(*asked))
-    assert len(built) == 1
+    assert sum("\N{REPLACEMENT CHARACTER}" in name for _, name, _ in built) == 1
     assert ask(projects[1].pk, "x", now - dt.timedelta(days=4_000))
+
+
+def test_rows_are_models_as_the_queryset_makes_them_and_nobody_elses() -> None:
+    project = world.make_project(name="one")
+    session = world.make_session(project)
+    ask = prepared(
+        lambda pk: (
+            Session.objects.filter(pk=pk)
+            .select_related("project")
+            .prefetch_related("project__sessions")
+            .annotate(n=Count("pk"))
+        )
+    )
+    [one], [again] = ask(session.pk), ask(session.pk)
+    with connection.execute_wrapper(lambda *_: pytest.fail("it was asked again")):
+        assert (one, one.n, one.project.name, one.touched_at) == (session, 1, "one", session.touched_at)
+        assert list(one.project.sessions.all()) == [session]
+    assert one is not again
+
+
+def test_a_list_of_any_length_is_put_in_its_place() -> None:
+    built = []
+
+    @prepared
+    def ask(pks: list[int], names: list[str]) -> QuerySet[Session]:
+        built.append(pks)
+        return Session.objects.filter(pk__in=pks).exclude(session_id__in=names).order_by("pk")
+
+    project = world.make_project()
+    sessions = [world.make_session(project) for _ in range(9)]
+    for most in range(10):
+        assert ask([one.pk for one in sessions[:most]], []) == sessions[:most]
+    some = [sessions[0].session_id, sessions[4].session_id]
+    assert ask([one.pk for one in sessions[:5]], some) == sessions[1:4]
+    lengths = {len(pks) for pks in built if pks and pks[0] > 2_000_000_000}
+    assert lengths == {1, 2, 4, 8, 16}
+
+
+def test_what_may_decide_the_form_decides_it() -> None:
+    @prepared
+    def ask(
+        *, host: str = "", gone: bool | None = None, state: Proposal.State | None = None
+    ) -> QuerySet[Project]:
+        rows = Project.objects.order_by("pk")
+        rows = rows.filter(host=host) if host else rows
+        rows = rows if gone is None else rows.filter(gone_at__isnull=not gone)
+        return rows.filter(proposals__state=state) if state else rows
+
+    here, gone = world.make_project(name="here"), world.make_project(name="gone", gone_at=timezone.now())
+    proposal = world.make_proposal(here)
+    for _ in range(2):
+        assert ask() == [here, gone]
+        assert ask(gone=True) == ask(host=gone.host, gone=True) == [gone]
+        assert ask(host="another") == ask(host=here.host, state=Proposal.State.APPLIED) == []
+        assert ask(state=Proposal.State(proposal.state)) == [here]
 
 
 def test_a_number_of_the_query_itself_stays() -> None:
@@ -56,14 +113,32 @@ def test_a_number_of_the_query_itself_stays() -> None:
     assert ask(project.pk + 1) == []
 
 
-def test_an_argument_that_is_nowhere_in_the_query_is_refused() -> None:
-    ask = prepared(lambda project: Session.objects.values_list("pk"))
-    with pytest.raises(ValueError, match="nowhere"):
-        ask(1)
+@pytest.mark.parametrize(
+    ("make", "given", "why"),
+    [
+        (lambda pk: Session.objects.all(), 1, "nowhere"),
+        (lambda pk: Session.objects.filter(user_turns=pk + 1), 1, "nowhere"),
+        (lambda name: Session.objects.filter(title__icontains=name), "a", "nowhere"),
+        (lambda pk: Session.objects.filter(pk=pk, pk__in=list(Session.objects.all())), 1, "may not ask"),
+    ],
+)
+def test_what_would_be_true_only_once_is_refused(make: Any, given: Any, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        prepared(make)(given)
 
 
-def test_an_empty_text_is_refused_as_a_query_may_ask_whether_there_is_one() -> None:
-    ask = prepared(lambda name: Session.objects.filter(session_id=name or "everything").values_list("pk"))
-    assert ask("a name") == []
-    with pytest.raises(ValueError, match="empty"):
-        ask("")
+@pytest.mark.django_db(transaction=True)
+def test_each_thread_asks_by_its_own_connection() -> None:
+    session = world.make_session(world.make_project())
+    ask = prepared(lambda pk: Session.objects.filter(pk=pk))
+    found: list[Any] = []
+
+    def other() -> None:
+        found.append(ask(session.pk))
+        connections.close_all()
+
+    assert ask(session.pk) == [session]
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert found == [[session]]
