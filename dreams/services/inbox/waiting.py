@@ -31,6 +31,7 @@ from dreams.models import (
     ScheduledJob,
     Snooze,
 )
+from dreams.models.prepared import prepared
 from dreams.services import auditlog, hosts, login, review
 from dreams.services.proposals import summaries
 from dreams.services.proposals.decisions import Counts
@@ -45,8 +46,15 @@ def in_force(now: dt.datetime) -> QuerySet[Snooze]:
 
 
 def _put_off_by(reader: str, now: dt.datetime) -> QuerySet[Snooze]:
-    """By one account. "" is nobody's list, such as the digest: then by the owner, who set it up."""
-    return in_force(now).filter(made_by=reader or login.ensure_owner().get_username())
+    return in_force(now).filter(made_by=reader)
+
+
+_snoozes = prepared(_put_off_by)
+
+
+def _whose(reader: str) -> str:
+    """Whose list it is. "" is nobody's list, such as the digest: then the owner's, who set it up."""
+    return reader or login.ensure_owner().get_username()
 
 
 def put_off(items: Iterable[tuple[str, str]], until: dt.datetime | None, actor: str, now: dt.datetime) -> int:
@@ -173,7 +181,7 @@ def waiting(now: dt.datetime, reader: str = "") -> list[Item]:
 
     What the account `reader` put off has its `snooze`; without one, what the owner did.
     """
-    snoozes = {(row.item, row.kind): row for row in _put_off_by(reader, now)}
+    snoozes = {(row.item, row.kind): row for row in _snoozes(_whose(reader), now)}
     found = [replace(item, snooze=snoozes.get((item.key, item.kind.value))) for item in _items()]
     return sorted(found, key=lambda item: (_need(item), item.since))
 
@@ -191,7 +199,7 @@ def _need(item: Item) -> tuple[int, int]:
 def open_decisions(now: dt.datetime, reader: str = "") -> QuerySet[Proposal]:
     """The proposals with a decision open that `reader` has not put off: what the title of every page counts."""
     pending = Hunk.objects.filter(file__proposal=OuterRef("pk"), verdict=Hunk.Verdict.PENDING)
-    put_off = _put_off_by(reader, now).filter(kind=Kind.REVIEW.value).order_by().values("item")
+    put_off = _put_off_by(_whose(reader), now).filter(kind=Kind.REVIEW.value).order_by().values("item")
     return Proposal.objects.filter(Exists(pending), state=State.OPEN).exclude(public_id__in=put_off)
 
 
@@ -200,7 +208,7 @@ def open_decisions(now: dt.datetime, reader: str = "") -> QuerySet[Proposal]:
 
 def _of_proposals() -> Iterator[Item]:
     # "submitted" sorts behind "open": what is approved and not written is never cut off.
-    rows = list(_rows().order_by("-state", "created_at")[:MOST])
+    rows = _rows()
     pks = [row.pk for row in rows]
     told = summaries.of_proposals(rows)
     failures = _failures([row.public_id for row in rows if row.state == State.SUBMITTED])
@@ -224,8 +232,13 @@ def _for_another(item: Item, waits: review.Missing) -> Item:
 
 def _asked(proposals: Sequence[int]) -> set[int]:
     """Proposals whose host was asked to write them, and has not yet."""
+    return set(_asked_for(list(proposals)))
+
+
+@prepared
+def _asked_for(proposals: list[int]) -> QuerySet[HostRequest, Any]:
     rows = HostRequest.objects.filter(proposal__in=proposals, state__in=HostRequest.OPEN)
-    return set(rows.values_list("proposal", flat=True))
+    return rows.values_list("proposal", flat=True)
 
 
 #: A file that changed between the confirmation and the host's next look this often changes faster than it can be
@@ -235,10 +248,15 @@ TOO_OFTEN = 3
 
 def _refused(proposals: Sequence[int]) -> dict[int, int]:
     """How often the host of each was asked to write it and could not."""
+    return dict(_refusals(list(proposals)))
+
+
+@prepared
+def _refusals(proposals: list[int]) -> QuerySet[HostRequest, tuple[Any, ...]]:
     rows = HostRequest.objects.filter(
         proposal__in=proposals, deed=HostRequest.Deed.APPLY, state=HostRequest.State.REFUSED
     )
-    return dict(rows.order_by().values_list("proposal").annotate(n=Count("pk")))
+    return rows.order_by().values_list("proposal").annotate(n=Count("pk"))
 
 
 def _too_fast(stuck: Sequence[_Stuck], times: int, host: str) -> str:
@@ -246,6 +264,7 @@ def _too_fast(stuck: Sequence[_Stuck], times: int, host: str) -> str:
     return f"{_paths(stuck)} changed again each of the {times} times it was to be written. Confirm it {where}, or once its sessions are quiet."
 
 
+@prepared
 def _rows() -> QuerySet[Any]:
     findings = Finding.objects.filter(proposal=OuterRef("pk"), confirmed_at__isnull=True)
     severe = findings.filter(severity__in=[Finding.Severity.REFUSE, Finding.Severity.BLOCK])
@@ -257,6 +276,7 @@ def _rows() -> QuerySet[Any]:
             to_confirm_n=counted(severe.exclude(rejected), "proposal"),
             warnings_n=counted(findings.filter(severity=Finding.Severity.WARN), "proposal"),
         )
+        .order_by("-state", "created_at")[:MOST]
     )
 
 
@@ -294,6 +314,14 @@ class _Stuck:
 
 def _stuck_files(proposals: Sequence[int]) -> Mapping[int, list[_Stuck]]:
     """Proposal → its files that a person must look at once more; none of which everything is on disk."""
+    found: dict[int, list[_Stuck]] = {}
+    for proposal, *file in _stuck_rows(list(proposals)):
+        found.setdefault(proposal, []).append(_Stuck(*file))
+    return found
+
+
+@prepared
+def _stuck_rows(proposals: list[int]) -> QuerySet[FileChange, tuple[Any, ...]]:
     rows = FileChange.objects.filter(proposal__in=proposals).filter(
         Q(conflict__isnull=False) | Q(rebase_confirmed=False)
     )
@@ -304,10 +332,7 @@ def _stuck_files(proposals: Sequence[int]) -> Mapping[int, list[_Stuck]]:
         .annotate(in_conflict=Q(conflict__isnull=False), is_gone=Q(conflict__now=""))
         .order_by("path")
     )
-    found: dict[int, list[_Stuck]] = {}
-    for proposal, *file in rows.values_list("proposal", "pk", "path", "in_conflict", "is_gone"):
-        found.setdefault(proposal, []).append(_Stuck(*file))
-    return found
+    return rows.values_list("proposal", "pk", "path", "in_conflict", "is_gone")
 
 
 def _failures(public_ids: Sequence[str]) -> Mapping[str, str]:
@@ -420,21 +445,29 @@ def _paths(files: Sequence[_Stuck]) -> str:
 
 def _questions() -> Iterator[Item]:
     """All open questions of all projects are one item: they are answered on one page."""
-    rows = Question.objects.filter(state=Question.State.OPEN, asked=True, project__gone_at__isnull=True)
-    found = rows.order_by().aggregate(
-        count=Count("pk"), projects=Count("project", distinct=True), since=Min("created_at")
-    )
-    if found["count"]:
+    for count, projects, since in _questions_counted():
         yield Item(
             key=QUESTIONS_KEY,
             kind=Kind.QUESTIONS,
             project="Questions",
             project_pk=None,
-            since=found["since"],
-            why=f"{plural(found['count'], 'question')} in {plural(found['projects'], 'project')} that only you can answer.",
+            since=since,
+            why=f"{plural(count, 'question')} in {plural(projects, 'project')} that only you can answer.",
             action="Answer",
             url=reverse("questions"),
         )
+
+
+@prepared
+def _questions_counted() -> QuerySet[Question, tuple[Any, ...]]:
+    """One row, or none where there are no questions: (questions, projects, when the first was asked)."""
+    rows = Question.objects.filter(state=Question.State.OPEN, asked=True, project__gone_at__isnull=True)
+    counted = (
+        rows.order_by()
+        .values("state")
+        .annotate(count=Count("pk"), projects=Count("project", distinct=True), since=Min("created_at"))
+    )
+    return counted.values_list("count", "projects", "since")
 
 
 # --- Jobs ---------------------------------------------------------------------------------------------------------
@@ -444,9 +477,7 @@ FAILED_TIMES = 3  # in a row, before the inbox tells of it; chosen
 
 def _failing_jobs() -> Iterator[Item]:
     """Jobs of the schedule whose last runs failed, until one works again or the job is removed."""
-    last = JobRun.objects.filter(job=OuterRef("pk"), status=JobRun.Status.FAILED).order_by("-made_at", "-pk")
-    rows = ScheduledJob.objects.filter(failures__gte=FAILED_TIMES).select_related("project")
-    for row in rows.annotate(said=Subquery(last.values("text")[:1])).order_by("failing_since"):
+    for row in _failing():
         yield Item(
             key=row.public_id,
             kind=Kind.JOB,
@@ -458,3 +489,10 @@ def _failing_jobs() -> Iterator[Item]:
             url=f"{reverse('schedules')}#{row.public_id}",
             of=row.host,
         )
+
+
+@prepared
+def _failing() -> QuerySet[Any]:
+    last = JobRun.objects.filter(job=OuterRef("pk"), status=JobRun.Status.FAILED).order_by("-made_at", "-pk")
+    rows = ScheduledJob.objects.filter(failures__gte=FAILED_TIMES).select_related("project")
+    return rows.annotate(said=Subquery(last.values("text")[:1])).order_by("failing_since")

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from dreams.engines import drafts, versions
 from dreams.engines.types import Edit
 from dreams.models import Decision, DreamRun, DreamUsage, Finding, Hunk, Operation, Policy, Project, Proposal
+from dreams.models.prepared import prepared
 from dreams.services import auditlog, blobs, database, proposals
 from dreams.services.policies.routine import KINDS, routine
 
@@ -35,6 +36,7 @@ ACCEPTED = frozenset({"info"})
 POLICY_ACTOR = "policy"
 #: Rows that are looked at: enough for every kind, few enough for a page.
 MOST_ROWS = 1_000
+MOST_PASSED = 20  # listed
 _SETTLED = (Proposal.State.SUBMITTED, Proposal.State.APPLIED)
 _AGAINST = (Hunk.Verdict.REJECTED, Hunk.Verdict.EDITED)
 
@@ -176,14 +178,14 @@ _COLUMNS = (
 
 def offers() -> list[Record]:
     """What may be offered now, for code that is installed now. Two queries."""
-    accepted = set(Policy.objects.filter(action=Policy.Action.AUTO).values_list("kind", "maker"))
-    return [
-        record
-        for record in records()
-        if record.is_enough
-        and (record.kind, record.maker) not in accepted
-        and is_current(record.kind, record.maker)
-    ]
+    found = [record for record in records() if record.is_enough and is_current(record.kind, record.maker)]
+    accepted = set(_automatic()) if found else ()
+    return [record for record in found if (record.kind, record.maker) not in accepted]
+
+
+@prepared
+def _automatic() -> QuerySet[Policy, tuple[str, str]]:
+    return Policy.objects.filter(action=Policy.Action.AUTO).values_list("kind", "maker")
 
 
 def is_current(kind: str, maker: str) -> bool:
@@ -193,9 +195,8 @@ def is_current(kind: str, maker: str) -> bool:
 
 def records() -> list[Record]:
     """Every kind and maker with decisions, the most first."""
-    rows = Decision.objects.filter(operation__kind__in=KINDS).exclude(operation__maker="")
     groups: dict[tuple[str, str], list[_Row]] = {}
-    for columns in rows.order_by("-pk").values_list(*_COLUMNS)[:MOST_ROWS]:
+    for columns in _decided():
         row = _Row(*columns)
         groups.setdefault((row.kind, row.maker), []).append(row)
     start = _counted_after() if groups else {}
@@ -204,6 +205,12 @@ def records() -> list[Record]:
         for (kind, maker), rows in groups.items()
     ]
     return sorted(found, key=lambda record: -record.decisions)
+
+
+@prepared
+def _decided() -> QuerySet[Decision, tuple[Any, ...]]:
+    rows = Decision.objects.filter(operation__kind__in=KINDS).exclude(operation__maker="")
+    return rows.order_by("-pk").values_list(*_COLUMNS)[:MOST_ROWS]
 
 
 def _counted_after() -> dict[tuple[str, str], int]:
@@ -329,19 +336,20 @@ class Passed:
     is_undone: bool
 
 
-def passed(since: dt.datetime, most: int) -> list[Passed]:
+def passed(since: dt.datetime) -> list[Passed]:
     """What earned policies applied, the latest first. Two queries."""
-    rows = (
-        Operation.objects.filter(policy__isnull=False, hunks__applied_in__at__gte=since)
-        .select_related("proposal__project")
-        .distinct()
-        .order_by("-pk")
-    )
-    shown = list(rows[:most])
+    shown = _applied(since)
     hunks: dict[int, list[Hunk]] = {}
-    for hunk in Hunk.objects.filter(operation__in=shown).select_related("file", "applied_in"):
+    rows = Hunk.objects.filter(operation__in=shown).select_related("file", "applied_in")
+    for hunk in rows if shown else ():
         hunks.setdefault(hunk.operation_id or 0, []).append(hunk)
     return [_passed(row, hunks[row.pk]) for row in shown]
+
+
+@prepared
+def _applied(since: dt.datetime) -> QuerySet[Operation]:
+    rows = Operation.objects.filter(policy__isnull=False, hunks__applied_in__at__gte=since)
+    return rows.select_related("proposal__project").distinct().order_by("-pk")[:MOST_PASSED]
 
 
 def _passed(row: Operation, hunks: Sequence[Hunk]) -> Passed:

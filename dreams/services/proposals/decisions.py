@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce
 
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Hunk, Operation
+from dreams.models.prepared import prepared
 from dreams.services.proposals.reading import old_names
 
 # What a kind of change is called where changes are counted: "38 dated lines".
@@ -181,7 +182,7 @@ def each(proposals: Collection[int]) -> list[Decided]:
             row["written"],
             row["undone"],
         )
-        for row in _rows(proposals)
+        for row in _rows(list(proposals))
     ]
 
 
@@ -211,7 +212,8 @@ def counts_of(
     return {pk: Counts(changes=changes[pk], **states[pk]) for pk in wanted}
 
 
-def _rows(proposals: Collection[int]) -> QuerySet[Hunk, dict[str, Any]]:
+@prepared
+def _rows(proposals: list[int]) -> QuerySet[Hunk, dict[str, Any]]:
     """One row per decision, with the number of its hunks by verdict."""
     per_verdict = {value: Count("pk", filter=Q(verdict=value)) for value in Verdict.values}
     hunks = Hunk.objects.filter(file__proposal__in=proposals).order_by()

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from django.db.models import QuerySet
+
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Fate
 from dreams.findings.base import ChangedHunk
@@ -18,6 +20,7 @@ from dreams.models import (
     Operation,
     Proposal,
 )
+from dreams.models.prepared import prepared
 from dreams.services import blobs
 
 
@@ -245,11 +248,7 @@ def old_names(proposals: Collection[int]) -> list[tuple[int, bool]]:
 
     Two queries more where an operation has files that came and files that went.
     """
-    moving = Operation.objects.filter(proposal__in=proposals, hunks__file__kind=Kind.ADD)
-    moving = moving.filter(hunks__file__kind=Kind.DELETE)
-    files = FileChange.objects.filter(
-        kind__in=(Kind.ADD, Kind.DELETE), pk__in=Hunk.objects.filter(operation__in=moving).values("file")
-    ).in_bulk()
+    files = {file.pk: file for file in _moved(list(proposals))}
     if not files:
         return []
     hunks: dict[int, list[tuple[int | None, str]]] = defaultdict(list)
@@ -260,3 +259,12 @@ def old_names(proposals: Collection[int]) -> list[tuple[int, bool]]:
     alone = {pk: rows[0] for pk, rows in hunks.items() if len(rows) == 1}
     found = renames((files[pk], operation) for pk, (operation, _) in alone.items() if operation is not None)
     return [(old.proposal_id, alone[old.pk][1] != Hunk.Verdict.PENDING) for old in found.values()]
+
+
+@prepared
+def _moved(proposals: list[int]) -> QuerySet[FileChange]:
+    """Files that came and that went, of operations that have both."""
+    moving = Operation.objects.filter(proposal__in=proposals, hunks__file__kind=Kind.ADD)
+    moving = moving.filter(hunks__file__kind=Kind.DELETE)
+    hunks = Hunk.objects.filter(operation__in=moving)
+    return FileChange.objects.filter(kind__in=(Kind.ADD, Kind.DELETE), pk__in=hunks.values("file"))

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
@@ -26,6 +27,7 @@ from dreams.models import (
     Proposal,
     Question,
 )
+from dreams.models.prepared import prepared
 from dreams.services.memories import hand_edits
 from dreams.services.proposals import decisions
 from dreams.services.proposals.decisions import Counts, Decided
@@ -91,11 +93,16 @@ def of_proposal(proposal: Proposal) -> Summary:
 def of_dreams(runs: Collection[DreamRun]) -> dict[int, Summary]:
     """Dream (its pk) → what came of it: of the part that a policy let in and of the part that a person reviews."""
     made: dict[int, list[Proposal]] = defaultdict(list)
-    for proposal in Proposal.objects.filter(dream__in=[run.pk for run in runs]):
+    for proposal in _made_by([run.pk for run in runs]):
         made[proposal.dream_id or 0].append(proposal)
     known = _Known.of([proposal for proposals in made.values() for proposal in proposals])
     asked = _asked(runs)
     return {run.pk: _of_dream(run, known, made[run.pk], asked[run.pk]) for run in runs}
+
+
+@prepared
+def _made_by(dreams: list[int]) -> QuerySet[Proposal]:
+    return Proposal.objects.filter(dream__in=dreams)
 
 
 _FOR_YOU = "for you"
@@ -103,18 +110,24 @@ _FOR_YOU = "for you"
 
 def _asked(runs: Collection[DreamRun]) -> defaultdict[int, str]:
     """Dream → what it asked: the questions that are open, else those that a person answered."""
-    rows = Question.objects.filter(dream__in=[run.pk for run in runs], asked=True).order_by()
-    counted = rows.values("dream").annotate(
-        still=Count("pk", filter=Q(state=Question.State.OPEN)),
-        answered=Count("pk", filter=Q(state__in=(Question.State.WAITING, Question.State.ANSWERED))),
-    )
     found: defaultdict[int, str] = defaultdict(str)
-    for dream, still, answered in counted.values_list("dream", "still", "answered"):
+    for dream, still, answered in _questions_of([run.pk for run in runs]):
         if still:
             found[dream] = f"{plural(still, 'question')} {_FOR_YOU}"
         elif answered:
             found[dream] = f"{plural(answered, 'question')} answered"
     return found
+
+
+@prepared
+def _questions_of(dreams: list[int]) -> QuerySet[Question, tuple[Any, ...]]:
+    """(dream, how many questions are open, how many were answered)."""
+    rows = Question.objects.filter(dream__in=dreams, asked=True).order_by()
+    counted = rows.values("dream").annotate(
+        still=Count("pk", filter=Q(state=Question.State.OPEN)),
+        answered=Count("pk", filter=Q(state__in=(Question.State.WAITING, Question.State.ANSWERED))),
+    )
+    return counted.values_list("dream", "still", "answered")
 
 
 def of_dream(run: DreamRun) -> Summary:
@@ -171,10 +184,15 @@ class _Known:
 
 def _files(proposals: Collection[int], names: Counter[int]) -> Counter[int]:
     """Proposal → how many files it touches; a file under a new name is one."""
-    rows = FileChange.objects.filter(proposal__in=proposals).order_by().values("proposal")
-    found = Counter(dict(rows.annotate(n=Count("pk")).values_list("proposal", "n")))
+    found = Counter(dict(_files_counted(list(proposals))))
     found.subtract(names)
     return found
+
+
+@prepared
+def _files_counted(proposals: list[int]) -> QuerySet[FileChange, tuple[Any, ...]]:
+    rows = FileChange.objects.filter(proposal__in=proposals).order_by().values("proposal")
+    return rows.annotate(n=Count("pk")).values_list("proposal", "n")
 
 
 def _head(each: Sequence[Decided], counts: Counts, states: Collection[str]) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
+from dreams.models.prepared import prepared
 from dreams.services import blobs
 from dreams.services.questions import asking, options
 
@@ -217,18 +218,27 @@ class Waiting:
 
 def waiting_questions(limit: int = 20) -> Waiting:
     """Ranked by how much an answer would help and how long it has waited; at most `limit`."""
-    rows = Question.objects.filter(state=State.OPEN, asked=True, project__gone_at__isnull=True)
-    counted = list(
-        rows.order_by("-weight").values_list("pk", "project", "weight", "created_at")[:MOST_RANKED]
-    )
-    now = timezone.now()
+    counted, now = _ranked(), timezone.now()
     ranked = sorted(counted, key=lambda one: (-rank(one[2], now - one[3]), one[0]))
     chosen = [pk for pk, *_ in ranked[:limit]]
-    found = (
-        rows.filter(pk__in=chosen).select_related("project", "dream", "proposal").prefetch_related("options")
-    )
+    found = _waiting(chosen) if chosen else []
     ordered = sorted(found, key=lambda row: chosen.index(row.pk))
     return Waiting(tuple(ordered), len(counted), len({project for _, project, *_ in counted}))
+
+
+def _open() -> QuerySet[Question]:
+    return Question.objects.filter(state=State.OPEN, asked=True, project__gone_at__isnull=True)
+
+
+@prepared
+def _ranked() -> QuerySet[Question, tuple[int, int, float, dt.datetime]]:
+    return _open().order_by("-weight").values_list("pk", "project", "weight", "created_at")[:MOST_RANKED]
+
+
+@prepared
+def _waiting(pks: list[int]) -> QuerySet[Question]:
+    rows = _open().filter(pk__in=pks).select_related("project", "dream", "proposal")
+    return rows.prefetch_related("options")
 
 
 def rank(weight: float, age: dt.timedelta) -> float:

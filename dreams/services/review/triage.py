@@ -8,10 +8,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from dreams.models import Finding, Hunk, Operation, Proposal
+from dreams.models.prepared import prepared
 from dreams.services import review
 from dreams.services.proposals import decisions
 from dreams.services.review import Actor, ReviewRefused
@@ -57,14 +59,17 @@ def undecided() -> QuerySet[Operation]:
 
 def counts() -> list[KindCount]:
     """The kinds that wait, in their usual order. One query."""
-    rows = undecided().order_by().values("kind")
-    found = {
-        row["kind"]: KindCount(row["kind"], row["waiting"], row["places"])
-        for row in rows.annotate(
-            waiting=Count("pk", distinct=True), places=Count(F("proposal__project"), distinct=True)
-        )
-    }
+    found = {kind: KindCount(kind, waiting, places) for kind, waiting, places in _counted()}
     return [found[kind] for kind in decisions.ORDER if kind in found]
+
+
+@prepared
+def _counted() -> QuerySet[Operation, tuple[Any, ...]]:
+    rows = undecided().order_by().values("kind")
+    counted = rows.annotate(
+        waiting=Count("pk", distinct=True), places=Count(F("proposal__project"), distinct=True)
+    )
+    return counted.values_list("kind", "waiting", "places")
 
 
 def of_kind(kind: str) -> QuerySet[Operation]:

@@ -16,6 +16,7 @@ from dreams.engines.anthropic import keys
 from dreams.lib import locks, process
 from dreams.lib.timestamps import from_ns, to_ns
 from dreams.models import LockHold, Project, Proposal, Session
+from dreams.models.prepared import prepared
 from dreams.services import daily_logs, discovery, forecast, hosts, pricing
 from dreams.services.dreaming import reading
 from dreams.services.scheduling import gates
@@ -54,10 +55,8 @@ class Everywhere:
     @classmethod
     def load(cls, projects: Sequence[Project] = ()) -> Everywhere:
         """`projects`: also what the costly gates of these ask, in a fixed number of queries."""
-        states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
-        waiting = Proposal.objects.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=states)
         many = Many.of(projects) if projects else None
-        return cls(conf.Overrides.load(), dict(waiting.values_list("project_id", "public_id")), many)
+        return cls(conf.Overrides.load(), dict(_open_proposals()), many)
 
     def config(self, project: Project) -> conf.Config:
         """Projects without overrides of their own share one."""
@@ -74,6 +73,13 @@ class Everywhere:
 
     def _key(self, project: Project) -> int | None:
         return project.pk if project.pk in self.overrides.by_project else None
+
+
+@prepared
+def _open_proposals() -> QuerySet[Proposal, tuple[int, str]]:
+    states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
+    waiting = Proposal.objects.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=states)
+    return waiting.values_list("project_id", "public_id")
 
 
 def gate_config(config: conf.Config) -> gates.GateConfig:

@@ -21,7 +21,8 @@ from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.lib.timestamps import to_ns
 from dreams.models import GateEvaluation, Project, Session
-from dreams.services import discovery, hosts, kept_counts
+from dreams.models.prepared import prepared
+from dreams.services import discovery, hosts, project_marks
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, why_closed
 from dreams.services.scheduling.gates.facts import Tally
@@ -92,10 +93,7 @@ def look(
     """Project (its pk) → its next dream. A fixed number of queries, however many there are."""
     everywhere = everywhere or Everywhere.load()
     tallies = tallies or new_sessions(projects, now)
-    judged = {
-        row.project_id: row
-        for row in latest_gates(Project.objects.filter(pk__in=[project.pk for project in projects]))
-    }
+    judged = {row.project_id: row for row in latest_gates([project.pk for project in projects])}
     return {
         project.pk: _next(project, everywhere, tallies[project.pk], judged.get(project.pk), now)
         for project in projects
@@ -106,7 +104,7 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
     """Projects, of one host or of all, that dream without a person: first those that wait for the clock alone, then those
     that need sessions."""
     everywhere = Everywhere.load()
-    rows = list(Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {})))
+    rows = _present(host)
     tallies = new_sessions(rows, now)
     # Judging all projects takes longer than everything else here: where nothing is new, no dream is near.
     projects = {row.pk: row for row in rows if tallies[row.pk].plain + tallies[row.pk].corrected}
@@ -117,6 +115,12 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
     ]
     late = dt.datetime.max.replace(tzinfo=dt.UTC)
     return sorted(found, key=lambda pair: (pair[1].opens_at or late, pair[1].missing, pair[0].pk))[:most]
+
+
+@prepared
+def _present(host: str) -> QuerySet[Project]:
+    rows = Project.objects.filter(gone_at__isnull=True)
+    return rows.filter(host=host) if host else rows
 
 
 def why_off(project: Project, now: dt.datetime) -> str:
@@ -184,9 +188,9 @@ def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tal
     queries: of projects where nothing changed since they were counted, they are not counted again.
     """
     live = running(projects)
-    if not kept_counts.has_marks():
+    if not project_marks.has_marks():
         return {pk: one.tally for pk, one in _count(projects, live, now, {}).items()}
-    marks = kept_counts.of_projects(kept_counts.Kind.SESSIONS)
+    marks = project_marks.marks(project_marks.Kind.SESSIONS)
     busy = (
         set(Session.objects.filter(session_id__in=live).values_list("project_id", flat=True))
         if live
@@ -256,10 +260,13 @@ def running(projects: Sequence[Project]) -> set[str]:
     return {found for project in by_root.values() for found in discovery.live_session_ids(project)}
 
 
-def latest_gates(projects: QuerySet[Project]) -> QuerySet[GateEvaluation]:
+@prepared
+def latest_gates(projects: list[int]) -> QuerySet[GateEvaluation]:
     """The newest judgement of each. One step into an index per project: the past ones are a hundred times as many."""
     past = GateEvaluation.objects.filter(project=OuterRef("pk")).order_by("-at", "-pk")
-    newest = projects.order_by().annotate(newest=Subquery(past.values("pk")[:1]))
+    newest = (
+        Project.objects.filter(pk__in=projects).order_by().annotate(newest=Subquery(past.values("pk")[:1]))
+    )
     return GateEvaluation.objects.filter(pk__in=newest.values_list("newest", flat=True))
 
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 
 from dreams.findings.index_limits import MANY_WITHOUT_A_DREAM
 from dreams.models import COUNTED_MEMORIES, AppliedBatch, DreamRun, Memory, Project, Proposal
+from dreams.models.prepared import prepared
 from dreams.services import hosts
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import Item, Kind
@@ -296,14 +297,27 @@ def inbox(now: dt.datetime, asked: Asked, reader: str = "") -> Inbox:
         next=_next(now, asked.host),
         untidied=[] if waits.waits else _untidied(),
         lately=_lately(now, asked.host),
-        projects=Project.objects.filter(gone_at__isnull=True).count(),
-        any_ever=Proposal.objects.exists(),
+        projects=sum(_present()),
+        any_ever=bool(_any_proposal()),
     )
 
 
-def _running(host: str) -> list[DreamRun]:
+@prepared
+def _present() -> QuerySet[Project, int]:
+    """How many there are; nothing where there are none."""
+    rows = Project.objects.filter(gone_at__isnull=True).order_by().values("gone_at")
+    return rows.annotate(n=Count("pk")).values_list("n", flat=True)
+
+
+@prepared
+def _any_proposal() -> QuerySet[Proposal, int]:
+    return Proposal.objects.order_by().values_list("pk", flat=True)[:1]
+
+
+@prepared
+def _running(host: str) -> QuerySet[DreamRun]:
     states = [DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
-    return list(DreamRun.objects.filter(status__in=states, **_of(host)).select_related("project")[:MOST])
+    return DreamRun.objects.filter(status__in=states, **_of(host)).select_related("project")[:MOST]
 
 
 def _of(host: str) -> dict[str, str]:
@@ -313,23 +327,33 @@ def _of(host: str) -> dict[str, str]:
 
 def _news(host: str) -> list[News]:
     """What ended without a proposal for the person: such a proposal is in the list above until it is decided."""
-    reviewed = Exists(Proposal.objects.filter(dream=OuterRef("pk"), by_policy=False))
-    rows = DreamRun.objects.filter(
-        ~reviewed, status__in=DreamRun.TERMINAL, notified_at__isnull=True, **_of(host)
-    )
-    runs = list(rows.select_related("project").order_by("-ended_at")[:MOST_NEWS])
+    runs = _ended(host)
     told = summaries.of_dreams(runs)
     return [News(run, told[run.pk]) for run in runs]
 
 
+@prepared
+def _ended(host: str) -> QuerySet[DreamRun]:
+    reviewed = Exists(Proposal.objects.filter(dream=OuterRef("pk"), by_policy=False))
+    rows = DreamRun.objects.filter(
+        ~reviewed, status__in=DreamRun.TERMINAL, notified_at__isnull=True, **_of(host)
+    )
+    return rows.select_related("project").order_by("-ended_at")[:MOST_NEWS]
+
+
 def _lately(now: dt.datetime, host: str) -> list[Written]:
-    recent = AppliedBatch.objects.filter(at__gte=now - LATELY).select_related("proposal__project")
+    rows = _applied(now - LATELY, host)
+    told = summaries.of_applications(rows) if rows else {}
+    return [_written(row, told[row.pk], row.proposal.undos) for row in rows]  # type: ignore[attr-defined] # prefetched by _applied
+
+
+@prepared
+def _applied(since: dt.datetime, host: str) -> QuerySet[AppliedBatch]:
+    recent = AppliedBatch.objects.filter(at__gte=since).select_related("proposal__project")
     recent = recent.filter(proposal__project__host=host) if host else recent
     done = Q(state=Proposal.State.APPLIED) & ~Q(applications__undone_at__isnull=False)
     undos = Prefetch("proposal__undone_by", Proposal.objects.filter(done), to_attr="undos")
-    rows = list(recent.prefetch_related(undos).order_by("-at", "-pk")[:MOST_LATELY])
-    told = summaries.of_applications(rows)
-    return [_written(row, told[row.pk], row.proposal.undos) for row in rows]  # type: ignore[attr-defined] # prefetched above
+    return recent.prefetch_related(undos).order_by("-at", "-pk")[:MOST_LATELY]
 
 
 def _written(row: AppliedBatch, deed: Deed, undos: Sequence[Proposal]) -> Written:

@@ -19,7 +19,6 @@ from dreams.services.proposals import decisions
 from dreams.services.settings_changes import MEMORY_TYPES, POLICY_KINDS
 
 LATELY = dt.timedelta(days=7)
-MOST_PASSED = 20
 MOST_EXAMPLES = 40
 #: What a policy can be about, besides a kind of change.
 BY_TYPE = (Policy.Operation.ADD, Policy.Operation.CHANGE, Policy.Operation.REMOVE)
@@ -197,7 +196,7 @@ def _examples(wanted: Collection[int]) -> Mapping[int, Example]:
 
 
 def passed(now: dt.datetime) -> list[earned.Passed]:
-    return earned.passed(now - LATELY, MOST_PASSED)
+    return earned.passed(now - LATELY)
 
 
 SOURCES = {
