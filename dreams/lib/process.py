@@ -32,17 +32,6 @@ def current() -> ProcessIdentity:
     return ProcessIdentity(os.getpid(), _start_time(psutil.Process()))
 
 
-def identify(pid: int) -> ProcessIdentity | None:
-    """The living process with this PID, or None when there is none (or it may not be looked at)."""
-    if not _exists(pid):
-        return None
-    try:
-        process = psutil.Process(pid)
-        return None if process.status() in _DEAD else ProcessIdentity(pid, _start_time(process))
-    except psutil.Error:
-        return None
-
-
 def is_alive(pid: int, start_time: float | None = None) -> bool:
     """True while the PID lives and, when `start_time` is known, belongs to the process that started then.
 

@@ -60,7 +60,12 @@ def _again_over_copies(folder: Path) -> list[str]:
         path.write_bytes(data)
     projects = list(Project.objects.filter(root__startswith=str(folder)))
     assert projects
-    return [change for project in projects for change in course.again(project, "rules")]
+    return [
+        change
+        for project in projects
+        for proposal in course.dreamt(project, "rules").proposals.all()
+        for change in course.changes_of(proposal)
+    ]
 
 
 @pytest.mark.more

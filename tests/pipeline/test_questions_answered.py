@@ -299,7 +299,6 @@ def test_an_answer_with_a_blocking_finding_asks_for_a_confirmation_first(tmp_pat
     ask = asking.asks("project_deploy.md", ALPHA, f"The token is {secret}.")
     asking.dream(project, monkeypatch, ask)
     question = Question.objects.get()
-    assert answering.preview(question.options.get(option_id="replace")).blocks
     with pytest.raises(answering.NeedsConfirmation) as refused:
         answering.answer(question, "replace", world.ME)
     assert refused.value.findings
@@ -316,14 +315,6 @@ def test_an_unknown_option_names_those_there_are(tmp_path: Path, monkeypatch) ->
     asking.dream(project, monkeypatch, ASK)
     with pytest.raises(ReviewRefused, match="replace, keep, later"):
         answering.answer(Question.objects.get(), "merge", world.ME)
-
-
-def test_a_preview_saves_nothing(tmp_path: Path, monkeypatch) -> None:
-    project = world.make_project(tmp_path)
-    asking.dream(project, monkeypatch, ASK)
-    found = answering.preview(Question.objects.get().options.get(option_id="replace"))
-    assert [file.path for file in found.draft.files] == ["project_deploy.md"] and not found.blocks
-    assert not Proposal.objects.exists()
 
 
 def test_apply_of_a_dream_writes_the_answers_too(tmp_path: Path, monkeypatch) -> None:

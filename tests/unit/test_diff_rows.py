@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.lib.diff import Span, hunks, pieces, rows, split_lines, split_rows
+from dreams.lib.diff import Span, hunks, pieces, rows, split_lines
 from tests.world.strategies import pairs
 
 
@@ -24,15 +24,6 @@ def test_skipped_and_shown_lines_together_are_all_lines(pair, context):
     shown = sum(1 for r in found if r.kind in ("equal", "del"))
     assert shown + sum(r.hidden for r in found) == len(split_lines(base))
     assert all(r.hidden >= 2 for r in found if r.kind == "skip")
-
-
-@given(pairs())
-def test_two_columns_hold_every_row_once(pair):
-    base, new = pair
-    unified = rows(base, hunks(base, new), context=None)
-    columns = split_rows(unified)
-    assert [r.left.old_no for r in columns if r.left] == list(range(1, len(split_lines(base)) + 1))
-    assert [r.right.new_no for r in columns if r.right] == list(range(1, len(split_lines(new)) + 1))
 
 
 @given(pairs())
@@ -83,15 +74,6 @@ def test_a_line_rewritten_from_end_to_end_has_no_marks_inside():
 def test_a_changed_line_end_is_kept_apart_from_the_text():
     removed, added = rows("a\r\n", hunks("a\r\n", "a"))
     assert (removed.text, removed.end, added.text, added.end) == ("a", "\r\n", "a", "")
-
-
-def test_lines_of_two_neighbouring_hunks_do_not_share_a_row():
-    base = "- port is 1\n- host is a\n"
-    columns = split_rows(rows(base, hunks(base, "- port is 2\n- host is b\n")))
-    assert [(r.left.text, r.right.text) for r in columns] == [
-        ("- port is 1", "- port is 2"),
-        ("- host is a", "- host is b"),
-    ]
 
 
 def test_an_empty_line_within_a_long_change_carries_no_mark():

@@ -11,7 +11,6 @@ from dreams.services.scheduling.gates import (
     SessionFact,
     detect_mode,
     evaluate,
-    first_explicit,
     is_live,
 )
 from dreams.services.scheduling.gates.facts import count_sessions
@@ -131,15 +130,6 @@ def test_the_count_never_exceeds_the_conversations(rows):
 )
 def test_a_session_is_live_by_its_process_or_ten_minutes_of_quiet(registered, quiet_seconds, live):
     assert is_live(registered, NOW - timedelta(seconds=quiet_seconds), NOW) is live
-
-
-def test_a_persons_explicit_value_beats_a_remote_default():
-    choices = [("user settings", False), ("remote default", True)]
-    assert first_explicit(choices, True).on is False
-    assert (
-        first_explicit([("user settings", None), ("remote default", False)], True).source == "remote default"
-    )
-    assert first_explicit([], True).source == "the default"
 
 
 @each(

@@ -12,14 +12,12 @@ from dreams.lib.files.manifest import manifest
 from dreams.lib.storage.journal import (
     FileOp,
     Plan,
-    inverse,
     list_journals,
-    read_text,
     recover,
     run,
     sha256_of,
 )
-from tests.world.journal import LONG_AGO, NEW, OLD, Dying, Place, Traced, make_place, make_plan
+from tests.world.journal import LONG_AGO, NEW, OLD, Dying, Place, Traced, back, make_place, make_plan
 from tests.world.processes.killed import dies
 
 # Where the run was killed, and whether the system exchanges two files at once.
@@ -123,8 +121,7 @@ def test_a_rollback_killed_at_every_step_is_recovered_too(tmp_path: Path) -> Non
         before = place.tree()
         result = run(make_plan(place), place.journal)
         applied = place.tree()
-        back = inverse(result, lambda sha, p=place: read_text(p.journal, "d1", sha), plan_id="r1", made_at="")
-        if not dies(run, back, place.journal, Dying(step)):
+        if not dies(run, back(place, result), place.journal, Dying(step)):
             break
         recover(place.journal)
         assert place.leftovers() == []

@@ -9,21 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as s
 
 from dreams.lib.files.manifest import manifest
-from dreams.lib.storage.journal import FileOp, Plan, Result, inverse, read_text, run, sha256_of
-from tests.world.journal import LONG_AGO, NEW, OLD, Place, make_place, make_plan
+from dreams.lib.storage.journal import FileOp, Plan, run, sha256_of
+from tests.world.journal import LONG_AGO, OLD, Place, back, make_place, make_plan
 from tests.world.strategies import tries
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return make_place(tmp_path)
-
-
-def back(place: Place, result: Result, plan_id: str = "r1") -> Plan:
-    def read(sha256: str) -> bytes:
-        return read_text(place.journal, result.plan_id, sha256)
-
-    return inverse(result, read, plan_id=plan_id, made_at="")
 
 
 def test_a_plan_and_its_inverse_leave_the_first_manifest(place: Place) -> None:
@@ -76,20 +69,6 @@ def test_a_memory_directory_made_by_the_plan_is_removed_with_what_was_made_above
     assert manifest(root) == before
     assert run(back(place, undone, "r2"), place.journal).status == "applied"
     assert place.texts() == {"a.md": b"x", "team/b.md": b"y"}
-
-
-def test_a_result_that_was_not_applied_has_no_inverse(place: Place) -> None:
-    (place.memory / "a.md").write_bytes(b"edited")
-    result = run(make_plan(place), place.journal)
-    with pytest.raises(ValueError, match="not applied"):
-        back(place, result)
-
-
-def test_a_text_that_is_no_longer_there_is_named(place: Place) -> None:
-    result = run(make_plan(place), place.journal)
-    with pytest.raises(KeyError, match=sha256_of(OLD["a.md"])):
-        inverse(result, lambda sha: read_text(place.journal, "none", sha), plan_id="r1", made_at="")
-    assert place.texts() == NEW
 
 
 NAMES = ("a.md", "b.md", "team/a.md", "team/deep/c.md", "x/y/z.md")

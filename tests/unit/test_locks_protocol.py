@@ -5,6 +5,7 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 
+import psutil
 import pytest
 
 from dreams.lib import process
@@ -20,7 +21,6 @@ from dreams.lib.locks import (
     heal,
     last_consolidated_ns,
     lockfile,
-    read,
     status,
 )
 from dreams.lib.process import ProcessIdentity
@@ -118,7 +118,7 @@ def test_a_lock_is_stale_after_sixty_minutes_even_if_its_holder_lives(memory, mi
 
 def test_a_reused_pid_is_seen_by_its_start_time(memory):
     put(memory, b"%d" % os.getppid())
-    parent = process.identify(os.getppid())
+    parent = ProcessIdentity(os.getppid(), process._start_time(psutil.Process(os.getppid())))
     assert isinstance(acquire(memory, ME, now(), known=parent), Busy)
     reused = ProcessIdentity(parent.pid, parent.start_time - 500)
     other = ProcessIdentity(NOBODY, 1.0)
@@ -180,7 +180,6 @@ def test_a_heartbeat_keeps_the_lock_fresh(memory):
         later = now() + timedelta(minutes=50)
         held.heartbeat(later)
         assert status(memory, later + timedelta(minutes=59)).held
-        assert abs(read(memory, later).age) < timedelta(milliseconds=1)
 
 
 def test_a_heartbeat_ends_with_the_maximum_lifetime(memory, monkeypatch):
@@ -262,7 +261,6 @@ def test_a_lock_path_that_is_no_lock_file_is_refused_with_the_remedy(memory, tmp
     assert "not a lock file; move it away" in refused.reason
     assert victim.read_bytes() == b"precious"
     assert not victim.with_name("nothing").exists()
-    assert read(memory, now()).error
     assert status(memory, now()).error
     with pytest.raises(LockFileError):
         last_consolidated_ns(memory)
@@ -319,15 +317,6 @@ def test_a_body_half_replaced_reads_as_our_pid_and_never_as_a_mixture(memory, mo
     with path.open("r+b") as file, pytest.raises(InterruptedError):
         lockfile.write_body(file.fileno(), b"42")
     assert lockfile.parse_pid(path.read_bytes()) == 42
-
-
-def test_reading_says_when_who_and_how_long_ago(memory):
-    moment = datetime(2026, 3, 10, 12, tzinfo=UTC)
-    assert read(memory, moment).mtime_ns is None
-    put(memory, b"42\n", int(moment.timestamp() - 90) * 10**9)
-    state = read(memory, moment)
-    assert (state.pid, state.age, state.error) == (42, timedelta(seconds=90), None)
-    assert read(memory / "missing", moment) == type(state)()
 
 
 def test_a_missing_directory_is_held_by_its_parent_and_not_created(memory):
@@ -481,7 +470,6 @@ def test_no_descriptor_is_left_open(memory):
         with take(memory):
             acquire(memory, ME, now())
             status(memory, now())
-            read(memory, now())
     memory.rmdir()
     for _ in range(5):
         with take(memory):

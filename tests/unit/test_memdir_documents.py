@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.lib.memdir import MemoryEditError, parse, with_body, with_lines
+from dreams.lib.memdir import MemoryEditError, parse, with_body
 from tests.world.strategies import tries
 
 BOM = b"\xef\xbb\xbf"
@@ -85,15 +85,6 @@ def test_a_body_put_below_an_unterminated_frontmatter_does_not_run_into_it():
     document = with_body(parse(b"---\nname: a\n---"), "Body")
     assert document.to_bytes() == b"---\nname: a\n---\nBody"
     assert document.body == "Body"
-
-
-def test_replaced_lines_leave_the_others_and_the_missing_final_newline():
-    document = parse(b"one\r\ntwo\r\nthree")
-    assert with_lines(document, 2, 3, ["2a", "2b"]).to_bytes() == b"one\r\n2a\r\n2b\r\nthree"
-    assert with_lines(document, 4, 4, ["four"]).to_bytes() == b"one\r\ntwo\r\nthree\r\nfour"
-    assert with_lines(document, 3, 4, []).to_bytes() == b"one\r\ntwo"
-    with pytest.raises(IndexError):
-        with_lines(document, 5, 6, ["x"])
 
 
 def test_half_a_surrogate_pair_is_refused_with_its_place():

@@ -19,7 +19,6 @@ from dreams.lib.agents.base import (
 )
 from dreams.lib.agents.claude_code import (
     ClaudeCode,
-    default_root,
     folder_name,
     is_slug_of,
     keeps_daily_logs,
@@ -98,11 +97,6 @@ def test_a_long_slug_is_matched_by_its_first_200_characters() -> None:
     assert not is_slug_of(slug_of(path)[:200], path)
     assert folder_name(path, ["other", name]) == name
     assert len(folder_name(path, [])) == 200
-
-
-def test_the_root_is_the_configured_one_else_in_the_home_folder() -> None:
-    assert default_root({"CLAUDE_CONFIG_DIR": "/c"}) == "/c"
-    assert default_root({"HOME": "/h"}) == "/h/.claude"
 
 
 def test_a_root_that_is_a_link_is_resolved_once(root: Path, tmp_path: Path) -> None:

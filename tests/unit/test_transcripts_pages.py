@@ -15,10 +15,10 @@ from dreams.lib.agents.transcripts import (
     find_quote,
     line_at,
     line_number,
-    mark,
     page,
     same_stat,
 )
+from dreams.lib.agents.transcripts.reader import samples
 
 
 def text_line(number: int, text: str | None = None) -> dict[str, object]:
@@ -149,7 +149,10 @@ def test_a_quote_can_be_asked_of_a_role_and_of_earlier_lines(tmp_path: Path) -> 
 
 
 def marked(path: Path) -> FileMark:
-    return mark(path, path.stat().st_size)
+    st = path.stat()
+    with path.open("rb") as file:
+        head, tail = samples(file.fileno(), st.st_size)
+    return FileMark(st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns, st.st_size, head.hex(), tail.hex())
 
 
 def test_an_untouched_file_is_unchanged_by_its_numbers_alone(ten: Path) -> None:

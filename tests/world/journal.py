@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dreams.lib.files.manifest import Entry, manifest
-from dreams.lib.storage.journal import FileOp, Plan, System, sha256_of
+from dreams.lib.storage.journal import Applied, FileOp, Plan, Result, System, read_text, sha256_of
 
 LONG_AGO = 1_600_000_000_123_456_789
 
@@ -48,6 +48,27 @@ def make_place(base: Path) -> Place:
         os.utime(path, ns=(LONG_AGO, LONG_AGO + number))
     os.utime(memory, ns=(LONG_AGO, LONG_AGO + 100))
     return Place(memory, base / "journal")
+
+
+def back(place: Place, result: Result, plan_id: str = "r1") -> Plan:
+    """The plan that takes an applied one back; it expects each file as the result left it."""
+
+    def op(item: Applied) -> FileOp:
+        before = item.before
+        if before is None:
+            return FileOp(item.path, expected=item.sha256, data=None)
+        text = read_text(place.journal, result.plan_id, before.sha256)
+        return FileOp(item.path, item.sha256, text, before.mode, before.mtime_ns, dict(before.xattrs))
+
+    return Plan(
+        target_dir=result.target_dir,
+        ops=tuple(map(op, result.applied)),
+        id=plan_id,
+        made_at="",
+        make_dirs={rel: result.dirs_before[rel].mode for rel in result.dirs_removed},
+        remove_dirs=result.dirs_made,
+        dir_states=dict(result.dirs_before),
+    )
 
 
 def change(path: str, old: bytes, new: bytes) -> FileOp:

@@ -274,11 +274,6 @@ def _approve_all(proposal: Any) -> None:
         raise CourseFailed(f"{proposal.public_id} could not be applied: {report.error or 'a conflict'}")
 
 
-def again(project: Any, engine: str) -> list[str]:
-    """What another dream would change of a directory to which the last one was applied."""
-    return [change for proposal in dreamt(project, engine).proposals.all() for change in changes_of(proposal)]
-
-
 def changes_of(proposal: Any) -> list[str]:
     return [
         f"{file.path}: {hunk.operation.reason if hunk.operation else ''}"

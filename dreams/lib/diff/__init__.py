@@ -17,7 +17,7 @@ from dreams.lib.diff.hunks import (
 from dreams.lib.diff.invisible import is_hidden, is_plain, visible
 from dreams.lib.diff.lines import line_end_of, split_lines
 from dreams.lib.diff.moves import HunkLine, Move, moved, moved_within, renamed
-from dreams.lib.diff.rows import Piece, Row, SplitRow, hunk_rows, pieces, rows, split_rows
+from dreams.lib.diff.rows import Piece, Row, hunk_rows, pieces, rows
 from dreams.lib.diff.words import Span, tokens, word_spans
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "Piece",
     "Row",
     "Span",
-    "SplitRow",
     "apply_hunks",
     "fitted",
     "hunk_rows",
@@ -45,7 +44,6 @@ __all__ = [
     "renamed",
     "rows",
     "split_lines",
-    "split_rows",
     "tokens",
     "visible",
     "word_spans",

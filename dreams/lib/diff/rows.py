@@ -1,7 +1,6 @@
 """A diff as rows to show: unified, or two sides next to each other."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, zip_longest
 from typing import Final, Literal, NamedTuple
 
 from dreams.lib.diff.hunks import Hunk
@@ -29,13 +28,6 @@ class Row(NamedTuple):
     spans: tuple[Span, ...] = ()
     hunk: str | None = None
     hidden: int = 0
-
-
-class SplitRow(NamedTuple):
-    """Old side and new side of one row; equal and skip rows stand on both."""
-
-    left: Row | None
-    right: Row | None
 
 
 class Piece(NamedTuple):
@@ -73,20 +65,6 @@ def hunk_rows(hunk: Hunk, old_no: int | None = None, new_no: int | None = None) 
         for n, (line, spans) in enumerate(_per_line(hunk.new_lines, added_spans))
     ]
     return removed + added
-
-
-def split_rows(unified: Iterable[Row]) -> list[SplitRow]:
-    """The same rows for two columns: within a hunk the first line gone stands beside the first that came."""
-    out: list[SplitRow] = []
-    for hunk, group in groupby(unified, key=lambda row: row.hunk):
-        together = list(group)
-        if hunk is None:
-            out.extend(SplitRow(row, row) for row in together)
-        else:
-            removed = [row for row in together if row.kind == "del"]
-            added = [row for row in together if row.kind == "ins"]
-            out.extend(SplitRow(left, right) for left, right in zip_longest(removed, added))
-    return out
 
 
 def pieces(row: Row) -> list[Piece]:

@@ -25,10 +25,8 @@ from dreams.lib.locks.held import EVERY, Heartbeat, Held, LockLost, LockRecord, 
 from dreams.lib.locks.lockfile import (
     LOCK_NAME,
     LockFileError,
-    LockState,
     last_consolidated_ns,
     plain_mtime_ns,
-    read,
 )
 
 __all__ = [
@@ -45,12 +43,10 @@ __all__ = [
     "LockFileError",
     "LockLost",
     "LockRecord",
-    "LockState",
     "Released",
     "acquire",
     "heal",
     "last_consolidated_ns",
     "plain_mtime_ns",
-    "read",
     "status",
 ]

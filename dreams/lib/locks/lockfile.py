@@ -13,12 +13,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import psutil
-
-from dreams.lib.timestamps import to_ns
 
 LOCK_NAME = ".consolidate-lock"
 # The agent writes it with its default mode; ours must not shut the agent out, nor open more than it does.
@@ -88,16 +85,6 @@ class Contents:
         return parse_pid(self.body)
 
 
-@dataclass(frozen=True, slots=True)
-class LockState:
-    """One look at the lock. `mtime_ns` None: never consolidated. `pid` None: nobody, or not readable as a PID."""
-
-    mtime_ns: int | None = None
-    pid: int | None = None
-    age: timedelta | None = None
-    error: str | None = None
-
-
 def last_consolidated_ns(memory_dir: Path) -> int | None:
     """The time gate's one stat: mtime in ns, None when there is no lock file or no directory (never).
 
@@ -119,21 +106,6 @@ def plain_mtime_ns(memory_dir: str) -> int | None:
     except OSError:
         return None
     return status.st_mtime_ns if stat.S_ISREG(status.st_mode) and status.st_nlink == 1 else None
-
-
-def read(memory_dir: Path, now: datetime) -> LockState:
-    """Look without touching. Never raises OSError: what is wrong is in `error`, with the remedy."""
-    try:
-        with opened_directory(memory_dir) as dir_fd:
-            found = peek(dir_fd)
-    except FileNotFoundError:
-        return LockState()
-    except OSError as error:
-        return LockState(error=describe(error))
-    if found is None:
-        return LockState()
-    age = timedelta(microseconds=(to_ns(now) - found.mtime_ns) // 1_000)
-    return LockState(found.mtime_ns, found.pid, age)
 
 
 def parse_pid(body: bytes) -> int | None:

@@ -10,7 +10,6 @@ from dreams.lib.memdir.document import (
     render_value,
     with_body,
     with_field,
-    with_lines,
 )
 from dreams.lib.memdir.frontmatter import FIELD_KEYS, MEMORY_TYPES, Frontmatter, parse_moment
 from dreams.lib.memdir.index import Index, IndexRow, parse_index, render_row
@@ -73,5 +72,4 @@ __all__ = [
     "with_body",
     "with_children",
     "with_field",
-    "with_lines",
 ]

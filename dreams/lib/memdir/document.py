@@ -32,7 +32,6 @@ from dreams.lib.memdir.text import (
     dominant_newline,
     encode,
     has_mixed_newlines,
-    replace_lines,
     split_lines,
     strip_end,
     with_newlines,
@@ -123,11 +122,6 @@ def with_body(document: Document, body: str) -> Document:
     if body and head and not head.endswith("\n"):
         head += document.newline
     return from_text(head + body, document.bom)
-
-
-def with_lines(document: Document, start: int, stop: int, lines: list[str]) -> Document:
-    """Replace lines `start` up to but not including `stop` of the file (see `replace_lines`)."""
-    return from_text(replace_lines(document.text, start, stop, lines, document.newline), document.bom)
 
 
 # --- Type and kind of a file ----------------------------------------------------------------------------------------------

@@ -42,12 +42,6 @@ def settle(proposal: Proposal) -> None:
     left.update(state=State.WAITING, proposal=None, operation=None)
 
 
-def counts(project: Project) -> tuple[int, int]:
-    """(cards to review, cards that are not listed yet)."""
-    states = list(project.cards.filter(state__in=(State.OPEN, State.WAITING)).values_list("state", flat=True))
-    return states.count(State.OPEN), states.count(State.WAITING)
-
-
 def listed(project: Project) -> list[Card]:
     """The cards of the open proposal, decided or not, as they were said."""
     rows = project.cards.filter(state__in=(State.OPEN, State.APPROVED), proposal__state=Proposal.State.OPEN)

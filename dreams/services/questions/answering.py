@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from dreams import findings
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit
-from dreams.findings.base import SEVERITIES, Found
 from dreams.models import Finding, Hunk, Operation, Project, Proposal, Question, QuestionOption, Session
-from dreams.services import auditlog, blobs, hosts, proposals, review
+from dreams.services import auditlog, blobs, proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase, saving
 from dreams.services.questions import joining, options, states
@@ -50,18 +48,6 @@ class Answered:
     question: Question
     operations: tuple[Operation, ...] = ()
     proposal: Proposal | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What an option would change, on the memories as last seen, and what the checks say of it, the worst first."""
-
-    draft: drafts.Draft
-    findings: tuple[Found, ...]
-
-    @property
-    def blocks(self) -> bool:
-        return any(found.blocks for found in self.findings)
 
 
 def answer(
@@ -336,20 +322,6 @@ def _confirm_or_refuse(proposal: Proposal, before: set[str], reviewer: Actor, co
     if new and not confirm:
         raise NeedsConfirmation(new)
     review.confirm(proposal, new, reviewer)
-
-
-def preview(option: QuestionOption, rows: Sequence[str] = ()) -> Preview:
-    """The option on the memories as last seen. Saves nothing. Raises options.DoesNotFit, blobs.MissingBlob."""
-    project = option.question.project
-    present = syncing.contents(project)
-    edits = options.edits_of(option, rows)
-    after = {**present, **options.brought_onto(present, edits)}
-    draft = drafts.draft(present, {path: data for path, data in after.items() if data is not None}, edits)
-    if draft.is_empty:
-        return Preview(draft, ())
-    hosts.name_secrets()
-    report = findings.examine(proposals.subject_of_draft(project, present, draft))
-    return Preview(draft, tuple(sorted(report.findings, key=lambda found: SEVERITIES.index(found.severity))))
 
 
 def take_back(question: Question, reviewer: Actor) -> Question:

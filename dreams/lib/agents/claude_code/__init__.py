@@ -33,7 +33,6 @@ __all__ = [
     "INDEX",
     "ClaudeCode",
     "cwd_of",
-    "default_root",
     "folder_name",
     "holds_memories",
     "is_slug_of",
@@ -42,12 +41,6 @@ __all__ = [
     "repository_of",
     "slug_of",
 ]
-
-
-def default_root(env: Mapping[str, str] | None = None) -> str:
-    """`$CLAUDE_CONFIG_DIR`, else `~/.claude`; it need not exist."""
-    env = os.environ if env is None else env
-    return env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".claude")
 
 
 def _never(_folder: str) -> bool:

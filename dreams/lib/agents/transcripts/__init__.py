@@ -1,10 +1,10 @@
 """Transcripts (JSON lines) → typed records, rows and pages. Pure: no Django.
 
-`scan` feeds the database, `page`, `line_at` and `find_quote` feed the session page and evidence, `mark` and `change`
+`scan` feeds the database, `page`, `line_at` and `find_quote` feed the session page and evidence, `change` and `same_stat`
 say whether a file needs to be read at all. `read_ahead` reads many files on all cores, `search` finds words in one.
 """
 
-from dreams.lib.agents.transcripts.reader import Change, FileMark, change, mark, same_stat
+from dreams.lib.agents.transcripts.reader import Change, FileMark, change, same_stat
 from dreams.lib.agents.transcripts.records import key64
 from dreams.lib.agents.transcripts.scan import Summary
 from dreams.lib.agents.transcripts.search import Match, find_quote, offset_at
@@ -49,7 +49,6 @@ __all__ = [
     "key64",
     "line_at",
     "line_number",
-    "mark",
     "offset_at",
     "page",
     "read_whole",

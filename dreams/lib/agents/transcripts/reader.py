@@ -254,14 +254,6 @@ class FileMark:
     tail: str
 
 
-def mark(source: Source, offset: int) -> FileMark:
-    """The mark of a file that was read up to `offset`. Raises OSError."""
-    with opened(source) as fd:
-        st = os.fstat(fd)
-        head, tail = samples(fd, offset)
-    return FileMark(st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns, offset, head.hex(), tail.hex())
-
-
 def same_stat(known: FileMark, inode: int, size: int, mtime_ns: int) -> bool:
     """Whether the numbers say that nothing happened: the gate that a hundred thousand files pass each time."""
     return (known.inode, known.size, known.mtime_ns) == (inode, size, mtime_ns)

@@ -17,8 +17,6 @@ directory, without a database. Pure: no Django.
 
 from __future__ import annotations
 
-from dreams.lib.storage.journal.plan import inverse
-
 from .late_texts import Late, collect_late, handed_over
 from .plan import (
     Applied,
@@ -69,7 +67,6 @@ __all__ = [
     "dry_run",
     "forget_texts",
     "handed_over",
-    "inverse",
     "list_journals",
     "plan_ids",
     "prune_journals",

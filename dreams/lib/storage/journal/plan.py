@@ -1,12 +1,11 @@
-"""What a caller asks for (`Plan`), what it is told (`Result`), what the journal keeps of it on disk, and the plan that
-takes an applied one back. Pure: no disk, no Django."""
+"""What a caller asks for (`Plan`), what it is told (`Result`), what the journal keeps of it on disk. Pure: no disk, no Django."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
@@ -124,7 +123,7 @@ class Result:
     """What a run did. Only with `status` "applied" has anything changed.
 
     `applied` lists what changed (in a dry run: would change); files that already were as asked are in `untouched`.
-    The `dirs_*` fields use the directory paths of `Plan` and are what an inverse plan needs.
+    The `dirs_*` fields use the directory paths of `Plan` and are what a plan that takes it back needs.
     """
 
     plan_id: str
@@ -293,43 +292,3 @@ def decode(data: bytes, kind: type[T]) -> T:
         return msgspec.convert(json.loads(body), kind)
     except (ValueError, msgspec.ValidationError) as error:
         raise JournalDamaged(f"a {kind.__name__} record cannot be read: {error}") from error
-
-
-# --- Taken back ------------------------------------------------------------------------------------------------------
-
-
-def inverse(
-    result: Result,
-    read_text: Callable[[str], bytes],
-    *,
-    plan_id: str,
-    made_at: str,
-    meta: Mapping[str, str] | None = None,
-) -> Plan:
-    """Undo an applied result. `read_text` gives an old text by sha256 (from the history, or the journal).
-
-    The plan expects each file as the result left it, so a file that was changed since is a conflict. A caller who
-    writes more into a directory than its plans do (a lock file, say) gives `Plan.dir_states` its own states from
-    before that. Raises ValueError for a result that was not applied, and what `read_text` raises.
-    """
-    if result.status != "applied":
-        raise ValueError(f"{result.plan_id} was not applied ({result.status}); there is nothing to undo")
-    removed = set(result.dirs_removed)
-    return Plan(
-        target_dir=result.target_dir,
-        ops=tuple(_op(item, read_text) for item in result.applied),
-        id=plan_id,
-        made_at=made_at,
-        meta=dict(meta or {}),
-        make_dirs={rel: result.dirs_before[rel].mode for rel in removed},
-        remove_dirs=result.dirs_made,
-        dir_states=dict(result.dirs_before),
-    )
-
-
-def _op(item: Applied, read_text: Callable[[str], bytes]) -> FileOp:
-    before = item.before
-    if before is None:
-        return FileOp(item.path, expected=item.sha256, data=None)
-    text = read_text(before.sha256)
-    return FileOp(item.path, item.sha256, text, before.mode, before.mtime_ns, dict(before.xattrs))

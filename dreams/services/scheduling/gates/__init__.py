@@ -26,7 +26,6 @@ from dreams.services.scheduling.gates.facts import (
     SpendingFact,
     Switch,
     detect_mode,
-    first_explicit,
     is_live,
     past,
 )
@@ -50,7 +49,6 @@ __all__ = [
     "detect_mode",
     "evaluate",
     "fingerprint",
-    "first_explicit",
     "is_live",
     "is_open",
     "is_recent",

@@ -163,14 +163,6 @@ def past(clock_ns: int | None, now_ns: int) -> int | None:
     return None if clock_ns is None or clock_ns > now_ns + CLOCK_SKEW_NS else clock_ns
 
 
-def first_explicit(choices: Iterable[tuple[str, bool | None]], default: bool) -> Switch:
-    """The first value that somebody set, with its source; callers list the person's own settings first."""
-    for source, value in choices:
-        if value is not None:
-            return Switch(value, source)
-    return Switch(default, "the default")
-
-
 def detect_mode(remote_environment: str | None, *, logs_written: bool, topic_files: int) -> Mode:
     """Mode from `CLAUDE_CODE_REMOTE` and from what the memory directory holds.
 
