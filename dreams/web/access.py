@@ -10,18 +10,19 @@ import re
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import resolve_url
+from django.shortcuts import render, resolve_url
 from django.urls import Resolver404, ResolverMatch, resolve
 from django.utils.html import escape
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
 
 from dreams.services import login
 from dreams.services.people import Role, role_of
-from dreams.web.htmx import wants_fragment
+from dreams.web.htmx import login_page, wants_fragment
 from dreams.web.views import errors
 
 #: No account is asked for: logging in itself, and what carries a token of its own.
@@ -100,7 +101,7 @@ class AccountsOnly:
             return None
         role = role_of(request.user)
         if role is None:
-            return _to_login(request)
+            return _logged_out(request) if name == "pulse" else _to_login(request)
         posts = request.method not in ("GET", "HEAD")
         if not allows(role, name, posts=posts):
             return errors.forbidden(request, _who_can(role, least(name, posts=posts)))
@@ -198,11 +199,21 @@ def safe_next(request: HttpRequest, default: str = "inbox") -> str:
     return wanted if is_path_here(wanted) else resolve_url(default)
 
 
+def _page_that_asks(request: HttpRequest) -> str:
+    """A fragment's address is no page to come back to; that of the page which shows it is."""
+    htmx: HtmxDetails | None = getattr(request, "htmx", None)
+    return (htmx.current_url_abs_path if htmx else None) or "/"
+
+
+def _logged_out(request: HttpRequest) -> HttpResponse:
+    """What a page that stays open is told: it is not left by itself, as something may be typed in it."""
+    return render(request, "_logged_out.html", {"login": login_page(_page_that_asks(request))})
+
+
 def _to_login(request: HttpRequest) -> HttpResponse:
-    page = resolve_url("login")
     if wants_fragment(request):
-        # A fragment's address is no page to come back to.
-        return HttpResponseClientRedirect(page)
+        return HttpResponseClientRedirect(login_page(_page_that_asks(request)))
     # After a POST the form's own data is gone, so its address would only answer "method not allowed".
-    back = request.get_full_path() if request.method in ("GET", "HEAD") else "/"
-    return HttpResponseRedirect(page if back == "/" else f"{page}?{urlencode({'next': back})}")
+    return HttpResponseRedirect(
+        login_page(request.get_full_path() if request.method in ("GET", "HEAD") else "/")
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render, resolve_url
@@ -50,3 +51,9 @@ def go(request: HttpRequest, to: Any, *args: Any, **kwargs: Any) -> HttpResponse
     """After a POST: on to `to` (a view name, a model or an address), with or without JavaScript."""
     url = resolve_url(to, *args, **kwargs)
     return HttpResponseClientRedirect(url) if wants_fragment(request) else SeeOther(url)
+
+
+def login_page(back: str) -> str:
+    """The address of the login page, which leads on to `back`."""
+    page = resolve_url("login")
+    return page if back in ("", "/") else f"{page}?{urlencode({'next': back})}"

@@ -24,3 +24,41 @@ document.addEventListener("waiting", (event) => {
     place.firstElementChild.textContent = count;
   }
 });
+
+// What the server refused, or did not answer, is said in its own words; the page and what is typed in it stay.
+function tell(event, words, link) {
+  const said = document.getElementById("messages");
+  const { elt, requestConfig } = event.detail;
+  // Asked by the page itself: the next time will do.
+  if (!said || elt.matches?.("[data-poll]")) return;
+  const message = document.createElement("div");
+  message.className = "message error";
+  message.append(words);
+  if (link) {
+    // Elsewhere, as what is typed here would go with this page.
+    Object.assign(link, { target: "_blank", rel: "noopener", className: "" });
+    message.append(" ", link);
+  }
+  said.replaceChildren(message);
+  const isTyping = document.activeElement?.matches("textarea, input:not([type=checkbox], [type=radio])");
+  if (requestConfig.verb !== "get" && !isTyping) message.scrollIntoView({ block: "center" });
+}
+document.addEventListener("htmx:sendError", (event) => {
+  const isAsked = event.detail.requestConfig.verb !== "get";
+  tell(event, "The server did not answer." + (isAsked ? " Reload the page to see whether it was done." : ""));
+});
+document.addEventListener("htmx:responseError", (event) => {
+  const answer = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html");
+  const [title, why] = ["h1", "h1 ~ p:not(.sr-only)"].map((part) => answer.querySelector(part)?.textContent.trim() ?? "");
+  const login = answer.querySelector('.actions a[href^="/login/"]');
+  takeOver(answer);
+  tell(event, title ? `${title}. ${why}` : "The server could not do that.", login && document.adoptNode(login));
+});
+
+// A login in another window made this page's forms too old: they go on with the token of the answer that says so.
+function takeOver(answer) {
+  const token = answer.querySelector("[name=csrfmiddlewaretoken]")?.value;
+  if (!token || !document.body.hasAttribute("hx-headers")) return;
+  document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
+  for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token;
+}

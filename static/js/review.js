@@ -167,19 +167,6 @@ if (bar) {
 const named = location.hash.startsWith("#hunk-") && document.getElementById(location.hash.slice(1));
 if (named) goTo(named, "nearest");
 
-// What the server refused or could not be reached for must be seen: nothing was decided then.
-for (const name of ["htmx:sendError", "htmx:responseError"]) {
-  document.addEventListener(name, () => {
-    const said = document.getElementById("messages");
-    if (!said) return;
-    const message = document.createElement("div");
-    message.className = "message error";
-    message.textContent = "That did not reach the server, so nothing was decided. Reload the page and try again.";
-    said.replaceChildren(message);
-    message.scrollIntoView({ block: "center" });
-  });
-}
-
 // Choosing one's own text at a conflict shows the field. A click goes there; who walks by arrows goes on walking.
 document.addEventListener("click", (event) => {
   const chosen = event.target.matches?.('.place input[value="edit"]') && event.detail;

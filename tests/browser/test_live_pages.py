@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.test import Client
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from dreams.models import DreamRun, Turn
-from dreams.services.login import make_link
+from dreams.models import DreamRun, Hunk, Turn
+from dreams.services.login import ensure_owner, make_link
 from tests.world import rows as make
 from tests.world.rows import World
 
@@ -41,6 +44,40 @@ def test_the_preview_follows_what_is_typed_and_nothing_is_saved(window: Page, ad
     expect(window.locator("#preview h2").first).to_have_text("Hello")
     expect(window.locator("#preview .diff-row.ins").first).to_be_visible()
     assert memory.versions.count() == 1
+
+
+def test_what_is_typed_outlives_the_login(chromium: Browser, address: str) -> None:
+    proposal = make.make_proposal(make.make_project("second"))
+    hunk = Hunk.objects.filter(file__proposal=proposal).first()
+    assert hunk is not None
+    page = chromium.new_page()
+    _let_in(page, address)
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    page.locator(f"#hunk-{hunk.pk}").focus()
+    page.keyboard.press("e")
+    text = page.locator(f"#hunk-{hunk.pk}").get_by_role("textbox")
+    text.fill("In my own words.")
+    Session.objects.all().delete()
+    text.press("Control+Enter")
+    expect(page.locator("#messages")).to_contain_text("You are logged out. Nothing was changed.")
+    expect(page.locator("#messages a")).to_have_attribute(
+        "href", f"/login/?next=%2Freview%2F{proposal.public_id}%2F"
+    )
+    _let_in(page, address)
+    text.press("Control+Enter")
+    expect(page.locator("#messages")).to_contain_text("Do it again now.")
+    text.press("Control+Enter")
+    expect(page.locator(f"#hunk-{hunk.pk}")).to_contain_text("In my own words.")
+    hunk.refresh_from_db()
+    assert hunk.verdict == Hunk.Verdict.EDITED
+    page.close()
+
+
+def _let_in(page: Page, address: str) -> None:
+    client = Client()
+    client.force_login(ensure_owner())
+    name = settings.SESSION_COOKIE_NAME
+    page.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": address}])
 
 
 @pytest.mark.more

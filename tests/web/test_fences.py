@@ -139,6 +139,23 @@ def test_a_form_from_before_the_login_is_told_so(owner: object) -> None:
     assert b"too old" in response.content
 
 
+def test_a_form_of_an_ended_login_is_told_so_and_leads_back_to_its_page(client: Client) -> None:
+    strict = Client(enforce_csrf_checks=True, headers={"referer": "http://testserver/review/p1/?q=x"})
+    response = strict.post("/review/p1/decide/")
+    assert response.status_code == 403
+    page = response.content.decode()
+    assert "You are logged out" in page and 'href="/login/?next=%2Freview%2Fp1%2F%3Fq%3Dx"' in page
+
+
+def test_a_part_of_a_page_leads_a_stranger_to_the_login_and_back_to_that_page(client: Client) -> None:
+    asks = {"hx-request": "true", "hx-current-url": "http://testserver/projects/?q=x"}
+    login = "/login/?next=%2Fprojects%2F%3Fq%3Dx"
+    assert client.get("/search/", headers=asks).headers["HX-Redirect"] == login
+    pulse = client.get("/pulse/", headers=asks)
+    # It is asked by the page itself, in which somebody may be typing.
+    assert "HX-Redirect" not in pulse.headers and f'href="{login}"' in pulse.content.decode()
+
+
 @pytest.mark.parametrize(
     "wanted",
     [

@@ -20,6 +20,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from dreams import conf
 from dreams.services import database, project_lock
+from dreams.web.htmx import login_page, wants_fragment
 
 log = logging.getLogger(__name__)
 TOO_MUCH = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
@@ -143,14 +144,16 @@ def what_became(request: HttpRequest) -> str:
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """The CSRF check said no: almost always a page that was open since before the last login."""
-    return _page(
-        request,
-        403,
-        "This page was too old",
-        "You logged in or out since this page was opened, so nothing was changed. Reload it and try again.",
-        onward=_page_of_the_form(request),
-    )
+    """The CSRF check said no: almost always a page that was open since before the last login, or for longer than it held."""
+    back, is_part = _page_of_the_form(request), wants_fragment(request)
+    if not request.user.is_authenticated:
+        stays = " What you typed is still here: log in, come back, and do it again." if is_part else ""
+        said = f"Nothing was changed.{stays}"
+        return _page(request, 403, "You are logged out", said, onward=login_page(back), way_on="Log in")
+    since = "You logged in or out since this page was opened, so nothing was changed."
+    # A page that stays has taken the new login over from this answer.
+    said = f"{since} {'Do it again now.' if is_part else 'Reload it and try again.'}"
+    return _page(request, 403, "This page was too old", said, onward=back)
 
 
 def _page_of_the_form(request: HttpRequest) -> str:
