@@ -28,7 +28,7 @@ else:
     ModelAdmin = admin.ModelAdmin
     ModelForm = forms.ModelForm
 
-PER_PAGE = 50
+PER_PAGE = 50  # rows of a list; chosen
 
 
 def actor(request: HttpRequest) -> str:

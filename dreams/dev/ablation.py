@@ -33,8 +33,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD, SWITCH = "ABLATION_RECORD", "ABLATION_SWITCH"
-MOST_SECONDS = 1_200
-MOST_FUNCTIONS = 400
+MOST_SECONDS = 1_200  # of one run; chosen
+MOST_FUNCTIONS = 400  # switches at most; chosen
 _COLLECTIONS = ("frozenset", "set[", "list", "tuple", "Iterator", "Iterable", "Sequence", "Collection")
 # Of a line that says how long something took, and of names of temporary folders, nothing can be compared.
 _CHANGING = re.compile(r"seconds|\bin \d+(?:\.\d+)? ?s\b|/tmp/\S+")

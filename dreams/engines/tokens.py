@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-MILLION = Decimal(1_000_000)
+MILLION = Decimal(1_000_000)  # prices are given for a million tokens
 # What a model's id may carry behind its name: the day of a snapshot, or a variant in brackets.
 _VARIANT = re.compile(r"(?:[-@]20\d{6}|-latest|\[[a-z0-9]{1,12}\])+\Z")
 

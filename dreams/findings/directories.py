@@ -137,13 +137,13 @@ def _cited(hunk: ChangedHunk, said: Said) -> ChangedHunk:
     return replace(hunk, citations=tuple(dict.fromkeys(found)))
 
 
-MAX_FILES = 5_000
-MAX_FILE_BYTES = 4 * 1024 * 1024
-MAX_TRANSCRIPTS = 1_000
+MAX_FILES = 5_000  # as a dream reads (`lib/files/workspace.py`)
+MAX_FILE_BYTES = 4 * 1024 * 1024  # as a dream reads
+MAX_TRANSCRIPTS = 1_000  # the newest; chosen
 MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024  # of all transcripts together
-MAX_TURNS = 50_000
-TURN_CHARS = 8_000
-_PAGE = 500
+MAX_TURNS = 50_000  # of all of them together; chosen
+TURN_CHARS = 8_000  # of one turn; chosen
+_PAGE = 500  # turns that are read at once; chosen
 
 
 @dataclass(frozen=True, slots=True)

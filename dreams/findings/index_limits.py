@@ -9,7 +9,7 @@ from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 
 CHECK = "budget"  # as rows have it; in code and pages a budget is of dollars
-MANY_WITHOUT_A_DREAM = 10
+MANY_WITHOUT_A_DREAM = 10  # memories that nobody has tidied yet; chosen
 
 
 def check(subject: Subject) -> Iterator[Found]:

@@ -16,7 +16,7 @@ from dreams.lib import memdir
 from dreams.lib.memdir.sections import Item
 
 CHECK = "taxonomy"
-LEAST_STEPS = 3
+LEAST_STEPS = 3  # of a list that is a plan; chosen
 LEAST_OPEN = 2  # boxes that are not ticked
 LEAST_PLACES = 3  # statements that each name a place in the code and what it does
 

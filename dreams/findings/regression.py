@@ -23,8 +23,8 @@ from dreams.lib.files.text import decode, plural
 from dreams.lib.prose import lexicon, recall
 from dreams.lib.prose.statements import statement
 
-MOST_ASKED = 40
-MOST_NOTED = 60
+MOST_ASKED = 40  # prompts that are asked again; chosen
+MOST_NOTED = 60  # questions from notes; chosen
 MOST_PROMPTS = 300  # of past sessions, that are looked at
 LONGEST_PROMPT = 400  # a longer one is a task or a paste, no question
 SHARED = 2  # words of meaning that a prompt and its answer have in common, at least

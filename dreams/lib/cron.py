@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from croniter import CroniterBadCronError, CroniterBadDateError, CroniterError, croniter
 
-FIELDS = 5
+FIELDS = 5  # of an expression, as crontab(5) has them
 #: Digits, ranges, lists, steps and the short names of months and weekdays. croniter takes more than cron does.
 _FIELD = re.compile(r"[0-9*/,-]*(?:[a-z]{3}[0-9*/,-]*)*")
 _HOURS = 1

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+_MICROSECOND = timedelta(microseconds=1)  # a unit
 
 
 def to_ns(moment: datetime) -> int:

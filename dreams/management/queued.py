@@ -17,7 +17,7 @@ from dreams.services import host_requests, hosts, review
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.host_requests import AskedDeed
 
-LOOK_SECONDS = 1.0
+LOOK_SECONDS = 1.0  # between two looks at the row; chosen
 
 
 def add_wait(parser: CommandParser) -> None:

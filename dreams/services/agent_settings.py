@@ -37,10 +37,10 @@ NAME = "settings.json"
 EVENT = "SessionEnd"
 VERBS = ["hook", "session-end"]
 TIMEOUT = 1  # seconds that the agent gives the command; it needs half of one at most
-BACKUPS_KEPT = 5
+BACKUPS_KEPT = 5  # the newest; chosen
 MOST_BYTES = 1024 * 1024  # of a settings file; chosen
 LOCK_SECONDS = 5.0  # that a person waits for another of our processes
-SLOW_LOCK = 0.1
+SLOW_LOCK = 0.1  # seconds, above which it is told; chosen
 Values = dict[str, Any]
 
 

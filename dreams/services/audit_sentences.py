@@ -21,7 +21,7 @@ from dreams.services.proposals import decisions
 
 SYSTEM = "memoryweb"
 POLICY = "policy"
-MOST_NAMED = 2
+MOST_NAMED = 2  # in one sentence; chosen
 _OUTCOME = {"auto": "applied without asking", "review": "reviewed by a person"}
 
 

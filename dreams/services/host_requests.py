@@ -290,8 +290,8 @@ class Shown:
         return self.state in HostRequest.OPEN
 
 
-MOST_SHOWN = 5
-SHOWN_FOR = dt.timedelta(days=7)
+MOST_SHOWN = 5  # on a project's page; chosen
+SHOWN_FOR = dt.timedelta(days=7)  # what was asked longer ago is no news; chosen
 
 
 def of_project(project: Project) -> list[Shown]:

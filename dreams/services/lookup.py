@@ -11,7 +11,7 @@ from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, Session, TranscriptFolder
 from dreams.services.hosts import host, name_of
 
-MAX_CANDIDATES = 10
+MAX_CANDIDATES = 10  # that an error names; chosen
 LONGEST_ID = 18  # digits; more do not fit into the column
 
 

@@ -186,8 +186,8 @@ def set_trusted(project: Project, trusted: bool, *, actor: str) -> bool:
 
 
 FORMAT = "memoryweb settings 1"
-KEPT = 5
-MOST_BYTES = 4 * 1024 * 1024
+KEPT = 5  # settings files of before; chosen
+MOST_BYTES = 4 * 1024 * 1024  # of a settings file; chosen
 
 
 class BadFile(ValueError):

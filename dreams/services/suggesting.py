@@ -24,7 +24,7 @@ from dreams.services.memories import syncing
 from dreams.services.questions.asking import hold
 
 MOST_OPEN = 5  # that wait for the person; chosen
-MOST_A_DAY = 20
+MOST_A_DAY = 20  # from agents in one project; chosen
 NAME_CHARS, DESCRIPTION_CHARS, TEXT_CHARS = 80, 200, 4_000
 ACTOR = "agent"
 REASON = "Your agent suggests to remember this."

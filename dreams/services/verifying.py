@@ -19,7 +19,7 @@ from dreams.services.apply import writing
 from dreams.services.memories import syncing
 
 REMEDY = "Bring the history back with `import FILE` from an export, or copy the file from a backup."
-CHUNK = 200
+CHUNK = 200  # texts at once; chosen
 # Of one kind of damage: a lost disk must not print a line for each of a million texts.
 MOST = 100
 

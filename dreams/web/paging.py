@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from dreams.services import hosts
 
 T = TypeVar("T")
-MAX_SEARCH = 200
+MAX_SEARCH = 200  # letters; chosen
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from dreams.web.htmx import Request
 if TYPE_CHECKING:
     from dreams.web.pages.review_proposal import Decision
 
-MOST = 30
+MOST = 30  # steps that can be undone, kept in the session; chosen
 # A session is read with every request: the verdicts of one that decides on thousands of hunks are not all kept.
 MOST_HUNKS = 2_000
 VERBS = {

@@ -172,6 +172,35 @@ def test_the_first_lines_of_a_package_name_only_what_there_is() -> None:
         assert not named - there, f"{path.relative_to(ROOT)} names {sorted(named - there)}"
 
 
+def _is_number(node: ast.expr | None) -> bool:
+    """A number, also as a sum, a span of time or a decimal."""
+    match node:
+        case ast.Constant(value=value):
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case ast.BinOp(left=left, right=right):
+            return _is_number(left) and _is_number(right)
+        case ast.Call(func=func):
+            return ast.unparse(func).rpartition(".")[2] in ("timedelta", "Decimal")
+    return False
+
+
+def test_every_number_with_a_name_says_where_it_comes_from() -> None:
+    """A paper, a measured table, the agent's own constant, or that somebody chose it: beside it, or above its group."""
+    bare = []
+    for path in modules(""):
+        lines = path.read_text(encoding="utf-8").splitlines() if "migrations" not in path.parts else []
+        for node in tree(path).body if lines else ():
+            name = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            if not (
+                isinstance(name, ast.Name) and name.id.isupper() and _is_number(getattr(node, "value", None))
+            ):
+                continue
+            group = itertools.takewhile(str.strip, reversed(lines[: node.lineno - 1]))
+            told = "#" in lines[node.lineno - 1] or any(line.startswith("#") for line in group)
+            bare += [] if told else [f"{path.relative_to(ROOT)}:{node.lineno} {name.id}"]
+    assert not bare
+
+
 def test_no_template_has_inline_script_or_style() -> None:
     for path in sorted((ROOT / "templates").rglob("*.html")):
         content = path.read_text(encoding="utf-8")

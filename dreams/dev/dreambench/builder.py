@@ -170,7 +170,7 @@ def _tuples(row: Mapping[str, Any]) -> dict[str, Any]:
 
 FIRST_DAY = dt.date(2025, 11, 3)  # of the memories
 SESSIONS_FROM = dt.date(2026, 3, 2)
-PER_TOPIC = 6
+PER_TOPIC = 6  # lines of a topic before the next file; chosen
 _TITLES = (
     "Ingest side", "Night jobs", "Public edge", "Partner traffic", "Back office", "Search and ranking", "Billing path",
     "Reporting", "Mail and notices", "Storage layer", "Image work", "Access and identity", "Migration notes", "Fleet",

@@ -31,8 +31,8 @@ from dreams.lib.diff.index_merge import merge_index
 from dreams.lib.files import text as texts
 from memoryweb import BASE_DIR
 
-MOST_SECONDS = 6 * 3600
-STOP_SECONDS = 10.0
+MOST_SECONDS = 6 * 3600  # of one engine, also of a slow model; chosen
+STOP_SECONDS = 10.0  # that it has to end by itself; chosen
 ROUNDS = 6  # dreams of a project at most, each after the answers to the one before
 TRUTH = "truth.json"
 # What would lead the run to the user's own things.

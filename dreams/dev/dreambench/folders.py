@@ -21,8 +21,8 @@ from dreams.dev.dreambench import generator, strangers
 from dreams.dev.dreambench.builder import Directory, MadeSession, Message, World, as_json, cases_from
 from dreams.dev.dreambench.scoring import Ran, Score, score
 
-MOST_FILES = 10_000
-MOST_BYTES = 4 * 1024 * 1024
+MOST_FILES = 10_000  # of a given folder; chosen
+MOST_BYTES = 4 * 1024 * 1024  # of one file, as a dream reads it (`lib/files/workspace.py`)
 _SPACE = uuid.UUID("6f6a3f0e-4c53-4f5e-9a55-0d5b1f7a2c11")
 
 

@@ -10,9 +10,9 @@ from dreams.dev.dreambench.builder import Builder, Message, World
 from dreams.dev.dreambench.shapes import Words
 from dreams.dev.dreambench.wordings import FOUND, TYPED
 
-MOST_IN_ONE = 150
+MOST_IN_ONE = 150  # facts of one project; chosen
 CROWDED_FROM = 30  # facts of a world from which one directory has an index over its budget
-MOST_FACTS = 20_000
+MOST_FACTS = 20_000  # of one set; chosen
 # How many of a hundred facts are of a kind; the rest are plain.
 SHARES: Mapping[str, tuple[Callable[[Builder], None], float]] = {
     "look-alike": (memory_cases.look_alike, 7),

@@ -174,10 +174,10 @@ def opening(text: str) -> str:
 
 Half = Literal["work", "report"]
 HALVES: tuple[Half, ...] = ("work", "report")
-MOST_FILES = 500
-MOST_BYTES = 1_000_000
-MOST_SHAPES = 5_000
-MOST_LETTERS = 1_000
+MOST_FILES = 500  # that are read of a folder; chosen
+MOST_BYTES = 1_000_000  # of one of them; chosen
+MOST_SHAPES = 5_000  # that are kept of all of them; chosen
+MOST_LETTERS = 1_000  # of a text in a shape; chosen
 # What every text of a kind must hold; a fact or a day may be asked for in one of several forms.
 NEEDED: Mapping[str, tuple[str, ...]] = {
     "fact": ("{subject}", "{value}"),

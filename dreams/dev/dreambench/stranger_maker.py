@@ -13,7 +13,7 @@ from dreams.dev.dreambench.builder import Case, Claim, Directory, MadeSession, M
 from dreams.dev.dreambench.session_cases import plain
 from dreams.dev.dreambench.shapes import Half, Shape, Shapes, Words
 
-LIST_LENGTH = 6
+LIST_LENGTH = 6  # lines of a list before the next one; chosen
 FIRST_DAY = dt.date(2025, 9, 1)
 _LAST_DAY = dt.date(2026, 2, 20)
 _SESSIONS_FROM = dt.date(2026, 3, 2)

@@ -28,8 +28,8 @@ from dreams.dev.dreambench.stranger_maker import (
     word_of,
 )
 
-MOST_IN_ONE = 150
-MOST_FACTS = 20_000
+MOST_IN_ONE = 150  # as in `generator.py`
+MOST_FACTS = 20_000  # as in `generator.py`
 _LAST_DAY = dt.date(2026, 2, 20)
 _SAID_LATER = frozenset({"told", "dependent"})  # what is to stand comes with a session
 

@@ -100,11 +100,11 @@ def _as_step(given: Step | Reply | Fault) -> Step:
 # it did.
 
 
-MOST_WISHES = 3
-MOST_READS = 10
-MOST_TITLE = 60
+MOST_WISHES = 3  # that are fulfilled in one answer; chosen
+MOST_READS = 10  # memories that are opened; chosen
+MOST_TITLE = 60  # letters of the title of a memory; chosen
 FINDINGS = "<dream-findings>"
-ALIKE = 0.6
+ALIKE = 0.6  # of the words of a wish, for a line to say it already; chosen
 PATTERN = r'"type":"user".*(remember|from now on|always|never|next time|prefer)'
 _TYPED = re.compile(r"^- (?P<session>\S+) line (?P<line>\d+): (?P<text>.+)$", re.MULTILINE)
 _LISTED = re.compile(r"^ *\d+ (?P<path>[^\s(]+\.md)$", re.MULTILINE)

@@ -27,7 +27,7 @@ MOST_WINDOWS = 20  # of a session in one reading; the rest is read next
 MOST_KNOWN = 200  # cards and statements that it is told of, the newest
 MOST_TEXT = 400  # characters of a statement: a sentence or two
 ANSWER_TOKENS = 2_000  # room for what one part can name; chosen
-FILE_CHARACTERS = 8_000
+FILE_CHARACTERS = 8_000  # what a catching turn reads, for the guess of its cost; chosen
 # Of the rules and the tools, and of each line of what is known, about.
 RULES_CHARACTERS, LINE_CHARACTERS = 2_500, 120
 _SYSTEM = """You read a part of a conversation between a person and their coding agent. Name what the person plainly asked to be

@@ -61,8 +61,8 @@ def attribute(value: object) -> str:
 # follows.
 
 
-MOST_LINES = 40
-LINE_CHARS = 200
+MOST_LINES = 40  # of a briefing; chosen
+LINE_CHARS = 200  # of each of them; chosen
 
 
 def dated_lines(job: Job) -> list[str]:
@@ -86,8 +86,8 @@ def _of_file(path: str, text: str, known: Sequence[LineDate | None]) -> Iterator
             yield f"- {path} line {number} ({day.note}: {day.day:%Y-%m-%d}), {meant}: {raw.strip()[:LINE_CHARS]}"
 
 
-MOST_CITATIONS = 20
-QUOTE_CHARS = 1_000
+MOST_CITATIONS = 20  # of one edit; chosen
+QUOTE_CHARS = 1_000  # of a kept quote; chosen
 SHORTEST_PREFIX = 6  # characters of a session's id: fewer fit several by chance
 MOST_MATCHES = 200  # of a quote in one transcript; more is a word that stands everywhere
 FILE_BYTES = 4 * 1024 * 1024  # of a repository's file that a quote is looked up in

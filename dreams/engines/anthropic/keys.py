@@ -28,7 +28,7 @@ from dreams.engines.types import EngineError
 # Why a server cannot be reached, told from the library's nested errors: each has another remedy.
 
 
-LONGEST_CHAIN = 10
+LONGEST_CHAIN = 10  # errors within one another; chosen
 
 
 class Trouble(StrEnum):

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from dreams.engines.anthropic.client import Answer, Client
     from dreams.engines.anthropic.stream import Reply
 
-SECONDS = 20.0
-SHOWN_MODELS = 12
-NAME_CHARS = 80
+SECONDS = 20.0  # that a person waits for a test; chosen
+SHOWN_MODELS = 12  # by name; chosen
+NAME_CHARS = 80  # of a name that a server says; chosen
 PATIENCE = Patience(stall_seconds=SECONDS, connect_seconds=5.0)
 TOOL = "ready"
 QUESTION: Mapping[str, Any] = {

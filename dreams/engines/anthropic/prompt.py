@@ -82,15 +82,15 @@ def request(system_blocks: Sequence[Json], tools: Sequence[Json], messages: Sequ
     return {"system": list(system_blocks), "tools": list(tools), "messages": list(messages)}
 
 
-MOST_SESSIONS = 60
-MOST_FILES = 300
-MOST_KNOWN = 100
-INDEX_CHARS = 30_000
-PROMPTS_PER_SESSION = 6
-PROMPT_CHARS = 300
-PROMPTS_CHARS = 12_000
+MOST_SESSIONS = 60  # in the briefing; chosen
+MOST_FILES = 300  # of the listing; chosen
+MOST_KNOWN = 100  # the newest lines of what is known; chosen
+INDEX_CHARS = 30_000  # more than an agent loads of an index (25,000 bytes)
+PROMPTS_PER_SESSION = 6  # those that promise most; chosen
+PROMPT_CHARS = 300  # of each; chosen
+PROMPTS_CHARS = 12_000  # of all together, about 3,000 tokens; chosen
 INSTRUCTIONS_CHARS, LINE_CHARS = 12_000, 400
-LOGS_CHARS = 16_000
+LOGS_CHARS = 16_000  # of daily logs, about 4,000 tokens; chosen
 _WISH = re.compile(
     r"\b(?:remember|from now on|always|never|next time|prefer|don'?t|do not|instead|deadline|decided|agreed)\b",
     re.IGNORECASE,

@@ -16,7 +16,7 @@ from typing import Any
 
 from dreams.engines.types import LOOK_SECONDS
 
-SECONDS = 3.0
+SECONDS = 3.0  # for what the repository says, of a dream that takes minutes; chosen
 # The agent's own constants.
 STATUS_CHARS = 2_000
 COMMITS = 5

@@ -17,8 +17,8 @@ from dreams.engines.tokens import Tokens
 
 Json = dict[str, Any]
 MOST_BLOCKS = 500  # of one answer; beyond these bounds a server talks nonsense
-MOST_CHARS = 4_000_000
-MOST_TOKENS = 1_000_000_000
+MOST_CHARS = 4_000_000  # of one answer, far above any model's longest; chosen
+MOST_TOKENS = 1_000_000_000  # above it a count is a fault of the server; chosen
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # What other servers call the same stops.
 _OTHER_NAMES = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}

@@ -28,8 +28,8 @@ __all__ = ["OUTPUT_CHARS", "Answer", "ReadTools", "Result", "Toolbox", "mounts_o
 OUTPUT_CHARS = 40_000  # the reading tools cap their own output below this
 SIDE_BY_SIDE = 10  # calls that only read: the agent's own constant
 MOST_CALLS = 100  # of one turn; the others are answered with a refusal
-SHOWN_INPUT = 1_000
-SHOWN_OUTPUT = 2_000
+SHOWN_INPUT = 1_000  # characters that are kept of a call for the dream's page; chosen
+SHOWN_OUTPUT = 2_000  # and of its answer; chosen
 PHASES: tuple[Phase, ...] = ("orient", "gather", "consolidate", "prune")
 
 

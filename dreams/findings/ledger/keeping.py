@@ -39,7 +39,7 @@ from dreams.lib.prose.statements import Statement
 from dreams.lib.prose.words import stem, tokens
 
 _PIECES = re.compile(r"[;:.]\s+|\s?[—–]\s?|\s-\s|\s?(?<!\\)\|\s?")
-MOST_PIECES = 12
+MOST_PIECES = 12  # of a sentence that are looked for one by one; chosen
 MOST_NAMED = 4  # words of a refusal
 MOST = 0.6  # the share of a statement's weight that a rewording keeps at least
 PART = 0.3  # the share of the new statement that the old one makes up at least

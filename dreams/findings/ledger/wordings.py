@@ -117,7 +117,7 @@ def evened(text: str) -> str:
 
 LONGEST = 4000  # characters of one statement that are compared
 WHOLE = 20_000  # characters of a file that a summary is compared with
-_MOST_KEPT = 50_000
+_MOST_KEPT = 50_000  # words, a few megabytes; chosen
 #: Verbs that say little beside what they are done to: "write a test first" and "a test first".
 LIGHT = frozenset(
     stem(word)
@@ -159,7 +159,7 @@ _ENDINGS = (
     "ability", "ibility", "ations", "ation", "ively", "ities", "ility", "ement", "ance", "ence", "able", "ible", "ment",
     "ness", "ity", "ive", "ion", "ate", "ial", "ize", "ing", "al", "at", "ed", "er", "or", "ic", "iz", "ly", "es", "e", "s", "y",
 )  # fmt: skip
-_LEAST_ROOT = 5
+_LEAST_ROOT = 5  # letters that stay before an ending; chosen
 _PROTECTED = re.compile(
     r"`[^`\n]*`|\b[a-z][a-z0-9+.-]{1,20}://\S+|\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|(?<![\w.])(?!\d[\d.,]*(?![\w/\\@#=:-]))[\w-]*[/\\_.@#=:][\w/\\_.@#=:-]+"
 )

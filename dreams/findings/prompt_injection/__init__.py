@@ -20,7 +20,7 @@ from dreams.lib.files.text import decode
 from dreams.lib.secrets import redact
 
 CHECK = "injection"
-LONG_LINE = 1000
+LONG_LINE = 1000  # characters: what hides is far to the right; chosen
 _MAX = 20_000  # characters of one line that are looked at
 
 

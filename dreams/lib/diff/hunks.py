@@ -10,7 +10,7 @@ from typing import Final, Literal
 from dreams.lib.diff.lines import Change, changes, join_lines, line_end_of, split_lines, terminated
 from dreams.lib.diff.refine import refine
 
-ID_LENGTH: Final = 12
+ID_LENGTH: Final = 12  # letters of 5 bits: no two of a million hunks are alike
 
 Granularity = Literal["block", "unit"]
 Choice = bool | str

@@ -18,8 +18,8 @@ from typing import Self
 from dreams.lib.files import safefs, text
 from dreams.lib.memdir import names
 
-MAX_FILES = 5_000
-MAX_FILE_BYTES = 4 * 1024 * 1024
+MAX_FILES = 5_000  # of a memory directory; chosen
+MAX_FILE_BYTES = 4 * 1024 * 1024  # of one; chosen
 
 
 class WorkspaceRefused(Exception):

@@ -145,8 +145,8 @@ def _start_time(pid: int, known: ProcessIdentity | None) -> float | None:
 # --- Taking it -------------------------------------------------------------------------------------------------------
 
 LIFETIME = timedelta(hours=2)  # of a dream that holds it; chosen
-_WAIT_SECONDS = 0.5
-_TRIES = 3
+_WAIT_SECONDS = 0.5  # others hold it for milliseconds; chosen
+_TRIES = 3  # the file may be replaced meanwhile; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +326,7 @@ def _busy(request: _Request, fact: LockFact) -> Busy:
     return Busy(reason, fact.pid, fact.since, fact.opens_at)
 
 
-_HEALING_WAIT_SECONDS = 1.0
+_HEALING_WAIT_SECONDS = 1.0  # nobody waits for it; chosen
 
 
 class Healing(StrEnum):

@@ -31,8 +31,8 @@ from dreams.lib.locks.lockfile import (
 from dreams.lib.process import ProcessIdentity
 from dreams.lib.timestamps import to_ns
 
-_RELEASE_WAIT = 5.0
-_BEAT_WAIT = 1.0
+_RELEASE_WAIT = 5.0  # a lock that stays costs more than a wait; chosen
+_BEAT_WAIT = 1.0  # the next beat is a minute away; chosen
 
 # Which Held of this process owns a directory. The body alone cannot tell: it names the process, and a second
 # dream of the same process may have taken over a lock that the first one let go stale.
@@ -288,8 +288,8 @@ def _close_all(descriptors: list[int]) -> None:
 
 # --- Heartbeat -------------------------------------------------------------------------------------------------------
 
-EVERY = timedelta(minutes=1)
-_JOIN_SECONDS = 5.0
+EVERY = timedelta(minutes=1)  # far below the hour after which a lock is stale
+_JOIN_SECONDS = 5.0  # for a beat under way, with its wait; chosen
 
 
 class Heartbeat:

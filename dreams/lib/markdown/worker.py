@@ -16,7 +16,7 @@ from typing import Any
 from dreams.lib.markdown.converter import Resolver, converter
 
 SECONDS = 1.0  # of processor time for one text; a note of 25 KB takes about 0.05
-MOST_BYTES = 512 * 1024 * 1024
+MOST_BYTES = 512 * 1024 * 1024  # of memory; chosen
 
 
 class _TooLong(BaseException):

@@ -176,9 +176,9 @@ def block_of(head: str) -> str:
 
 # --- From lines to values --------------------------------------------------------------------------------------------
 
-MAX_BLOCK_CHARS = 32_768
+MAX_BLOCK_CHARS = 32_768  # chosen
 MAX_YAML_VALUES = 1_000  # counted after aliases are followed, so that an alias bomb stops here
-MAX_YAML_DEPTH = 12
+MAX_YAML_DEPTH = 12  # levels; chosen
 MAX_BRACKETS = 200  # thousands of nested ones would keep the YAML reader busy for a second
 
 # Characters YAML allows as they are, line separators and the byte order mark aside.

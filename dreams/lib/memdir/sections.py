@@ -14,7 +14,7 @@ _BULLET = re.compile(
 )
 _HEADING = re.compile(r"[ ]{0,3}(?P<level>#{1,6})(?:[ \t]+(?P<title>.*?))?[ \t]*#*[ \t]*")
 _RULE = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
-_TAB = 4
+_TAB = 4  # columns, as CommonMark counts them
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from dreams.lib.prose.words import LONGEST, code_spans
 
 LEAST_WORDS = 3  # of meaning, from which a statement may have a reason added to it and stay the same
 MOST_WORDS = 1_000  # what is longer is no single statement, and only the very same is sure
-PARTNERS = 12
+PARTNERS = 12  # neighbours in order that are compared; chosen
 _Word = tuple[str, bool]  # as compared, and whether it is a past
 
 

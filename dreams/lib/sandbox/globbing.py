@@ -12,7 +12,7 @@ from dreams.lib.sandbox.mounts import MountedPath, Tree
 from dreams.lib.sandbox.process import Meter
 from dreams.lib.sandbox.tokenizer import Word
 
-MOST_MATCHES = 20_000
+MOST_MATCHES = 20_000  # of one pattern; chosen
 _CLASSES = frozenset(
     [
         "alnum",

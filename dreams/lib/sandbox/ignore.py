@@ -14,9 +14,9 @@ from pathspec.patterns.gitignore import GitIgnorePatternError
 
 from dreams.lib.files.safefs import Root, SafeFsError
 
-LONGEST_FILE = 64 * 1024
-LONGEST_RULE = 1_000
-MOST_RULES = 2_000
+LONGEST_FILE = 64 * 1024  # of a .gitignore; chosen
+LONGEST_RULE = 1_000  # characters; chosen
+MOST_RULES = 2_000  # of one file; chosen
 
 
 class Rules:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 from dreams.lib.files.safefs import Root, SafeFsError
 
-LONGEST_PATH = 4096
-MOST_ENTRIES = 200_000
+LONGEST_PATH = 4096  # PATH_MAX of Linux
+MOST_ENTRIES = 200_000  # of one folder; chosen
 
 
 def _nothing_hidden(rel: str, is_folder: bool) -> bool:

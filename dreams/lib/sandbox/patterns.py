@@ -17,9 +17,9 @@ from dreams.lib.sandbox.process import LineTooLong, Refused, UsageError
 
 WORD = frozenset((string.ascii_letters + string.digits + "_").encode())
 SPACE = frozenset(b" \t\n\v\f\r")
-DEEPEST = 60
-LONGEST_PATTERN = 8_192
-MOST_REPEATS = 1_000
+DEEPEST = 60  # groups within groups; chosen
+LONGEST_PATTERN = 8_192  # bytes; chosen
+MOST_REPEATS = 1_000  # as RE2 allows
 MOST_STEPS = 5_000  # of a compiled pattern
 MOST_WORK = 1_000_000_000  # steps times bytes of one search: about five seconds at worst
 

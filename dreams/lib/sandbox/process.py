@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.mounts import Tree, trouble
 
-CHUNK = 128 * 1024
+CHUNK = 128 * 1024  # read at once; chosen
 
 
 class Refused(Exception):
@@ -41,7 +41,7 @@ class LineTooLong(SandboxLimit):
     """One line is more than can be looked at; where files are searched one by one, the next one still is."""
 
 
-MIB = 1024 * 1024
+MIB = 1024 * 1024  # in bytes
 TIMED_OUT = 124  # the status that timeout(1) gives
 
 

@@ -13,9 +13,9 @@ from typing import Literal
 
 from dreams.lib.sandbox.process import Refused
 
-LONGEST_LINE = 16_384
-MOST_COMMANDS = 20
-MOST_WORDS = 2_000
+LONGEST_LINE = 16_384  # characters of a command line; chosen
+MOST_COMMANDS = 20  # in it; chosen
+MOST_WORDS = 2_000  # in one of them; chosen
 
 Stderr = Literal["shown", "dropped", "joined"]
 Connector = Literal["&&", "||", ";"]

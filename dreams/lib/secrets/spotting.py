@@ -18,7 +18,7 @@ import re2
 from dreams.lib.secrets.forms import GIVEN, PREFIXED, SHORT
 
 LEAST_PASSWORD = 8  # characters of one that prose hands over with no sign between
-LEAST_TOKEN = 20
+LEAST_TOKEN = 20  # letters of a token without digits; chosen
 _BODY_PLACEHOLDER = re.compile(
     r"example|placeholder|x{4,}|\*{3,}|\.{3,}|…|redacted|changeme|change[-_]me|replace[-_ ]?(?:me|with|this)|your[-_ ]|dummy|insert[-_]|<|>|⟨|\[|0{8,}|1234567890?abc",
     re.IGNORECASE,

@@ -14,7 +14,7 @@ from dreams.models import AuditEntry
 from dreams.services import auditlog
 from dreams.services.audit_sentences import Sentences
 
-LIMIT = 10_000
+LIMIT = 10_000  # rows at once; chosen
 
 
 class Command(BaseCommand):

@@ -16,7 +16,7 @@ from dreams.management import base
 from dreams.services import discovery
 from dreams.services.hosts import host
 
-SKIPS_SHOWN = 20
+SKIPS_SHOWN = 20  # by name; chosen
 
 
 class Command(base.Command):

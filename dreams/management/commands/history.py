@@ -13,7 +13,7 @@ from dreams.management.base import Refused, table
 from dreams.models import Version
 from dreams.services.memories import syncing
 
-LIMIT = 10_000
+LIMIT = 10_000  # rows at once; chosen
 
 
 class Command(BaseCommand):

@@ -15,9 +15,9 @@ from dreams.management.base import BadUsage
 from dreams.management.base import Command as BaseCommand
 from memoryweb import typed
 
-DEFAULT_PORT = 8766
-LAST_PORT = 65535
-LOOK_SECONDS = 0.2
+DEFAULT_PORT = 8766  # one above the web server's
+LAST_PORT = 65535  # of TCP
+LOOK_SECONDS = 0.2  # between two looks whether to stop; chosen
 
 
 class Command(BaseCommand):

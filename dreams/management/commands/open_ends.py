@@ -11,7 +11,7 @@ from dreams.management import base, named
 from dreams.models import OpenEnd
 from dreams.services import session_notes
 
-MOST_LISTED = 200
+MOST_LISTED = 200  # rows at once; chosen
 
 
 class Command(base.Command):

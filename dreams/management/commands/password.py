@@ -12,7 +12,7 @@ from django.core.management.base import CommandParser
 from dreams.management import base
 from dreams.services import login
 
-MOST_CHARACTERS = 1_000
+MOST_CHARACTERS = 1_000  # that are read; chosen
 
 
 class Command(base.Command):

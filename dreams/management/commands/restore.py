@@ -18,7 +18,7 @@ from dreams.services import blobs, host_requests, project_lock, review
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits
 
-LEAST_PREFIX = 6
+LEAST_PREFIX = 6  # of a sha256, as git shortens; chosen
 
 
 class Command(BaseCommand):

@@ -20,7 +20,7 @@ from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from dreams.services.review import Actor, ReviewRefused, submitting
 
-DEFAULT_MODE = 0o644
+DEFAULT_MODE = 0o644  # as a new file has it with the usual umask
 NOTHING_WRITTEN = journal.Result(plan_id="", target_dir="", status="applied")
 CHANGED_TOO = "it changed in the same place since your review"
 

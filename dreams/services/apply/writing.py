@@ -294,7 +294,7 @@ def _record_what_was_applied() -> list[str]:
 # Texts that somebody wrote at the moment of an apply and that no file holds: each becomes a version of its memory. The journal
 # offers them until they are one, so a crash in between repeats this and adds nothing twice.
 
-_JUST_BEFORE = dt.timedelta(microseconds=1)
+_JUST_BEFORE = dt.timedelta(microseconds=1)  # the least that a database tells apart
 
 
 def place_late_texts(wait_seconds: float = 10) -> list[str]:

@@ -39,10 +39,10 @@ from dreams.services.discovery.rows import IsCancelled, OnProgress, Progress, Ta
 # Rows waiting to be written together.
 
 
-FILES_AT_ONCE = 2_000
-ROWS_AT_ONCE = 20_000
-TEXT_AT_ONCE = 16 << 20
-PROBLEMS_KEPT = 20
+FILES_AT_ONCE = 2_000  # in one transaction; chosen
+ROWS_AT_ONCE = 20_000  # in one transaction; chosen
+TEXT_AT_ONCE = 16 << 20  # in one transaction; chosen
+PROBLEMS_KEPT = 20  # of one session; chosen
 T = TypeVar("T")
 # What one odd row can cause. A database that is locked, full or away is another matter and ends the discovery.
 REFUSED = (DataError, IntegrityError, OverflowError, UnicodeError, ValueError, TypeError)
@@ -231,8 +231,8 @@ def _file_row(place: Place) -> rows.Row:
     )
 
 
-JOBS_AT_ONCE = 500
-LINES_AT_ONCE = 20_000
+JOBS_AT_ONCE = 500  # handed to the readers; chosen
+LINES_AT_ONCE = 20_000  # between two transactions; chosen
 
 
 class Importer:

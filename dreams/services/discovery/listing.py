@@ -18,7 +18,7 @@ from dreams.services import database
 from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import Tally
 
-_BATCH = 500
+_BATCH = 500  # values in one query; chosen
 _GONE = Case(When(gone_at__isnull=True, then=0), default=1, output_field=IntegerField())
 
 

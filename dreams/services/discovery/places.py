@@ -23,7 +23,7 @@ from dreams.services.discovery.rows import Tally
 # others.
 
 
-_MOST = 4
+_MOST = 4  # names of a path that tell two projects of one name apart; chosen
 
 
 def names_of(found: Iterable[FoundProject]) -> dict[str, str]:
@@ -66,7 +66,7 @@ def live_session_ids(project: Project) -> set[str]:
 
 
 _FIELDS = ["slug", "name", "kind", "scope", "agent_name", "root", "repo_dir", "gone_at"]
-_BATCH = 200
+_BATCH = 200  # rows in one query; chosen
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ from dreams.services.discovery import rows
 from dreams.services.discovery.reading import is_own, prompt_rows, signed
 from dreams.services.discovery.rows import Tally
 
-LINES_AT_ONCE = 2_000
+LINES_AT_ONCE = 2_000  # in one transaction; chosen
 UNNAMED = "prompts-without-a-session"  # early versions wrote no session's id
 _MAIN = TranscriptFile.Kind.MAIN
 

@@ -117,8 +117,8 @@ class Tally:
 
 Cell: TypeAlias = str | int | bytes | None
 Row: TypeAlias = tuple[Cell, ...]
-IN_AT_ONCE = 500
-MANY_MESSAGES = 5_000
+IN_AT_ONCE = 500  # values in one query; chosen
+MANY_MESSAGES = 5_000  # then one pass over all is cheaper; chosen
 
 _TOKENS = (
     "input_tokens",

@@ -73,8 +73,8 @@ def safely(name: str, check: Callable[[], Check]) -> Check:
 # What dreams need: folders to read, an engine that can run, and nobody who paused them.
 
 
-RECENT = dt.timedelta(days=7)
-MOST_NAMES = 5
+RECENT = dt.timedelta(days=7)  # what failed longer ago is no news; chosen
+MOST_NAMES = 5  # in one line; chosen
 
 
 def roots() -> Check:

@@ -27,7 +27,7 @@ from dreams.services.memories import syncing
 from dreams.services.proposals import rebase, saving
 
 MOST_STEPS = 1_000  # of one dream, for what is left of it when it fails; chosen
-MOST_BYTES = 16 * 1024 * 1024
+MOST_BYTES = 16 * 1024 * 1024  # of the texts of all steps; chosen
 KEEP = dt.timedelta(days=14)  # that unfinished work can be looked at; chosen
 MOST_DREAMS = 20  # whose unfinished work is kept, the newest
 
@@ -199,7 +199,7 @@ def work_of(dream: DreamRun) -> Work:
     return Work(**{name: total or 0 for name, total in sums.items()})
 
 
-NAMED = 5
+NAMED = 5  # files in one sentence; chosen
 
 
 class PartialRefused(Exception):

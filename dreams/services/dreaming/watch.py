@@ -216,9 +216,9 @@ def lost_its_worker(dream: DreamRun) -> str:
     return said if end(dream, DreamRun.Status.FAILED, said, failure=DreamRun.Failure.WORKER) else ""
 
 
-LEASE_EVERY_SECONDS = 15.0
+LEASE_EVERY_SECONDS = 15.0  # far below the lease that it renews; chosen
 
-CANCEL_LOOK_SECONDS = 0.5
+CANCEL_LOOK_SECONDS = 0.5  # between two looks at the row; chosen
 
 
 class DirectoryTaken(EngineError):

@@ -18,8 +18,8 @@ from dreams.models import JobRun, Project, ScheduledJob
 from dreams.services import auditlog, database
 from dreams.services.hosts import host
 
-MOST = 50
-SHOWN = 5
+MOST = 50  # a person's list; chosen
+SHOWN = 5  # times ahead; chosen
 DAILY = "0 8 * * *"
 Kind = ScheduledJob.Kind
 

@@ -26,8 +26,8 @@ from dreams.services import blobs, database, project_lock
 from dreams.services.questions import states
 from dreams.services.search import index
 
-NAME_LIMIT = 300
-ROWS_AT_ONCE = 500
+NAME_LIMIT = 300  # letters of the column
+ROWS_AT_ONCE = 500  # in one query; chosen
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,9 +159,9 @@ def _remedy(code: int) -> str:
 
 log = logging.getLogger(__name__)
 
-WEEK = dt.timedelta(days=7)
-DAY = dt.timedelta(days=1)
-RETRY = dt.timedelta(minutes=15)
+WEEK = dt.timedelta(days=7)  # the longest pause between two reminders; chosen
+DAY = dt.timedelta(days=1)  # the longest pause between two tries; chosen
+RETRY = dt.timedelta(minutes=15)  # doubled with each failure, up to a day; chosen
 #: A process that sends may be killed: after this another one may send again.
 LEASE = dt.timedelta(minutes=5)
 

@@ -35,8 +35,8 @@ from dreams.services.proposals.decisions import Counts, Decided
 Kind = Operation.Kind
 State = Proposal.State
 Origin = Proposal.Origin
-MOST_NAMES = 3
-LONGEST_NAME = 60
+MOST_NAMES = 3  # in one sentence; chosen
+LONGEST_NAME = 60  # letters; chosen
 #: In the order in which they are told: done, still to do, and what they are counted in where the verb does not say it.
 _DEEDS: Mapping[str, tuple[str, str, str]] = {
     Kind.LEARN: ("learnt", "learn", ""),

@@ -14,7 +14,7 @@ from dreams.models import Hunk, Operation, Project, Proposal, Question, public_i
 from dreams.services import blobs
 
 State = Question.State
-NOT_NOW = dt.timedelta(days=7)
+NOT_NOW = dt.timedelta(days=7)  # what “not now” puts off; chosen
 #: Open, or held back by the dream that asked: put off, and not by a person.
 UNANSWERED = Q(state=State.OPEN) | Q(state=State.LATER, later_until=None)
 LIVE = (State.OPEN, State.WAITING, State.LATER)

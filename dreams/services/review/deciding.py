@@ -24,7 +24,7 @@ from dreams.services.memories import syncing
 from dreams.services.proposals import decisions
 from dreams.services.questions import states
 
-REASON_LIMIT = 500
+REASON_LIMIT = 500  # letters of the column
 
 
 class ReviewRefused(Exception):

@@ -22,7 +22,7 @@ from dreams.services.dreaming import reading
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gates.facts import ENOUGH, Tally
 
-AT_ONCE = 500
+AT_ONCE = 500  # rows at once; chosen
 
 
 @dataclass(frozen=True, slots=True)

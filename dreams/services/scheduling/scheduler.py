@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 SCHEDULE_NAME = "memoryweb tick"
 INDEX_SECONDS = 10.0  # of a tick, which comes every 60: the rest is a task of its own
 INDEXING, INDEX_TASK_SECONDS = "indexing", 50
-EVERY = dt.timedelta(minutes=1)
+EVERY = dt.timedelta(minutes=1)  # between two ticks, as fine as cron
 LAST_TICK = "memoryweb:last-tick"
 LAST_DISCOVERY = "memoryweb:last-discovery"
 # A pending dream that no worker took for this long has lost its task: it is handed to the queue again.

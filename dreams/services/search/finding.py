@@ -35,7 +35,7 @@ from dreams.services.search.query import CANDIDATES, FEW, Kind, Query, normal, s
 # The piece of a text that shows why it was found, in parts that say which of them matched.
 
 
-LINE_CHARS = 180
+LINE_CHARS = 180  # of an excerpt; chosen
 # A line ends with a whole word, if that is no longer than this.
 LAST_WORD = 20
 BEFORE_CHARS = 60

@@ -98,9 +98,9 @@ def _merged(found: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-MAX_CHARS = 200
-MAX_TERMS = 12
-MIN_CHARS = 2
+MAX_CHARS = 200  # of what is typed; chosen
+MAX_TERMS = 12  # words; chosen
+MIN_CHARS = 2  # one letter is in every text; chosen
 _PARTS = re.compile(r'"([^"]*)"?|(\S+)')
 
 

@@ -17,7 +17,7 @@ from dreams.services.search.query import CANDIDATES, Kind
 TABLE = "dreams_searchtext"
 FTS = f"{TABLE}_fts"
 VOCAB = f"{TABLE}_vocab"
-GRAM = 3
+GRAM = 3  # letters, as FTS5's trigram tokenizer cuts
 # Trigrams that begin with a term of two characters: beyond so many the rarer half would only be noise.
 MOST_GRAMS = 400
 # A trigram of its own says what a text is, so that looking for one kind never reads the other.

@@ -51,7 +51,7 @@ from dreams.services.search import index
 # The rows that name a purged text, or quote from it: every column that can, in one place.
 
 
-ROWS_AT_ONCE = 500
+ROWS_AT_ONCE = 500  # of texts; chosen
 
 
 def rename(project: Project, replaced: Mapping[str, str]) -> None:

@@ -36,7 +36,7 @@ from dreams.services.scheduling import scheduler
 
 log = logging.getLogger(__name__)
 
-LOOK_FOR_END_SECONDS = 0.05
+LOOK_FOR_END_SECONDS = 0.05  # between two looks; chosen
 _DEAD = frozenset({psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
 
 
@@ -161,7 +161,7 @@ def fail_in_one_line() -> None:
         handler.addFilter(_with_remedy)
 
 
-LOOK_SECONDS = 0.2
+LOOK_SECONDS = 0.2  # between two looks; chosen
 GRACE_SECONDS = 2.0  # between asking a group to end and ending it
 # Longer than the main process needs to end the group in an orderly way.
 ORPHAN_SECONDS = 4.0

@@ -29,7 +29,7 @@ from memoryweb import BASE_DIR, typed, version
 
 COMMAND = (sys.executable, "-m", "memoryweb", "cluster", "--parent-on-stdin")
 FIRST_WAIT = 1.0  # seconds before the queue is started again, doubled each time
-LONGEST_WAIT = 30.0
+LONGEST_WAIT = 30.0  # seconds before a part that died is started again; chosen
 HEALTHY_SECONDS = 60.0  # after which a queue counts as well, and the waits begin anew
 
 
@@ -108,8 +108,8 @@ def roots_environment() -> dict[str, str]:
     return {"MEMORYWEB_ROOTS": os.pathsep.join(map(str, settings.ROOTS))}
 
 
-LOOK_SECONDS = 0.2
-LOCK_SECONDS = 3.0
+LOOK_SECONDS = 0.2  # between two looks; chosen
+LOCK_SECONDS = 3.0  # for another server that just ends; chosen
 
 Say = Callable[[str], None]
 

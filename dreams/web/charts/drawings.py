@@ -14,8 +14,8 @@ from dreams.lib.files.text import plural
 from dreams.web.charts import shapes
 from dreams.web.charts.shapes import Key, Picture, Plot, Words, long_day, round_up, short_day
 
-WEEKS = 12
-LEVELS = 4
+WEEKS = 12  # a quarter; chosen
+LEVELS = 4  # shades that are told apart; chosen
 _LEFT, _TOP, _GAP = 30, 18, 3
 _NAMES = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
@@ -96,7 +96,7 @@ def _months(first: dt.date, size: float) -> list[SafeString]:
     return [shapes.text(_LEFT + size * n, 11, f"{weeks[n]:%b}", "start") for n in shown if n < WEEKS - 1]
 
 
-MOST = 40
+MOST = 40  # dreams, the newest; chosen
 # Dreams take a second or an hour; on an even scale all short ones would be one flat line.
 _TICKS = ((1.0, "1 s"), (10.0, "10 s"), (60.0, "1 min"), (600.0, "10 min"), (3_600.0, "1 h"))
 _KEYS = {

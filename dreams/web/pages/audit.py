@@ -36,11 +36,11 @@ def used(model: type[models.Model], column: str, most: int) -> list[tuple[str | 
         return [(value, newest_pk) for value, newest_pk in cursor.fetchall()]
 
 
-PAGE_SIZE = 50
-MOST_PROBLEMS = 50
-MOST_DATA = 8_000
-MOST_PROJECTS = 500
-MOST_ACTORS = 50
+PAGE_SIZE = 50  # rows; chosen
+MOST_PROBLEMS = 50  # shown; chosen
+MOST_DATA = 8_000  # characters of an entry; chosen
+MOST_PROJECTS = 500  # to choose from; chosen
+MOST_ACTORS = 50  # to choose from; chosen
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from dreams.services.proposals import summaries
 from dreams.web.hidden_secrets import Sight, shown
 from dreams.web.pages.memory import ORIGINS
 
-MOST_LINES = 2_000
-MOST_QUOTES = 3
-MOST_SOURCES = 3
+MOST_LINES = 2_000  # of a memory; chosen
+MOST_QUOTES = 3  # beside a line; chosen
+MOST_SOURCES = 3  # files that a line came from; chosen
 
 
 @dataclass(frozen=True, slots=True)

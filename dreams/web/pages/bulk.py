@@ -24,7 +24,7 @@ from dreams.web.pages.diffs import Line, runs
 from dreams.web.pages.review_proposal import Loaded, changed_since
 from dreams.web.paging import Listed, page_of
 
-PAGE_SIZE = 25
+PAGE_SIZE = 25  # rows; chosen
 #: A decision with more lines is shown in its review: what is not in view is not decided here.
 MOST_LINES_OF_ONE = 40
 MOST_QUOTES = 2

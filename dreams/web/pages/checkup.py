@@ -13,7 +13,7 @@ from dreams.models import Project
 from dreams.services.memories import checkup
 from dreams.web.pages.review_proof import without_place
 
-MOST = 300
+MOST = 300  # rows; chosen
 #: Of one kind in one file, so many are shown; the rest is folded.
 MOST_ALIKE = 3
 #: What is found in so many files, word for word, is shown once with the list of them.

@@ -16,7 +16,7 @@ from dreams.web.hidden_secrets import Sight
 from dreams.web.pages import diffs
 from dreams.web.pages.diffs import Block, Gap, Line
 
-CONTEXT = 3
+CONTEXT = 3  # lines, as diff -u shows
 # Lines that merged by themselves are worth a look, but not hundreds of them.
 MOST_MERGED = 60
 LABELS = {"ours": "Now on disk", "theirs": "This dream", "base": "Before"}

@@ -18,9 +18,9 @@ from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.next_dream import beside_its_moment
 from dreams.web.paging import Listed, listed, page_of
 
-DAYS_PAGE = 60
-MOST_LINES = 2_000
-MOST_CITED = 500
+DAYS_PAGE = 60  # two months; chosen
+MOST_LINES = 2_000  # of a day; chosen
+MOST_CITED = 500  # changes that cite a day; chosen
 #: The key of the logs whose names have no day.
 UNDATED = "undated"
 

@@ -45,7 +45,7 @@ def _diff_line(row: diff.Row) -> DiffLine:
     )
 
 
-CONTEXT = 2
+CONTEXT = 2  # lines; chosen
 # A gap that opens in place holds this many lines at most; beyond it the page of the memory is the place to read.
 MOST_IN_GAP = 400
 # A longer line is no prose: it is shown as it is.
@@ -199,7 +199,7 @@ def blocks(base: str, hunks: Sequence[Hunk], path: str) -> list[Block]:
     ]
 
 
-FEW_MORE = 8
+FEW_MORE = 8  # lines are not worth a fold; chosen
 
 
 @dataclass(slots=True)

@@ -141,11 +141,11 @@ def _clock(seconds: float) -> str:
     return f"{int(seconds // 60)}:{int(seconds % 60):02d}"
 
 
-SESSIONS_PAGE = 30
-MOST_TURNS = 400
-MOST_TOOL_CHARS = 4_000
-MOST_TURN_FILES = 50
-MOST_FILES = 20
+SESSIONS_PAGE = 30  # rows; chosen
+MOST_TURNS = 400  # shown at once; chosen
+MOST_TOOL_CHARS = 4_000  # of a call; chosen
+MOST_TURN_FILES = 50  # names; chosen
+MOST_FILES = 20  # names; chosen
 # What engines count, as one and as many; a name that is not here stands for both.
 _COUNTED = {
     "memories": ("memory", "memories"),

@@ -19,8 +19,8 @@ from dreams.services.proposals.summaries import Summary
 from dreams.services.scheduling import gates, next_dream
 from dreams.web.paging import Listed, page_of
 
-PAGE_SIZE = 30
-MOST_PROJECTS = 500
+PAGE_SIZE = 30  # rows; chosen
+MOST_PROJECTS = 500  # to choose from; chosen
 PHASES = {
     DreamRun.Phase.ORIENT: "Reads the index and the memories",
     DreamRun.Phase.GATHER: "Looks through new sessions",
@@ -137,7 +137,7 @@ def _text(run: DreamRun, told: Summary) -> str:
     return PHASES[DreamRun.Phase(run.phase)] if run.phase else told.text
 
 
-MOST_NAMES = 12
+MOST_NAMES = 12  # of changed memories; chosen
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,11 @@ from dreams.services.doctor import Check, checks
 from dreams.web.pages.settings import SOURCES, as_text
 from dreams.web.paging import Listed, listed, page_of
 
-PAGE_SIZE = 40
-MOST_MODELS = 20
+PAGE_SIZE = 40  # rows; chosen
+MOST_MODELS = 20  # rows; chosen
 GROUPS = ("Engine", "Budget")
 LAST_TEST = "engines:last-test"
-KEPT_SECONDS = 7 * 86_400
+KEPT_SECONDS = 7 * 86_400  # a test that is a week old tells little; chosen
 RULES = "rules"
 KEPT_OUT = "It is in no page, no log, no database, and not in the tools’ environment"
 

@@ -229,12 +229,12 @@ def until_of(pressed: str, typed: str, today: dt.date) -> Until | None:
     return Until(at, f"until {day:%-d %b}")
 
 
-MOST = 100
-MOST_NEXT = 6
-MOST_UNTIDIED = 3
-MOST_NEWS = 8
-MOST_LATELY = 5
-LATELY = dt.timedelta(days=7)
+MOST = 100  # rows; chosen
+MOST_NEXT = 6  # rows; chosen
+MOST_UNTIDIED = 3  # rows; chosen
+MOST_NEWS = 8  # rows; chosen
+MOST_LATELY = 5  # rows; chosen
+LATELY = dt.timedelta(days=7)  # what was written since; chosen
 
 
 @dataclass(frozen=True, slots=True)

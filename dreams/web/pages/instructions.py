@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dreams.lib import diff, memdir
+from dreams.lib.agents.claude_code.instructions import MAX_HOPS
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project
 from dreams.services.memories import instructions, syncing
 from dreams.services.memories.instructions import CheckedFile, Contradiction, LoadedFiles
 
-MOST_PROMOTED = 20
-DEEPEST = 4
+MOST_PROMOTED = 20  # rows; chosen
 PROBLEMS = {
     "missing": "There is no such file.",
     "circle": "It is one of the files that include it; it is not loaded again.",
-    "too deep": f"More than {DEEPEST} files away from the first one; not loaded.",
+    "too deep": f"More than {MAX_HOPS} files away from the first one; not loaded.",
     "outside": "Outside the repository; not loaded, because this project is not trusted.",
     "doubled": "Loaded already, further up.",
     "binary": "Not a text; not loaded.",
@@ -56,7 +56,7 @@ class File:
 
     @property
     def indent(self) -> int:
-        return min(self.told.file.depth, DEEPEST + 1)
+        return min(self.told.file.depth, MAX_HOPS + 1)
 
 
 @dataclass(frozen=True, slots=True)

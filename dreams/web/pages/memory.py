@@ -24,9 +24,9 @@ from dreams.web.pages.diffs import DiffLine
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter, Listed, page_of
 from dreams.web.render import Resolver
 
-VERSIONS_PAGE = 30
-MOST_ROWS = 3_000
-MOST_CHOICES = 200
+VERSIONS_PAGE = 30  # rows; chosen
+MOST_ROWS = 3_000  # lines of a difference; chosen
+MOST_CHOICES = 200  # versions to choose from; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def with_picked(options: Sequence[VersionRow], picked: Iterable[VersionRow]) -> 
     return [*options, *(row for row in picked if row.pk not in known)]
 
 
-MOST_LINKS = 60
+MOST_LINKS = 60  # shown; chosen
 # As many as an index has rows; they are folded.
 MOST_LINKS_OUT = 500
 MOST_EVIDENCE = 6

@@ -25,7 +25,7 @@ from dreams.web.pages.memory import ORIGINS, Body, body_of
 from dreams.web.pages.project import READING_ORDER
 from dreams.web.paging import Listed, page_of
 
-PAGE_SIZE = 60
+PAGE_SIZE = 60  # rows; chosen
 INDEX = "MEMORY.md"
 
 

@@ -127,13 +127,13 @@ def _gate(result: gates.GateResult) -> Gate:
     )
 
 
-FEW = 10
-FEW_SESSIONS = 6
-MEMORIES_PAGE = 60
-SESSIONS_PAGE = 40
-MOST_FILES = 200
+FEW = 10  # rows of an overview; chosen
+FEW_SESSIONS = 6  # rows of an overview; chosen
+MEMORIES_PAGE = 60  # rows; chosen
+SESSIONS_PAGE = 40  # rows; chosen
+MOST_FILES = 200  # names; chosen
 CAUGHT = Proposal.Origin.CAUGHT  # its cards have a page of their own
-ASIDE_DAYS = dt.timedelta(days=14)
+ASIDE_DAYS = dt.timedelta(days=14)  # that a text kept aside is shown; chosen
 # The index first, then topics, team notes and logs.
 READING_ORDER = Case(
     When(kind=Memory.Kind.INDEX, then=Value(0)),

@@ -33,7 +33,7 @@ from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.paging import Listed, page_of
 
-MOST_ROWS_SHOWN = 30
+MOST_ROWS_SHOWN = 30  # of an index that do not fit; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def index_size(project: Project, config: conf.Config) -> tuple[IndexSize | None,
 
 M = TypeVar("M", bound=Model)
 FigureKind = Literal["age", "number", "index"]
-PAGE_SIZE = 40
+PAGE_SIZE = 40  # rows; chosen
 
 
 class State(NamedTuple):

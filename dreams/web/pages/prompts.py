@@ -14,7 +14,7 @@ from dreams.models import HiddenPrompt, HistoryFile, Project, Prompt, Session
 from dreams.web.hidden_secrets import shown
 from dreams.web.paging import Listed, listed, page_of
 
-PAGE = 100
+PAGE = 100  # rows; chosen
 
 
 @dataclass(frozen=True, slots=True)

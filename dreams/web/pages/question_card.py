@@ -25,7 +25,7 @@ from dreams.web.pages.diffs import Block
 from dreams.web.pages.session import said_at
 
 State = Question.State
-MOST_PLACES: Final = 6
+MOST_PLACES: Final = 6  # shown; chosen
 #: Rows of an index to tick; the others are folded below them.
 MOST_ROWS: Final = 8
 #: Lines of one option's diff that a page holds; so many of them are shown without a fold.

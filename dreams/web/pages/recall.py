@@ -23,7 +23,7 @@ from dreams.services import blobs, proposals, recalling
 from dreams.services.memories import syncing
 from dreams.services.recalling import Chosen, Recall
 
-MOST = 8
+MOST = 8  # memories on each side; chosen
 #: Fields and headings are no knowledge; index rows say what a memory says.
 KNOWN = frozenset({"sentence", "table", "code"})
 MOST_PROMPTS, LONGEST = 200, 300
@@ -32,7 +32,7 @@ LIKE, SHARED = 0.34, 2
 #: So many questions are tried until one is answered otherwise than before.
 MOST_TRIED = 3
 Texts = Mapping[str, bytes]
-MOST_LINES = 8
+MOST_LINES = 8  # of what speaks to the question; chosen
 #: How much of a question's weight a line must have to be shown as what speaks to it.
 SPEAKS = 0.3
 #: Memories that were not chosen, shown with the reason.

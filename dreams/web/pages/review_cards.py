@@ -42,7 +42,7 @@ from dreams.web.pages.review_texts import (
     texts_of,
 )
 
-LONG_PATH = 48
+LONG_PATH = 48  # letters that fit beside a card's buttons; chosen
 # A change of many thousand lines would hold the page up; the rest is told as a number.
 MOST_LINES = 800
 # A quote that two changes of one decision rest on is shown once.

@@ -12,7 +12,7 @@ from dreams.lib.ages import span
 from dreams.models import JobRun, Project, ScheduledJob
 from dreams.services import jobs, notify
 
-MOST_RUNS = 50
+MOST_RUNS = 50  # rows; chosen
 #: What many choose, for the list below the field.
 EXAMPLES: Mapping[str, str] = {
     "0 3 * * *": "every day at 03:00",

@@ -36,11 +36,11 @@ from dreams.web.pages.memory import ORIGINS
 from dreams.web.pages.session import said_at
 from dreams.web.paging import Listed, page_of
 
-PAGE = 20
-FEW = 5
-QUICK = 4
-LEAD = 24
-TITLE = 120
+PAGE = 20  # rows of one kind; chosen
+FEW = 5  # rows of each kind; chosen
+QUICK = 4  # rows of each kind while typing; chosen
+LEAD = 24  # letters before a match; chosen
+TITLE = 120  # letters; chosen
 SINCE = {
     "week": ("Past week", dt.timedelta(days=7)),
     "month": ("Past month", dt.timedelta(days=31)),

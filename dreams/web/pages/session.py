@@ -24,14 +24,14 @@ from dreams.web.pages import session_turns
 from dreams.web.pages.session_turns import SKIPPED, Block, TurnView, blocks, views
 from dreams.web.paging import Listed, listed, page_of
 
-LINES_PER_PAGE = 60
-LINES_BEFORE = 8
-OUTLINE_PAGE = 80
-MOST_FILES = 100
-MOST_MODELS = 8
-TASK_CHARS = 120
-COUNT_BYTES = 1 << 30
-_CHUNK = 1 << 18
+LINES_PER_PAGE = 60  # turns; chosen
+LINES_BEFORE = 8  # a line that is led to; chosen
+OUTLINE_PAGE = 80  # prompts; chosen
+MOST_FILES = 100  # rows; chosen
+MOST_MODELS = 8  # rows; chosen
+TASK_CHARS = 120  # of a sub-agent's task; chosen
+COUNT_BYTES = 1 << 30  # read to find a line; chosen
+_CHUNK = 1 << 18  # read at once; chosen
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def with_lines(text: str, instead: str) -> str:
     return "```".join(pieces)
 
 
-OPEN_ENDS_PAGE = 200
+OPEN_ENDS_PAGE = 200  # rows; chosen
 
 
 @dataclass(frozen=True, slots=True)

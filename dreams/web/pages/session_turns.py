@@ -13,11 +13,11 @@ from dreams.lib.agents import transcripts
 from dreams.services.search.query import fold
 from dreams.web.hidden_secrets import shown
 
-TOOL_CHARS = 6_000
-RESULT_CHARS = 4_000
-PROSE_CHARS = 40_000
-BRIEF_CHARS = 110
-PAUSE = dt.timedelta(minutes=5)
+TOOL_CHARS = 6_000  # of a call; chosen
+RESULT_CHARS = 4_000  # of what it gave; chosen
+PROSE_CHARS = 40_000  # above it a text is shown without Markdown; chosen
+BRIEF_CHARS = 110  # of a folded part; chosen
+PAUSE = dt.timedelta(minutes=5)  # after it a speaker is named again; chosen
 _TAG = re.compile(r"</?[\w-]+>")
 
 _FOLDED = ("Agent’s own note", "Summary of the earlier conversation", "System")

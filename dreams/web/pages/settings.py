@@ -18,8 +18,8 @@ from dreams.services.policies import Table, action_for, earned, table
 from dreams.services.proposals import decisions
 from dreams.services.settings_changes import MEMORY_TYPES, POLICY_KINDS
 
-LATELY = dt.timedelta(days=7)
-MOST_EXAMPLES = 40
+LATELY = dt.timedelta(days=7)  # what policies let pass since; chosen
+MOST_EXAMPLES = 40  # of one offer; chosen
 #: What a policy can be about, besides a kind of change.
 BY_TYPE = (Policy.Operation.ADD, Policy.Operation.CHANGE, Policy.Operation.REMOVE)
 REMOVING = (Operation.Kind.MERGE, Operation.Kind.UPDATE, Operation.Kind.PRUNE)

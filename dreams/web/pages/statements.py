@@ -25,7 +25,7 @@ from dreams.lib.source_digest import source_digest
 from dreams.models import Memory, Project
 from dreams.services.memories import syncing
 
-KEPT_SECONDS: Final = 24 * 3600
+KEPT_SECONDS: Final = 24 * 3600  # a page is come back to within the day; chosen
 #: About a thousand statements, compared in two to five seconds. The memories that changed last are read.
 MOST_BYTES: Final = 200_000
 #: So much is compared while a page is made; more is asked for once the page is there.

@@ -34,7 +34,7 @@ from dreams.web.pages.moments import iso
 from dreams.web.pages.usage_sums import rows_by_day
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 
-GROWTH_DAYS = 182
+GROWTH_DAYS = 182  # half a year; chosen
 # A directory that changes this often in half a year is told by its newest changes.
 MOST_VERSIONS = 50_000
 
@@ -140,7 +140,7 @@ def _filled(ends: dict[dt.date, tuple[int, int]], today: dt.date) -> list[tuple[
     return found
 
 
-PAGE_SIZE = 25
+PAGE_SIZE = 25  # rows; chosen
 KINDS = {
     "gates": "Gates",
     "dreams": "Dreams",
@@ -148,9 +148,9 @@ KINDS = {
     "writes": "Applied and undone",
     "outside": "Edits outside",
 }
-MOST_NAMES = 3
+MOST_NAMES = 3  # in one row; chosen
 MOST_AT_ONCE = 1_000  # files that one look found changed are counted up to here
-MOST_PEOPLE = 100
+MOST_PEOPLE = 100  # to choose from; chosen
 # Things of one moment stay on one page; more of them at once than this do not happen.
 MOST_TIES = 30
 

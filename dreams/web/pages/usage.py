@@ -115,7 +115,7 @@ def _round_up(value: int) -> int:
     return -(-value // power) * power
 
 
-WEEK = 7
+WEEK = 7  # in days
 # Beyond this many days a bar is a week: a bar of a day would be thinner than a line.
 MOST_SINGLE_DAYS = 90
 DREAM_WEEKS = 12
@@ -281,8 +281,8 @@ def _midnight(day: dt.date) -> dt.datetime:
 
 PERIODS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "A year"}
 DEFAULT_PERIOD = "30"
-MOST_LINES = 20
-MOST_DAYS = 60
+MOST_LINES = 20  # rows; chosen
+MOST_DAYS = 60  # rows; chosen
 
 
 @dataclass(frozen=True, slots=True)

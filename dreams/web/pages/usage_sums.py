@@ -54,7 +54,7 @@ def _midnights(since: dt.datetime) -> list[str]:
     return sorted(times - {"00:00"})
 
 
-KEPT_SECONDS = 40 * 86_400
+KEPT_SECONDS = 40 * 86_400  # longer than the months that are asked for again and again; chosen
 # A change of how sums are made must not meet sums that were made otherwise.
 FORM = 3
 Kept = TypeVar("Kept")
@@ -148,7 +148,7 @@ SESSION_SUMS = {
     "told": Count("agent_micros"),
     "n": Count("pk"),
 }
-NO_PROJECT = 0
+NO_PROJECT = 0  # the key of what no project has: rows are numbered from 1
 
 
 @dataclass(slots=True)

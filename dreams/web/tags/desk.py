@@ -99,7 +99,7 @@ _DOTS = {
     "rejected": '<i class="no"></i>',
     "undone": '<i class="undone"></i>',
 }
-BAR_WIDTH = 40
+BAR_WIDTH = 40  # units of the drawing; chosen
 
 register.filter("bytes", amounts.bytes_)
 register.filter("tokens", amounts.tokens)

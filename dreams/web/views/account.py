@@ -22,7 +22,7 @@ WRONG_CODE = (
     f"This code is wrong, was used, or is older than ten minutes. Make a new one with `{typed('login_url')}`."
 )
 WRONG_PAIR = "Name and password do not fit together."
-MOST = 200
+MOST = 200  # rows; chosen
 TOO_MANY = f"Too many wrong passwords. Wait a minute, or use a code: `{typed('login_url')}` makes one."
 
 

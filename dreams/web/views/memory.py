@@ -36,7 +36,7 @@ from dreams.web.paging import Filter, chosen, number_or_none, search_text
 from dreams.web.views.host_requests import asked
 
 REASONS = ("It is wrong", "It is out of date", "It is private", "It is of no use")
-MAX_REASON = 500
+MAX_REASON = 500  # letters, as a verdict's
 UNREAD = "Its file cannot be read now, so nothing here can change it."
 
 

@@ -29,8 +29,8 @@ from dreams.web.paging import chosen
 from dreams.web.views.host_requests import asked
 
 UNREADABLE = "That is not a date and time. This is the directory as it is now."
-MAX_REASON = 500
-MAX_PATH = 1_000
+MAX_REASON = 500  # letters, as a verdict's
+MAX_PATH = 1_000  # letters; chosen
 
 
 @require_safe

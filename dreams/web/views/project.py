@@ -44,7 +44,7 @@ def projects(request: Request) -> HttpResponse:
 
 
 SHOWS = ("memories", "sessions", "timeline")
-LATELY = 8
+LATELY = 8  # rows; chosen
 
 
 @require_safe
@@ -146,7 +146,7 @@ def checkup(request: Request, pk: int) -> HttpResponse:
     return render(request, "dreams/checkup.html", context)
 
 
-MOST_TYPED = 1_000
+MOST_TYPED = 1_000  # letters; chosen
 
 
 @require_safe

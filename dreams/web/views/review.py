@@ -40,7 +40,7 @@ from dreams.web.pages.review_proposal import load as load_rows
 from dreams.web.pages.review_shown import Asked, asked_of, batch_of, passing, window
 from dreams.web.pages.review_texts import texts_of
 
-A_YEAR = 60 * 60 * 24 * 365
+A_YEAR = 60 * 60 * 24 * 365  # in seconds: how long a layout is remembered; chosen
 CHANGED = "This changed since you opened the page, so your verdict was not taken. Look at it again."
 
 

@@ -21,7 +21,7 @@ from dreams.web.pages import recall as recall_pages
 from dreams.web.pages import search as pages
 from dreams.web.paging import chosen, number_or_none
 
-MOST_TYPED = 2_000
+MOST_TYPED = 2_000  # letters; chosen
 # The place in the header that shows the first few as one types.
 QUICK = "quick-found"
 

@@ -22,7 +22,7 @@ from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib.files.text import one_line, plural
 
 LONGEST = 240  # characters of a statement that is about one file only
-MOST_PLACES = 12
+MOST_PLACES = 12  # of one question; chosen
 MANY = 5  # files of a sort: the repository is made of such
 MOVED, GONE = 0.55, 0.35  # how useful an answer is, chosen: a file that is elsewhere now names what to write
 _CODE = re.compile(r"`([^`\n]+)`")

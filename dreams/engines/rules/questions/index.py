@@ -22,7 +22,7 @@ from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, plural
 from dreams.lib.prose import lexicon
 
-MOST_ROWS = 40
+MOST_ROWS = 40  # that one question offers; chosen
 LEAST_GAIN = 20  # characters
 LEAST_WORDS = 5  # of a shorter row: with fewer nobody knows when to open the file; chosen
 SAID = 0.9  # share of the words of a row that its file must have for "says the same"

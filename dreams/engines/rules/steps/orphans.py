@@ -24,7 +24,7 @@ from dreams.lib import diff, memdir
 from dreams.lib.files.text import encode, is_utf8, one_line, plural
 from dreams.lib.prose import comparing
 
-TITLE_MAX = 60
+TITLE_MAX = 60  # letters of a row's title; chosen
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
 MANY, MOST_UNLISTED = 10, 0.8  # memories without a row, and their share
 ROOM = 0.9  # of what an agent loads: rows that fill an index leave none for the next memory

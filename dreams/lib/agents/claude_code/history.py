@@ -20,10 +20,10 @@ from dreams.lib.agents.transcripts.records import instant
 FILE = "history.jsonl"
 PASTES = "paste-cache"
 INLINE_CHARS = 1_024  # the agent's own constant: longer pasted text is kept by its hash
-TEXT_CHARS = 16_000
-MOST_PASTES = 50
-MAX_LINE_BYTES = 4 << 20
-SHOWN_BYTES = 64 << 10
+TEXT_CHARS = 16_000  # of a prompt, as of one in a transcript (`transcripts/typed.py`)
+MOST_PASTES = 50  # of one prompt; chosen
+MAX_LINE_BYTES = 4 << 20  # a prompt with its pastes; chosen
+SHOWN_BYTES = 64 << 10  # of a kept paste; chosen
 _HASH = re.compile(r"[0-9a-f]{4,128}")
 _COMMAND = re.compile(r"/[\w:.-]+(?:\s|\Z)|!")
 

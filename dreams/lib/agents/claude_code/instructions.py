@@ -24,12 +24,12 @@ from ..base import InstructionFile, InstructionScope, Skipped
 from .listing import entries, open_folder
 
 MANAGED = ("/etc/claude-code/CLAUDE.md", "/Library/Application Support/ClaudeCode/CLAUDE.md")
-MAX_RULES = 500
-MAX_FILES = 200
+MAX_RULES = 500  # files of rules; chosen
+MAX_FILES = 200  # that one project loads; chosen
 MAX_BYTES = 200_000  # of one file
 MAX_HOPS = 4  # the agent's own constant: files that include one another, so deep
 MAX_NAMES = 10_000  # looked at below a folder, for nested files and the paths of rules
-_RULE_DEPTH = 5
+_RULE_DEPTH = 5  # folders below `rules`; chosen
 _INCLUDE = re.compile(r"(?<!\S)@((?:[^\s\\\0]|\\ )+)")
 _BEGINS_A_PATH = re.compile(r"(?:~/|\.{0,2}/|[A-Za-z0-9._-])[^\0]*")
 #: What is named like a file and is none is told; "@someone" is no file.

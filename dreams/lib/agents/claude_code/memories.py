@@ -10,8 +10,8 @@ from ..base import FoundMemory, MemoryKind, Skipped
 from .listing import entries, odd, open_folder, printable, why
 
 INDEX = "MEMORY.md"
-MAX_DEPTH = 8
-MAX_FILES = 20_000
+MAX_DEPTH = 8  # folders below a memory directory; chosen
+MAX_FILES = 20_000  # of one directory; chosen
 
 
 def memories_in(memory_dir: str) -> Iterator[FoundMemory | Skipped]:

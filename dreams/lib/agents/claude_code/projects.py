@@ -58,8 +58,8 @@ def folder_name(path: str, existing: Iterable[str]) -> str:
 
 # --- Repositories ----------------------------------------------------------------------------------------------------
 
-_MAX_DEPTH = 64
-_GIT_FILE_BYTES = 4096
+_MAX_DEPTH = 64  # folders up to a repository; chosen
+_GIT_FILE_BYTES = 4096  # a `.git` file is one line with a path; PATH_MAX
 
 
 def repository_of(cwd: str) -> str | None:
@@ -117,7 +117,7 @@ def _first_line(path: str) -> str:
 
 # --- Projects --------------------------------------------------------------------------------------------------------
 
-MAX_FOLDERS = 100_000
+MAX_FOLDERS = 100_000  # of projects; chosen
 _AGENT_FOLDERS: tuple[tuple[str, Scope], ...] = (("agent-memory", "project"), ("agent-memory-local", "local"))
 
 

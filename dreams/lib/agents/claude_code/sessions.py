@@ -30,14 +30,14 @@ from dreams.lib.agents.base import (
 from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, printable, read_small, why
 
 MOST_BYTES = 256 * 1024 * 1024  # read of one main transcript
-LONGEST_LINE = 4 * 1024 * 1024
-_META_BYTES = 1 << 16
+LONGEST_LINE = 4 * 1024 * 1024  # of what is looked at without reading it all; chosen
+_META_BYTES = 1 << 16  # of the few lines beside a sub-agent's transcript; chosen
 _TELLS = re.compile(rb'"(?:subagent_type|agentId)"')
 SUFFIX = ".jsonl"
 AGENT_PREFIX = "agent-"
-MAX_DEPTH = 6
-_PEEK_BYTES = 1 << 16
-_PEEK_FILES = 5
+MAX_DEPTH = 6  # folders of sub-agents; chosen
+_PEEK_BYTES = 1 << 16  # the first lines of a transcript; chosen
+_PEEK_FILES = 5  # that are asked for a working directory; chosen
 _NOTES = "session-memory"
 #: What a project folder holds, as far as anybody asks.
 Listed = FoundTranscript | FoundUnchanged | FoundNotes | Skipped
@@ -175,8 +175,8 @@ def _first_cwd(path: str) -> str | None:
 
 # --- Running sessions ------------------------------------------------------------------------------------------------
 
-MAX_ENTRIES = 2_000
-_ENTRY_BYTES = 1 << 16
+MAX_ENTRIES = 2_000  # of the agent's registry of processes; chosen
+_ENTRY_BYTES = 1 << 16  # an entry has a few hundred; chosen
 
 
 class _Entry(msgspec.Struct, rename="camel"):

@@ -25,15 +25,15 @@ from .read_ahead_process import Answer, Task, receive_answer, send, unpack
 from .reader import Reader
 from .whole_file import TooMuch, Whole, read_whole
 
-MIN_BYTES = 192 << 20
-MAX_CHILDREN = 3
-GROUP_BYTES = 4 << 20
+MIN_BYTES = 192 << 20  # less is read sooner than processes start; chosen
+MAX_CHILDREN = 3  # one core is left to the rows; chosen
+GROUP_BYTES = 4 << 20  # handed over at once; chosen
 GROUP_FILES = 24  # the paths of all groups that a child has must fit into a pipe
 GROUPS_AT_ONCE = 24  # for each child: as long as rows are written, it has enough to do
-WINDOW = 96
-MAX_FILE_BYTES = 256 << 20
-WAIT_SECONDS = 0.1
-PATIENCE_SECONDS = 60
+WINDOW = 96  # groups that are read ahead; chosen
+MAX_FILE_BYTES = 256 << 20  # larger ones are read in place, line by line; chosen
+WAIT_SECONDS = 0.1  # between two looks whether a child lives; chosen
+PATIENCE_SECONDS = 60  # then the files are read in place; chosen
 # What opening and describing one file costs, as bytes of a large one.
 FILE_COST = 16 << 10
 # A child needs no secrets.

@@ -16,8 +16,8 @@ import msgspec
 from .reader import Reader
 from .whole_file import TooMuch, Whole, read_whole
 
-MAX_FRAME = 1 << 30
-_SIZE_BYTES = 4
+MAX_FRAME = 1 << 30  # above it a length is garbage; chosen
+_SIZE_BYTES = 4  # of the length before each frame
 
 
 class Task(msgspec.Struct, array_like=True):

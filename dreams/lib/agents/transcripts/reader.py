@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from dreams.lib.agents.transcripts.records import FAST_ERRORS, Junk, Line, Piece, decode_line, decode_odd_line
 
-BUFFER_BYTES = 1 << 20
-MAX_LINE_BYTES = 64 << 20
-MAX_PROBLEMS = 100
+BUFFER_BYTES = 1 << 20  # read at once; chosen
+MAX_LINE_BYTES = 64 << 20  # of one record, pictures and all; chosen
+MAX_PROBLEMS = 100  # that are named of one file; chosen
 _BLANK = b" \t\r\n"
 
 Source: TypeAlias = str | bytes | os.PathLike[str] | int
@@ -229,7 +229,7 @@ class Reader:
 
 # --- The same file? --------------------------------------------------------------------------------------------------
 
-SAMPLE_BYTES = 4096
+SAMPLE_BYTES = 4096  # at each end, to know a file that grew from one that was replaced; chosen
 
 
 class Change(Enum):

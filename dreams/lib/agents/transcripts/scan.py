@@ -34,9 +34,9 @@ from dreams.lib.agents.transcripts.usage import (
     usage_row,
 )
 
-MAX_TYPES = 64
-MAX_DISTINCT = 32
-TITLE_CAP = 300
+MAX_TYPES = 64  # kinds of records that are counted apart; chosen
+MAX_DISTINCT = 32  # models, branches and versions of one session; chosen
+TITLE_CAP = 300  # letters of a title; chosen
 OTHER = "(other)"
 
 _decode_text = msgspec.json.Decoder(str)
@@ -208,7 +208,7 @@ def one_line(text: str) -> str:
 
 # --- Batches ---------------------------------------------------------------------------------------------------------
 
-BATCH_LINES = 20_000
+BATCH_LINES = 20_000  # between two looks whether to stop; chosen
 
 _text = msgspec.json.Decoder(str)
 _NOT_TEXT = (msgspec.DecodeError, UnicodeDecodeError)

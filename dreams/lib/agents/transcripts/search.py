@@ -50,7 +50,7 @@ def _timed(fd: int, offset: int) -> Turn | None:
 # --- Quotes ----------------------------------------------------------------------------------------------------------
 
 _WORD = re.compile(r"[A-Za-z0-9_]+")
-_CHUNK = 1 << 20
+_CHUNK = 1 << 20  # read at once; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +120,10 @@ def _candidates(
 
 # --- Words -----------------------------------------------------------------------------------------------------------
 
-MAX_BYTES = 512 << 20
-MAX_SECONDS = 2.0
-MAX_HITS = 500
-_PIECE = 4 << 20
+MAX_BYTES = 512 << 20  # that one search reads of a file; chosen
+MAX_SECONDS = 2.0  # that a person waits for one; chosen
+MAX_HITS = 500  # nobody reads more; chosen
+_PIECE = 4 << 20  # read at once; chosen
 _LATIN = re2.Options()
 _LATIN.encoding = re2.Options.Encoding.LATIN1  # bytes are bytes: a transcript need not be UTF-8
 _ESCAPED = {" ": rb"(?: |\\[bfnrt])", '"': rb"\\\"", "\\": rb"\\\\", "/": rb"\\?/"}

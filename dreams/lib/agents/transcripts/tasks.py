@@ -15,10 +15,10 @@ from msgspec import Struct
 from dreams.lib.agents.transcripts.records import Json, Line, Message, ToolResult, instant, objects, present
 from dreams.lib.agents.transcripts.typed import text_of
 
-MOST_TASKS = 500
-MOST_BLOCKERS = 20
-MOST_WAITING = 100
-SUBJECT_CAP = 300
+MOST_TASKS = 500  # of one session; chosen
+MOST_BLOCKERS = 20  # of one task; chosen
+MOST_WAITING = 100  # calls without an answer; chosen
+SUBJECT_CAP = 300  # letters; chosen
 OPEN = ("pending", "in_progress")
 FINISHED = ("completed", "done", "cancelled", "canceled")
 # Every answer of an agent is looked through: one pattern over the buffer itself takes a quarter of three searches.

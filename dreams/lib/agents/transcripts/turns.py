@@ -15,12 +15,12 @@ from dreams.lib.agents.transcripts.records import Json, instant, line_from, obje
 from dreams.lib.agents.transcripts.typed import typed_text
 
 PartKind = Literal["text", "thinking", "tool_use", "tool_result", "image", "other"]
-TEXT_CAP = 100_000
-TOOL_CAP = 20_000
-MAX_PAGE_BYTES = 8 << 20
-MAX_LINE_BYTES = 64 << 20
-COUNT_BYTES = 1 << 30
-_CHUNK = 1 << 18
+TEXT_CAP = 100_000  # characters of a text on a page; chosen
+TOOL_CAP = 20_000  # of a call or its result; chosen
+MAX_PAGE_BYTES = 8 << 20  # that one page reads; chosen
+MAX_LINE_BYTES = 64 << 20  # as in `reader.py`
+COUNT_BYTES = 1 << 30  # read to number a line; chosen
+_CHUNK = 1 << 18  # read at once; chosen
 _PROSE = ("summary", "lastPrompt", "customTitle", "aiTitle", "content", "planContent")
 
 

@@ -15,7 +15,7 @@ from dreams.lib.agents.transcripts.records import Json, objects, scrub
 
 from .records import Block, Line, Message, Queued, present
 
-TEXT_CAP = 16_000
+TEXT_CAP = 16_000  # of one prompt, for search; chosen
 
 _content = msgspec.json.Decoder(str | list[Block])
 _queued = msgspec.json.Decoder(Queued)

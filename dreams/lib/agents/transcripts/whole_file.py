@@ -13,8 +13,8 @@ from .reader import Cursor, Problem, Reader, Source, opened
 from .scan import BATCH_LINES, Batch, MemoryWrite, Prompt, Scan, scan
 from .usage import UsageRow
 
-MAX_ROWS = 100_000
-MAX_TEXT = 16 << 20
+MAX_ROWS = 100_000  # more are read piece by piece; chosen
+MAX_TEXT = 16 << 20  # and so are longer texts; chosen
 
 
 class TooMuch(Exception):

@@ -83,8 +83,8 @@ def _descend(fd: int, name: str, rel: str, budget: Budget, depth: int) -> Iterat
         os.close(deeper)
 
 
-MAX_DEPTH = 64
-MAX_PATH_BYTES = 4096
+MAX_DEPTH = 64  # folders in one path; chosen
+MAX_PATH_BYTES = 4096  # PATH_MAX of Linux
 
 
 class SafeFsError(Exception):
@@ -235,7 +235,7 @@ def write_new(folder: int, name: str, data: bytes, mode: int) -> None:
         os.fchmod(file.fileno(), mode)
 
 
-DEFAULT_LIMIT = 64 * 1024 * 1024
+DEFAULT_LIMIT = 64 * 1024 * 1024  # of a file that is read whole; chosen
 
 
 class Root:

@@ -40,10 +40,10 @@ WEIGHTS: dict[Kind, dict[str, float]] = {
     },
 }  # fmt: skip
 
-BEST_PLACES = 60
+BEST_PLACES = 60  # that are looked at for one claim; chosen
 IN_LINE, IN_BODY = 0.8, 0.7  # what is under the anchor counts beside what is next to it
 SURPRISING = 4  # units on each side within which company is a surprise
-_PAIR_PLACES = 80
+_PAIR_PLACES = 80  # spread over all of a word's; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ def _surprise(field: Field, places: Sequence[int]) -> float:
     return found / (company.total or 1.0)
 
 
-UNITS = 10
-MOST_PIECES = 80
+UNITS = 10  # that are weighed with care; chosen
+MOST_PIECES = 80  # of one unit; chosen
 HALF = 4.0  # pieces of distance at which a word counts half
 
 
@@ -142,7 +142,7 @@ def _nearness(field: Field, found: Sequence[Piece], at: int) -> float:
 
 
 GAP = 6  # code points between a number and the word that it belongs to
-PLACES = 400
+PLACES = 400  # of one word; chosen
 
 
 def slot(field: Field, claim: Claim, anchor: Anchor) -> tuple[float, float]:

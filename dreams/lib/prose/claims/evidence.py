@@ -19,9 +19,9 @@ from typing import NamedTuple
 from dreams.lib.prose.claims.anchors import terms_in
 
 LONGEST_UNIT = 600  # code points; a longer line (minified code, a table row) is cut into several units
-MOST_CUTS = 400
+MOST_CUTS = 400  # of one long line; chosen
 MOST_JOINED = 12  # lines of one paragraph
-TAB = 4
+TAB = 4  # columns, as CommonMark counts them
 WRAPPED = 40  # code points from which a line may go on in the next one
 _DEEPEST = 10_000  # of a comment: nothing stands under it
 _SENTENCE = re.compile(  # "e.g. `x`" and "2d. `x`" end none
@@ -183,8 +183,8 @@ def _cut(text: str) -> Iterable[str]:
     return islice((text[at : at + LONGEST_UNIT] for at in range(0, len(text), LONGEST_UNIT)), MOST_CUTS)
 
 
-LONGEST_PART = 200_000
-MOST_UNITS = 1_500_000
+LONGEST_PART = 200_000  # characters of one turn; chosen
+MOST_UNITS = 1_500_000  # what fits into memory; chosen
 DEEPEST = 6  # lines that a line stands under
 FOREIGN = frozenset({"tool", "web"})  # roles whose words nobody of the session stands for
 

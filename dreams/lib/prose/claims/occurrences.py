@@ -74,7 +74,7 @@ def _nearness(claim: Claim, index: int, anchor: Anchor | None) -> float:
 REACHES = (0, 1, 3)  # units on each side of a place
 COMMONEST = 30_000  # places of one term that are looked at
 MOST_COMPANY = 10_000  # places of all terms of a company together
-RICHEST = 80
+RICHEST = 80  # that are looked at; chosen
 HEADED = 0.7  # what a heading's word counts beside one that stands in the line itself
 LENGTH = 0.00025  # share that a code point more costs a unit: a fifth for the longest
 Shares = tuple[float, ...]
@@ -179,7 +179,7 @@ class Field:
         return {place: self.share(mask) for place, mask in found.items()}
 
 
-MOST_PLACES = 400
+MOST_PLACES = 400  # of one word; chosen
 MOST_READ = 8_000  # units whose text is compared letter by letter
 _SQUEEZE = re.compile(r"[\s\"'`*,;]+")
 _LOOSE = re.compile(r"[\s\"'`*,;:=]+")

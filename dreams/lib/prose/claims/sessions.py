@@ -18,7 +18,7 @@ from dreams.lib.prose.claims.evidence import SessionText
 from dreams.lib.prose.claims.verdict import ClaimCheck, check
 
 _HEADING = 400  # code points: a value up to this long says what a call is about
-_DEEPEST = 8
+_DEEPEST = 8  # folders; chosen
 _OF_THE_WEB = frozenset({"webfetch", "websearch"})  # tools that bring what a stranger wrote
 # Lines that arrive as the person's: what the agent wrote itself (summaries, plans, prompts of sub-agents), and what hooks put there.
 _OF_THE_AGENT = ("isCompactSummary", "isSidechain", "planContent")
@@ -159,7 +159,7 @@ def _leaves(value: Json, name: str = "", depth: int = 0) -> list[tuple[str, str]
 
 
 KEPT = 64  # sessions in memory at a time: rows of a batch come in any order
-MOST_SESSIONS = 2_000
+MOST_SESSIONS = 2_000  # of one question; chosen
 MOST_UNITS = 600_000  # of all sessions kept together, about 300 MB
 _ORDER = {"supported": 0, "contradicted": 1, "unsupported": 2}
 

@@ -19,14 +19,14 @@ from dreams.lib.prose.claims.polarity import Turned, turned_word
 from dreams.lib.prose.claims.wordings import Wordings, are_of_others, disowned, overtaken, quoted, wordings
 
 Answer = Literal["supported", "unsupported", "contradicted"]
-MOST_ANCHORS = 12
-MOST_QUOTES = 3
-LONGEST_QUOTE = 300
+MOST_ANCHORS = 12  # words that a claim hangs on; chosen
+MOST_QUOTES = 3  # that a person reads; chosen
+LONGEST_QUOTE = 300  # characters; chosen
 COVERED = 0.2  # share of its known words that a claim without code or numbers must have in one place
 KNOWN = 0.5  # share of its words that must stand in the session at all
 SAME = 0.6  # share from which a place speaks of the very same thing
 ALIKE = 0.85  # of the best share, from which a person's turn is shown before a tool's output
-_PLACES = 40
+_PLACES = 40  # that are looked at for a quote; chosen
 
 
 @dataclass(frozen=True, slots=True)

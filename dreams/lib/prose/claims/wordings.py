@@ -128,11 +128,11 @@ def _where(words: Sequence[str], at: int, among: Sequence[str]) -> Iterator[int]
 CONTEXT = 5  # words on each side that must stand there too, or all up to the claim's end
 ALIKE = 0.8  # share of the claim's other words that the source must have
 LIKELY = 0.55  # share of the claim that a source must have to be read word by word
-MOST_READ = 24
+MOST_READ = 24  # places for another wording; chosen
 MOST_PAIRED = 80  # units read for the same words with a denial or without
 OVERTAKEN = 0.5  # share of the claim that what was said later must have; numbers change more often than names
 RENAMED = 0.8  # the same share for a claim that is told by its names; chosen
-MOST_LATER = 500
+MOST_LATER = 500  # places behind it; chosen
 LONGEST_SLOT = 12  # words
 MORE = 2  # words by which what stands there may be longer
 Span = tuple[int, int]

@@ -11,7 +11,7 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-DAY = dt.timedelta(days=1)
+DAY = dt.timedelta(days=1)  # a unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dreams.lib.prose.dates.relative import edge_reading
 from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, chosen, leave, rule, whole, with_part
 
 _BOUND = re.compile(r"(?:until|till|by)\s", re.IGNORECASE)
-_LONGEST_APPOINTMENT = 60
+_LONGEST_APPOINTMENT = 60  # letters of a line that is one; chosen
 _CLOCK_ONLY = re.compile(
     r"(?=.*(?:\d|noon|midnight))(?:\s|[-–@,.?]|(?<!\d)\d{1,2}(?::\d\d)?(?!\d)(?:\s?[ap]\.?m?\b)?|"
     r"\b(?:at|on|for|from|to|till|untill?|between|and|by|around|noon|midnight|in the (?:morning|afternoon|evening)|utc|gmt|ce?s?t|[pe][sd]?t)\b)*",

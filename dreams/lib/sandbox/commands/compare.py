@@ -34,7 +34,7 @@ _DIFF = Spec(
     optional={"unified": "U", "color": "color"},
     why_not={"output": "it writes a file"},
 )
-_DEPTH = 64
+_DEPTH = 64  # folders; chosen
 Stat = os.stat_result | None
 
 

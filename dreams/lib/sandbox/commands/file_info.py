@@ -126,7 +126,7 @@ def _formatted(process: Process, fmt: str, path: str, found: os.stat_result) -> 
 
 # --- du -----------------------------------------------------------------------------------------------------------
 
-_DEPTH = 64
+_DEPTH = 64  # folders; chosen
 _DU = Spec(
     flags={
         **{letter: letter for letter in "ahsbckm"},

@@ -36,7 +36,7 @@ _CUT = Spec(
         "output-delimiter": "output",
     },
 )
-_FOREVER = 1 << 62
+_FOREVER = 1 << 62  # above any place in a line
 LONGEST_RESULT = 128 * MIB
 Picker = Callable[[bytes], bytes | None]
 

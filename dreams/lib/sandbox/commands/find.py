@@ -12,8 +12,8 @@ from dreams.lib.sandbox.commands.find_tests import Test, Visit
 from dreams.lib.sandbox.mounts import trouble
 from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder
 
-_DEEPEST = 64
-_NESTED = 50
+_DEEPEST = 64  # folders; chosen
+_NESTED = 50  # brackets in an expression; chosen
 _RUNS = "it runs a program; name the files with a wildcard instead, as in head -n 3 *.md"
 _WRITES = "it writes a file"
 _LINKS = "links are never followed"

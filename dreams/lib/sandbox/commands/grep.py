@@ -16,7 +16,7 @@ from dreams.lib.sandbox.mounts import MountedPath, trouble
 from dreams.lib.sandbox.options import Args, Spec, digits_of, read
 from dreams.lib.sandbox.process import LineTooLong, Process, Refused, Runner, UsageError, is_folder, raw
 
-_DEEPEST = 64
+_DEEPEST = 64  # folders; chosen
 _GREP = Spec(
     flags={
         **{letter: letter for letter in "EFGHILPUachilnoqrsvwxy"},

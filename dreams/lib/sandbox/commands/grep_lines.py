@@ -112,7 +112,7 @@ def _options() -> re2.Options:
     return options
 
 
-_PIECE = 64 * 1024
+_PIECE = 64 * 1024  # lines are searched together up to it; chosen
 MOST_PASSED = 64  # blocks
 
 

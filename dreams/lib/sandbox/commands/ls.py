@@ -40,7 +40,7 @@ _LS = Spec(
 )
 _ORDERS = {"none": "U", "size": "S", "time": "t", "version": "v", "extension": "X", "name": "name"}
 _TIMES = {"ctime": "c", "status": "c", "atime": "u", "access": "u", "mtime": "m", "modification": "m"}
-_DEEPEST = 64
+_DEEPEST = 64  # folders; chosen
 
 
 def ls(name: str, argv: list[str]) -> Runner:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 from dreams.lib.sandbox.process import Refused, UsageError
 
-NS = 1_000_000_000
-_DAY = 86_400
+NS = 1_000_000_000  # of a second
+_DAY = 86_400  # in seconds
 RECENT = 365 * _DAY // 2  # ls -l shows the hour for half a year, as POSIX asks for
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _KINDS = (

@@ -285,8 +285,8 @@ def _plus(argv: list[str]) -> list[str]:
     return ["-n", argv[0], *argv[1:]] if argv and re.fullmatch(r"\+[0-9]+", argv[0]) else argv
 
 
-_NEAR = 256 * 1024
-_FARTHEST = 16 * 1024 * 1024
+_NEAR = 256 * 1024  # first look back from the end; chosen
+_FARTHEST = 16 * 1024 * 1024  # then the file is read from its start; chosen
 
 
 def _skip_ahead(chunks: Chunks, wanted: _Wanted) -> None:

@@ -44,8 +44,8 @@ _INSTEAD = {
     "m": "a pattern is matched against one line",
     "M": "a pattern is matched against one line",
 }
-_MOST_COMMANDS = 200
-_LONGEST = 32 * 1024 * 1024
+_MOST_COMMANDS = 200  # of one script; chosen
+_LONGEST = 32 * 1024 * 1024  # a text that a script makes; chosen
 
 
 def sed(name: str, argv: list[str]) -> Runner:

@@ -214,7 +214,7 @@ def _folder(path: str) -> str:
 
 # --- test ---------------------------------------------------------------------------------------------------------
 
-_DEEPEST = 50
+_DEEPEST = 50  # brackets of a test; chosen
 
 
 def test(name: str, argv: list[str]) -> Runner:

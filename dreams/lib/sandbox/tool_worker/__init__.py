@@ -27,9 +27,9 @@ from dreams.lib.sandbox.tool_worker.fences import Fences
 from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply
 
 CALL_SECONDS = 15.0  # the tools stop themselves after ten
-START_SECONDS = 30.0
-LONGEST = 4 * 1024 * 1024
-MOST_STARTS = 5
+START_SECONDS = 30.0  # also on a busy machine; chosen
+LONGEST = 4 * 1024 * 1024  # of one request; chosen
+MOST_STARTS = 5  # of one dream; chosen
 
 
 class ToolWorkerFailed(Exception):
@@ -203,8 +203,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 # --- ToolWorkers side by side -----------------------------------------------------------------------------------------
 
-MOST_WORKERS = 3
-PATIENCE_SECONDS = 0.2
+MOST_WORKERS = 3  # that answer side by side; chosen
+PATIENCE_SECONDS = 0.2  # for a busy one; then another is started; chosen
 
 
 class ToolWorkers:

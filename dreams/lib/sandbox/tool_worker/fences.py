@@ -20,8 +20,8 @@ from functools import lru_cache
 from pathlib import Path
 
 BASE = Path(__file__).resolve().parents[4]
-TRY_SECONDS = 10.0
-SAID_CHARS = 160
+TRY_SECONDS = 10.0  # for a fence that is tried; chosen
+SAID_CHARS = 160  # of what it complained of; chosen
 # Where the interpreter's own libraries stand; a folder that a system does not have is passed over.
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/nix/store", "/gnu/store")
 # Each namespace that can be had without asking: nobody to talk to, nobody to see or signal.
@@ -73,13 +73,13 @@ def _tried(bwrap: str, python: str) -> str:
     return f"bubblewrap does not work here ({said})"
 
 
-MEMORY_BYTES = 2 * 1024**3
-CPU_SECONDS = 1_800
-OPEN_FILES = 512
+MEMORY_BYTES = 2 * 1024**3  # of one worker; chosen
+CPU_SECONDS = 1_800  # of a whole dream; chosen
+OPEN_FILES = 512  # of one worker; chosen
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG, _PATH_BENEATH = 1, 1
-_NO_NEW_PRIVILEGES = 38
+_NO_NEW_PRIVILEGES = 38  # from linux/prctl.h
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
 # How many file rights each version of the interface knows: refer, truncate and ioctl came later.
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}

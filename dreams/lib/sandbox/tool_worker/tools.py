@@ -16,15 +16,15 @@ from dreams.lib.sandbox import Limits, Shell, Tree
 from dreams.lib.sandbox.mounts import MountedPath, normal, trouble
 from dreams.lib.sandbox.process import Meter, SandboxLimit
 
-CHUNK = 1 << 20
-LINE_CHARS = 4_000
+CHUNK = 1 << 20  # read at once; chosen
+LINE_CHARS = 4_000  # of a line that is shown; chosen
 AROUND = 300  # bytes shown on each side of a match in a long line
-DEFAULT_LINES = 2_000
-DEFAULT_HITS = 50
-MOST_HITS = 1_000
-MOST_CONTEXT = 20
-MOST_NAMES = 500
-DEEPEST = 40
+DEFAULT_LINES = 2_000  # as the agent's own Read shows
+DEFAULT_HITS = 50  # of a search; chosen
+MOST_HITS = 1_000  # that can be asked for; chosen
+MOST_CONTEXT = 20  # lines around a hit; chosen
+MOST_NAMES = 500  # of files; chosen
+DEEPEST = 40  # folders; chosen
 NAMES = frozenset({"Bash", "Read", "Grep", "Glob"})
 
 

@@ -17,7 +17,7 @@ from dreams.lib.sandbox.ignore import Rules
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply, Tools
 
-LONGEST = 4 * 1024 * 1024
+LONGEST = 4 * 1024 * 1024  # as the other side sends at most
 
 
 def main(requests: BinaryIO, answers: BinaryIO) -> None:

@@ -20,9 +20,9 @@ from .model import HistoryError
 
 _SIGNATURE = b"# v2 git bundle\n"
 _REF = re.compile(rb"([0-9a-f]{40}) (\S+)\n")
-_LINE = 1000
-_CHUNK = 1 << 20
-_DIGEST = 20
+_LINE = 1000  # bytes of a line of the head; chosen
+_CHUNK = 1 << 20  # read at once; chosen
+_DIGEST = 20  # bytes of a SHA-1 at the end of a pack
 
 
 def export(repo: GitRepo, file: Path) -> None:

@@ -20,7 +20,7 @@ from dreams.lib.files.text import one_line
 from dreams.lib.storage.history.gitrepo import FILE, FOLDER, INDEX, GitRepo
 from dreams.lib.storage.history.model import Entry, HistoryDamaged, Meta
 
-FORMAT = 1
+FORMAT = 1  # of what is kept beside a tree
 MANIFEST = b"manifest.json"
 MEMORY = b"memory"
 #: Files that git refuses to check out by their names (`.git` and its spellings) live here, by a hash of the path.

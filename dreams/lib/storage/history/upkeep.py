@@ -17,7 +17,7 @@ from dreams.lib.storage.history.gitrepo import FOLDER, INDEX, MAIN, GitRepo, obj
 from dreams.lib.storage.history.model import HistoryDamaged, Problem
 from dreams.lib.storage.history.trees import Index
 
-_SUBMODULE = 0o160000
+_SUBMODULE = 0o160000  # git's mode of one
 
 
 def reachable(repo: GitRepo, heads: Iterable[ObjectID]) -> list[ObjectID]:

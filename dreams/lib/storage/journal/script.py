@@ -152,8 +152,8 @@ def restore_mtime(system: System, root: Root, rel: str, state: DirState) -> bool
 
 # --- A plan against it -----------------------------------------------------------------------------------------------
 
-NEW_FILE_MODE = 0o600
-NEW_DIR_MODE = 0o700
+NEW_FILE_MODE = 0o600  # the owner's alone; a plan can say otherwise
+NEW_DIR_MODE = 0o700  # the owner's alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ T = TypeVar("T")
 RecordName = Literal["record", "staged", "commit", "end", "kept"]
 
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_RECORD_LIMIT = 256 * 1024 * 1024
+_RECORD_LIMIT = 256 * 1024 * 1024  # of a record with its texts; chosen
 
 
 class Journal:

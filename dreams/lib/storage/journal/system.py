@@ -21,7 +21,7 @@ from dreams.lib.files.safefs.root import NEW_FILE, open_regular
 
 _NOREPLACE, _EXCHANGE = 1, 2
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
-_CHUNK = 1024 * 1024
+_CHUNK = 1024 * 1024  # written at once; chosen
 _F_SETLEASE: int | None = getattr(fcntl, "F_SETLEASE", None)
 _F_SETSIG: int = getattr(fcntl, "F_SETSIG", 10)
 
@@ -183,8 +183,8 @@ class System:
 # --- Who writes ------------------------------------------------------------------------------------------------------
 
 _PAUSE = 0.002  # seconds; a save takes less
-_PAUSE_WITHOUT_LEASES = 0.25
-_ROOM = 3
+_PAUSE_WITHOUT_LEASES = 0.25  # between two looks at who has a file open; chosen
+_ROOM = 3  # names in one message; chosen
 
 
 class StillOpen(Exception):

@@ -23,7 +23,7 @@ from .plan import FileState, JournalDamaged, sha256_of
 from .script import NEW_FILE_MODE
 from .swap import exchange, is_known, keep, remove_dir, retire
 
-_TRIES = 32
+_TRIES = 32  # others may move files meanwhile; chosen
 _DRAIN = 0.2  # of the patience: what is written later still is found by `collect_late`
 
 
