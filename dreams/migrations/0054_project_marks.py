@@ -8,15 +8,15 @@ from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 from dreams.migrations._statements import run
-from dreams.services import project_marks
+from dreams.services import kept_counts
 
 
 def create(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": project_marks.CREATE})
+    run(editor, {"sqlite": kept_counts.CREATE_PROJECTS})
 
 
 def drop(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": project_marks.DROP})
+    run(editor, {"sqlite": kept_counts.DROP_PROJECTS})
 
 
 class Migration(migrations.Migration):

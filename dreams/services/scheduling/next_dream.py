@@ -22,7 +22,7 @@ from dreams.lib.files.text import plural
 from dreams.lib.timestamps import to_ns
 from dreams.models import GateEvaluation, Project, Session
 from dreams.models.prepared import prepared
-from dreams.services import discovery, hosts, project_marks
+from dreams.services import discovery, hosts, kept_counts
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, why_closed
 from dreams.services.scheduling.gates.facts import Tally
@@ -188,9 +188,9 @@ def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tal
     queries: of projects where nothing changed since they were counted, they are not counted again.
     """
     live = running(projects)
-    if not project_marks.has_marks():
+    if not kept_counts.has_marks():
         return {pk: one.tally for pk, one in _count(projects, live, now, {}).items()}
-    marks = project_marks.marks(project_marks.Kind.SESSIONS)
+    marks = kept_counts.of_projects(kept_counts.Kind.SESSIONS)
     busy = (
         set(Session.objects.filter(session_id__in=live).values_list("project_id", flat=True))
         if live

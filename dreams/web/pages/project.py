@@ -30,8 +30,8 @@ from dreams.models import (
 from dreams.models.prepared import prepared
 from dreams.services import hosts, session_notes
 from dreams.services.inbox.waiting import counted
+from dreams.services.kept_counts import Kind, kept
 from dreams.services.memories import instructions
-from dreams.services.project_marks import Kind, kept
 from dreams.services.scheduling import gate_inputs, gates, next_dream, scheduler
 from dreams.services.scheduling.next_dream import NextDream, beside_its_moment
 from dreams.web.pages.projects import ACTIVE, WAITING

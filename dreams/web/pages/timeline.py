@@ -22,8 +22,8 @@ from dreams.models import (
     Session,
     Version,
 )
+from dreams.services.kept_counts import Kind, kept
 from dreams.services.memories import time_travel
-from dreams.services.project_marks import Kind, kept
 from dreams.services.proposals import decisions, summaries
 from dreams.services.proposals.summaries import Summary
 from dreams.services.scheduling import gates

@@ -1,0 +1,136 @@
+"""Which days' requests, and which projects' sessions and memories, are still what they were when somebody counted them.
+
+SQLite only. A year of requests takes it half a second to sum up, and all but its last days are what they were an hour ago.
+Each date (of UTC) has a mark, and each project one for its sessions and one for its memories. Triggers give it another one
+with every row that comes, changes or goes, so no writer can forget to: what was kept beside a mark is true for as long as the
+mark stands. Marks are random, because counts would come again after a backup is put back. PostgreSQL has none, and counts
+each time: it sums as fast as it would compare.
+
+A migration that makes SQLite build one of these tables anew would lose its triggers: it must put them back.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Hashable
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from django.db import connection
+
+_DAYS, _PROJECTS = "dreams_usagemark", "dreams_projectmark"
+_USAGE, _SESSION, _MEMORY, _VERSION = (
+    f"dreams_{name}" for name in ("requestusage", "session", "memory", "version")
+)
+T = TypeVar("T")
+
+
+class Kind(StrEnum):
+    SESSIONS = "sessions"
+    MEMORIES = "memories"
+
+
+def _day_marked(row: str) -> str:
+    """An upsert costs two microseconds for each row; an insert and an update cost six."""
+    return (
+        f"INSERT INTO {_DAYS} (date, mark) SELECT substr({row}.at, 1, 10), random() WHERE {row}.at IS NOT NULL"
+        " ON CONFLICT (date) DO UPDATE SET mark = excluded.mark;"
+    )
+
+
+_OF_SESSION = f"SELECT substr(at, 1, 10) FROM {_USAGE} WHERE session_id = new.id AND at IS NOT NULL"  # noqa: S608 - names of our own
+CREATE_DAYS = (
+    f"CREATE TABLE {_DAYS} (date TEXT PRIMARY KEY, mark INTEGER NOT NULL) WITHOUT ROWID",
+    f"INSERT INTO {_DAYS} SELECT DISTINCT substr(at, 1, 10), random() FROM {_USAGE} WHERE at IS NOT NULL"  # noqa: S608 - as above
+    " GROUP BY 1",
+    f"CREATE TRIGGER {_DAYS}_added AFTER INSERT ON {_USAGE} BEGIN {_day_marked('new')} END",
+    f"CREATE TRIGGER {_DAYS}_removed AFTER DELETE ON {_USAGE} BEGIN {_day_marked('old')} END",
+    f"CREATE TRIGGER {_DAYS}_changed AFTER UPDATE ON {_USAGE} BEGIN {_day_marked('old')} {_day_marked('new')} END",
+    f"CREATE TRIGGER {_DAYS}_moved AFTER UPDATE OF project_id ON {_SESSION} WHEN new.project_id <> old.project_id"  # noqa: S608 - as above
+    f" BEGIN UPDATE {_DAYS} SET mark = random() WHERE date IN ({_OF_SESSION}); END",
+)
+DROP_DAYS = (
+    *(f"DROP TRIGGER IF EXISTS {_DAYS}_{name}" for name in ("added", "removed", "changed", "moved")),
+    f"DROP TABLE IF EXISTS {_DAYS}",
+)
+
+#: What is counted of a session; the rest of its row changes with every line of its transcript.
+_COUNTED = "project_id, session_id, touched_at, last_at, gone_at, own, corrections, root_key, given_back_at"
+
+
+def _project_marked(kind: Kind, project: str) -> str:
+    return (
+        f"INSERT INTO {_PROJECTS} (kind, project, mark) SELECT '{kind}', {project}, random() WHERE {project} IS NOT NULL"
+        " ON CONFLICT (kind, project) DO UPDATE SET mark = excluded.mark;"
+    )
+
+
+def _triggers(table: str, kind: Kind, project: str, columns: str = "") -> list[str]:
+    """`project`: where the row `{row}` of the table belongs."""
+    new, old = (_project_marked(kind, project.format(row=row)) for row in ("new", "old"))
+    of = f" OF {columns}" if columns else ""
+    return [
+        f"CREATE TRIGGER {table}_mark_added AFTER INSERT ON {table} BEGIN {new} END",
+        f"CREATE TRIGGER {table}_mark_removed AFTER DELETE ON {table} BEGIN {old} END",
+        f"CREATE TRIGGER {table}_mark_changed AFTER UPDATE{of} ON {table} BEGIN {old} {new} END",
+    ]
+
+
+_OF_VERSION = f"(SELECT project_id FROM {_MEMORY} WHERE id = {{row}}.memory_id)"  # noqa: S608 - names of our own
+CREATE_PROJECTS = (
+    f"CREATE TABLE {_PROJECTS} (kind TEXT, project INTEGER, mark INTEGER NOT NULL, PRIMARY KEY (kind, project)) WITHOUT ROWID",
+    *_triggers(_SESSION, Kind.SESSIONS, "{row}.project_id", _COUNTED),
+    *_triggers(_MEMORY, Kind.MEMORIES, "{row}.project_id"),
+    *_triggers(_VERSION, Kind.MEMORIES, _OF_VERSION),
+)
+DROP_PROJECTS = (
+    *(
+        f"DROP TRIGGER IF EXISTS {table}_mark_{name}"
+        for table in (_SESSION, _MEMORY, _VERSION)
+        for name in ("added", "removed", "changed")
+    ),
+    f"DROP TABLE IF EXISTS {_PROJECTS}",
+)
+
+
+def has_marks() -> bool:
+    return connection.vendor == "sqlite"
+
+
+def _marks(sql: str, values: list[str | int]) -> dict[Any, int]:
+    if not has_marks():
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return dict(cursor.fetchall())
+
+
+def of_days(since: dt.date) -> dict[str, int]:
+    """The mark of each date (ISO, of UTC) from `since` on that has or had requests; none where there are no marks."""
+    return _marks(f"SELECT date, mark FROM {_DAYS} WHERE date >= %s", [since.isoformat()])  # noqa: S608 - as above
+
+
+def of_projects(kind: Kind) -> dict[int, int]:
+    """The mark of each project that ever had such a row; none where there are no marks."""
+    return _marks(f"SELECT project, mark FROM {_PROJECTS} WHERE kind = %s", [kind])  # noqa: S608 - as above
+
+
+#: Of one process; more are forgotten all at once.
+MOST_KEPT = 10_000
+_kept: dict[tuple[Kind, int, Hashable], tuple[int, Any]] = {}
+
+
+def kept(kind: Kind, project: int, what: Hashable, count: Callable[[], T]) -> T:
+    """What `count` finds, which depends on nothing but the rows of this kind and on `what`. Nobody may change it."""
+    if not has_marks():
+        return count()
+    sql = f"SELECT project, mark FROM {_PROJECTS} WHERE kind = %s AND project = %s"  # noqa: S608 - as above
+    mark = _marks(sql, [kind, project]).get(project, 0)
+    key = (kind, project, what)
+    found = _kept.get(key)
+    if found is None or found[0] != mark:
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        found = _kept[key] = (mark, count())
+    value: T = found[1]
+    return value
