@@ -172,6 +172,22 @@ def test_the_first_lines_of_a_package_name_only_what_there_is() -> None:
         assert not named - there, f"{path.relative_to(ROOT)} names {sorted(named - there)}"
 
 
+def test_names_in_backticks_are_names_of_something() -> None:
+    """Of docstrings, comments and docs; words with an underscore, as prose has none."""
+    texts = {path: path.read_text(encoding="utf-8") for path in modules("") if "migrations" not in path.parts}
+    known = set(re.findall(r"\w+", re.sub(r"`[^`\n]*`", "", "\n".join(texts.values()))))
+    known |= {path.stem for path in texts} | {path.parent.name for path in texts}
+    for path in (ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md"):
+        texts[path] = path.read_text(encoding="utf-8")
+    gone = [
+        f"{path.relative_to(ROOT)} names {name}"
+        for path, text in texts.items()
+        for name in re.findall(r"`([a-z]+(?:_[a-z]+)+)`", text)
+        if name not in known
+    ]
+    assert not gone
+
+
 def _is_number(node: ast.expr | None) -> bool:
     """A number, also as a sum, a span of time or a decimal."""
     match node:

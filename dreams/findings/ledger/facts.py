@@ -32,7 +32,7 @@ _LABEL = 3  # words of a clause in front that is said of what follows
 _FRAME = 5  # words in front, in the same clause
 _DOUBTING = "think believe claim assume guess suspect doubt suppose suggest propose consider hope fear wonder"
 _DENYING = "wrong false untrue incorrect mistaken myth rumour rumor hoax stopped ceased old outdated historical draft idea"
-# A denial is held against its own words (`turning`).
+# A denial is held against the words in front of it.
 _TAKES_BACK = lexicon.UNSETTLED | lexicon.CONDITIONS | frozenset(_DENYING.split())
 _DOUBTED = frozenset(stem(word) for word in _DOUBTING.split())
 

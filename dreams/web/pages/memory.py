@@ -57,7 +57,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two versions as rows. `same_text` is True where only what a text does not show differs, or nothing."""
+    """Two versions as rows; none where only what a text does not show differs, or nothing."""
 
     old: VersionRow
     new: VersionRow

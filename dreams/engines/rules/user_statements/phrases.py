@@ -1,7 +1,7 @@
 """Words by which a sentence is no word of one's own on how things are now: a table for each meaning. Pure data.
 
 Each says of the whole sentence that it is supposed, planned, told by others, meant for somewhere else or for a while, a joke,
-or about words instead of things. The logic that asks them stands in `speech`, `clauses` and `stated_changes`."""
+or about words instead of things. The logic that asks them stands in the modules beside this one."""
 
 from __future__ import annotations
 

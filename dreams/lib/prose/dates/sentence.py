@@ -252,7 +252,7 @@ class Clause:
 
 
 def clause_of(row: str) -> Clause:
-    """The clause in which `@` stands; `row` is what `wordclasses.letters` gave."""
+    """The clause in which `@` stands; `row` is what `letters` gave."""
     at = row.index("@")
     begin = _begin(row, at)
     stop = _stop(row, at, row[begin:at])
