@@ -49,7 +49,7 @@ def line_dates(versions: Sequence[KeptVersion], zone: dt.tzinfo, path: str = "")
     for version in versions:
         front = memdir.parse(version.data).frontmatter
         says = (front.modified, front.created) if front else ()
-        own = _own_day(front, version, zone) if front and says != before else None
+        own = _own_day(front, zone) if front and says != before else None
         before = says
         day = own or _seen_day(version, zone, path)
         for line in text.decode(version.data).split("\n"):
@@ -58,14 +58,10 @@ def line_dates(versions: Sequence[KeptVersion], zone: dt.tzinfo, path: str = "")
     return [first_seen.get(line.strip()) if line.strip() else None for line in newest]
 
 
-def _own_day(front: memdir.Frontmatter, version: KeptVersion, zone: dt.tzinfo) -> LineDate | None:
-    """What the memory says of itself; where that is only when it was created, lines may have come until its last write."""
-    note = "the memory's own date"
-    if modified := front.modified_at:
-        return LineDate(_day(modified, zone), "memory", note)
-    if created := front.created_at:
-        return LineDate(_day(created, zone), "memory", note, latest=_day(version.mtime, zone))
-    return None
+def _own_day(front: memdir.Frontmatter, zone: dt.tzinfo) -> LineDate | None:
+    """What the memory says of itself."""
+    said = front.modified_at or front.created_at
+    return LineDate(_day(said, zone), "memory", "the memory's own date") if said else None
 
 
 def _seen_day(version: KeptVersion, zone: dt.tzinfo, path: str) -> LineDate:

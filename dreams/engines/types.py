@@ -187,15 +187,14 @@ class PromptBrief:
 class LineDate:
     """The day that a line of a memory counts from, and how that is known.
 
-    `latest`: where it may have been written later. `ours`: a dream or an undo put it there, and what it says counts from
-    another day, which nobody knows any more. `believable` is False for the mtime of a file that was most likely copied
-    or restored: good for a question, not for a change.
+    `ours`: a dream or an undo put it there, and what it says counts from another day, which nobody knows any more.
+    `believable` is False for the mtime of a file that was most likely copied or restored: good for a question, not for a
+    change.
     """
 
     day: dt.date
     source: EvidenceSource
     note: str
-    latest: dt.date | None = None
     ours: bool = False
     believable: bool = True
 

@@ -193,10 +193,10 @@ def is_path_here(wanted: str) -> bool:
     return wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None)
 
 
-def safe_next(request: HttpRequest, default: str = "inbox") -> str:
-    """Where a login leads: `next` if it is a path of this site, else `default`."""
+def safe_next(request: HttpRequest) -> str:
+    """Where a login leads: `next` if it is a path of this site, else the inbox."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
-    return wanted if is_path_here(wanted) else resolve_url(default)
+    return wanted if is_path_here(wanted) else resolve_url("inbox")
 
 
 def _page_that_asks(request: HttpRequest) -> str:

@@ -10,7 +10,6 @@ import pytest
 from django.db import DataError
 
 from dreams.models import Prompt, RequestUsage, Session, TranscriptFile
-from dreams.services import discovery
 from dreams.services.discovery import importing
 from tests.world.agent_folder import (
     Root,
@@ -166,25 +165,6 @@ def test_a_transcript_that_cannot_be_read_is_said_and_read_when_it_can(root: Roo
     assert list(Session.objects.values_list("session_id", flat=True)) == ["s2"]
     assert not root.discover().skipped
     assert Session.objects.count() == 2
-
-
-def test_a_reading_that_is_stopped_keeps_what_it_has_and_goes_on_there(root: Root, app: Path) -> None:
-    for n in range(5):
-        path = root.session(app, f"s{n}")
-        os.utime(path, (1_700_000_000 + n, 1_700_000_000 + n))
-    seen: list[int] = []
-    report = discovery.discover(
-        [root.path],
-        progress=lambda now: seen.append(now.files),
-        cancelled=lambda: bool(seen and seen[-1] >= 3),
-    )
-    assert report.cancelled
-    assert 3 <= Session.objects.count() < 5
-    half = root.discover()
-    assert Session.objects.count() == 5
-    assert (root.path / "projects").exists()
-    assert half.bytes_read > 0
-    assert root.discover().bytes_read == 0
 
 
 def test_a_crash_between_removing_and_reading_is_repaired_by_the_next_discovery(

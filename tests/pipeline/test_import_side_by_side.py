@@ -12,7 +12,7 @@ from django.db import models
 from dreams.lib.agents.transcripts import read_ahead
 from dreams.lib.agents.transcripts.read_ahead import Ahead
 from dreams.models import MemoryWrite, Project, Prompt, RequestUsage, Session, TranscriptFile
-from dreams.services.discovery import discover, importing
+from dreams.services.discovery import importing
 from tests.world.agent_folder import Root, answer, typed
 
 pytestmark = pytest.mark.django_db
@@ -103,14 +103,3 @@ def test_a_process_killed_in_the_middle_changes_nothing(root: Root, monkeypatch:
     monkeypatch.setattr(Ahead, "take", take_and_kill)
     assert discovered(root, monkeypatch, 1) == alone
     assert len(taken) > 50
-
-
-def test_a_cancelled_discovery_goes_on_where_it_stopped(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = discovered(root, monkeypatch, 0)
-    Project.objects.all().delete()
-    monkeypatch.setattr(importing, "children_for", lambda _: 1)
-    calls = iter(range(1_000))
-    assert discover([root.path], cancelled=lambda: next(calls) > 20).cancelled
-    assert 0 < TranscriptFile.objects.count() < len(alone["TranscriptFile"])
-    root.discover()
-    assert rows() == alone

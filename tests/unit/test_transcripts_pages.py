@@ -139,15 +139,6 @@ def test_a_quote_is_found_across_white_space_and_escapes(tmp_path: Path) -> None
     assert [m.turn.uuid for m in find_quote(path, "Ü")] == ["u2"]
 
 
-def test_a_quote_can_be_asked_of_a_role_and_of_earlier_lines(tmp_path: Path) -> None:
-    said = {"type": "assistant", "uuid": "a", "message": {"role": "assistant", "content": "the same words"}}
-    path = write(tmp_path / "s.jsonl", said, text_line(1, "the same words"), text_line(2, "the same words"))
-    user_only = frozenset({"user"})
-    assert [m.turn.uuid for m in find_quote(path, "same words", roles=user_only)] == ["u1", "u2"]
-    assert [m.turn.uuid for m in find_quote(path, "same words", before_line=3)] == ["a", "u1"]
-    assert [m.turn.uuid for m in find_quote(path, "same words", limit=1)] == ["a"]
-
-
 def marked(path: Path) -> FileMark:
     st = path.stat()
     with path.open("rb") as file:

@@ -191,7 +191,6 @@ class Story:
     """What happened while one turn was asked for, in words for the dream's page."""
 
     attempts: int = 0
-    waited_seconds: float = 0.0
     said: list[str] = field(default_factory=list)
 
 
@@ -431,7 +430,6 @@ class Asker:
 
     def _wait(self, seconds: float) -> None:
         until = time.monotonic() + seconds
-        self.story.waited_seconds += seconds
         while (left := until - time.monotonic()) > 0:
             self.watch()
             time.sleep(min(SLEEP_SECONDS, left))

@@ -354,7 +354,6 @@ def heal(
     prior_mtime_ns: int | None,
     *,
     prior_body: bytes = b"",
-    keep_dir_mtime: bool = False,
 ) -> Healed:
     """Undo the hold of a dead process, from its `LockRecord`; only while the body is still its PID. Idempotent.
 
@@ -367,7 +366,7 @@ def heal(
         return Healed(Healing.ALIVE, f"Process {pid} is alive; its lock is left alone.")
     try:
         with opened_directory(memory_dir) as dir_fd, kernel_lock(dir_fd, _HEALING_WAIT_SECONDS):
-            return _heal(dir_fd, pid, prior_mtime_ns, prior_body, keep_dir_mtime)
+            return _heal(dir_fd, pid, prior_mtime_ns, prior_body)
     except FileNotFoundError:
         return Healed(Healing.NOT_OURS, f"{memory_dir} does not exist, so no lock was left there.")
     except DirectoryBusy as busy:
@@ -376,14 +375,12 @@ def heal(
         return Healed(Healing.FAILED, f"The lock in {memory_dir} could not be put back: {describe(error)}.")
 
 
-def _heal(
-    dir_fd: int, pid: int, prior_mtime_ns: int | None, prior_body: bytes, keep_dir_mtime: bool
-) -> Healed:
+def _heal(dir_fd: int, pid: int, prior_mtime_ns: int | None, prior_body: bytes) -> Healed:
     with opened_lock(dir_fd, os.O_RDWR) as fd:
         if fd is None or contents_of(fd).pid != pid:
             return Healed(Healing.NOT_OURS, f"The lock is not that of process {pid} (any more).")
         if prior_mtime_ns is None:
-            remove(dir_fd, keep_dir_mtime=keep_dir_mtime)
+            remove(dir_fd, keep_dir_mtime=False)
         else:
             put_back(fd, prior_body, prior_mtime_ns)
     return Healed(Healing.HEALED, f"Process {pid} died holding the lock; the clock was put back.")

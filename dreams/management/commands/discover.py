@@ -38,7 +38,6 @@ class Command(base.Command):
         except discovery.DiscoveryBusy as error:
             raise base.Refused(str(error)) from error
         report = dataclasses.asdict(found)
-        del report["cancelled"]
         return report | {"totals": discovery.totals(host())} if options["json"] else report
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 from django.db import DatabaseError, DataError, IntegrityError, transaction
 
 from dreams.lib.agents.claude_code.listing import printable, why
-from dreams.lib.agents.transcripts import Batch, Cancelled, Prompt, Reader, Scan, UsageRow, scan, seen
+from dreams.lib.agents.transcripts import Batch, Prompt, Reader, Scan, UsageRow, scan, seen
 from dreams.lib.agents.transcripts.read_ahead import Ahead, children_for
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.agents.transcripts.whole_file import Part, Whole
@@ -34,7 +34,7 @@ from dreams.services.discovery.reading import (
     usage_row,
 )
 from dreams.services.discovery.resume import Kept, kept, resume, start_over, stat_mark, state_of
-from dreams.services.discovery.rows import IsCancelled, OnProgress, Progress, Tally, drop_replays
+from dreams.services.discovery.rows import OnProgress, Progress, Tally, drop_replays
 
 # Rows waiting to be written together.
 
@@ -243,12 +243,10 @@ class Importer:
         plan: Plan,
         host: str,
         tally: Tally,
-        *,
-        progress: OnProgress | None = None,
-        cancelled: IsCancelled | None = None,
+        progress: OnProgress | None,
     ) -> None:
         self._plan, self._host, self._tally = plan, host, tally
-        self._progress, self._cancelled = progress, cancelled
+        self._progress = progress
         self._queue = deque(plan.jobs)
         self._reader = Reader()
         self._chunk = Chunk(host, {path: row.session for path, row in plan.known.items()})
@@ -258,15 +256,12 @@ class Importer:
         self._bytes, self._bytes_total = 0, sum(_expected(job) for job in plan.jobs)
 
     def run(self) -> None:
-        """Read everything; after a cancelled run what was read is kept. One bad file never stops the others."""
-        try:
-            with self._ahead:
-                for job, state in self._jobs():
-                    self._try(job, state)
-                    self._files += 1
-                    self._tell()
-        except Cancelled:
-            self._tally.cancelled = True
+        """Read everything. One bad file never stops the others."""
+        with self._ahead:
+            for job, state in self._jobs():
+                self._try(job, state)
+                self._files += 1
+                self._tell()
         self._write()
         drop_replays(self._chunk.messages)
 
@@ -348,16 +343,13 @@ class Importer:
             self._plan.again({pk: path for pk, path in files.items() if path != job.found.path})
         )
 
-    def _heard(self, read: int) -> bool:
+    def _heard(self, read: int) -> None:
         self._bytes += read
         self._tell()
-        return not (self._cancelled and self._cancelled())
 
     def _tell(self) -> None:
         if self._progress:
             self._progress(Progress(self._files, self._files_total, self._bytes, self._bytes_total))
-        if self._cancelled and self._cancelled():
-            raise Cancelled
 
 
 def _expected(job: Job) -> int:

@@ -31,9 +31,9 @@ EVERY = dt.timedelta(minutes=10)
 log = logging.getLogger(__name__)
 
 
-def keep(host: str, now: dt.datetime, seconds: float = SECONDS) -> None:
+def keep(host: str, now: dt.datetime) -> None:
     """Read the files of projects whose last look is ten minutes old, for about so long. One odd project stops no other."""
-    until = time.monotonic() + seconds
+    until = time.monotonic() + SECONDS
     _forget_gone(host)
     for pk in _due(host, now):
         try:

@@ -51,7 +51,6 @@ class Progress:
 
 
 OnProgress = Callable[[Progress], None]
-IsCancelled = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,6 @@ class Report:
     skipped: tuple[Skip, ...]
     bytes_read: int
     ms: int
-    cancelled: bool = False
     ms_by: dict[str, int] = field(default_factory=dict)
 
 
@@ -80,7 +78,6 @@ class Tally:
     sessions: int = 0
     memories: int = 0
     bytes_read: int = 0
-    cancelled: bool = False
     skips: dict[tuple[str, str], None] = field(default_factory=dict)
     _places: set[str] = field(default_factory=set)
 
@@ -110,7 +107,6 @@ class Tally:
             skipped,
             self.bytes_read,
             sum(ms_by.values()),
-            self.cancelled,
             ms_by,
         )
 

@@ -31,7 +31,7 @@ from dreams.services.discovery import (
 from dreams.services.discovery.importing import Importer
 from dreams.services.discovery.listing import Plan
 from dreams.services.discovery.places import KnownProject
-from dreams.services.discovery.rows import IsCancelled, OnProgress, Report, Tally
+from dreams.services.discovery.rows import OnProgress, Report, Tally
 from dreams.services.hosts import host as current_host
 from memoryweb import datadir
 
@@ -56,12 +56,10 @@ def discover(
     roots: Iterable[Path | str] | None = None,
     *,
     progress: OnProgress | None = None,
-    cancelled: IsCancelled | None = None,
 ) -> Report:
     """Bring the rows up to what these config folders hold (None: the configured ones).
 
-    Idempotent; a second one at the same time waits for the first. What `cancelled` stops is kept and gone on with
-    next time. Raises DiscoveryBusy and database errors: what cannot be read on disk is in `Report.skipped`.
+    Idempotent; a second one at the same time waits for the first. Raises DiscoveryBusy and database errors: what cannot be read on disk is in `Report.skipped`.
     """
     tally, host = Tally(), current_host()
     with stopwatch.running(*PARTS) as watch, _one_at_a_time():
@@ -72,7 +70,7 @@ def discover(
         away = places.mark_gone(kept, host, {source.root.real_path for source in sources}, tally)
         plan = listing.compare(kept, known, away, tally)
         with stopwatch.part("transcripts"):
-            _import(plan, host, tally, progress, cancelled)
+            _import(plan, host, tally, progress)
             agents.keep(host)
             prompt_history.keep([source.root.real_path for source in sources], host, tally)
             notes.keep(plan.notes, tally)
@@ -103,20 +101,18 @@ def refresh(project: Project) -> None:
     tally = Tally()
     place = _place_of(project)
     plan = listing.compare([place], listing.known_marks(project=project.pk), set(), tally)
-    _import(plan, project.host, tally, None, None)
+    _import(plan, project.host, tally, None)
     if project.kind == Project.Kind.AGENT:
         agents.keep(project.host, project)
     notes.keep(plan.notes, tally)
     memory.refresh_all([place], project.host, tally)
 
 
-def _import(
-    plan: Plan, host: str, tally: Tally, progress: OnProgress | None, cancelled: IsCancelled | None
-) -> None:
+def _import(plan: Plan, host: str, tally: Tally, progress: OnProgress | None) -> None:
     listing.mark(plan)
     if not plan.jobs:
         return
-    Importer(plan, host, tally, progress=progress, cancelled=cancelled).run()
+    Importer(plan, host, tally, progress).run()
     _note_sessions({job.project for job in plan.jobs}, {job.folder for job in plan.jobs})
 
 

@@ -38,10 +38,9 @@ _WATCHED = ("projects", "agent-memory")
 Tell = Callable[[list[str]], object]
 
 
-def plan(roots: Iterable[Path] | None = None) -> list[Watchable]:
+def plan() -> list[Watchable]:
     """The folders to watch, and those that are too large or too far away for it."""
-    chosen = configured_roots() if roots is None else roots
-    return watchable.judge(root / name for root in chosen for name in _WATCHED)
+    return watchable.judge(root / name for root in configured_roots() for name in _WATCHED)
 
 
 class Watcher:

@@ -200,14 +200,14 @@ def after_firing(job: ScheduledJob, now: dt.datetime, clock: Clock) -> dict[str,
     }
 
 
-def upcoming(job: ScheduledJob, now: dt.datetime, clock: Clock, count: int = SHOWN) -> list[dt.datetime]:
+def upcoming(job: ScheduledJob, now: dt.datetime, clock: Clock) -> list[dt.datetime]:
     """When it starts next, quiet hours included; none for one that follows another or has ended."""
-    return list(islice(_starts(job, now, clock), count))
+    return list(islice(_starts(job, now, clock), SHOWN))
 
 
-def due_times(job: ScheduledJob, now: dt.datetime, clock: Clock, count: int = SHOWN) -> list[dt.datetime]:
+def due_times(job: ScheduledJob, now: dt.datetime, clock: Clock) -> list[dt.datetime]:
     """The next times of the schedule itself, before anything moves them."""
-    coming = islice(cron.times(job.cron, now, clock.zone), 1 if job.once else count)
+    coming = islice(cron.times(job.cron, now, clock.zone), 1 if job.once else SHOWN)
     return [at for at in coming if job.until is None or clock.day(at) <= job.until]
 
 

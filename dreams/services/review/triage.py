@@ -110,9 +110,7 @@ def digest(parts: Collection[Sequence[Hunk]], against: Collection[int]) -> str:
     return decisions.digest(hunk for hunks in parts for hunk in hunks) + bad.replace(" ", "-")
 
 
-def give(
-    wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, reviewer: Actor, *, reason: str = ""
-) -> Given:
+def give(wanted: Sequence[int], seen: str, verdict: Hunk.Verdict, reviewer: Actor) -> Given:
     """Decide on these operations, all as they were shown, or on none of them. Raises Changed.
 
     One proposal that does not take it, as it was submitted at this moment, stops no other.
@@ -131,7 +129,7 @@ def give(
     refused, taken = [], list[Hunk]()
     for proposal, own in by_proposal.items():
         try:
-            review.decide(proposal, own, verdict, reviewer, reason=reason, batch=batch)
+            review.decide(proposal, own, verdict, reviewer, batch=batch)
             taken += own
         except ReviewRefused as error:
             refused.append(f"{proposal.project}: {error}")

@@ -49,8 +49,8 @@ __all__ = [
 # it.
 
 
-def propose(project: Project, reviewer: Actor, paths: Collection[str] = ()) -> Proposal | None:
-    """An open proposal for `paths`, or for every memory with a secret: the one that waits undecided, if it is the same.
+def propose(project: Project, reviewer: Actor) -> Proposal | None:
+    """An open proposal for every memory with a secret: the one that waits undecided, if it is the same.
 
     None where there is no secret. Raises manual.Stale.
     """
@@ -61,7 +61,7 @@ def propose(project: Project, reviewer: Actor, paths: Collection[str] = ()) -> P
     for path, data in sorted(syncing.contents(project).items()):
         content = text.decode(data)
         found = values(content)
-        if not found or (paths and path not in paths):
+        if not found:
             continue
         taken |= found.keys()
         before[path], after[path] = data, text.encode(without(content, found))

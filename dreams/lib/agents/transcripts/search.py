@@ -65,27 +65,20 @@ def find_quote(
     source: Source,
     quote: str,
     *,
-    start: int = 0,
-    start_line: int = 1,
-    before_line: int | None = None,
-    roles: frozenset[str] | None = None,
     limit: int = 10,
     progress: Progress | None = None,
 ) -> list[Match]:
     """Turns that hold `quote`, in file order; runs of white space count as one space, letters must be the same.
 
-    `start` is the offset of a line and `start_line` its 1-based number; `before_line` is exclusive. Only lines that hold the quote's longest plain word are parsed. Raises OSError.
+    Only lines that hold the quote's longest plain word are parsed. Raises OSError.
     """
     wanted = squeeze(quote)
     if not wanted:
         return []
     found: list[Match] = []
-    for raw, offset, line in _candidates(source, _needle(wanted), (start, start_line), before_line, progress):
+    for raw, offset, line in _candidates(source, _needle(wanted), progress):
         for turn in turns_of_line(raw, offset, line):
-            if roles is None or turn.role in roles:
-                found.extend(
-                    Match(turn, i) for i, part in enumerate(turn.parts) if wanted in squeeze(part.text)
-                )
+            found.extend(Match(turn, i) for i, part in enumerate(turn.parts) if wanted in squeeze(part.text))
         if len(found) >= limit:
             break
     return found[:limit]
@@ -101,15 +94,10 @@ def _needle(quote: str) -> bytes:
     return max(_WORD.findall(quote), key=len, default="").encode("ascii")
 
 
-def _candidates(
-    source: Source, needle: bytes, start: tuple[int, int], before_line: int | None, progress: Progress | None
-) -> Iterator[tuple[bytes, int, int]]:
-    offset, line = start
+def _candidates(source: Source, needle: bytes, progress: Progress | None) -> Iterator[tuple[bytes, int, int]]:
+    offset, line = 0, 1
     with opened(source) as fd, open(fd, "rb", buffering=_CHUNK, closefd=False) as file:
-        file.seek(offset)
         while raw := file.readline(MAX_LINE_BYTES):
-            if before_line is not None and line >= before_line:
-                return
             if needle in raw:
                 yield raw, offset, line
             offset += len(raw)
