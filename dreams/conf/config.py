@@ -94,26 +94,6 @@ class Config:
         maximum=10,
         advanced=True,
     )
-    live_minutes: float = setting(
-        10.0,
-        "When",
-        "Minutes until a session is over",
-        "If its process is unknown, a session counts as running for this long after its last line.",
-        minimum=0,
-        maximum=1440,
-        unit="min",
-        advanced=True,
-    )
-    lock_stale_minutes: float = setting(
-        60.0,
-        "When",
-        "Minutes until a lock is stale",
-        "A lock older than this may be taken over, even if the process that holds it is still running.",
-        minimum=1,
-        maximum=1440,
-        unit="min",
-        advanced=True,
-    )
     max_dreams_at_once: int = setting(
         1,
         "When",
@@ -259,28 +239,6 @@ class Config:
         "Engine for catching",
         "Rules need no key and no network. A model also reads what was decided in passing, and costs money.",
         choices={"rules": "Rules (offline)", "anthropic": "Model (Anthropic API or compatible)"},
-    )
-
-    # Notes for a hand-over
-    handover_tokens: int = setting(
-        10_000,
-        "Hand-over",
-        "Tokens before a model writes notes",
-        "A model is asked for hand-over notes of sessions that are at least this long. Rules write them for any.",
-        minimum=0,
-        maximum=10_000_000,
-        unit="tokens",
-        advanced=True,
-    )
-    handover_more_tokens: int = setting(
-        5_000,
-        "Hand-over",
-        "New tokens before a model writes again",
-        "And the agent called three tools since, or ended in words.",
-        minimum=0,
-        maximum=10_000_000,
-        unit="tokens",
-        advanced=True,
     )
 
     # What an agent is given for a question

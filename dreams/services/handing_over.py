@@ -27,7 +27,8 @@ from dreams.services.scheduling.gate_inputs import Everywhere, paid, why_closed
 
 log = logging.getLogger(__name__)
 
-#: Of the agent's own notes: written again after so many calls of tools, or where it ended in words.
+#: Of the agent's own notes: from so many tokens on, again after so many new ones, and so many calls of tools or an end in words.
+TOKENS_TO_ASK, TOKENS_TO_ASK_AGAIN = 10_000, 5_000
 CALLS_TO_ASK_AGAIN = 3
 LOOK_SECONDS, BEAT_SECONDS = 1.0, 10.0
 #: Ten missed beats: the worker is gone.
@@ -96,20 +97,19 @@ def closed(session: Session, now: dt.datetime) -> str:
 
 def too_little(session: Session, found: rules.Seen) -> str:
     """Why a model is not asked for so short a session, or with so little new in it; empty when it is."""
-    config = conf.current(session.project)
     last = session.notes_requests.filter(status=NotesRequest.Status.DONE).first()
     if last is None:
-        if found.tokens >= config.handover_tokens:
+        if found.tokens >= TOKENS_TO_ASK:
             return ""
         return (
-            f"The session has about {found.tokens:,} tokens; a model is asked from {config.handover_tokens:,} on. Notes by "
+            f"The session has about {found.tokens:,} tokens; a model is asked from {TOKENS_TO_ASK:,} on. Notes by "
             "rules need no model."
         )
     new, calls = found.tokens - last.session_tokens, found.calls - last.session_calls
-    if new < config.handover_more_tokens:
+    if new < TOKENS_TO_ASK_AGAIN:
         return (
             f"About {max(0, new):,} tokens are new since a model wrote notes; it is asked again after "
-            f"{config.handover_more_tokens:,}."
+            f"{TOKENS_TO_ASK_AGAIN:,}."
         )
     if calls < CALLS_TO_ASK_AGAIN and not found.ends_in_words:
         return f"Since a model wrote notes the agent called {plural(calls, 'tool')} and is not done. Ask again later."

@@ -6,14 +6,12 @@ tick knows what to put back.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from django.utils import timezone
 
-from dreams import conf
 from dreams.lib import locks, process
 from dreams.models import LockHold, Project
 from dreams.services import auditlog
@@ -50,7 +48,6 @@ def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Ite
         process.current(),
         timezone.now(),
         known=_known_holder(project),
-        stale_after=dt.timedelta(minutes=conf.current(project).lock_stale_minutes),
         keep_dir_mtime=keep_dir_mtime,
         before_write=lambda record: _save(project, record, purpose),
     )

@@ -196,10 +196,13 @@ def test_a_lock_is_waited_for(tmp_path: Path) -> None:
 
 def test_a_lock_is_waited_for_an_hour_and_no_longer(tmp_path: Path) -> None:
     project = ready(tmp_path)
-    Override.objects.create(key="lock_stale_minutes", value=1440.0)
-    held_lock(project)
+    lock = held_lock(project)
     run = runs.start_now(job("dream", project=project), actor="")
     scheduler.tick()
+    # Its holder keeps it fresh, and there are sessions since.
+    later = timezone.now() + dt.timedelta(minutes=40)
+    os.utime(lock, (later.timestamp(), later.timestamp()))
+    project.sessions.update(touched_at=later + dt.timedelta(minutes=5))
     scheduler.tick(timezone.now() + HOUR + dt.timedelta(minutes=1))
     run.refresh_from_db()
     assert run.status == "nothing" and "lock is held" in run.text

@@ -37,6 +37,7 @@ from dreams.models import (
 )
 from dreams.services import blobs, database, discovery
 from dreams.services.memories import syncing
+from dreams.services.scheduling import gates
 
 # What a dream would read: the sessions that are new to it, and a fingerprint of all its inputs.
 
@@ -145,12 +146,11 @@ def review_sessions(dream: DreamRun) -> list[SessionBrief]:
     Those whose transcript nobody has come with the prompts that the history has of them, but for hidden ones.
     """
     now = timezone.now()
-    grace = dt.timedelta(minutes=conf.current(dream.project).live_minutes)
     live = discovery.live_session_ids(dream.project)
     chosen = [
         session
         for session in new_sessions(dream.project)[:MAX_SESSIONS]
-        if dream.forced or (session.session_id not in live and abs(now - session.touched_at) >= grace)
+        if dream.forced or not gates.is_live(session.session_id in live or None, session.touched_at, now)
     ]
     chosen += _new_prompts_only(dream.project)[: MAX_SESSIONS - len(chosen)]
     DreamSession.objects.bulk_create(

@@ -138,7 +138,7 @@ def facts_of(
         inputs=partial(_inputs, project, everywhere.many),
         engine=partial(_engine, config),
         spending=partial(_spending, project, config, now),
-        lock=partial(_lock, project, config, now, everywhere.many),
+        lock=partial(_lock, project, now, everywhere.many),
     )
 
 
@@ -272,10 +272,9 @@ def paid(
     )
 
 
-def _lock(project: Project, config: conf.Config, now: dt.datetime, many: Many | None) -> locks.LockFact:
+def _lock(project: Project, now: dt.datetime, many: Many | None) -> locks.LockFact:
     if project.host != hosts.host():
         return locks.LockFact()  # the folder of that path on this disk is another one
     row = many.holds.get(project.pk) if many else LockHold.objects.filter(project=project).first()
     known = process.ProcessIdentity(row.pid, row.process_started) if row else None
-    stale = dt.timedelta(minutes=config.lock_stale_minutes)
-    return locks.status(project.memory_dir, now, known=known, stale_after=stale)
+    return locks.status(project.memory_dir, now, known=known)

@@ -209,7 +209,6 @@ GROUPS = {
     "When": "When a project is ready to dream.",
     "Catching": "What you plainly say in a session becomes a card the same day.",
     "Engine": "What does the dreaming, and its limits.",
-    "Hand-over": "When a model may write hand-over notes of a session.",
     "Recall": "Which memories your agent is given for a question.",
     "Budget": "What memoryweb may spend. Only a model costs anything.",
     "Review": "What policies may apply without you, and how many questions a dream asks.",
