@@ -41,6 +41,8 @@ def test_copies_under_numbered_names_become_the_one_without_a_number(tmp_path: P
         ),
         memory(OWNER, "reference", "Reviews"),
         memory(OWNER, name="Reviews", description="Who reviews the import gateway"),
+        memory(f"# Reviews 2\n\n{OWNER}", name="Reviews 2"),
+        memory(OWNER, name="import.gateway", description="import_gateway"),
     ],
 )
 def test_white_space_and_labels_keep_no_files_apart(tmp_path: Path, other: str) -> None:

@@ -36,6 +36,7 @@ LEAST_TOLD = 3.0  # weight of a body that names no thing by a name, but says of 
 _SUFFIX = re.compile(
     r"(?:[-_ ]?\(?v?\d{1,3}\)?|[-_ ](?:copy|copie|kopie)(?:[-_ ]?\(?\d{1,3}\)?)?)$", re.IGNORECASE
 )
+_JOINTS = re.compile(r"[\s._-]+")
 _ITEM = re.compile(r"[-*+]\s+(?:\[[ xX]\]\s+)?")
 
 
@@ -156,7 +157,8 @@ def _own_fields(document: memdir.Document) -> set[tuple[str, str]]:
 def _said_by_labels(tree: Tree, path: str) -> str:
     front = tree.document(path).frontmatter
     described = front.description or "" if front else ""
-    return f"{_names(path, front)}. {_title(tree.document(path).body)}. {described}".replace("_", " ")
+    title = _SUFFIX.sub("", _title(tree.document(path).body))
+    return f"{_names(path, front)}. {title}. {described}".replace("_", " ")
 
 
 def _names(path: str, front: memdir.Frontmatter | None) -> str:
@@ -188,11 +190,18 @@ def tells_more(tree: Tree, keep: str, drop: str) -> str:
     """A value or a denial that only the name, title and description of the file to go have; empty for none."""
     kept = read(tree.texts[keep].replace("_", " ")[:MOST_READ])
     said = read(_said_by_labels(tree, drop))
-    held = tree.texts[keep].casefold()
-    new = [value.key for value in said.values if value.key not in kept.anchors and value.key not in held]
+    held = _joined(f"{keep} {tree.texts[keep]}")
+    new = [
+        value.key for value in said.values if value.key not in kept.anchors and _joined(value.key) not in held
+    ]
     if new:
         return new[0]
     return "a denial" if said.denials and not kept.denials else ""
+
+
+def _joined(text: str) -> str:
+    """A name as it is in any spelling: `copper.relay`, copper_relay, "copper relay"."""
+    return _JOINTS.sub("", text.casefold())
 
 
 def _is_linked_from_fixed(tree: Tree, path: str) -> bool:
