@@ -316,3 +316,12 @@ def test_a_log_keeps_no_fact() -> None:
     before = {**FILES, **log}
     after = changed("deploy.md", "The shop runs on PostgreSQL 15. ", "", before)
     assert "unexplained-loss" in codes(report(after, before))
+
+
+def test_a_denial_in_the_name_of_a_linked_memory_denies_nothing() -> None:
+    before = {
+        "a.md": b"Related: [[solo-mode]], [[never-git-stash]].\n",
+        "feedback_never_git_stash.md": b"x\n",
+    }
+    after = {**before, "a.md": b"Related: [[solo-mode]], [[feedback-never-git-stash]].\n"}
+    assert "unexplained-loss" not in codes(report(after, before))

@@ -63,6 +63,7 @@ _THEN = lexicon.STEPS - {"first"}
 NOT, NOT_ONLY = "not", "not only"
 _NOT_ONLY = re.compile(r"\bnot (?:just|only|merely|simply)\b", re.IGNORECASE)  # says more, and denies nothing
 DENIED_NOW = "a statement that is denied now"
+_WIKILINK = re.compile(r"\[\[[^\]\n]*\]\]")
 _NEAR = 3  # words on each side of a name or number that say what it belongs to
 _LISTING = frozenset({"or", "nor"})
 _LISTED = 3  # clauses
@@ -72,6 +73,7 @@ _MOST = 12  # names or numbers of one kind that are looked at in pairs
 
 def turned(old: str, new: str) -> list[str]:
     """What `new` denies of `old`, or no longer denies, in words for a person."""
+    old, new = (_WIKILINK.sub("it", text) for text in (old, new))  # [[never-git-stash]] is a name
     one, other = made(old), made(new)
     found = []
     if _unanswered(one, other, once=True):
