@@ -174,3 +174,30 @@ def test_what_is_of_the_thing_named_is_about_it_and_what_only_names_it_is_asked_
     made = dream(tmp_path, files, [session(1, "Please forget everything about coral-proxy.")])
     assert "8080" not in made.text("a.md")
     assert "The nightly import depends on coral-proxy." in made.text("a.md")
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Scratch the memory that says deploys need two approvals.", True),
+        ("scratch the memory that says 5433 for `ledger-worker`", True),
+        ("that `ledger-worker` note (5433) is garbage, wipe it", True),
+        ("Please lose the note about two approvals for deploys", True),
+        ("the memory that deploys need two approvals can go", True),
+        ("add a note that deploys need three approvals", False),
+        ("where is the memory that says deploys need two approvals?", False),
+        ("the memory of the runner is too small for two deploys at once", False),
+    ],
+)
+def test_what_speaks_of_memory_and_cites_a_statement_is_asked_about_in_any_words(
+    tmp_path: Path, said: str, asked: bool
+) -> None:
+    files = {
+        "notes.md": memory(
+            "- Deploys need two approvals.\n- `ledger-worker` is on port 5433.\n- The docs are built with Sphinx.\n"
+        ),
+        "MEMORY.md": "- [Notes](notes.md) — notes\n",
+    }
+    made = dream(tmp_path, files, [session(1, said)])
+    assert made.edits == []
+    assert [each.kind for each in made.outcome.questions] == ["forget"] * asked

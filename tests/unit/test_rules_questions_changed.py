@@ -44,6 +44,27 @@ def test_the_older_statement_comes_first_and_replacing_it_leaves_the_newer_value
     assert made.edits == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The staging database is db-stage-1.", "the staging database is db-stage-2, not db-stage-1"),
+        ("The relay listens on port 8080.", "The relay moved from port 8080 to 9090."),
+    ],
+)
+def test_what_says_that_another_value_is_past_is_the_newer_one_in_the_same_file_too(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    files = {"MEMORY.md": "- [A](a.md) - hosts\n", "a.md": memory(f"- {other}\n- {one}\n")}
+    (question,) = asked(dream(tmp_path, files), "changed")
+    assert [place.text for place in question.places] == [one, other]
+
+
+def test_a_number_that_is_past_of_one_thing_is_none_of_another(tmp_path: Path) -> None:
+    body = "- Use bun 1.2, not node 20, for scripts.\n- The server needs node 20.\n"
+    files = {"MEMORY.md": "- [A](a.md) - hosts\n", "a.md": memory(body)}
+    assert asked(dream(tmp_path, files), "changed") == []
+
+
 def test_without_a_known_order_the_person_says_which_holds(tmp_path: Path) -> None:
     (question,) = asked(two(tmp_path, dated=False), "conflict")
     assert [option.id for option in question.options] == ["first", "second", "keep"]

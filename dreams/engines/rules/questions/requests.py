@@ -3,7 +3,7 @@ one task only. PURE."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from dreams.engines.rules.notes.tree import Recorder
@@ -13,7 +13,7 @@ from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.rules.steps import forgetting, learning
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.rules.user_statements.requests import Wish, may_ask_to_forget
+from dreams.engines.rules.user_statements.requests import Wish, may_ask_to_forget, names_memory
 from dreams.engines.rules.user_statements.speech import typed_lines
 from dreams.engines.types import Citation, Option, Place, Question
 from dreams.lib.files.text import plural, quoted
@@ -25,6 +25,8 @@ from dreams.lib.prose.values import read
 
 MOST_CANDIDATES = 3  # of more, nobody could say which was meant
 LEAST_WORD = 0.5  # the weight of a word that may name a thing
+# Of the words of a statement, those that a sentence about memory cites; and its own words beside them ("scratch", "is wrong").
+LEAST_CITED, MOST_ELSE = 0.7, 2
 TO_FORGET = 0.9  # how useful an answer is, chosen: the person asked for it
 MOST_PROMPT = 600  # characters
 _ABOUT_NOTES = frozenset(
@@ -53,21 +55,38 @@ _ABOUT_NOTES = frozenset(
 def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
     """One question for each statement that a request may mean."""
     typed = [each for each in asking.heard if not each.is_logged]
-    for heard, wish in (*forgetting.requests(typed), *_maybe_requests(typed)):
-        candidates = [each for each in _candidates(index, wish) if not asking.is_touched(place_of(each))]
-        if 0 < len(candidates) <= MOST_CANDIDATES:
-            for each in candidates:
-                yield from _to_forget(asking, heard, wish, each)
+    for heard, wish in (*forgetting.requests(typed), *_maybe_requests(typed, may_ask_to_forget)):
+        yield from _questions(asking, heard, wish, _candidates(index, wish))
+    for heard, wish in _maybe_requests(typed, names_memory):
+        cited = [each for each in _candidates(index, wish) if _is_cited(each, wish.quote)]
+        yield from _questions(asking, heard, wish, cited)
 
 
-def _maybe_requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
-    """Sentences that speak of forgetting or removing what has a value, and were not understood as requests."""
+def _questions(asking: Asking, heard: Heard, wish: Wish, found: Sequence[Statement]) -> Iterator[Question]:
+    candidates = [each for each in found if not asking.is_touched(place_of(each))]
+    if len(candidates) <= MOST_CANDIDATES:
+        for each in candidates:
+            yield from _to_forget(asking, heard, wish, each)
+
+
+def _maybe_requests(heard: Sequence[Heard], may_ask: Callable[[str], bool]) -> Iterator[tuple[Heard, Wish]]:
+    """Sentences that may ask to forget or remove what has a value, and were not understood as requests."""
     for each in heard:
         known = " ".join(wish.quote for wish in each.wishes if wish.verdict != "hint")
         for line in typed_lines(each.prompt.text) if len(each.prompt.text) <= MOST_PROMPT else ():
             for sentence in sentences(line):
-                if may_ask_to_forget(sentence) and sentence not in known:
+                if may_ask(sentence) and sentence not in known:
                     yield each, Wish(sentence, sentence, fact=False, verdict="forget")
+
+
+def _is_cited(statement: Statement, sentence: str) -> bool:
+    """Whether a sentence has nearly all that a statement says, or two of its values, and hardly anything else."""
+    mine = {word for word, weight in statement.reading.terms.items() if weight >= LEAST_WORD}
+    said = read(sentence)
+    theirs = {word for word, weight in said.terms.items() if weight >= LEAST_WORD} - _ABOUT_NOTES
+    values = said.anchors - statement.reading.anchors
+    is_meant = len(said.anchors) > 1 or len(mine & theirs) >= LEAST_CITED * len(mine)
+    return is_meant and len(theirs - mine) <= MOST_ELSE and not values
 
 
 def _candidates(index: StatementIndex, wish: Wish) -> list[Statement]:

@@ -25,6 +25,7 @@ from dreams.lib.prose.exchanges import (
     has_another_title,
     is_about,
     is_in_a_title,
+    is_told_past,
     own_words,
     things,
 )
@@ -109,7 +110,8 @@ _DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class TwoValues:
-    """Two statements of one thing with their values as they are written; `thing` where both name it."""
+    """Two statements of one thing with their values as they are written; `thing` where both name it. `corrects`: the other one
+    says of the first one's value that it is so no longer."""
 
     one: Statement
     other: Statement
@@ -117,6 +119,7 @@ class TwoValues:
     second: str
     score: float
     thing: str = ""
+    corrects: bool = False
 
     def turned(self) -> TwoValues:
         return replace(self, one=self.other, other=self.one, value=self.second, second=self.value)
@@ -130,7 +133,7 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
     """Changed where one is newer, else a conflict."""
     asked: set[frozenset[Statement]] = set()
     nouns = {path for path, text in asking.tree_before.texts.items() if capitalises_nouns(text)}
-    for pair in (*_of_things(index), *_compared(index)):
+    for pair in (*_corrected(index), *_of_things(index), *_compared(index)):
         statements = frozenset((pair.one, pair.other))
         if (
             statements in asked
@@ -146,7 +149,10 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
         ):
             continue
         first, second = _day_of(asking, pair.one), _day_of(asking, pair.other)
-        if first and second and first != second:
+        if pair.corrects:
+            asked.add(statements)
+            yield from _changed(asking, index, pair, second)
+        elif first and second and first != second:
             asked.add(statements)
             yield from _changed(asking, index, pair if first < second else pair.turned(), max(first, second))
         elif not pair.thing and any(map(str.isdigit, pair.value)):
@@ -162,6 +168,22 @@ def _is_of_nouns(pair: TwoValues, paths: Collection[str]) -> bool:
     """Whether a value is a word of a file whose nouns have capitals: no name, and no value."""
     told = ((pair.one, pair.value), (pair.other, pair.second))
     return any(each.path in paths and is_noun(value) for each, value in told)
+
+
+def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
+    """ "The store is db-2, not db-1" beside "The store is db-1": in whichever file, and whatever their days."""
+    for new in filter(_is_short, index.statements):
+        for value in new.reading.values:
+            written = new.text[value.start : value.end]
+            if not any(map(str.isdigit, value.key)) or not is_told_past(written, new.text):
+                continue
+            for old in filter(_is_short, index.leans_on(value.key, new)):
+                made = exchange(old.text, new.text, "")
+                shared = _beside(old, value.key) & _beside(new, value.key)
+                named = made and made.named and made.old.key == value.key
+                enough = len(shared) > value.key.replace(".", "").isdigit()  # 8080 may be of two things
+                if made and named and enough and not is_told_past(written, old.text):
+                    yield TwoValues(old, new, made.old.text, made.new.text, 1.0, corrects=True)
 
 
 def _compared(index: StatementIndex) -> Iterator[TwoValues]:
@@ -219,7 +241,7 @@ def _day_of(asking: Asking, statement: Statement) -> dt.date | None:
 
 
 def _changed(
-    asking: Asking, index: StatementIndex, pair: TwoValues, day: dt.date
+    asking: Asking, index: StatementIndex, pair: TwoValues, day: dt.date | None
 ) -> Iterator[tuple[Question, Changed | None]]:
     old, new = pair.one, pair.other
     option = _option(asking, index, "replace", "Replace the older one", pair)

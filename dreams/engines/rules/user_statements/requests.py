@@ -58,6 +58,18 @@ def may_ask_to_forget(sentence: str) -> bool:
     return _is_own_request(bare, _A_NOTE_AWAY.search(bare))
 
 
+_NAMES_MEMORY = re.compile(r"\b(?:memor(?:y|ies)|notes?|remember(?:ed)?|forgotten)\b", re.IGNORECASE)
+_KEEPS = re.compile(
+    r"\b(?:keep|save|store|add|write|put|record|remember|update|make|create|note that)\b", re.IGNORECASE
+)
+
+
+def names_memory(sentence: str) -> bool:
+    """Whether it speaks of memory, and does not ask to put something there: what it cites may be what is to go, in whatever words."""
+    bare = _QUOTED.sub('""', sentence)
+    return not _KEEPS.search(bare) and _is_own_request(bare, _NAMES_MEMORY.search(_RAM.sub(" ", bare)))
+
+
 def _is_own_request(sentence: str, found: re.Match[str] | None) -> bool:
     if found is None or (asks(sentence) and not _YOU.match(sentence)):
         return False
