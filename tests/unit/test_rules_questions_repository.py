@@ -150,18 +150,20 @@ def test_a_name_for_any_file_and_a_line_about_another_place_are_left(tmp_path: P
     assert questions_of(tmp_path, files, {"src/web/cart.ts": ""}) == []
 
 
-def test_files_that_one_memory_names_are_one_question_also_by_their_name_alone(tmp_path: Path) -> None:
+def test_files_that_one_memory_names_are_one_question_and_a_name_without_a_folder_is_none(
+    tmp_path: Path,
+) -> None:
     repo = {f"src/part_{n}.py": "" for n in range(5)}
-    body = "- Styles are in `cart_styles.py`, rules in `cart_rules.py`.\n- The cart is `part_1.py`.\n- Data is in `cart_rules.json`.\n"
+    body = "- Styles are in `src/cart_styles.py`, rules in `src/cart_rules.py`.\n- The cart is `part_1.py`.\n- Data is in `cart_rules.json`, orders in `all_orders.py`.\n"
     files = {"cart.md": memory(body), "MEMORY.md": "- [Cart](cart.md) — the cart\n"}
     (question,) = questions_of(tmp_path, files, repo)
     assert (
         question.why
-        == "The repository has none of 2 files that cart.md names: cart_styles.py, cart_rules.py."
+        == "The repository has none of 2 files that cart.md names: src/cart_styles.py, src/cart_rules.py."
     )
     note, keep = question.options
     gone = "(no longer in the repository)"
-    assert f"- Styles are in `cart_styles.py` {gone}, rules in `cart_rules.py` {gone}.\n" in (
+    assert f"- Styles are in `src/cart_styles.py` {gone}, rules in `src/cart_rules.py` {gone}.\n" in (
         note.edits[0].after or ""
     )
     assert keep.id == "keep"
