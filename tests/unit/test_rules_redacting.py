@@ -124,11 +124,20 @@ def test_a_key_that_every_copy_of_an_app_has_stays_and_the_checkup_names_it(
     "line",
     [
         f"- service_role key: `{token_for('service_role')}`",
-        "- client_secret: `awq7x2m9k4d8s1f6`",
         f"- The public repository's key is {TOKEN}",
-        "- anon key and service key: SERVICE_KEY=9vB4nM1cD8sF3gH6jW0tR5",
     ],
 )
 def test_what_only_a_server_may_have_is_taken_out(tmp_path: Path, line: str) -> None:
     made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(f"{line}\n")})
     assert "[redacted: " in made.text("deploy.md")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["- client_secret: `awq7x2m9k4d8s1f6`", "- anon key and service key: SERVICE_KEY=9vB4nM1cD8sF3gH6jW0tR5"],
+)
+def test_what_only_its_name_makes_a_secret_stays_and_the_checkup_warns(tmp_path: Path, line: str) -> None:
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(f"{line}\n")})
+    assert made.edits == []
+    (found,) = [found for found in health(made.before).findings if found.check == "secrets"]
+    assert (found.severity, "looks like a secret" in found.message) == ("warn", True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from pathlib import Path
 
 import pytest
 
 from dreams.engines.rules.steps.forgetting import request_of
-from dreams.engines.rules.steps.removals import ended
 from dreams.engines.rules.user_statements.requests import wishes
 from dreams.engines.rules.user_statements.speech import is_remark, narrows, standing_from, takes_back
 from dreams.engines.rules.user_statements.statements import typed_sentences
@@ -159,21 +157,6 @@ def test_what_is_taken_back_in_the_same_prompt_does_not_stand() -> None:
     said = "the API is on port 9090 now - scratch that, it's 8080"
     assert said[standing_from(said) :].startswith("scratch")
     assert standing_from("the API is on port 9090 now. Please fix the test.") == 0
-
-
-@each(
-    ("text", "day"),
-    [
-        ("[expires 2026-08-31] The loaner laptop is at desk 12.", dt.date(2026, 8, 31)),
-        ("Between 2026-07-01 and 2026-07-31 the office is closed.", dt.date(2026, 7, 31)),
-        ("No schema changes before 2026-09-15.", dt.date(2026, 9, 15)),
-        ("The booth code is valid through June 2026.", dt.date(2026, 6, 30)),
-        ("Between 2026-07-01 and 2026-07-31 the office was closed.", None),
-        ("Logs older than 2026-01-01 are in the archive.", None),
-    ],
-)
-def test_how_a_day_of_expiry_is_written(text: str, day: dt.date | None) -> None:
-    assert ended(text) == day
 
 
 @each(

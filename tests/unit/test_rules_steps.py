@@ -39,13 +39,14 @@ def test_one_name_that_hides_characters_costs_the_other_memories_no_row(tmp_path
     bytes_of_others = {"in\u202ene.md": A, "wide.md": "# Wide\n\nThe port is 9.\n".encode("utf-16")}
     made = dream(tmp_path, {"MEMORY.md": "# Memory\n", **notes(names), **bytes_of_others})
     index = made.text("MEMORY.md")
-    assert all(f"({name})" in index for name in [*names, "wide.md"])
+    assert all(f"({name})" in index for name in names)
     assert "\u202e" not in index
 
 
 def row_for(folder: Path, path: str, text: str) -> str:
     made = dream(folder, {"MEMORY.md": "# Memory\n\n- [A](a.md) — first\n", "a.md": A, path: text})
-    return made.text("MEMORY.md").splitlines()[-1]
+    asked = [option.edits[-1].after for each in made.outcome.questions for option in each.options[:1]]
+    return (asked[0] if asked and asked[0] else made.text("MEMORY.md")).splitlines()[-1]
 
 
 def test_a_row_for_an_orphan_has_its_whole_description_or_whole_sentences_of_it(tmp_path: Path):
@@ -82,7 +83,7 @@ def test_a_row_without_a_description_has_the_first_sentence_that_says_something(
         ),
     ],
 )
-def test_the_title_of_an_orphans_row_is_one_that_a_person_would_write(
+def test_the_title_of_an_orphans_row_is_one_that_a_person_wrote_or_is_asked_about(
     tmp_path: Path, path: str, text: str, title: str
 ):
     assert row_for(tmp_path, path, text).startswith(f"- [{title}]({path})")
@@ -149,8 +150,29 @@ def test_notes_by_day_logs_and_folders_set_aside_get_no_rows(tmp_path: Path):
     ],
 )
 def test_the_record_of_what_went_on_gets_no_row(tmp_path: Path, path: str, listed: bool):
-    made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": A, path: memory("Cookies are signed.\n")})
-    assert (f"]({path})" in made.text("MEMORY.md")) is listed
+    files = {
+        "MEMORY.md": "- [A](a.md)\n",
+        "a.md": A,
+        path: memory("Cookies are signed.\n", name="Cookies of ours"),
+    }
+    assert (f"]({path})" in dream(tmp_path, files).text("MEMORY.md")) is listed
+
+
+@pytest.mark.parametrize(
+    ("name", "description"),
+    [
+        ("Cookies of ours — DONE", "how they are signed"),
+        ("cookies-of-ours", "how they are signed"),
+        ("Cookies of ours", "SUPERSEDED by sessions.md"),
+    ],
+)
+def test_what_tells_a_state_or_has_no_title_gets_no_row_unasked_and_what_is_over_none(
+    tmp_path: Path, name: str, description: str
+):
+    text = memory("Cookies are signed.\n", name=name, description=description)
+    made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": A, "project_c.md": text})
+    assert made.edits == []
+    assert [each.kind for each in made.outcome.questions] == ["learn"] * ("SUPER" not in description)
 
 
 def test_a_row_of_a_renamed_file_is_pointed_to_it(tmp_path: Path):

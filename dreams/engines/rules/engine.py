@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dreams.engines import drafts
 from dreams.engines.rules import questions, repository, value_updates
 from dreams.engines.rules.notes.tree import Recorder, Tree
-from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.steps import (
     dating,
     files,
@@ -46,7 +45,7 @@ class RulesEngine:
         repo = repository.read(job.repo_dir, report.checkpoint)
         if repo is not None:
             repo.instructions.update(job.instructions)
-        _tidy(job, rec, heard, gathered, repo, report)
+        _tidy(job, rec, heard, gathered, report)
         _mend(job, rec, report)
         _note_lost_rows(rec)
         _note_budget(job, rec)
@@ -101,19 +100,14 @@ def _gather(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -
     return found
 
 
-def _consolidating(
-    job: Job, rec: Recorder, heard: Sequence[Heard], found: lessons.Gathered, repo: Repository | None
-) -> list[Step]:
-    config, today = job.config, job.now.astimezone(job.time_zone).date()
+def _consolidating(job: Job, rec: Recorder, heard: Sequence[Heard], found: lessons.Gathered) -> list[Step]:
+    config = job.config
     return [
         # First, while line numbers are those that the dates of lines are for.
         lambda: dating.resolve(rec, dating.of_lines(rec.tree, job.line_dates)),
         lambda: removals.redact(rec),
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
-        lambda: removals.expire(rec, today),
-        lambda: removals.supersede(rec, today),
-        lambda: removals.derive(rec, repo),
         lambda: files.merge(rec, config.row_max),
         lambda: removals.merge_lines(rec),
         lambda: learning.learn(rec, found.lessons, config.row_aim),
@@ -139,7 +133,6 @@ def _tidy(
     rec: Recorder,
     heard: Sequence[Heard],
     found: lessons.Gathered,
-    repo: Repository | None,
     report: Reporter,
 ) -> None:
     """All steps, again until none has anything to do: what one made possible for another is done in this dream.
@@ -151,12 +144,12 @@ def _tidy(
     for number in range(1 + ROUNDS):
         made = len(rec.edits)
         if number == 0:
-            _phase(rec, report, "consolidate", _consolidating(job, rec, heard, found, repo))
+            _phase(rec, report, "consolidate", _consolidating(job, rec, heard, found))
             _phase(rec, report, "prune", _pruning(job, rec))
             start, before = len(rec.edits), rec.counts.copy()
         else:
             again = lessons.gather(job, rec, heard)
-            _run([*_consolidating(job, rec, heard, again, repo), *_pruning(job, rec)], report)
+            _run([*_consolidating(job, rec, heard, again), *_pruning(job, rec)], report)
         if len(rec.edits) == made:
             break
     if len(rec.edits) > start:
@@ -223,10 +216,7 @@ def _told(counts: dict[str, int]) -> str:
         (counts.get("learnt", 0), "learnt {} from your prompts", "thing", "things"),
         (counts.get("logged", 0), "learnt {} from your agent’s logs", "thing", "things"),
         (counts.get("updated", 0), "updated {} from what you said", "statement", "statements"),
-        (counts.get("superseded", 0), "removed {} that a newer one contradicts", "statement", "statements"),
         (counts.get("forgotten", 0), "removed {} that you asked to forget", "statement", "statements"),
-        (counts.get("expired", 0), "removed {} whose day has passed", "statement", "statements"),
-        (counts.get("derived", 0), "removed {} that the repository says already", "statement", "statements"),
         (counts.get("files", 0), "merged {}", "memory into another", "memories into others"),
         (counts.get("lines", 0), "merged {}", "doubled line", "doubled lines"),
         (counts.get("dated", 0), "dated {}", "line", "lines"),

@@ -396,8 +396,13 @@ _APP_NAMED = re.compile(
     r"(?:\s?\([^()\n]{0,40}\))?(?:\W|\bis\b){0,12}$",
     re.IGNORECASE,
 )
-# Rules that go by a name alone; the form of every other says what a key is.
-_BY_NAME = frozenset({"assigned-secret", "told-secret", "given-secret"})
+# Rules that go by what stands beside a value; the form of every other says what a key is.
+_BY_NAME = ("assigned-", "told-", "given-", "cell-")
+
+
+def is_by_form(span: SecretSpan) -> bool:
+    """Whether a secret is known by its own form: what only stands behind a name may be an example, a path or a checksum."""
+    return not span.rule.startswith(_BY_NAME)
 
 
 def is_for_apps(text: str, span: SecretSpan) -> bool:
@@ -408,7 +413,7 @@ def is_for_apps(text: str, span: SecretSpan) -> bool:
     if span.rule == "json-web-token":
         return _is_of_nobody(value)
     before = text[text.rfind("\n", 0, span.start) + 1 : span.start]
-    return span.rule in _BY_NAME and _APP_NAMED.search(before) is not None
+    return not is_by_form(span) and _APP_NAMED.search(before) is not None
 
 
 def _is_of_nobody(token: str) -> bool:

@@ -16,7 +16,7 @@ from dreams.findings.ledger.units import units_of
 from dreams.lib import memdir
 
 if TYPE_CHECKING:
-    from dreams.engines.rules.steps import removals
+    from dreams.engines.rules.questions.repository import ConfigLines
 
 #: What lies at the top of a repository and is read; another state of one of them is another repository to us.
 WATCHED = (
@@ -88,7 +88,7 @@ def _of_the_project(path: str, data: bytes) -> memdir.Document | None:
 
 
 def by_code(files: Mapping[str, bytes], repo_dir: str) -> list[Repeated]:
-    """Statements that the repository makes word for word or surely. CLAUDE.md is not asked: every finding on it names it."""
+    """Statements whose values its configuration has, and that say little else. CLAUDE.md is not asked: every finding on it names it."""
     if not repo_dir:
         return []
     said = _said(repo_dir, state(repo_dir))
@@ -108,24 +108,24 @@ def state(repo_dir: str) -> Seen:
 
 
 @functools.lru_cache(maxsize=16)
-def _said(repo_dir: str, seen: Seen) -> removals.Said | None:
+def _said(repo_dir: str, seen: Seen) -> ConfigLines | None:
     from dreams.engines.rules import repository  # noqa: PLC0415 - their patterns are slow to build
-    from dreams.engines.rules.steps import removals  # noqa: PLC0415 - their patterns are slow to build
+    from dreams.engines.rules.questions.repository import ConfigLines  # noqa: PLC0415 - as above
 
-    facts = repository.facts(repository.read(Path(repo_dir), lambda: None, shallow=True))
-    return removals.Said(facts) if facts and seen else None
+    found = repository.read(Path(repo_dir), lambda: None, shallow=True)
+    return ConfigLines(found) if found and found.configs and seen else None
 
 
-def _in_file(path: str, data: bytes, said: removals.Said) -> list[Repeated]:
+def _in_file(path: str, data: bytes, said: ConfigLines) -> list[Repeated]:
     document = _of_the_project(path, data)
     if document is None:
         return []
     from dreams.engines.rules.notes import bodies  # noqa: PLC0415 - as above
 
     units = [unit for unit in bodies.units(path, document) if not unit.frame]
-    facts = [(unit, said.by(unit)) for unit in units]
+    lines = [(unit, said.by(unit)) for unit in units]
     return [
-        Repeated(path, unit.first_line, f"{fact.path}, line {fact.line_no},", fact.quote)
-        for unit, fact in facts
-        if fact
+        Repeated(path, unit.first_line, f"{line.path}, line {line.line_no},", line.text)
+        for unit, line in lines
+        if line
     ]

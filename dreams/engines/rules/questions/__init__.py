@@ -44,6 +44,7 @@ def about_statements(asking: Asking) -> Iterator[Question]:
 FAMILIES: tuple[Family, ...] = (
     index.shorter_rows,
     index.sections_of_a_full_index,
+    index.unlisted,
     about_statements,
     requests.typed_in_passing,
     days.passed,

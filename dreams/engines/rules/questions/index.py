@@ -17,6 +17,7 @@ from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.notes.wording import ends_open, sentences, summed_up
 from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.steps import orphans
 from dreams.engines.types import Edit, Fate, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, plural
@@ -76,6 +77,43 @@ def shorter_rows(context: Asking) -> Iterator[Question]:
         (Option("demote", "Shorten the selected rows", edits), Option("keep", "Leave the index as it is")),
         weight=WEIGHT,
     )
+
+
+TO_LIST = 0.5  # how useful an answer is, chosen: no session finds what no index names
+MOST_UNLISTED = 7  # memories of one question: more are another dream's
+
+
+def unlisted(context: Asking) -> Iterator[Question]:
+    """One question about the memories that no index names, and of which nobody wrote what they are called."""
+    tree, path = context.tree_before, memdir.INDEX_NAME
+    if not tree.writable(path):
+        return
+    listed = "\n".join(edit.after or "" for edit in context.edits if edit.path == path)
+    found = [each for each in orphans.unlisted(tree, path) if each not in listed][:MOST_UNLISTED]
+    option = context.draftsman.option(
+        "learn", "List them", partial(orphans.list_all, paths=found, config=context.job.config)
+    )
+    if option is None:
+        return
+    after = option.edits[-1].after or ""
+    found = [each for each in found if f"]({each})" in after]  # as many as the index has room for
+    yield Question(
+        "learn",
+        f"unlisted {' '.join(found)}",
+        f"{plural(len(found), 'memory is', 'memories are')} in no index, so no session finds "
+        f"{'it' if len(found) == 1 else 'them'}.",
+        tuple(_told_by(tree, each) for each in found),
+        (option, Option("keep", "Leave it as it is")),
+        weight=TO_LIST,
+    )
+
+
+def _told_by(tree: Tree, path: str) -> Place:
+    """The line of a memory that says what it is about."""
+    said = orphans.hook_of(tree, path)
+    lines = tree.texts[path].split("\n")
+    at = next((number for number, line in enumerate(lines, 1) if said and said in line), 1)
+    return Place(path, at, said or lines[0])
 
 
 def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:

@@ -66,7 +66,7 @@ def says_already(context: Asking) -> Iterator[Question]:
     if repo is None:
         return
     units = [unit for unit in askable(context.tree_before) if not day_in_name(unit.path)]
-    instructed, told = _Instructed(repo), _ConfigLines(repo)
+    instructed, told = _Instructed(repo), ConfigLines(repo)
     found: dict[tuple[str, str], list[tuple[LineStatement, _Line]]] = defaultdict(list)
     for unit in units:
         context.report.checkpoint()
@@ -154,7 +154,7 @@ class _Instructed:
         return line if set(_values(unit.text)) <= set(_values(line.text)) else None
 
 
-class _ConfigLines:
+class ConfigLines:
     """The lines of all configuration, by the words in them."""
 
     def __init__(self, repo: Repository) -> None:
@@ -170,7 +170,9 @@ class _ConfigLines:
     def by(self, unit: LineStatement, least_values: int = 1) -> _Line | None:
         """The line at which all that the statement names is found, if it says hardly anything else."""
         text = unit.text
-        if len(text) > LONGEST or len(sentences(text)) > 1 or "?" in text or statement(text).negations:
+        if len(text) > LONGEST or len(sentences(text)) > 1 or "?" in text or "[[" in text:
+            return None
+        if statement(text).negations:
             return None
         values = _values(text)
         rarest = min(values, key=lambda value: len(self._at(value)) or MOST_LINES, default="")

@@ -44,32 +44,57 @@ _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 # Placed beside memories by people and tools, about the folder rather than in it.
 _NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE)(?![a-z]).*")
 _FIELD = re.compile(r"[A-Z][\w ]{0,20}: ")  # "Transcript: /home/…", of a record
+# What its own description or title says is over: no session needs to find it.
+_IS_OVER = re.compile(
+    r"\W*(?:superseded|obsolete|deprecated|archived|retired|replaced by|merged into|moved to)\b",
+    re.IGNORECASE,
+)
+_TELLS_A_STATE = re.compile(
+    r"\b(?:done|completed?|shipped|resolved|closed|finished|status|wip|to-?do)\b", re.IGNORECASE
+)
 
 
 def add_orphans(rec: Recorder, config: Config) -> None:
-    """A row for each file, while the index is not nearly full; the summary says how many have none."""
+    """A row for each file that has a title, while the index is not nearly full; the summary says how many have none."""
     for index_path in (memdir.INDEX_NAME, TEAM_INDEX):
         if not rec.tree.writable(index_path) or index_path in rec.tree.hand_edited:
             continue
-        found = _orphans(rec.tree, index_path)
+        found = unlisted(rec.tree, index_path)
         added = 0
         for path in found:
-            made = _add(rec, index_path, path, config)
-            if made is None:
+            after = _with_row(rec.tree, index_path, path, config)
+            if after == "":
+                _note_the_rest(rec, index_path, len(found) - added, config)
                 break
-            added += made
-        if added < len(found):
-            _note_the_rest(rec, index_path, len(found) - added, config)
+            if after and _has_a_title(rec.tree, path):
+                added += _add(rec, index_path, path, after)
 
 
-def _add(rec: Recorder, index_path: str, path: str, config: Config) -> bool | None:
-    """Whether a row was added; None where the index has no room for it."""
-    after = with_rows(rec.tree, index_path, [path], config.row_max)
+def _has_a_title(tree: Tree, path: str) -> bool:
+    """Whether a person wrote one that says what the memory is about; one made of its file's name, or that tells a state or
+    a day, is asked about."""
+    title = written_title(tree, path)
+    return bool(title) and not _TELLS_A_STATE.search(title) and not _NAMED_DAY.search(path)
+
+
+def list_all(rec: Recorder, paths: Sequence[str], config: Config) -> None:
+    """Rows for files that a person wants listed, as far as the index has room."""
+    for path in paths:
+        if after := _with_row(rec.tree, memdir.INDEX_NAME, path, config):
+            _add(rec, memdir.INDEX_NAME, path, after)
+
+
+def _with_row(tree: Tree, index_path: str, path: str, config: Config) -> str | None:
+    """The index with a row for one file; empty where there is no room for it, None where it takes none."""
+    after = with_rows(tree, index_path, [path], config.row_max)
     if after is None:
-        return False
-    state = _loaded(after, config)
-    if state.lines > ROOM * config.index_max_lines or state.bytes > ROOM * config.index_max_bytes:
         return None
+    state = _loaded(after, config)
+    is_full = state.lines > ROOM * config.index_max_lines or state.bytes > ROOM * config.index_max_bytes
+    return "" if is_full else after
+
+
+def _add(rec: Recorder, index_path: str, path: str, after: str) -> bool:
     reason = f"{path} was in no index, so no session would find it."
     cited = from_memory(path, 1, _quoted(rec.tree, path))
     # The file is the key: rows of one wording are decided apart all the same.
@@ -98,7 +123,8 @@ def _quoted(tree: Tree, path: str) -> str:
     return hook if hook and _is_text(hook) else path
 
 
-def _orphans(tree: Tree, index_path: str) -> list[str]:
+def unlisted(tree: Tree, index_path: str) -> list[str]:
+    """The memories that an index does not mention, and that say something still of use."""
     shared = index_path == TEAM_INDEX
     text = tree.texts.get(index_path)
     if text is None and (shared or not _is_memory_folder(tree)):
@@ -107,7 +133,10 @@ def _orphans(tree: Tree, index_path: str) -> list[str]:
     paths = [
         path
         for path in tree.memories()
-        if is_team(path) == shared and _is_topic(tree, path, text or "") and says_something(tree.texts[path])
+        if is_team(path) == shared
+        and _is_topic(tree, path, text or "")
+        and says_something(tree.texts[path])
+        and not any(map(_IS_OVER.match, (written_title(tree, path), hook_of(tree, path))))
     ]
     index = memdir.parse_index(text or "")
     found = [path for path in paths if not mentioned(index, path.removeprefix(base))]
@@ -200,8 +229,13 @@ def _is_text(words: str) -> bool:
 
 
 def title_of(tree: Tree, path: str) -> str:
+    """What a person wrote, else the file's name in words."""
+    return written_title(tree, path) or _as_words(PurePosixPath(path).stem)
+
+
+def written_title(tree: Tree, path: str) -> str:
     """The name where a person wrote it as words, else the title of the body, else the one short sentence that tells what
-    the file is named for, else the file's name in words.
+    the file is named for; empty for none.
 
     A heading below the first level titles a part of the file, not the file.
     """
@@ -218,7 +252,7 @@ def title_of(tree: Tree, path: str) -> str:
     about = comparing.normalised(said).split()
     if len(said) <= TITLE_MAX and "[" not in said and set(comparing.normalised(words).split()) & set(about):
         return said[:1].upper() + said[1:]
-    return words
+    return ""
 
 
 def _short(text: str) -> str:
