@@ -277,7 +277,7 @@ def fault(error: Exception) -> str:
     if isinstance(error, HistoryError):
         return f"{error}."
     if isinstance(error, OSError) and error.errno:
-        return flush.refusal(error, "A file")
+        return flush.refusal(error, "")
     return f"An unexpected fault: {type(error).__name__}: {error}."
 
 

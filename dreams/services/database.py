@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import hashlib
 import os
 import sqlite3
@@ -31,6 +32,7 @@ COPIES, COPIES_KEPT = "database-copies", 2
 # of the same row, no connection left.
 BUSY_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 AWAY_POSTGRES = ("08", "57P")  # the line broke; the server is shutting down, starting, or was killed
+FULL_POSTGRES = "53100"
 BUSY_POSTGRES = frozenset({"55P03", "40P01", "40001", "53300"})
 
 
@@ -46,6 +48,15 @@ def is_busy(error: BaseException | None) -> bool:
     cause = error.__cause__ if isinstance(error, OperationalError) else None
     code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
     return code in BUSY_SQLITE or getattr(cause, "sqlstate", None) in BUSY_POSTGRES
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether `error`, Django's or the system's, says that a disk has no room left."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    cause = error.__cause__ if isinstance(error, DatabaseError) else None
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    return code == sqlite3.SQLITE_FULL or getattr(cause, "sqlstate", None) == FULL_POSTGRES
 
 
 def is_away(error: BaseException | None) -> bool:

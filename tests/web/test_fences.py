@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import sqlite3
 from pathlib import Path
 
@@ -193,8 +195,25 @@ def _locked(request: HttpRequest) -> HttpResponse:
     return HttpResponse("not locked")
 
 
+def _full(request: HttpRequest) -> HttpResponse:
+    """A disk without room, as the system and as the database tell it."""
+    if "file" in request.GET:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), request.GET["file"])
+    with sqlite3.connect(":memory:") as ours:
+        ours.execute("PRAGMA max_page_count = 1")
+        try:
+            ours.execute("CREATE TABLE t (x)")
+        except sqlite3.OperationalError as error:
+            raise OperationalError(*error.args) from error
+    return HttpResponse("not full")
+
+
 # Called as addresses that ask for no account.
-urlpatterns = [path("broken/", _broken, name="login"), path("locked/", _locked, name="feed")]  # type: ignore[arg-type] # one never returns
+urlpatterns = [
+    path("broken/", _broken, name="login"),  # type: ignore[arg-type] # never returns
+    path("locked/", _locked, name="feed"),
+    path("full/", _full, name="logout"),
+]
 handler500 = "dreams.web.views.errors.server_error"
 
 
@@ -219,6 +238,21 @@ def test_a_busy_database_is_said_and_to_try_again(tmp_path: Path, method: str) -
     onward = {"get": f'href="{address}">Try again<', "post": 'href="/settings/">Reload it<'}[method]
     assert onward in text
     assert ("Nothing was changed" in text) is (method == "get"), "some of a form may have been done"
+
+
+@pytest.mark.parametrize("address", ["/full/", "/full/?file=/notes/a.md"])
+def test_a_full_disk_is_said_and_to_make_room(address: str) -> None:
+    client = Client(raise_request_exception=False, headers={"referer": "http://testserver/settings/"})
+    with override_settings(ROOT_URLCONF=__name__):
+        response = client.post(address)
+    text = response.content.decode()
+    assert response.status_code == 507
+    assert (
+        "The disk is full" in text
+        and "look before you ask again" in text
+        and "log has the details" not in text
+    )
+    assert ("/notes/a.md" if "file" in address else str(settings.DATA_DIR)) in text
 
 
 @pytest.mark.django_db

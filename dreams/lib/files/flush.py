@@ -70,8 +70,10 @@ _WHAT_TO_DO = {
 
 
 def refusal(error: OSError, place: str | os.PathLike[str]) -> str:
-    """The thing, why, and what to do, in sentences. `place` is named where the error has no whole path of its own."""
+    """The thing, why, and what to do, in sentences. `place`, if not empty, is named where the error has no whole path of its own."""
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
     thing = name if name.startswith("/") else os.fspath(place)
     why = error.strerror or str(error) or type(error).__name__
-    return f"{thing}: {why}. {_WHAT_TO_DO.get(error.errno or 0, 'Look at it, then try again.')}"
+    return (
+        f"{thing and f'{thing}: '}{why}. {_WHAT_TO_DO.get(error.errno or 0, 'Look at it, then try again.')}"
+    )

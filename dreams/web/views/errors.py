@@ -84,6 +84,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return busy(request)
     if error is not None and database.is_away(error):
         return away(request, error)
+    if database.is_full(error):
+        return full(request, error)
     if isinstance(error, conf.BadValue):
         said = f"{error}. Health shows where it is set."
         return _page(None, 500, "A setting does not fit", said, onward=reverse("health"), way_on="Health")
@@ -109,6 +111,14 @@ def busy(request: HttpRequest) -> HttpResponse:
     """Another process holds the database, longer than a page waits: mostly a dream, an import or a backup."""
     why = "Another process was writing to it for longer than this page waits."
     return _try_again(request, "The database is busy", f"{why} {what_became(request)} Try again in a moment.")
+
+
+def full(request: HttpRequest, error: BaseException | None) -> HttpResponse:
+    """No room left, for the database or for a file."""
+    named = getattr(error, "filename", None)
+    place = named if isinstance(named, str) else settings.DATA_DIR
+    said = f"No room is left for {place}. {what_became(request)} Make room on that disk, then try again."
+    return _page(None, 507, "The disk is full", said, onward=_page_of_the_form(request))
 
 
 def away(request: HttpRequest, error: BaseException) -> HttpResponse:
