@@ -7,7 +7,7 @@ thing no longer exists.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -17,7 +17,7 @@ from dreams.engines import versions
 from dreams.lib import memdir
 from dreams.lib.files.text import plural
 from dreams.models import AuditEntry, FileChange, HostRequest, Memory, Proposal, Question
-from dreams.services.proposals import decisions
+from dreams.services.proposals import decisions, undos
 
 SYSTEM = "memoryweb"
 POLICY = "policy"
@@ -27,11 +27,12 @@ _OUTCOME = {"auto": "applied without asking", "review": "reviewed by a person"}
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """What the entries of one page name, fetched in three queries. `you` is who reads."""
+    """What the entries of one page name, fetched in a few queries. `you` is who reads; `redos` are proposals that undo an undo."""
 
     you: str = ""
     titles: Mapping[tuple[int, str], str] = field(default_factory=dict)
     paths: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    redos: Collection[str] = ()
 
     @classmethod
     def of(cls, entries: Sequence[AuditEntry], you: str = "") -> Sentences:
@@ -50,7 +51,9 @@ class Sentences:
         titles = {
             (pk, path): title for pk, path, title in rows.values_list("project", "path", "name") if title
         }
-        return cls(you, titles, paths)
+        back = Proposal.objects.filter(public_id__in=wanted, undoes__isnull=False)
+        turned = dict(back.values_list("pk", "public_id"))
+        return cls(you, titles, paths, {turned[pk] for pk in undos.redos(turned)})
 
     def sentence(self, entry: AuditEntry) -> str:
         """One sentence, with a capital (but for our own name) and a full stop."""
@@ -175,6 +178,8 @@ def _proposed(s: Sentences, entry: AuditEntry) -> str:
         Proposal.Origin.CAUGHT: "what you said in a session was caught: changes",
     }
     did = doers.get(entry.data.get("origin"), "{who} proposed changes").format(who=s.who(entry))
+    if entry.object_id in s.redos:
+        did = did.replace("an undo of", "a redo of")
     return did + _to(s, entry, _paths_in(entry))
 
 
@@ -211,7 +216,8 @@ def _written(s: Sentences, entry: AuditEntry) -> str:
 
 def _undone(s: Sentences, entry: AuditEntry) -> str:
     named = s.memories(entry, _paths_in(entry))
-    return f"{s.who(entry)} undid changes" + (f" to {named}" if named else "") + _in(entry)
+    did = "redid" if entry.object_id in s.redos else "undid"
+    return f"{s.who(entry)} {did} changes" + (f" to {named}" if named else "") + _in(entry)
 
 
 def _failed(s: Sentences, entry: AuditEntry) -> str:

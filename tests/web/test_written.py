@@ -13,6 +13,7 @@ from django.utils import timezone
 from dreams.models import Hunk, Memory, Prompt, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
+from dreams.services.proposals import summaries
 from tests.world import directory as world
 from tests.world import rows
 
@@ -108,6 +109,28 @@ def test_what_was_undone_is_redone_from_the_same_page(browser: Client, proposal:
     assert "make fresh" in (folder / "feedback_testing.md").read_text()
     text = _page(browser, proposal)
     assert "Redone: " in text and "Undo all" in text and "Redo</a>" not in text
+
+
+def test_an_undo_of_an_undo_is_a_redo_everywhere_and_the_next_one_an_undo(
+    browser: Client, proposal: Proposal
+) -> None:
+    _write(proposal)
+    made, told = [proposal], []
+    for _ in range(3):
+        here = f"/review/{made[-1].public_id}/undo/"
+        browser.post(here, {"seen": _seen(browser.get(here))})
+        made.append(Proposal.objects.latest("pk"))
+        lately = browser.get("/").content.decode().partition("Recently applied")[2]
+        told.append((summaries.of_proposal(made[-1]).text, set(re.findall(r"(Undo|Redo)<span", lately))))
+    assert told == [("Undid changes", {"Redo"}), ("Redid changes", {"Undo"}), ("Undid changes", {"Redo"})]
+    assert "<h1>Redo what was undone</h1>" in _page_of_undo(browser, made[3])
+    assert re.search(r"</svg>\s*Redo</a>", _page(browser, made[1]))
+    log = browser.get("/audit/").content.decode()
+    assert re.findall(r"You (undid|redid) changes", log) == ["undid", "redid", "undid"]
+
+
+def _page_of_undo(browser: Client, proposal: Proposal) -> str:
+    return browser.get(f"/review/{proposal.public_id}/undo/").content.decode()
 
 
 def _seen(page: object) -> str:

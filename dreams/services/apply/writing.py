@@ -10,7 +10,7 @@ import datetime as dt
 import json
 import logging
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -412,10 +412,29 @@ def keep_undone(
 def _redone(undo: Proposal, first: Proposal) -> None:
     """An undo was undone as a whole: what it had undone is written again, and can be undone again."""
     hunks = Hunk.objects.filter(file__proposal=first, undone_in__proposal=undo)
-    LeftOut.objects.filter(proposal=first, hunk_id__in=hunks.values("hunk_id")).delete()
+    left_out = LeftOut.objects.filter(proposal=first, hunk_id__in=hunks.values("hunk_id"))
+    _remember(undo, [hunk.pk for hunk in hunks], never_again=left_out.exists())
+    left_out.delete()
     first.applications.filter(hunks__in=hunks).update(undone_at=None)
     hunks.update(undone_in=None)
     review.use_up_sessions(first)
+    _holds_again(first)
+
+
+def _remember(undo: Proposal, pks: list[int], *, never_again: bool) -> None:
+    """What it took back, for when its own undo is undone."""
+    reason = undo.undo_asked.get("reason", "")
+    undo.undo_asked = asdict(TakenBack(tuple(pks), never_again, reason))
+    undo.save(update_fields=["undo_asked"])
+
+
+def _holds_again(undo: Proposal) -> None:
+    """The undo of an undo was undone: what the first one had taken back is gone again."""
+    batch = undo.applications.order_by("pk").last()
+    if undo.undoes_id is None or batch is None or not undo.undo_asked:
+        return
+    asked = undo.undo_asked
+    keep_undone(undo, batch, asked["hunks"], never_again=asked["never_again"], reason=asked["reason"])
 
 
 def _give_back_sessions(proposal: Proposal) -> None:

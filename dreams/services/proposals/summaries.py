@@ -29,7 +29,7 @@ from dreams.models import (
 )
 from dreams.models.prepared import prepared
 from dreams.services.memories import hand_edits
-from dreams.services.proposals import decisions
+from dreams.services.proposals import decisions, undos
 from dreams.services.proposals.decisions import Counts, Decided
 
 Kind = Operation.Kind
@@ -37,6 +37,9 @@ State = Proposal.State
 Origin = Proposal.Origin
 MOST_NAMES = 3  # in one sentence; chosen
 LONGEST_NAME = 60  # letters; chosen
+#: What is undone is one decision of the undo, and as many as it was of what it undoes: two numbers for one thing.
+_UNCOUNTED = "changes"
+_REDO = "redo"
 #: In the order in which they are told: done, still to do, and what they are counted in where the verb does not say it.
 _DEEDS: Mapping[str, tuple[str, str, str]] = {
     Kind.LEARN: ("learnt", "learn", ""),
@@ -47,7 +50,8 @@ _DEEDS: Mapping[str, tuple[str, str, str]] = {
     Kind.PRUNE: ("removed", "remove", ""),
     Kind.INDEX: ("made", "make", "index change"),
     Kind.EDIT: ("edited", "edit", ""),
-    Kind.UNDO: ("undid", "undo", ""),
+    Kind.UNDO: ("undid", "undo", _UNCOUNTED),
+    _REDO: ("redid", "redo", _UNCOUNTED),
     "": ("made", "make", "other change"),
 }
 #: What a person's own change did to the memories that it names.
@@ -161,9 +165,11 @@ class _Known:
     def of(cls, proposals: Collection[Proposal]) -> _Known:
         pks = [proposal.pk for proposal in proposals]
         found = decisions.each(pks) if pks else []
+        again = undos.redos({one.proposal for one in found if one.kind == Kind.UNDO})
         by_proposal: dict[int, list[Decided]] = defaultdict(list)
         for one in found:
-            by_proposal[one.proposal].append(one)
+            is_redo = one.kind == Kind.UNDO and one.proposal in again
+            by_proposal[one.proposal].append(replace(one, kind=_REDO) if is_redo else one)
         names = decisions.renamed(pks)
         return cls(by_proposal, decisions.counts_of(pks, found, names), _files(pks, names))
 
@@ -239,12 +245,18 @@ def deeds(each: Iterable[Decided], *, done: bool = True) -> str:
     """ "Learnt 1, merged 2"; what is not done yet goes on after "Proposes to": "learn 1, merge 2"."""
     counted = Counter(one.kind if one.kind in _DEEDS else "" for one in each)
     told = [
-        f"{past if done else verb} {plural(counted[kind], noun) if noun else counted[kind]}"
+        f"{past if done else verb} {_counted(counted[kind], noun)}"
         for kind, (past, verb, noun) in _DEEDS.items()
         if counted[kind]
     ]
     said = ", ".join(told)
     return said[:1].upper() + said[1:] if done else said
+
+
+def _counted(number: int, noun: str) -> str:
+    if noun == _UNCOUNTED:
+        return noun
+    return plural(number, noun) if noun else str(number)
 
 
 def reason(proposal: Proposal) -> str:
@@ -275,13 +287,15 @@ def reasons_in(path: str, proposals: Iterable[Proposal]) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """One write to a memory directory. `undone` of its `decisions` were undone since, in whole or in part."""
+    """One write to a memory directory. `undone` of its `decisions` were undone since, in whole or in part. `is_out`: what it
+    was about is not in memory now, so that to turn it round is to redo."""
 
     text: str
     reason: str
     decisions: int
     undone: int
     is_undone: bool
+    is_out: bool
 
 
 @dataclass(slots=True)
@@ -320,15 +334,9 @@ def of_applications(rows: Collection[AppliedBatch]) -> dict[int, Deed]:
     for pk, path in AppliedFile.objects.filter(application__in=pks).values_list("application", "path"):
         written[pk].paths.add(path)
     names = _names(rows, written)
-    redone = set(
-        Proposal.objects.filter(
-            undone_by__in=[row.proposal_id for row in rows], origin=Origin.ROLLBACK
-        ).values_list("undone_by", flat=True)
-    )
+    turned = undos.turns({row.proposal_id for row in rows})
     return {
-        row.pk: _deed(
-            row, written[row.pk], reverted[row.pk], names[row.pk], is_redo=row.proposal_id in redone
-        )
+        row.pk: _deed(row, written[row.pk], reverted[row.pk], names[row.pk], turned[row.proposal_id])
         for row in rows
     }
 
@@ -357,9 +365,8 @@ def _names(rows: Collection[AppliedBatch], written: Mapping[int, _Written]) -> d
     }
 
 
-def _deed(
-    row: AppliedBatch, written: _Written, reverted: _Written, names: Sequence[str], *, is_redo: bool
-) -> Deed:
+def _deed(row: AppliedBatch, written: _Written, reverted: _Written, names: Sequence[str], turns: int) -> Deed:
+    is_redo = turns > 0 and turns % 2 == 0
     standing = [one for one in written.each.values() if one.written]
     undone = sum(bool(one.undone) for one in written.each.values())
     is_undone = row.undone_at is not None or (bool(undone) and not standing)
@@ -370,7 +377,9 @@ def _deed(
         said = f"Undone: {said[:1].lower()}{said[1:]}"
     elif undone:
         said += f"; {undone} undone"
-    return Deed(said, reason(row.proposal), len(written.each), undone, is_undone)
+    return Deed(
+        said, reason(row.proposal), len(written.each), undone, is_undone, (turns + is_undone) % 2 == 1
+    )
 
 
 def _done(proposal: Proposal, each: Sequence[Decided], reverted: _Written, names: str, is_redo: bool) -> str:

@@ -265,7 +265,7 @@ class Written:
 
     @property
     def is_redo(self) -> bool:
-        return self.deed.is_undone or self.batch.proposal.origin == Proposal.Origin.ROLLBACK
+        return self.deed.is_out
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from dreams.lib.files import safefs, text, workspace
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 from dreams.services import hosts, people, review
 from dreams.services.apply import writing
-from dreams.services.proposals import decisions, summaries
+from dreams.services.proposals import decisions, summaries, undos
 from dreams.services.proposals.reading import renames as find_renames
 
 WORST = [severity.value for severity in Finding.Severity]
@@ -364,6 +364,11 @@ class State:
     def redo(self) -> str:
         """The undo to undo, where something of this is undone now: its public id."""
         return self.undone_by[-1].public_id if self.undone and self.undone_by else ""
+
+    @cached_property
+    def takes_back(self) -> bool:
+        """It is an undo: to undo it is to redo, and to undo that is to undo again."""
+        return undos.takes_back(self.proposal)
 
     @cached_property
     def by_policy(self) -> Proposal | None:

@@ -169,6 +169,7 @@ class Entry:
     dream: str = ""
     proposal: str = ""
     undo: str = ""
+    is_redo: bool = False
     memory: int | None = None
     after: str = ""
 
@@ -374,6 +375,7 @@ def _writes_told(rows: list[AppliedBatch]) -> Iterator[Entry]:
             dream=row.proposal.dream.public_id if row.proposal.dream else "",
             proposal=row.proposal.public_id,
             undo="" if deed.is_undone else row.proposal.public_id,
+            is_redo=deed.is_out,
             after=iso(row.at + _SETTLED),
         )
 

@@ -14,7 +14,7 @@ from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Proposal
 from dreams.services import rollback
-from dreams.services.proposals import decisions
+from dreams.services.proposals import decisions, undos
 from dreams.services.proposals.reading import renames
 from dreams.services.rollback import Preview, Selection, UndoneFile
 from dreams.web.pages import diffs
@@ -63,10 +63,7 @@ class Undo:
     digest: str
     selection: Selection
     choices: tuple[Choice, ...]
-
-    @property
-    def is_redo(self) -> bool:
-        return self.proposal.undoes_id is not None
+    is_redo: bool
 
     @property
     def verb(self) -> str:
@@ -104,9 +101,10 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
     """Reads the files as they stand now. Raises rollback.NothingToUndo, review.ReviewRefused."""
     planned = rollback.preview(proposal, selection)
     counted = _brought_back(proposal) or planned.hunks
+    is_redo = undos.takes_back(proposal)
     return Undo(
         proposal=proposal,
-        what=_what(proposal, selection),
+        what=_what(proposal, selection, is_redo),
         size=_size(counted),
         decisions=decisions.count(counted),
         files=tuple(
@@ -117,6 +115,7 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
         digest=_digest(planned),
         selection=selection,
         choices=_choices(proposal, planned, selection),
+        is_redo=is_redo,
     )
 
 
@@ -187,12 +186,14 @@ def _choice(rows: Sequence[Hunk], undone: set[int]) -> Choice:
     )
 
 
-def _what(proposal: Proposal, selection: Selection) -> str:
+def _what(proposal: Proposal, selection: Selection, is_redo: bool) -> str:
     if selection.hunk_ids:
         return "one change" if len(selection.hunk_ids) == 1 else "some changes"
     if selection.paths:
         return f"what was changed in {', '.join(selection.paths)}"
-    return "what was undone" if proposal.undoes_id else f"all of {_what_made(proposal)}"
+    if is_redo:
+        return "what was undone"
+    return "what was redone" if proposal.undoes_id else f"all of {_what_made(proposal)}"
 
 
 def _file(file: UndoneFile, made_by: str, is_shown: bool) -> File:
