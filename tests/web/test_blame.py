@@ -169,9 +169,9 @@ def test_lines_that_an_undo_brought_back_say_where_they_first_stood(
     applying.apply(proposal, real.ME)
     rollback.rollback(proposal, real.ME)
     newest = deploy.versions.order_by("-at", "-pk")[0]
-    run = next(
-        run for run in selector.blame(deploy, newest).runs if any("alpha" in line.text for line in run.lines)
-    )
+    found = selector.blame(deploy, newest)
+    assert [share.kind for share in found.shares] == ["found"], "nobody wrote it by hand"
+    run = next(run for run in found.runs if any("alpha" in line.text for line in run.lines))
     assert run.source.what == "Undone"
     assert run.before is not None
     assert run.before.kind == "found"

@@ -119,6 +119,8 @@ KINDS = {
 }
 
 
+_BROUGHT_BACK = (Version.Origin.ROLLBACK, Version.Origin.RESTORE)
+
 _DREAMT = {
     Operation.Kind.LEARN: "Learnt in a dream",
     Operation.Kind.MERGE: "Merged in a dream",
@@ -199,8 +201,14 @@ def _shares(told: Iterable[_BlamedLine]) -> list[Share]:
     counts = dict.fromkeys(KINDS, 0)
     for item in told:
         if item.line.text.strip():
-            counts[_kind(item.cause)] += 1
+            counts[_first_kind(item)] += 1
     return [Share(kind, label, counts[kind]) for kind, label in KINDS.items() if counts[kind]]
+
+
+def _first_kind(item: _BlamedLine) -> str:
+    """What was only brought back came from where it first was."""
+    is_back = item.before is not None and item.cause.version.origin in _BROUGHT_BACK
+    return _kind(item.before if is_back and item.before else item.cause)
 
 
 def _kind(cause: Cause) -> str:
