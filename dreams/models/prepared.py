@@ -24,15 +24,20 @@ from django.db.models.sql.compiler import SQLCompiler
 P = ParamSpec("P")
 Row = TypeVar("Row")
 
+MOST_FORMS = 200  # of one query; of more all are forgotten
 _SOME_DAY = dt.date(1901, 1, 1)
 _SOME_MOMENT = dt.datetime(1901, 1, 1, tzinfo=dt.UTC)
+
+
+class Fixed(int):
+    """A number that is part of the form, such as the place of a page's first row: a slice cannot be given as a value."""
 
 
 def prepared(make: Callable[P, QuerySet[Any, Row]]) -> Callable[P, list[Row]]:
     """A function that answers what the queryset of `make` finds for the same arguments.
 
     Numbers, texts, days and moments must be in the query as they are given and may not decide what it looks like, except
-    for None, true, false, "" and members of enumerations, which may; lists are for `__in`. `make` may look at nothing else:
+    for None, true, false, "", tuples, classes, members of enumerations and what is `Fixed`, which may; lists are for `__in`. `make` may look at nothing else:
     not at the database, the clock or a setting, as it is not called again.
     """
     made: dict[object, _Form[Row]] = {}
@@ -42,6 +47,8 @@ def prepared(make: Callable[P, QuerySet[Any, Row]]) -> Callable[P, list[Row]]:
         key = (connection.vendor, *named, *map(_shape, (*given, *named.values())))
         form = made.get(key)
         if form is None:
+            if len(made) >= MOST_FORMS:
+                made.clear()
             form = made[key] = _form(make, given, named)
         return form.rows(given, named)
 
@@ -110,7 +117,7 @@ def _refuse(*_: object) -> NoReturn:
 
 def _is_of_form(value: object) -> bool:
     """Whether a value may decide what the query looks like."""
-    return value is None or isinstance(value, bool | enum.Enum) or value == ""
+    return value is None or isinstance(value, bool | tuple | type | enum.Enum | Fixed) or value == ""
 
 
 def _shape(value: Any) -> object:

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from django.db import transaction
-from django.db.models import Q, Sum
+from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
 from dreams import conf
@@ -22,6 +22,7 @@ from dreams.engines.tokens import PriceTable, Rate, same_model
 from dreams.engines.types import Allowance, Usage
 from dreams.lib.timestamps import day_start, month_start
 from dreams.models import DreamRun, DreamUsage, ModelRequest, Price, Project, SetAside
+from dreams.models.prepared import prepared
 from dreams.services import database
 
 MOST_PRICES = 2_000  # rows that somebody may have made: a bound of memory
@@ -44,8 +45,7 @@ class PriceBook:
 
     @classmethod
     def load(cls) -> PriceBook:
-        order = ("model", "-since", "above_prompt_tokens")
-        return cls(list(Price.objects.order_by(*order)[:MOST_PRICES]))
+        return cls(_prices())
 
     @property
     def thresholds(self) -> list[int]:
@@ -73,6 +73,11 @@ class PriceBook:
             if row.since <= day and newest.setdefault(row.model, row.since) == row.since:
                 rates.setdefault(row.model, []).append(_rate(row))
         return rates
+
+
+@prepared
+def _prices() -> QuerySet[Price]:
+    return Price.objects.order_by("model", "-since", "above_prompt_tokens")[:MOST_PRICES]
 
 
 def table(on: dt.date | None = None) -> PriceTable:

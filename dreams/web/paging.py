@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
 
+from dreams.models.prepared import Fixed
 from dreams.services import hosts
 
 T = TypeVar("T")
@@ -25,6 +26,20 @@ class Listed(Generic[T]):
     @property
     def total(self) -> int:
         return self.page.paginator.count
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Sequence[Any]):
+    """The rows of a list for `page_of`, of which `ask` finds a page by the place of its first."""
+
+    total: int
+    ask: Callable[[Fixed], list[Any]]
+
+    def __len__(self) -> int:
+        return self.total
+
+    def __getitem__(self, part: Any) -> Any:
+        return self.ask(Fixed(part.start))
 
 
 def page_of(rows: Any, number: str | int | None, size: int, total: int | None = None) -> Page[Any]:

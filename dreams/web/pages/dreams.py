@@ -6,18 +6,20 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
-from django.db.models import Count, Exists, OuterRef, Prefetch
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, FileChange, Finding, Memory, Project, Proposal, Question, WorkStep
+from dreams.models.prepared import Fixed, prepared
 from dreams.services import dreaming
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary
 from dreams.services.scheduling import gates, next_dream
-from dreams.web.paging import Listed, page_of
+from dreams.web.paging import Asked, Listed, page_of
 
 PAGE_SIZE = 30  # rows; chosen
 MOST_PROJECTS = 500  # to choose from; chosen
@@ -61,35 +63,57 @@ class Choice:
 def dreams(
     status: str = "", project: int | None = None, number: str | None = None, host: str = ""
 ) -> Listed[DreamRow]:
-    kept = Exists(WorkStep.objects.filter(dream=OuterRef("pk")))
-    made = Prefetch("proposals", queryset=Proposal.objects.order_by("by_policy", "-pk"), to_attr="made")
-    rows = DreamRun.objects.select_related("project").prefetch_related(made).annotate(kept=kept)
-    rows = rows.order_by("-created_at", "-pk")
-    if status:
-        rows = rows.filter(status=status)
-    if project is not None:
-        rows = rows.filter(project=project)
-    if host:
-        rows = rows.filter(project__host=host)
-    page = page_of(rows, number, PAGE_SIZE)
+    found = Asked(sum(_counted(status, project, host)), partial(_listed, status, project, host))
+    page = page_of(found, number, PAGE_SIZE)
     return Listed(_rows(list(page.object_list)), page)
+
+
+def _wanted(status: str, project: int | None, host: str) -> QuerySet[DreamRun]:
+    rows = DreamRun.objects.filter(status=status) if status else DreamRun.objects.all()
+    rows = rows if project is None else rows.filter(project=project)
+    return rows.filter(project__host=host) if host else rows
+
+
+@prepared
+def _counted(status: str, project: int | None, host: str) -> QuerySet[DreamRun, int]:
+    """How many of each status."""
+    rows = _wanted(status, project, host).order_by().values("status")
+    return rows.annotate(n=Count("pk")).values_list("n", flat=True)
+
+
+@prepared
+def _listed(status: str, project: int | None, host: str, start: Fixed) -> QuerySet[DreamRun]:
+    kept = Exists(WorkStep.objects.filter(dream=OuterRef("pk")))
+    rows = _wanted(status, project, host).select_related("project").annotate(kept=kept)
+    return rows.order_by("-created_at", "-pk")[start : start + PAGE_SIZE]
+
+
+@prepared
+def _made(dreams: list[int]) -> QuerySet[Proposal]:
+    return Proposal.objects.filter(dream__in=dreams).order_by("by_policy", "-pk")
 
 
 def projects(host: str = "") -> list[Choice]:
     """Projects that ever dreamt, for the filter; those of one host, or of all."""
+    return [Choice(str(pk), name or slug) for pk, name, slug in _that_dreamt(host)]
+
+
+@prepared
+def _that_dreamt(host: str) -> QuerySet[Project, tuple[int, str, str]]:
     any_dream = Exists(DreamRun.objects.filter(project=OuterRef("pk")))
     rows = Project.objects.filter(any_dream, **({"host": host} if host else {}))
-    rows = rows.order_by("name")[:MOST_PROJECTS]
-    return [Choice(str(row.pk), str(row)) for row in rows]
+    return rows.order_by("name").values_list("pk", "name", "slug")[:MOST_PROJECTS]
 
 
 def _rows(runs: Sequence[DreamRun]) -> list[DreamRow]:
     told = summaries.of_dreams(runs)
-    return [_row(run, told[run.pk]) for run in runs]
+    made: dict[int | None, list[Proposal]] = {}
+    for proposal in _made([run.pk for run in runs]):
+        made.setdefault(proposal.dream_id, []).append(proposal)
+    return [_row(run, told[run.pk], made.get(run.pk, [])) for run in runs]
 
 
-def _row(run: DreamRun, told: Summary) -> DreamRow:
-    made: list[Proposal] = run.made  # type: ignore[attr-defined] # prefetched by dreams
+def _row(run: DreamRun, told: Summary, made: Sequence[Proposal]) -> DreamRow:
     return DreamRow(
         public_id=run.public_id,
         project=str(run.project),
@@ -108,7 +132,7 @@ def _row(run: DreamRun, told: Summary) -> DreamRow:
         cost=run.whole_cost,
         review=made[0].public_id if made else "",
         waits=bool(made) and made[0].state == Proposal.State.OPEN,
-        left_work=run.is_over and bool(run.kept),  # type: ignore[attr-defined] # annotated by dreams
+        left_work=run.is_over and bool(run.kept),  # type: ignore[attr-defined] # annotated by _listed
     )
 
 

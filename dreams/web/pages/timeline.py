@@ -31,7 +31,7 @@ from dreams.services.scheduling.next_dream import as_stored
 from dreams.web.charts.drawings import WEEKS, Measure, by_day, over_time
 from dreams.web.charts.shapes import Picture, short_size, size, whole
 from dreams.web.pages.moments import iso
-from dreams.web.pages.usage_sums import rows_by_day
+from dreams.web.pages.usage_sums import cuts_since, day_of, with_days
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 
 GROWTH_DAYS = 182  # half a year; chosen
@@ -68,12 +68,13 @@ def _sessions(project: Project, now: dt.datetime) -> tuple[dict[dt.date, int], d
     since = now - dt.timedelta(weeks=WEEKS + 1)
     active = Coalesce("last_at", "touched_at")
     rows = Session.objects.filter(project=project, touched_at__gte=since).annotate(active=active)
-    days, day_of = rows_by_day(rows.filter(active__gte=since).order_by(), since, "active")
+    cuts = cuts_since(since)
+    days = with_days(rows.filter(active__gte=since).order_by(), cuts, "active")
     counted = days.values("date", "part").annotate(all=Count("pk"), here=Count("pk", filter=COUNTED_SESSIONS))
     here: dict[dt.date, int] = {}
     gone: dict[dt.date, int] = {}
     for date, part, every, counts in counted.values_list("date", "part", "all", "here"):
-        day = day_of(date, part)
+        day = day_of(cuts, date, part)
         here[day] = here.get(day, 0) + counts
         gone[day] = gone.get(day, 0) + every - counts
     return here, gone

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db.models import Count, F, QuerySet
 from django.utils import timezone
@@ -12,6 +13,7 @@ from django.utils import timezone
 from dreams.engines.tokens import Tokens
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, DreamUsage, ModelRequest, Project, RequestUsage
+from dreams.models.prepared import prepared
 from dreams.services.pricing import PriceBook
 from dreams.web.amounts import money
 from dreams.web.amounts import tokens as counted
@@ -207,16 +209,14 @@ def _summed(
 
 def of_dreams(now: dt.datetime, project: int | None = None) -> list[Picture]:
     """How long the last dreams took, how many there were in each week, and what they used. Three queries."""
-    runs = DreamRun.objects.filter(started_at__isnull=False, ended_at__isnull=False)
-    runs = runs if project is None else runs.filter(project=project)
     starts = _weeks(now)
     return [
-        durations("dream-durations", "How long dreams took", _last(runs), "No dream has ended yet."),
+        durations("dream-durations", "How long dreams took", _last(project), "No dream has ended yet."),
         stacked(
             "dreams-by-week",
             "Dreams by week",
             starts,
-            _by_state(runs, starts),
+            _by_state(project, starts),
             lambda count: plural(round(count), "dream"),
             f"No dream in the last {DREAM_WEEKS} weeks.",
             ticks=whole,
@@ -241,38 +241,67 @@ def _weeks(now: dt.datetime) -> list[dt.date]:
     return [monday - dt.timedelta(weeks=back) for back in reversed(range(DREAM_WEEKS))]
 
 
-def _last(runs: QuerySet[DreamRun]) -> list[Run]:
+def _last(project: int | None) -> list[Run]:
     """Oldest first."""
-    rows = runs.order_by(F("ended_at").desc(nulls_last=True), "-pk").values_list(
-        "public_id", "status", "started_at", "ended_at"
-    )
     return [
         Run(timezone.localtime(ended).date(), max(0.0, (ended - started).total_seconds()), status, name)
-        for name, status, started, ended in reversed(rows[:MOST])
-        if started and ended
+        for name, status, started, ended in reversed(_last_rows(project))
     ]
 
 
-def _by_state(runs: QuerySet[DreamRun], starts: Sequence[dt.date]) -> list[Series]:
+def _ended(project: int | None) -> QuerySet[DreamRun]:
+    runs = DreamRun.objects.filter(started_at__isnull=False, ended_at__isnull=False)
+    return runs if project is None else runs.filter(project=project)
+
+
+@prepared
+def _last_rows(project: int | None) -> QuerySet[DreamRun, tuple[Any, ...]]:
+    rows = _ended(project).order_by(F("ended_at").desc(nulls_last=True), "-pk")
+    return rows.values_list("public_id", "status", "started_at", "ended_at")[:MOST]
+
+
+def _by_state(project: int | None, starts: Sequence[dt.date]) -> list[Series]:
     since = _midnight(starts[0])
-    rows, day_of = cells_of.rows_by_day(runs.filter(ended_at__gte=since).order_by(), since, "ended_at")
-    counts = rows.values_list("status", "date", "part").annotate(n=Count("pk"))
-    found = _summed(((status, day_of(date, part), n) for status, date, part, n in counts), starts, WEEK)
+    cuts = cells_of.cuts_since(since)
+    counts = _states_counted(project, since, cuts)
+    found = _summed(
+        ((status, cells_of.day_of(cuts, date, part), n) for status, date, part, n in counts), starts, WEEK
+    )
     return [
         Series(label, found[state], f"state-{state}") for state, label in _STATES.items() if state in found
     ]
 
 
+@prepared
+def _states_counted(
+    project: int | None, since: dt.datetime, cuts: cells_of.Cuts
+) -> QuerySet[DreamRun, tuple[Any, ...]]:
+    rows = cells_of.with_days(_ended(project).filter(ended_at__gte=since).order_by(), cuts, "ended_at")
+    found: QuerySet[DreamRun, tuple[Any, ...]] = rows.values_list("status", "date", "part").annotate(
+        n=Count("pk")
+    )
+    return found
+
+
 def _used_by_day(project: int | None, starts: Sequence[dt.date]) -> dict[str, dict[dt.date, float]]:
     since = _midnight(starts[0])
-    used = DreamUsage.objects.filter(at__gte=since).order_by()
-    rows, day_of = cells_of.rows_by_day(
-        used if project is None else used.filter(dream__project=project), since
-    )
-    days = rows.values("model", "date", "part").annotate(**SUMS)
+    cuts = cells_of.cuts_since(since)
     return _summed(
-        ((row["model"], day_of(row["date"], row["part"]), Tokens.of(row).total) for row in days), starts, WEEK
+        (
+            (row["model"], cells_of.day_of(cuts, row["date"], row["part"]), Tokens.of(row).total)
+            for row in _used_days(project, since, cuts)
+        ),
+        starts,
+        WEEK,
     )
+
+
+@prepared
+def _used_days(project: int | None, since: dt.datetime, cuts: cells_of.Cuts) -> QuerySet[Any]:
+    used = DreamUsage.objects.filter(at__gte=since).order_by()
+    rows = cells_of.with_days(used if project is None else used.filter(dream__project=project), cuts)
+    found: QuerySet[Any] = rows.values("model", "date", "part").annotate(**SUMS)
+    return found
 
 
 def _midnight(day: dt.date) -> dt.datetime:
@@ -337,7 +366,7 @@ def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
     sessions = cells_of.sessions_by_day(since, book)
     dreamt, other = cells_of.spent_by_day(DreamUsage, since), cells_of.spent_by_day(ModelRequest, since)
     spent = [*dreamt, *other]
-    names = dict(Project.objects.values_list("pk", "name"))
+    names = dict(_names())
     return Usage(
         period=period,
         sessions=_used(sessions, cells_of.sessions_by_project(since, book), names, book),
@@ -350,6 +379,18 @@ def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
         has_prices=bool(book.rows),
         any_ever=bool(sessions or spent) or RequestUsage.objects.exists() or DreamRun.objects.exists(),
     )
+
+
+@prepared
+def _names() -> QuerySet[Project, tuple[int, str]]:
+    return Project.objects.order_by().values_list("pk", "name")
+
+
+@prepared
+def _dreamt(since: dt.datetime) -> QuerySet[DreamRun, int]:
+    """How many of each status."""
+    rows = DreamRun.objects.filter(started_at__gte=since).order_by().values("status")
+    return rows.annotate(n=Count("pk")).values_list("n", flat=True)
 
 
 def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, str], book: PriceBook) -> Used:
@@ -373,7 +414,7 @@ def _dreams(cells: Sequence[Cell], since: dt.datetime, names: dict[int, str], bo
     days = cells_of.total_by_day(cells)
     return DreamsUsed(
         used=_used(cells, cells_of.spent_by_project(DreamUsage, since), names, book),
-        runs=DreamRun.objects.filter(started_at__gte=since).count(),
+        runs=sum(_dreamt(since)),
         kinds=cells_of.dream_kinds(since),
         days=days[:MOST_DAYS],
         more_days=max(0, len(days) - MOST_DAYS),

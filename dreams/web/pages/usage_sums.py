@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from dreams.engines.tokens import KINDS, Tokens, rate_for
 from dreams.models import DreamUsage, ModelRequest, RequestUsage
+from dreams.models.prepared import prepared
 from dreams.services import kept_counts
 from dreams.services.pricing import LEDGERS, ModelLimits, PriceBook
 
@@ -26,32 +27,33 @@ from dreams.services.pricing import LEDGERS, ModelLimits, PriceBook
 _LOOKS = dt.timedelta(days=7)
 
 
-def rows_by_day(
-    rows: QuerySet[Any], since: dt.datetime, field: str = "at"
-) -> tuple[QuerySet[Any], Callable[[str, int], dt.date]]:  # Any: the stubs cannot name what was annotated
-    """`rows` with `date` and `part`, to be grouped by both, and what makes of the two a day. `field` is nowhere null."""
-    cuts = _midnights(since)
+Cuts: TypeAlias = tuple[str, ...]
+
+
+def with_days(rows: QuerySet[Any], cuts: Cuts, field: str = "at") -> QuerySet[Any]:
+    """`rows` with `date` and `part`, to be grouped by both; `day_of` makes a day of the two. `field` is nowhere null."""
     text = Cast(field, CharField())
     whens = [When(clock__gte=cut, then=Value(n)) for n, cut in reversed(list(enumerate(cuts, 1)))]
     part = Case(*whens, default=Value(0), output_field=IntegerField())
-    found = rows.annotate(date=Substr(text, 1, 10), clock=Substr(text, 12, 5)).annotate(part=part)
-    starts = ["00:00", *cuts]
-
-    def day(date: str, number: int) -> dt.date:
-        first = dt.datetime.fromisoformat(f"{date} {starts[number]}").replace(tzinfo=dt.UTC)
-        return timezone.localtime(first).date()
-
-    return found, day
+    found: QuerySet[Any] = rows.annotate(date=Substr(text, 1, 10), clock=Substr(text, 12, 5)).annotate(
+        part=part
+    )
+    return found
 
 
-def _midnights(since: dt.datetime) -> list[str]:
+def day_of(cuts: Cuts, date: str, part: int) -> dt.date:
+    first = dt.datetime.fromisoformat(f"{date} {('00:00', *cuts)[part]}").replace(tzinfo=dt.UTC)
+    return timezone.localtime(first).date()
+
+
+def cuts_since(since: dt.datetime) -> Cuts:
     """At what time in UTC days began in the zone between `since` and now: "05:00"; twice a year it may change."""
     zone = timezone.get_current_timezone()
     looks = range((timezone.now() - since) // _LOOKS + 2)
     offsets = {(since + _LOOKS * look).astimezone(zone).utcoffset() or dt.timedelta() for look in looks}
     any_midnight = dt.datetime(2000, 1, 2, tzinfo=dt.UTC)
     times = {f"{any_midnight - offset:%H:%M}" for offset in offsets}
-    return sorted(times - {"00:00"})
+    return tuple(sorted(times - {"00:00"}))
 
 
 KEPT_SECONDS = 40 * 86_400  # longer than the months that are asked for again and again; chosen
@@ -78,7 +80,7 @@ Summing = Callable[[Sequence[Span]], Sequence[list[Kept]]]
 def summed(what: str, since: dt.datetime, on: Iterable[object], summing: Summing[Kept]) -> list[Kept]:
     """All sums since `since`, those of a span together. `on` is what they hang on besides the rows.
 
-    `summing` gives those of each span that it is asked for, in one query.
+    `summing` gives those of each span that it is asked for.
     """
     spans = _keyed(_spans(since), what, on)
     kept: dict[str, list[Kept]] = cache.get_many([span.key for span in spans if span.key])
@@ -90,15 +92,15 @@ def summed(what: str, since: dt.datetime, on: Iterable[object], summing: Summing
     return [one for sums in (*kept.values(), *made) for one in sums]
 
 
-def within(spans: Sequence[Span]) -> Q:
-    """Rows of any of these; neighbours are asked for as one, which an index answers in one go."""
-    found = Q()
+def _each_range(
+    spans: Sequence[Span], ask: Callable[[dt.datetime, dt.datetime | None], Iterable[Mapping[str, Any]]]
+) -> Iterator[Mapping[str, Any]]:
+    """The rows of all of these; neighbours are asked for as one, which an index answers in one go."""
     start = spans[0].start
     for span, following in zip(spans, [*spans[1:], None], strict=True):
         if following is None or span.end != following.start:
-            found |= Q(at__gte=start, at__lt=span.end) if span.end else Q(at__gte=start)
+            yield from ask(start, span.end)
             start = following.start if following else start
-    return found
 
 
 def _spans(since: dt.datetime) -> list[Span]:
@@ -220,16 +222,33 @@ class Line:
 
 def spent_by_day(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> list[Cell]:
     """What was used on each day, at the prices of then; what had none stands apart."""
-    rows, day_of = rows_by_day(_priced(ledger, since), since)
-    summed = rows.values("date", "part", "model", "priced").annotate(**LEDGER_SUMS[ledger]).order_by()
-    return [_booked(row, day_of(row["date"], row["part"]), NO_PROJECT) for row in summed]
+    cuts = cuts_since(since)
+    return [
+        _booked(row, day_of(cuts, row["date"], row["part"]), NO_PROJECT)
+        for row in _spent_days(ledger, since, cuts)
+    ]
+
+
+@prepared
+def _spent_days(ledger: type[DreamUsage | ModelRequest], since: dt.datetime, cuts: Cuts) -> QuerySet[Any]:
+    rows = with_days(_priced(ledger, since), cuts)
+    found: QuerySet[Any] = (
+        rows.values("date", "part", "model", "priced").annotate(**LEDGER_SUMS[ledger]).order_by()
+    )
+    return found
 
 
 def spent_by_project(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> list[Cell]:
     """The same by project, without days."""
     project = dict(LEDGERS)[ledger]
-    rows = _priced(ledger, since).values(project, "model", "priced")
-    return [_booked(row, None, row[project]) for row in rows.annotate(**LEDGER_SUMS[ledger]).order_by()]
+    return [_booked(row, None, row[project]) for row in _spent_projects(ledger, since)]
+
+
+@prepared
+def _spent_projects(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> QuerySet[Any]:
+    rows = _priced(ledger, since).values(dict(LEDGERS)[ledger], "model", "priced")
+    found: QuerySet[Any] = rows.annotate(**LEDGER_SUMS[ledger]).order_by()
+    return found
 
 
 def _priced(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> QuerySet[Any]:
@@ -243,9 +262,8 @@ def _booked(row: Mapping[str, Any], day: dt.date | None, project: int) -> Cell:
 
 def purposes(since: dt.datetime) -> list[Line]:
     """What requests without a dream used, by what they were for, the dearest first."""
-    rows = _priced(ModelRequest, since).values("purpose", "priced").annotate(**LEDGER_SUMS[ModelRequest])
     found: dict[str, list[Cell]] = {}
-    for row in rows.order_by():
+    for row in _purposes(since):
         found.setdefault(row["purpose"], []).append(_booked({**row, "model": ""}, None, NO_PROJECT))
     labels = dict(ModelRequest.Purpose.choices)
     lines = [
@@ -254,15 +272,17 @@ def purposes(since: dt.datetime) -> list[Line]:
     return sorted(lines, key=lambda line: (-line.sum.cost, -line.sum.tokens.total, line.name))
 
 
+@prepared
+def _purposes(since: dt.datetime) -> QuerySet[Any]:
+    rows = _priced(ModelRequest, since).values("purpose", "priced")
+    found: QuerySet[Any] = rows.annotate(**LEDGER_SUMS[ModelRequest]).order_by()
+    return found
+
+
 def dream_kinds(since: dt.datetime) -> list[Line]:
     """What dreams used by kind of token, in reading order; kinds that were not used are left out."""
-    unpriced = Q(cost_usd__isnull=True)
-    sums = DreamUsage.objects.filter(at__gte=since).aggregate(
-        **SUMS,
-        **{f"{kind}_cost": Sum(f"{kind}_usd") for kind in KINDS},
-        **{f"{kind}_unpriced": Sum(f"{kind}_tokens", filter=unpriced) for kind in KINDS},
-    )
     lines = []
+    [sums] = _kinds(since)
     for kind, label in KINDS.items():
         found = Total(
             Tokens(**{kind: sums[kind] or 0}),
@@ -271,6 +291,22 @@ def dream_kinds(since: dt.datetime) -> list[Line]:
         )
         lines += [Line(label, None, found, 0)] if found.tokens.total else []
     return lines
+
+
+@prepared
+def _kinds(since: dt.datetime) -> QuerySet[Any]:
+    """One row, also of nothing."""
+    unpriced = Q(cost_usd__isnull=True)
+    return (
+        DreamUsage.objects.filter(at__gte=since)
+        .order_by()
+        .values(all=Value(1))
+        .annotate(
+            **SUMS,
+            **{f"{kind}_cost": Sum(f"{kind}_usd") for kind in KINDS},
+            **{f"{kind}_unpriced": Sum(f"{kind}_tokens", filter=unpriced) for kind in KINDS},
+        )
+    )
 
 
 def total_of(cells: Iterable[Cell]) -> Total:
@@ -329,14 +365,22 @@ def sessions_by_day(since: dt.datetime, book: PriceBook) -> list[Cell]:
 
 
 def _days(since: dt.datetime, thresholds: Sequence[int], spans: Sequence[Span]) -> list[list[Day]]:
-    rows, day_of = rows_by_day(_tiered(_of(spans), thresholds), since)
-    summed = rows.values("date", "part", "model", "tier").annotate(**SESSION_SUMS).order_by()
+    cuts = cuts_since(since)
     made: list[list[Day]] = [[] for _ in spans]
-    for row in summed:
-        day = day_of(row["date"], row["part"])
+    for row in _each_range(spans, partial(_in_days, tuple(thresholds), cuts)):
+        day = day_of(cuts, row["date"], row["part"])
         place = next(n for n, span in enumerate(spans) if span.holds(day))
         made[place].append((day, row["model"], row["tier"], _used(row)))
     return made
+
+
+@prepared
+def _in_days(
+    thresholds: tuple[int, ...], cuts: Cuts, start: dt.datetime, end: dt.datetime | None
+) -> QuerySet[Any]:
+    rows = with_days(_tiered(_within(start, end), thresholds), cuts)
+    found: QuerySet[Any] = rows.values("date", "part", "model", "tier").annotate(**SESSION_SUMS).order_by()
+    return found
 
 
 def sessions_by_project(since: dt.datetime, book: PriceBook) -> list[Cell]:
@@ -366,22 +410,29 @@ def _projects(
     starts = sorted(
         {span.start.date() for span in spans} | {day for day in changes if day > spans[0].start.date()}
     )
-    rows = _tiered(_of(spans), thresholds).annotate(epoch=_epoch(starts))
-    summed = rows.values("session__project", "model", "tier", "epoch").annotate(**SESSION_SUMS).order_by()
     made: list[list[InProject]] = [[] for _ in spans]
-    for row in summed:
+    for row in _each_range(spans, partial(_in_projects, tuple(thresholds), tuple(map(_midnight, starts)))):
         day = starts[row["epoch"]]
         place = next(n for n, span in enumerate(spans) if span.holds(day))
         made[place].append((row["session__project"], row["model"], row["tier"], day, _used(row)))
     return made
 
 
+@prepared
+def _in_projects(
+    thresholds: tuple[int, ...], epochs: tuple[dt.datetime, ...], start: dt.datetime, end: dt.datetime | None
+) -> QuerySet[Any]:
+    rows = _tiered(_within(start, end), thresholds).annotate(epoch=_epoch(epochs))
+    return rows.values("session__project", "model", "tier", "epoch").annotate(**SESSION_SUMS).order_by()
+
+
 def _used(row: Mapping[str, Any]) -> Used:
     return tuple(row[name] for name in SESSION_SUMS)
 
 
-def _of(spans: Sequence[Span]) -> QuerySet[RequestUsage]:
-    return RequestUsage.objects.filter(within(spans))
+def _within(start: dt.datetime, end: dt.datetime | None) -> QuerySet[RequestUsage]:
+    rows = RequestUsage.objects.filter(at__gte=start)
+    return rows.filter(at__lt=end) if end else rows
 
 
 def _cell(book: PriceBook, day: dt.date, model: str, tier: int, project: int, used: Used) -> Cell:
@@ -413,7 +464,6 @@ def _tiered(rows: QuerySet[RequestUsage], thresholds: Sequence[int]) -> QuerySet
     return rows.annotate(prompt=prompt, tier=Case(*whens, default=Value(0), output_field=IntegerField()))
 
 
-def _epoch(starts: Sequence[dt.date]) -> Case:
-    midnights = [_midnight(day) for day in starts]
-    whens = [When(at__gte=midnights[n], then=Value(n)) for n in range(len(starts) - 1, 0, -1)]
+def _epoch(midnights: Sequence[dt.datetime]) -> Case:
+    whens = [When(at__gte=midnights[n], then=Value(n)) for n in range(len(midnights) - 1, 0, -1)]
     return Case(*whens, default=Value(0), output_field=IntegerField())

@@ -25,15 +25,16 @@ from dreams.web.paging import chosen, host_asked, number_or_none
 def dreams(request: Request) -> HttpResponse:
     status = chosen(request.GET.get("status"), DreamRun.Status.values)
     project, host = number_or_none(request.GET.get("project")), host_asked(request)
+    found = pages.dreams(status, project, request.GET.get("page"), host)
     context: dict[str, Any] = {
-        "found": pages.dreams(status, project, request.GET.get("page"), host),
+        "found": found,
         "status": status,
         "project": project,
         "statuses": DreamRun.Status.choices,
         "projects": pages.projects(host),
-        "any_ever": DreamRun.objects.exists(),
+        "any_ever": bool(found.total) or DreamRun.objects.exists(),
     }
-    if context["any_ever"] and not status and not host and context["found"].page.number == 1:
+    if context["any_ever"] and not status and not host and found.page.number == 1:
         context["pictures"] = usage_pages.of_dreams(timezone.now(), project)
     return page(request, "dreams/dreams.html", "dreams/_dreams.html", context)
 
