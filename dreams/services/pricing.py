@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from django.db import transaction
 from django.db.models import Q, QuerySet, Sum
@@ -51,6 +51,16 @@ class PriceBook:
     def thresholds(self) -> list[int]:
         """Prompt lengths above which some model costs more, lowest first."""
         return sorted({row.above_prompt_tokens for row in self.rows if row.above_prompt_tokens})
+
+    @property
+    def values(self) -> tuple[tuple[tuple[str, Any], ...], ...]:
+        """All of it as something that is the same for the same prices."""
+        return tuple(tuple(item for item in vars(row).items() if item[0] != "_state") for row in self.rows)
+
+    @property
+    def changes(self) -> list[dt.date]:
+        """The days from which on some model has another price, the first one first."""
+        return sorted({row.since for row in self.rows})
 
     def limits(self, model: str) -> ModelLimits:
         """What is known of a model now, of its newest row that says so."""

@@ -54,12 +54,6 @@ class DreamRow:
     left_work: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    value: str
-    label: str
-
-
 def dreams(
     status: str = "", project: int | None = None, number: str | None = None, host: str = ""
 ) -> Listed[DreamRow]:
@@ -93,9 +87,9 @@ def _made(dreams: list[int]) -> QuerySet[Proposal]:
     return Proposal.objects.filter(dream__in=dreams).order_by("by_policy", "-pk")
 
 
-def projects(host: str = "") -> list[Choice]:
+def projects(host: str = "") -> list[tuple[int, str]]:
     """Projects that ever dreamt, for the filter; those of one host, or of all."""
-    return [Choice(str(pk), name or slug) for pk, name, slug in _that_dreamt(host)]
+    return [(pk, name or slug) for pk, name, slug in _that_dreamt(host)]
 
 
 @prepared

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import Any
 
 from django.db.models import Count, F, QuerySet
@@ -207,16 +208,42 @@ def _summed(
 # --- Dreams -------------------------------------------------------------------------------------------------------
 
 
-def of_dreams(now: dt.datetime, project: int | None = None) -> list[Picture]:
+def of_dreams(now: dt.datetime, project: int | None = None) -> Sequence[Picture]:
     """How long the last dreams took, how many there were in each week, and what they used. Three queries."""
     starts = _weeks(now)
-    return [
-        durations("dream-durations", "How long dreams took", _last(project), "No dream has ended yet."),
+    since = _midnight(starts[0])
+    cuts = cells_of.cuts_since(since)
+    return _drawn(
+        tuple(starts),
+        cuts,
+        str(timezone.get_current_timezone()),
+        tuple(_last_rows(project)),
+        tuple(_states_counted(project, since, cuts)),
+        tuple(_used_days(project, since, cuts)),
+    )
+
+
+@lru_cache(maxsize=64)
+def _drawn(
+    starts: Sequence[dt.date],
+    cuts: cells_of.Cuts,
+    zone: str,
+    last: Sequence[tuple[Any, ...]],
+    states: Sequence[tuple[Any, ...]],
+    used: Sequence[tuple[Any, ...]],
+) -> Sequence[Picture]:
+    """Once for the same rows; `zone` is the one that days are of."""
+    del zone
+    day = partial(cells_of.day_of, cuts)
+    return (
+        durations("dream-durations", "How long dreams took", _runs(last), "No dream has ended yet."),
         stacked(
             "dreams-by-week",
             "Dreams by week",
             starts,
-            _by_state(project, starts),
+            _by_state(
+                _summed(((state, day(date, part), n) for state, date, part, n in states), starts, WEEK)
+            ),
             lambda count: plural(round(count), "dream"),
             f"No dream in the last {DREAM_WEEKS} weeks.",
             ticks=whole,
@@ -226,12 +253,12 @@ def of_dreams(now: dt.datetime, project: int | None = None) -> list[Picture]:
             "dream-tokens",
             "Tokens of dreams by week",
             starts,
-            _used_by_day(project, starts),
+            _summed(((model, day(date, part), sum(n)) for model, date, part, *n in used), starts, WEEK),
             _count,
             f"No dream used a model in the last {DREAM_WEEKS} weeks. Rules use no tokens.",
             "Week from",
         ),
-    ]
+    )
 
 
 def _weeks(now: dt.datetime) -> list[dt.date]:
@@ -241,11 +268,11 @@ def _weeks(now: dt.datetime) -> list[dt.date]:
     return [monday - dt.timedelta(weeks=back) for back in reversed(range(DREAM_WEEKS))]
 
 
-def _last(project: int | None) -> list[Run]:
+def _runs(rows: Sequence[tuple[Any, ...]]) -> list[Run]:
     """Oldest first."""
     return [
         Run(timezone.localtime(ended).date(), max(0.0, (ended - started).total_seconds()), status, name)
-        for name, status, started, ended in reversed(_last_rows(project))
+        for name, status, started, ended in reversed(rows)
     ]
 
 
@@ -260,13 +287,7 @@ def _last_rows(project: int | None) -> QuerySet[DreamRun, tuple[Any, ...]]:
     return rows.values_list("public_id", "status", "started_at", "ended_at")[:MOST]
 
 
-def _by_state(project: int | None, starts: Sequence[dt.date]) -> list[Series]:
-    since = _midnight(starts[0])
-    cuts = cells_of.cuts_since(since)
-    counts = _states_counted(project, since, cuts)
-    found = _summed(
-        ((status, cells_of.day_of(cuts, date, part), n) for status, date, part, n in counts), starts, WEEK
-    )
+def _by_state(found: Mapping[str, Mapping[dt.date, float]]) -> list[Series]:
     return [
         Series(label, found[state], f"state-{state}") for state, label in _STATES.items() if state in found
     ]
@@ -283,24 +304,11 @@ def _states_counted(
     return found
 
 
-def _used_by_day(project: int | None, starts: Sequence[dt.date]) -> dict[str, dict[dt.date, float]]:
-    since = _midnight(starts[0])
-    cuts = cells_of.cuts_since(since)
-    return _summed(
-        (
-            (row["model"], cells_of.day_of(cuts, row["date"], row["part"]), Tokens.of(row).total)
-            for row in _used_days(project, since, cuts)
-        ),
-        starts,
-        WEEK,
-    )
-
-
 @prepared
 def _used_days(project: int | None, since: dt.datetime, cuts: cells_of.Cuts) -> QuerySet[Any]:
     used = DreamUsage.objects.filter(at__gte=since).order_by()
     rows = cells_of.with_days(used if project is None else used.filter(dream__project=project), cuts)
-    found: QuerySet[Any] = rows.values("model", "date", "part").annotate(**SUMS)
+    found: QuerySet[Any] = rows.values_list("model", "date", "part").annotate(**SUMS)
     return found
 
 
@@ -336,8 +344,10 @@ class DreamsUsed:
     more_days: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Usage:
+    """The same object where nothing has changed."""
+
     period: str
     sessions: Used
     chart: Chart
@@ -358,26 +368,88 @@ class Usage:
 
 
 def usage(now: dt.datetime, period: str = DEFAULT_PERIOD) -> Usage:
-    days = int(period)
-    today = timezone.localtime(now).date()
-    midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    since = midnight - dt.timedelta(days - 1)
-    book = PriceBook.load()
-    sessions = cells_of.sessions_by_day(since, book)
-    dreamt, other = cells_of.spent_by_day(DreamUsage, since), cells_of.spent_by_day(ModelRequest, since)
+    return _made(_Asked.of(now, period))
+
+
+_Rows = tuple[tuple[tuple[str, Any], ...], ...]
+
+
+def _rows(found: Iterable[Mapping[str, Any]]) -> _Rows:
+    """As something that is the same for the same rows."""
+    return tuple(tuple(row.items()) for row in found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """All that the page is made of, and nothing that is made of it; `zone` is the one that days are of."""
+
+    period: str
+    today: dt.date
+    zone: str
+    cuts: cells_of.Cuts
+    sessions: tuple[cells_of.Day, ...]
+    of_projects: tuple[cells_of.InProject, ...]
+    spent: tuple[_Rows, _Rows]  # by dreams, by other requests
+    spent_in: tuple[_Rows, _Rows]
+    purposes: _Rows
+    kinds: _Rows
+    runs: int
+    names: tuple[tuple[int, str], ...]
+    prices: _Rows
+    any_ever: bool
+    book: PriceBook = field(compare=False)
+
+    @classmethod
+    def of(cls, now: dt.datetime, period: str) -> _Asked:
+        midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
+        since = midnight - dt.timedelta(int(period) - 1)
+        cuts, book = cells_of.cuts_since(since), PriceBook.load()
+        sessions = tuple(cells_of.session_days(since, book))
+        dreamt, other = (_rows(cells_of.spent_days(one, since, cuts)) for one in (DreamUsage, ModelRequest))
+        any_now = bool(sessions or dreamt or other)
+        return cls(
+            period=period,
+            today=midnight.date(),
+            zone=str(timezone.get_current_timezone()),
+            cuts=cuts,
+            sessions=sessions,
+            of_projects=tuple(cells_of.session_projects(since, book)),
+            spent=(dreamt, other),
+            spent_in=(
+                _rows(cells_of.spent_projects(DreamUsage, since)),
+                _rows(cells_of.spent_projects(ModelRequest, since)),
+            ),
+            purposes=_rows(cells_of.purposes_asked(since)),
+            kinds=_rows(cells_of.kinds_asked(since)),
+            runs=sum(_dreamt(since)),
+            names=tuple(_names()),
+            prices=book.values,
+            any_ever=any_now or RequestUsage.objects.exists() or DreamRun.objects.exists(),
+            book=book,
+        )
+
+
+MOST_MADE = 16  # a few periods, of people in a few zones
+
+
+@lru_cache(maxsize=MOST_MADE)
+def _made(asked: _Asked) -> Usage:
+    book, names, days = asked.book, dict(asked.names), int(asked.period)
+    sessions = cells_of.sessions_by_day(asked.sessions, book)
+    dreamt, other = (cells_of.spent_by_day(map(dict, rows), asked.cuts) for rows in asked.spent)
+    dreamt_in, other_in = (cells_of.spent_by_project(map(dict, rows)) for rows in asked.spent_in)
     spent = [*dreamt, *other]
-    names = dict(_names())
     return Usage(
-        period=period,
-        sessions=_used(sessions, cells_of.sessions_by_project(since, book), names, book),
-        chart=chart(sessions, today, days),
-        dreams=_dreams(dreamt, since, names, book),
-        other=_used(other, cells_of.spent_by_project(ModelRequest, since), names, book),
-        purposes=cells_of.purposes(since),
+        period=asked.period,
+        sessions=_used(sessions, cells_of.sessions_by_project(asked.of_projects, book), names, book),
+        chart=chart(sessions, asked.today, days),
+        dreams=_dreams(asked, dreamt, _used(dreamt, dreamt_in, names, book)),
+        other=_used(other, other_in, names, book),
+        purposes=cells_of.purposes(map(dict, asked.purposes)),
         spent=cells_of.total_of(spent),
-        pictures=by_model(sessions, spent, today, days),
+        pictures=by_model(sessions, spent, asked.today, days),
         has_prices=bool(book.rows),
-        any_ever=bool(sessions or spent) or RequestUsage.objects.exists() or DreamRun.objects.exists(),
+        any_ever=asked.any_ever,
     )
 
 
@@ -410,12 +482,12 @@ def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, s
     )
 
 
-def _dreams(cells: Sequence[Cell], since: dt.datetime, names: dict[int, str], book: PriceBook) -> DreamsUsed:
+def _dreams(asked: _Asked, cells: Sequence[Cell], used: Used) -> DreamsUsed:
     days = cells_of.total_by_day(cells)
     return DreamsUsed(
-        used=_used(cells, cells_of.spent_by_project(DreamUsage, since), names, book),
-        runs=sum(_dreamt(since)),
-        kinds=cells_of.dream_kinds(since),
+        used=used,
+        runs=asked.runs,
+        kinds=cells_of.dream_kinds(dict(asked.kinds[0])),
         days=days[:MOST_DAYS],
         more_days=max(0, len(days) - MOST_DAYS),
     )

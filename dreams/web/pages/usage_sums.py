@@ -93,8 +93,8 @@ def summed(what: str, since: dt.datetime, on: Iterable[object], summing: Summing
 
 
 def _each_range(
-    spans: Sequence[Span], ask: Callable[[dt.datetime, dt.datetime | None], Iterable[Mapping[str, Any]]]
-) -> Iterator[Mapping[str, Any]]:
+    spans: Sequence[Span], ask: Callable[[dt.datetime, dt.datetime | None], Iterable[Any]]
+) -> Iterator[Any]:
     """The rows of all of these; neighbours are asked for as one, which an index answers in one go."""
     start = spans[0].start
     for span, following in zip(spans, [*spans[1:], None], strict=True):
@@ -220,17 +220,16 @@ class Line:
     limits: ModelLimits | None = None
 
 
-def spent_by_day(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> list[Cell]:
-    """What was used on each day, at the prices of then; what had none stands apart."""
-    cuts = cuts_since(since)
-    return [
-        _booked(row, day_of(cuts, row["date"], row["part"]), NO_PROJECT)
-        for row in _spent_days(ledger, since, cuts)
-    ]
+Ledger: TypeAlias = type[DreamUsage | ModelRequest]
+
+
+def spent_by_day(rows: Iterable[Mapping[str, Any]], cuts: Cuts) -> list[Cell]:
+    """What was used on each day, at the prices of then; what had none stands apart. `rows`: of `spent_days`."""
+    return [_booked(row, day_of(cuts, row["date"], row["part"]), NO_PROJECT) for row in rows]
 
 
 @prepared
-def _spent_days(ledger: type[DreamUsage | ModelRequest], since: dt.datetime, cuts: Cuts) -> QuerySet[Any]:
+def spent_days(ledger: Ledger, since: dt.datetime, cuts: Cuts) -> QuerySet[Any]:
     rows = with_days(_priced(ledger, since), cuts)
     found: QuerySet[Any] = (
         rows.values("date", "part", "model", "priced").annotate(**LEDGER_SUMS[ledger]).order_by()
@@ -238,20 +237,19 @@ def _spent_days(ledger: type[DreamUsage | ModelRequest], since: dt.datetime, cut
     return found
 
 
-def spent_by_project(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> list[Cell]:
-    """The same by project, without days."""
-    project = dict(LEDGERS)[ledger]
-    return [_booked(row, None, row[project]) for row in _spent_projects(ledger, since)]
+def spent_by_project(rows: Iterable[Mapping[str, Any]]) -> list[Cell]:
+    """The same by project, without days. `rows`: of `spent_projects`."""
+    return [_booked(row, None, row["of"]) for row in rows]
 
 
 @prepared
-def _spent_projects(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> QuerySet[Any]:
-    rows = _priced(ledger, since).values(dict(LEDGERS)[ledger], "model", "priced")
+def spent_projects(ledger: Ledger, since: dt.datetime) -> QuerySet[Any]:
+    rows = _priced(ledger, since).values("model", "priced", of=F(dict(LEDGERS)[ledger]))
     found: QuerySet[Any] = rows.annotate(**LEDGER_SUMS[ledger]).order_by()
     return found
 
 
-def _priced(ledger: type[DreamUsage | ModelRequest], since: dt.datetime) -> QuerySet[Any]:
+def _priced(ledger: Ledger, since: dt.datetime) -> QuerySet[Any]:
     priced = Case(When(cost_usd__isnull=False, then=Value(1)), default=Value(0))
     return ledger.objects.filter(at__gte=since).annotate(priced=priced)
 
@@ -260,10 +258,10 @@ def _booked(row: Mapping[str, Any], day: dt.date | None, project: int) -> Cell:
     return Cell(day, row["model"], project, Tokens.of(row), row["cost"], row["n"])
 
 
-def purposes(since: dt.datetime) -> list[Line]:
-    """What requests without a dream used, by what they were for, the dearest first."""
+def purposes(rows: Iterable[Mapping[str, Any]]) -> list[Line]:
+    """What requests without a dream used, by what they were for, the dearest first. `rows`: of `purposes_asked`."""
     found: dict[str, list[Cell]] = {}
-    for row in _purposes(since):
+    for row in rows:
         found.setdefault(row["purpose"], []).append(_booked({**row, "model": ""}, None, NO_PROJECT))
     labels = dict(ModelRequest.Purpose.choices)
     lines = [
@@ -273,16 +271,15 @@ def purposes(since: dt.datetime) -> list[Line]:
 
 
 @prepared
-def _purposes(since: dt.datetime) -> QuerySet[Any]:
+def purposes_asked(since: dt.datetime) -> QuerySet[Any]:
     rows = _priced(ModelRequest, since).values("purpose", "priced")
     found: QuerySet[Any] = rows.annotate(**LEDGER_SUMS[ModelRequest]).order_by()
     return found
 
 
-def dream_kinds(since: dt.datetime) -> list[Line]:
-    """What dreams used by kind of token, in reading order; kinds that were not used are left out."""
+def dream_kinds(sums: Mapping[str, Any]) -> list[Line]:
+    """What dreams used by kind of token, in reading order; kinds that were not used are left out. `sums`: of `kinds_asked`."""
     lines = []
-    [sums] = _kinds(since)
     for kind, label in KINDS.items():
         found = Total(
             Tokens(**{kind: sums[kind] or 0}),
@@ -294,7 +291,7 @@ def dream_kinds(since: dt.datetime) -> list[Line]:
 
 
 @prepared
-def _kinds(since: dt.datetime) -> QuerySet[Any]:
+def kinds_asked(since: dt.datetime) -> QuerySet[Any]:
     """One row, also of nothing."""
     unpriced = Q(cost_usd__isnull=True)
     return (
@@ -358,19 +355,22 @@ Day: TypeAlias = tuple[dt.date, str, int, Used]
 InProject: TypeAlias = tuple[int, str, int, dt.date, Used]
 
 
-def sessions_by_day(since: dt.datetime, book: PriceBook) -> list[Cell]:
-    """A cell for each day, model and price tier, of all projects together."""
-    found = summed("day", since, book.thresholds, partial(_days, since, book.thresholds))
+def session_days(since: dt.datetime, book: PriceBook) -> list[Day]:
+    return summed("day", since, book.thresholds, partial(_days, since, book.thresholds))
+
+
+def sessions_by_day(found: Iterable[Day], book: PriceBook) -> list[Cell]:
+    """A cell for each day, model and price tier, of all projects together. `found`: by `session_days`."""
     return [_cell(book, day, model, tier, NO_PROJECT, used) for day, model, tier, used in found]
 
 
 def _days(since: dt.datetime, thresholds: Sequence[int], spans: Sequence[Span]) -> list[list[Day]]:
     cuts = cuts_since(since)
     made: list[list[Day]] = [[] for _ in spans]
-    for row in _each_range(spans, partial(_in_days, tuple(thresholds), cuts)):
-        day = day_of(cuts, row["date"], row["part"])
+    for date, part, model, tier, *used in _each_range(spans, partial(_in_days, tuple(thresholds), cuts)):
+        day = day_of(cuts, date, part)
         place = next(n for n, span in enumerate(spans) if span.holds(day))
-        made[place].append((day, row["model"], row["tier"], _used(row)))
+        made[place].append((day, model, tier, tuple(used)))
     return made
 
 
@@ -379,15 +379,21 @@ def _in_days(
     thresholds: tuple[int, ...], cuts: Cuts, start: dt.datetime, end: dt.datetime | None
 ) -> QuerySet[Any]:
     rows = with_days(_tiered(_within(start, end), thresholds), cuts)
-    found: QuerySet[Any] = rows.values("date", "part", "model", "tier").annotate(**SESSION_SUMS).order_by()
+    found: QuerySet[Any] = (
+        rows.values_list("date", "part", "model", "tier").annotate(**SESSION_SUMS).order_by()
+    )
     return found
 
 
-def sessions_by_project(since: dt.datetime, book: PriceBook) -> list[Cell]:
-    """A cell for each project, model, price tier and time between two changes of prices."""
-    changes = sorted({row.since for row in book.rows})
+def session_projects(since: dt.datetime, book: PriceBook) -> list[InProject]:
+    changes = book.changes
     on = (*book.thresholds, *changes)
-    found = summed("project", since, on, partial(_projects, book.thresholds, changes))
+    return summed("project", since, on, partial(_projects, book.thresholds, changes))
+
+
+def sessions_by_project(found: Iterable[InProject], book: PriceBook) -> list[Cell]:
+    """A cell for each project, model, price tier and time between two changes of prices. `found`: by `session_projects`."""
+    changes = book.changes
     sums: dict[tuple[int, str, int, dt.date], Used] = {}
     for project, model, tier, day, used in found:
         # Any day between two changes has the same price, so months need not stand apart.
@@ -411,10 +417,11 @@ def _projects(
         {span.start.date() for span in spans} | {day for day in changes if day > spans[0].start.date()}
     )
     made: list[list[InProject]] = [[] for _ in spans]
-    for row in _each_range(spans, partial(_in_projects, tuple(thresholds), tuple(map(_midnight, starts)))):
-        day = starts[row["epoch"]]
+    in_range = partial(_in_projects, tuple(thresholds), tuple(map(_midnight, starts)))
+    for project, model, tier, epoch, *used in _each_range(spans, in_range):
+        day = starts[epoch]
         place = next(n for n, span in enumerate(spans) if span.holds(day))
-        made[place].append((row["session__project"], row["model"], row["tier"], day, _used(row)))
+        made[place].append((project, model, tier, day, tuple(used)))
     return made
 
 
@@ -423,11 +430,7 @@ def _in_projects(
     thresholds: tuple[int, ...], epochs: tuple[dt.datetime, ...], start: dt.datetime, end: dt.datetime | None
 ) -> QuerySet[Any]:
     rows = _tiered(_within(start, end), thresholds).annotate(epoch=_epoch(epochs))
-    return rows.values("session__project", "model", "tier", "epoch").annotate(**SESSION_SUMS).order_by()
-
-
-def _used(row: Mapping[str, Any]) -> Used:
-    return tuple(row[name] for name in SESSION_SUMS)
+    return rows.values_list("session__project", "model", "tier", "epoch").annotate(**SESSION_SUMS).order_by()
 
 
 def _within(start: dt.datetime, end: dt.datetime | None) -> QuerySet[RequestUsage]:

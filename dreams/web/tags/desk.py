@@ -1,7 +1,7 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
 `{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots`, `words`, `may`, `section` (filters);
-`hidden`, `part`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size` (tags)."""
+`hidden`, `part`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
 
 from __future__ import annotations
 
@@ -307,6 +307,21 @@ def hidden(**fields: object) -> SafeString:
         '<input type="hidden" name="{}" value="{}">',
         ((name, one) for name, value in fields.items() for one in _each(value)),
     )
+
+
+@register.simple_tag
+def options(choices: Iterable[tuple[object, str]], chosen: object = "") -> SafeString:
+    """What a field may be set to, made here and once for the same: there may be hundreds of projects."""
+    return _options(tuple(choices), str(chosen))
+
+
+@lru_cache(maxsize=64)
+def _options(choices: Iterable[tuple[object, str]], chosen: str) -> SafeString:
+    selected = mark_safe(" selected")
+    each = (
+        (value, selected if str(value) == chosen else "", diff.visible(label)) for value, label in choices
+    )
+    return format_html_join("\n", '<option value="{}"{}>{}</option>', each)
 
 
 def _each(value: object) -> Iterable[object]:
