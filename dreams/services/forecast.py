@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Count, F, Sum
-from django.db.models.functions import Length
+from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, Length
 
 from dreams import conf
 from dreams.engines.anthropic import catching, prompt
@@ -18,7 +18,8 @@ from dreams.engines.anthropic.budget import Estimate, Guess, Size, estimate, wor
 from dreams.engines.handover import model as handover
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
-from dreams.models import DreamRun, DreamUsage, Project, Prompt, Session
+from dreams.models import DreamRun, DreamUsage, Memory, Project, Prompt, Session
+from dreams.models.prepared import prepared
 from dreams.services import pricing
 from dreams.services.dreaming import reading
 
@@ -118,39 +119,63 @@ def of_notes(session: Session, model: str) -> Decimal | None:
 
 def size_of(project: Project) -> Size:
     """What a dream would find now."""
-    files = project.memories.filter(gone_at__isnull=True)
-    notes = files.aggregate(n=Count("pk"), size=Sum("size"))
-    index = files.filter(path=INDEX_NAME).values_list("size", flat=True).first() or 0
-    new = list(reading.new_sessions(project)[: reading.MAX_SESSIONS].values_list("pk", "used_bytes", "size"))
-    typed = Prompt.objects.filter(
-        session__in=[pk for pk, _, _ in new], offset__gte=F("session__used_bytes")
-    ).annotate(chars=Length("text"))
+    files, noted, index = next(iter(_notes(project.pk)), (0, 0, 0))
+    new = _new(project.pk)
     first = (
         RULES_CHARS
-        + LINE_CHARS * min(notes["n"], prompt.MOST_FILES)
+        + LINE_CHARS * min(files, prompt.MOST_FILES)
         + min(index, prompt.INDEX_CHARS)
         + SESSION_LINE_CHARS * min(len(new), prompt.MOST_SESSIONS)
-        + min(sum(typed.values_list("chars", flat=True)[:PROMPTS]), prompt.PROMPTS_CHARS)
+        + min(sum(_typed([pk for pk, _, _ in new])), prompt.PROMPTS_CHARS)
     )
-    material = (notes["size"] or 0) + sum(max(0, size - used) for _, used, size in new)
+    material = noted + sum(max(0, size - used) for _, used, size in new)
     return Size(first, material, len(new))
+
+
+@prepared
+def _new(project: int) -> QuerySet[Session, tuple[int, int, int]]:
+    rows = reading.unused(Session.objects.filter(project_id=project))
+    return rows.values_list("pk", "used_bytes", "size")[: reading.MAX_SESSIONS]
+
+
+@prepared
+def _notes(project: int) -> QuerySet[Memory, tuple[int, int, int]]:
+    """How many memories, their bytes, and those of the index; nothing where there is none."""
+    rows = Memory.objects.filter(project_id=project, gone_at__isnull=True).order_by().values("project")
+    index = Coalesce(Sum("size", filter=Q(path=INDEX_NAME)), 0)
+    found: QuerySet[Memory, tuple[int, int, int]] = rows.annotate(
+        n=Count("pk"), bytes=Sum("size"), index=index
+    ).values_list("n", "bytes", "index")
+    return found
+
+
+@prepared
+def _typed(sessions: list[int]) -> QuerySet[Prompt, int]:
+    """The characters of what was typed in these and is not used yet."""
+    rows = Prompt.objects.filter(session__in=sessions, offset__gte=F("session__used_bytes"))
+    return rows.annotate(chars=Length("text")).values_list("chars", flat=True)[:PROMPTS]
 
 
 def _past(project: Project, model: str) -> list[tuple[int, Decimal | None]]:
     """(tokens, dollars) of the project's last whole dreams with this model, from the ledger."""
+    recent = _whole(project.pk, model)
+    return _used(recent) if recent else []
+
+
+@prepared
+def _whole(project: int, model: str) -> QuerySet[DreamRun, int]:
     done = DreamRun.objects.filter(
-        project=project, model=model, status=DreamRun.Status.COMPLETED, usage__isnull=False
+        project_id=project, model=model, status=DreamRun.Status.COMPLETED, usage__isnull=False
     )
-    recent = done.distinct().order_by("-created_at").values_list("pk", flat=True)[:LAST_DREAMS]
+    return done.distinct().order_by("-created_at").values_list("pk", flat=True)[:LAST_DREAMS]
+
+
+@prepared
+def _used(dreams: list[int]) -> QuerySet[DreamUsage, tuple[int, Decimal | None]]:
     tokens = F("input_tokens") + F("output_tokens") + F("cache_read_tokens")
     tokens += F("cache_write_5m_tokens") + F("cache_write_1h_tokens")
-    rows = (
-        DreamUsage.objects.filter(dream__in=list(recent))
-        .values("dream")
-        .annotate(tokens=Sum(tokens), dollars=Sum("cost_usd"))
-        .order_by()
-    )
-    return [(row["tokens"], row["dollars"]) for row in rows]
+    rows = DreamUsage.objects.filter(dream__in=dreams).order_by().values("dream")
+    return rows.annotate(tokens=Sum(tokens), dollars=Sum("cost_usd")).values_list("tokens", "dollars")
 
 
 def _learnt(guessed: Estimate, past: list[tuple[int, Decimal | None]]) -> Estimate:

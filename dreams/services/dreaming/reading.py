@@ -47,7 +47,12 @@ MAX_SESSIONS = 500  # of one dream; the rest is still new for the next one
 
 def new_sessions(project: Project) -> QuerySet[Session]:
     """Sessions with bytes that no submitted proposal has learnt from, newest first; not the dreams' own."""
-    return _new(project.sessions.all()).order_by("-touched_at", "pk")
+    return unused(project.sessions.all())
+
+
+def unused(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    """Those of `sessions` that `new_sessions` tells of."""
+    return _new(sessions).order_by("-touched_at", "pk")
 
 
 def with_prompts_only(project: Project) -> QuerySet[Any]:

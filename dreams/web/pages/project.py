@@ -19,15 +19,17 @@ from dreams.models import (
     COUNTED_MEMORIES,
     COUNTED_SESSIONS,
     Card,
+    DreamRun,
     DreamSession,
     Memory,
     Project,
     Proposal,
     Question,
     Session,
+    TranscriptFolder,
     Version,
 )
-from dreams.models.prepared import prepared
+from dreams.models.prepared import Fixed, prepared
 from dreams.services import hosts, session_notes
 from dreams.services.inbox.waiting import counted
 from dreams.services.kept_counts import Kind, kept
@@ -35,7 +37,7 @@ from dreams.services.memories import instructions
 from dreams.services.scheduling import gate_inputs, gates, next_dream, scheduler
 from dreams.services.scheduling.next_dream import NextDream, beside_its_moment
 from dreams.web.pages.projects import ACTIVE, WAITING
-from dreams.web.paging import Listed, listed, page_of
+from dreams.web.paging import Asked, Listed, listed, page_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def _listed(labels: Sequence[str]) -> str:
 def gates_of(project: Project, now: dt.datetime) -> Gates:
     everywhere = gate_inputs.Everywhere.load()
     results = scheduler.evaluate_all(project, now, everywhere)
-    active = project.dreams.filter(status__in=ACTIVE).first()
+    active = next(iter(_active(project.pk)), None)
     found = [_gate(result) for result in results]
     together = NextDream.of(results)
     # Closed ones first: they are what a person came to see.
@@ -112,6 +114,11 @@ def gates_of(project: Project, now: dt.datetime) -> Gates:
         dream=active.public_id if active else "",
         dream_status=active.get_status_display() if active else "",
     )
+
+
+@prepared
+def _active(project: int) -> QuerySet[DreamRun]:
+    return DreamRun.objects.filter(project_id=project, status__in=ACTIVE)[:1]
 
 
 def _gate(result: gates.GateResult) -> Gate:
@@ -220,7 +227,7 @@ class Head(Counts):
 def head(project: Project) -> Head:
     config = conf.current(project)
     tally = next_dream.new_sessions([project], timezone.now())[project.pk]
-    review = next(iter(_ask_review(project.pk)), ("",))[0]
+    review = next(iter(_to_review(project.pk)), ("",))[0]
     labels = conf.specs()["engine"].choices or {}
     switches = project.agent_settings
     return Head(
@@ -240,28 +247,33 @@ def head(project: Project) -> Head:
 def counts(project: Project) -> Counts:
     """For a page beside the project's own; three queries."""
     memories = kept(
-        Kind.MEMORIES, project.pk, "counts", lambda: next(iter(_ask_memories(project.pk)), (0, 0, 0, 0))
+        Kind.MEMORIES, project.pk, "counts", lambda: next(iter(_memories_counted(project.pk)), (0, 0, 0, 0))
     )
     sessions = kept(
-        Kind.SESSIONS, project.pk, "counts", lambda: next(iter(_ask_sessions(project.pk)), (0, 0))
+        Kind.SESSIONS, project.pk, "counts", lambda: next(iter(_sessions_counted(project.pk)), (0, 0))
     )
-    [others] = _ask_waiting(project.pk)
+    [others] = _waiting_counted(project.pk)
     return Counts(*memories, *sessions, *others)
 
 
 def _asides(project: Project) -> list[Version]:
     """Texts of the last two weeks that came at the moment of an apply, and that no file holds."""
-    rows = Version.objects.filter(memory__project=project, aside_at__isnull=False)
-    newest = rows.select_related("memory").order_by("-aside_at")[:FEW]
     since = timezone.now() - ASIDE_DAYS
-    found = kept(Kind.MEMORIES, project.pk, "asides", lambda: list(newest))
+    found = kept(Kind.MEMORIES, project.pk, "asides", lambda: _newest_asides(project.pk))
     return [row for row in found if row.aside_at and row.aside_at >= since]
+
+
+@prepared
+def _newest_asides(project: int) -> QuerySet[Version]:
+    rows = Version.objects.filter(memory__project=project, aside_at__isnull=False)
+    return rows.select_related("memory").order_by("-aside_at")[:FEW]
 
 
 def _switch(value: object) -> str:
     return "not set" if value is None else "on" if value else "off"
 
 
+@prepared
 def _memories_counted(project: int) -> QuerySet[Memory, tuple[int, ...]]:
     """In the order of `Counts`: `files` are all that are there now, indexes and logs too; `memories` without them."""
     present = Q(gone_at__isnull=True)
@@ -274,6 +286,7 @@ def _memories_counted(project: int) -> QuerySet[Memory, tuple[int, ...]]:
     ).values_list("memories", "files", "logs", "gone")
 
 
+@prepared
 def _sessions_counted(project: int) -> QuerySet[Session, tuple[int, ...]]:
     """Those on disk, and those of which only the row is left."""
     rows = Session.objects.filter(project_id=project).order_by().values("project")
@@ -281,6 +294,7 @@ def _sessions_counted(project: int) -> QuerySet[Session, tuple[int, ...]]:
     return rows.values_list("n", "gone")
 
 
+@prepared
 def _waiting_counted(project: int) -> QuerySet[Project, tuple[int, ...]]:
     """Questions that are open and were asked, cards to review, and tasks that agents left unfinished."""
     asked = Question.objects.filter(project=OuterRef("pk"), state=Question.State.OPEN, asked=True)
@@ -292,19 +306,21 @@ def _waiting_counted(project: int) -> QuerySet[Project, tuple[int, ...]]:
     )
 
 
+@prepared
 def _to_review(project: int) -> QuerySet[Proposal, tuple[str]]:
     rows = Proposal.objects.filter(project_id=project, state__in=WAITING).exclude(origin=CAUGHT)
     return rows.order_by("-created_at").values_list("public_id")[:1]
 
 
-_ask_memories, _ask_sessions = prepared(_memories_counted), prepared(_sessions_counted)
-_ask_waiting, _ask_review = prepared(_waiting_counted), prepared(_to_review)
-
-
 def folders(project: Project) -> list[str]:
     """Where its transcripts lie."""
-    rows = project.folders.filter(gone_at__isnull=True)
-    return list(rows.values_list("path", flat=True)[:MOST_FILES])
+    return _folders(project.pk)
+
+
+@prepared
+def _folders(project: int) -> QuerySet[TranscriptFolder, str]:
+    rows = TranscriptFolder.objects.filter(project_id=project, gone_at__isnull=True)
+    return rows.values_list("path", flat=True)[:MOST_FILES]
 
 
 def memories(
@@ -316,16 +332,28 @@ def memories(
     total: int | None = None,
 ) -> Listed[MemoryRow]:
     """The index first, then topics by their last change, then team notes and logs. `total` as in `sessions`."""
-    rows = Memory.objects.filter(project=project, gone_at__isnull=not gone)
+    if total is not None and not text:
+        ask = partial(_memories_listed, project.pk, gone=gone, most=Fixed(MEMORIES_PAGE))
+        return listed(page_of(Asked(total, ask), number, MEMORIES_PAGE), _memory)
+    rows = _memories(project.pk, gone=gone)
     if text:
         rows = rows.filter(Q(path__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text))
-    return listed(page_of(rows.order_by(*LISTED), number, MEMORIES_PAGE, None if text else total), _memory)
+    return listed(page_of(rows, number, MEMORIES_PAGE), _memory)
 
 
 def some_memories(project: Project, total: int) -> Listed[MemoryRow]:
     """The first few of `total`, which is known: it is not counted again."""
-    rows = Memory.objects.filter(project=project, gone_at__isnull=True)
-    return listed(page_of(rows.order_by(*LISTED), 1, FEW, total), _memory)
+    ask = partial(_memories_listed, project.pk, gone=False, most=Fixed(FEW))
+    return listed(page_of(Asked(total, ask), 1, FEW), _memory)
+
+
+def _memories(project: int, *, gone: bool) -> QuerySet[Memory]:
+    return Memory.objects.filter(project_id=project, gone_at__isnull=not gone).order_by(*LISTED)
+
+
+@prepared
+def _memories_listed(project: int, start: Fixed, *, gone: bool, most: Fixed) -> QuerySet[Memory]:
+    return _memories(project, gone=gone)[start : start + most]
 
 
 def _memory(row: Memory) -> MemoryRow:
@@ -355,34 +383,44 @@ def sessions(
     total: int | None = None,
 ) -> Listed[SessionRow]:
     """`total` is how many there are where that is known: they are not counted again. A search counts what it finds."""
-    rows = project.sessions.filter(~COUNTED_SESSIONS if gone else COUNTED_SESSIONS)
+    if total is not None and not text:
+        ask = partial(_sessions_listed, project.pk, gone=gone, most=Fixed(SESSIONS_PAGE))
+        return listed(page_of(Asked(total, ask), number, SESSIONS_PAGE), _sessions_rows(project))
+    rows = _sessions(project.pk, gone=gone)
     if text:
         rows = rows.filter(
             Q(title__icontains=text) | Q(session_id__icontains=text) | Q(branch__icontains=text)
         )
-    rows = rows.order_by("-touched_at", "-pk")
-    return listed(page_of(rows, number, SESSIONS_PAGE, None if text else total), _sessions_rows(project))
+    return listed(page_of(rows, number, SESSIONS_PAGE), _sessions_rows(project))
 
 
 def some_sessions(project: Project, total: int) -> Listed[SessionRow]:
     """As `some_memories`."""
-    rows = project.sessions.filter(COUNTED_SESSIONS).order_by("-touched_at", "-pk")
-    return listed(page_of(rows, 1, FEW_SESSIONS, total), _sessions_rows(project))
+    ask = partial(_sessions_listed, project.pk, gone=False, most=Fixed(FEW_SESSIONS))
+    return listed(page_of(Asked(total, ask), 1, FEW_SESSIONS), _sessions_rows(project))
 
 
+def _sessions(project: int, *, gone: bool) -> QuerySet[Session]:
+    rows = Session.objects.filter(~COUNTED_SESSIONS if gone else COUNTED_SESSIONS, project_id=project)
+    return rows.order_by("-touched_at", "-pk")
+
+
+@prepared
+def _sessions_listed(project: int, start: Fixed, *, gone: bool, most: Fixed) -> QuerySet[Session]:
+    return _sessions(project, gone=gone)[start : start + most]
+
+
+@prepared
 def _in_review(project: int) -> QuerySet[DreamSession, tuple[int]]:
     """Sessions whose dream's proposal waits for a person."""
     waiting = Proposal.objects.filter(project_id=project, state__in=WAITING)
     return DreamSession.objects.filter(dream__proposals__in=waiting).values_list("session_id")
 
 
-_ask_in_review = prepared(_in_review)
-
-
 def _sessions_rows(project: Project) -> Callable[[Session], SessionRow]:
     # The agent's registry is on disk: it is read where a session might be running, and once.
     running = cache(partial(next_dream.running, [project]))
-    in_review = frozenset(pk for (pk,) in _ask_in_review(project.pk))
+    in_review = frozenset(pk for (pk,) in _in_review(project.pk))
     return partial(_session, project, in_review, running, timezone.now())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from django.conf import settings
@@ -28,10 +29,11 @@ from django.utils import timezone
 from dreams import conf
 from dreams.lib import memdir
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
+from dreams.models.prepared import Fixed, prepared
 from dreams.services import blobs
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
-from dreams.web.paging import Listed, page_of
+from dreams.web.paging import Asked, Listed, page_of
 
 MOST_ROWS_SHOWN = 30  # of an index that do not fit; chosen
 
@@ -116,12 +118,17 @@ def size_as_loaded(data: bytes, config: conf.Config) -> IndexSize:
 
 def index_size(project: Project, config: conf.Config) -> tuple[IndexSize | None, int | None]:
     """The index as the agent loads it, and its row's id; None without one."""
-    row = project.memories.filter(path="MEMORY.md", gone_at__isnull=True).first()
+    row = next(iter(_index_row(project.pk)), None)
     if row is None:
         return None, None
     data = blobs.get_many([row.sha256]).get(row.sha256)
     found = size_by_row(row.lines, row.size, config) if data is None else size_as_loaded(data, config)
     return found, row.pk
+
+
+@prepared
+def _index_row(project: int) -> QuerySet[Memory]:
+    return Memory.objects.filter(project_id=project, path="MEMORY.md", gone_at__isnull=True)[:1]
 
 
 M = TypeVar("M", bound=Model)
@@ -201,12 +208,13 @@ class Projects:
 
 
 def projects(text: str = "", state: str = "", number: str | None = None, host: str = "") -> Projects:
-    ranked = _ranked().filter(host=host) if host else _ranked()
-    counted = _counts(ranked)
-    rows = _matching(ranked, text, state)
-    page = page_of(
-        rows.order_by("rank", F("last_session_at").desc(nulls_last=True), Lower("name")), number, PAGE_SIZE
-    )
+    counted = dict(_counts(host))
+    wanted = next((rank for rank, one in STATES.items() if one.name == state), None)
+    if text:
+        page = page_of(_matching(text, wanted, host), number, PAGE_SIZE)
+    else:
+        total = sum(counted.values()) if wanted is None else counted.get(wanted, 0)
+        page = page_of(Asked(total, partial(_listed, wanted, host)), number, PAGE_SIZE)
     return Projects(
         listed=Listed(_described(list(page.object_list)), page),
         total=sum(counted.values()),
@@ -237,20 +245,34 @@ def _ranked() -> QuerySet[Any]:
     )
 
 
-def _counts(ranked: QuerySet[Any]) -> dict[int, int]:
-    return dict(ranked.order_by().values("rank").annotate(n=Count("pk")).values_list("rank", "n"))
+def _of_host(host: str) -> QuerySet[Any]:
+    return _ranked().filter(host=host) if host else _ranked()
 
 
-def _matching(ranked: QuerySet[Any], text: str, state: str) -> QuerySet[Any]:
-    if text:
-        ranked = ranked.filter(
-            Q(name__icontains=text)
-            | Q(slug__icontains=text)
-            | Q(memory_dir__icontains=text)
-            | Q(repo_dir__icontains=text)
-        )
-    wanted = next((rank for rank, one in STATES.items() if one.name == state), None)
-    return ranked if wanted is None else ranked.filter(rank=wanted)
+@prepared
+def _counts(host: str) -> QuerySet[Any, tuple[int, int]]:
+    rows: QuerySet[Any] = _of_host(host).order_by().values("rank").annotate(n=Count("pk"))
+    return rows.values_list("rank", "n")
+
+
+@prepared
+def _listed(rank: int | None, host: str, start: Fixed) -> QuerySet[Any]:
+    return _ordered(_of_host(host), rank)[start : start + PAGE_SIZE]
+
+
+def _ordered(ranked: QuerySet[Any], rank: int | None) -> QuerySet[Any]:
+    rows = ranked if rank is None else ranked.filter(rank=rank)
+    return rows.order_by("rank", F("last_session_at").desc(nulls_last=True), Lower("name"))
+
+
+def _matching(text: str, rank: int | None, host: str) -> QuerySet[Any]:
+    found = _of_host(host).filter(
+        Q(name__icontains=text)
+        | Q(slug__icontains=text)
+        | Q(memory_dir__icontains=text)
+        | Q(repo_dir__icontains=text)
+    )
+    return _ordered(found, rank)
 
 
 def _described(rows: list[Project]) -> list[ProjectRow]:
@@ -276,37 +298,51 @@ class _Facts:
     def of(cls, rows: Sequence[Project]) -> _Facts:
         now = timezone.now()
         pks = [row.pk for row in rows]
-        memories = Memory.objects.filter(project__in=pks)
-        index = memories.filter(gone_at=None, kind=Memory.Kind.INDEX)
-        waiting = (
-            Proposal.objects.only("project", "public_id", "state")
-            .filter(project__in=pks, state__in=WAITING)
-            .order_by("created_at", "pk")
-        )
-        active = DreamRun.objects.filter(project__in=pks, status__in=ACTIVE)
+        waiting = _waiting(pks)
         return cls(
-            memories=_per_project(memories.filter(COUNTED_MEMORIES)),
-            index={pk: (lines, size) for pk, lines, size in index.values_list("project_id", "lines", "size")},
+            memories=dict(_memories_counted(pks)),
+            index={pk: (lines, size) for pk, lines, size in _indexes(pks)},
             next=next_dream.look(rows, now),
             # The newest of each, as on its own page.
-            reviews={row.project_id: row.public_id for row in waiting},
-            undecided=frozenset(row.project_id for row in waiting if row.state == Proposal.State.OPEN),
-            dreams=dict(active.values_list("project_id", "public_id")),
-            errors=_last_errors(pks),
+            reviews={pk: public_id for pk, public_id, _ in waiting},
+            undecided=frozenset(pk for pk, _, state in waiting if state == Proposal.State.OPEN),
+            dreams=dict(_active(pks)),
+            errors=dict(_last_errors(pks)),
             overrides=conf.Overrides.load(),
             now=now,
         )
 
 
-def _per_project(rows: QuerySet[Memory]) -> dict[int, int]:
-    return dict(rows.order_by().values("project").annotate(n=Count("pk")).values_list("project", "n"))
+@prepared
+def _memories_counted(projects: list[int]) -> QuerySet[Memory, tuple[int, int]]:
+    rows = Memory.objects.filter(COUNTED_MEMORIES, project__in=projects).order_by()
+    return rows.values("project").annotate(n=Count("pk")).values_list("project", "n")
 
 
-def _last_errors(pks: list[int]) -> dict[int, str]:
+@prepared
+def _indexes(projects: list[int]) -> QuerySet[Memory, tuple[int, int, int]]:
+    rows = Memory.objects.filter(project__in=projects, gone_at=None, kind=Memory.Kind.INDEX)
+    return rows.values_list("project_id", "lines", "size")
+
+
+@prepared
+def _waiting(projects: list[int]) -> QuerySet[Proposal, tuple[int, str, str]]:
+    rows = Proposal.objects.filter(project__in=projects, state__in=WAITING).order_by("created_at", "pk")
+    return rows.values_list("project_id", "public_id", "state")
+
+
+@prepared
+def _active(projects: list[int]) -> QuerySet[DreamRun, tuple[int, str]]:
+    rows = DreamRun.objects.filter(project__in=projects, status__in=ACTIVE)
+    return rows.values_list("project_id", "public_id")
+
+
+@prepared
+def _last_errors(pks: list[int]) -> QuerySet[DreamRun, tuple[int, str]]:
     failing = Project.objects.filter(pk__in=pks, failures__gt=0)
     past = DreamRun.objects.filter(project=OuterRef("pk"), status=DreamRun.Status.FAILED)
     failed = DreamRun.objects.filter(pk__in=_newest(failing, past.order_by("-created_at", "-pk")))
-    return dict(failed.values_list("project_id", "error"))
+    return failed.values_list("project_id", "error")
 
 
 def _newest(projects: QuerySet[Project], past: QuerySet[M]) -> QuerySet[Project, int | None]:

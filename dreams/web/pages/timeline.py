@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -22,6 +22,7 @@ from dreams.models import (
     Session,
     Version,
 )
+from dreams.models.prepared import Fixed, prepared
 from dreams.services.kept_counts import Kind, kept
 from dreams.services.memories import time_travel
 from dreams.services.proposals import decisions, summaries
@@ -269,16 +270,24 @@ def _sources() -> Mapping[str, _Source]:
     }
 
 
-def _by(field: str, who: str) -> Q:
-    """Rows whose `field` names this person; the system is nobody."""
-    if who == OUTSIDE:
-        return Q(pk__in=[])
-    return Q(**{field: "" if who == SYSTEM else who}) if who else Q()
+def _whose(who: str) -> str | None:
+    """The name in rows: the system has none. None for everybody."""
+    return "" if who == SYSTEM else who or None
+
+
+def _by(field: str, name: str | None) -> Q:
+    return Q() if name is None else Q(**{field: name})
 
 
 def _gates(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
-    rows = GateEvaluation.objects.filter(project=project, at__lt=until).order_by("-at", "-pk")
-    return [(row.at, row) for row in rows[:size]] if who in ("", SYSTEM) else []
+    if who not in ("", SYSTEM):
+        return []
+    return [(row.at, row) for row in _gates_until(project.pk, until, Fixed(size))]
+
+
+@prepared
+def _gates_until(project: int, until: dt.datetime, size: Fixed) -> QuerySet[GateEvaluation]:
+    return GateEvaluation.objects.filter(project_id=project, at__lt=until).order_by("-at", "-pk")[:size]
 
 
 def _gate(row: GateEvaluation) -> Entry:
@@ -291,13 +300,23 @@ def _gate(row: GateEvaluation) -> Entry:
 
 
 def _dreams(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
-    ended = Q(ended_at__lt=until)
-    begun = Q(ended_at__isnull=True, created_at__lt=until)
-    rows = DreamRun.objects.filter(_by("requested_by", who), project=project).filter(ended | begun)
-    found = list(rows.filter(ended_at__isnull=True)) + list(
-        rows.filter(ended_at__isnull=False).order_by("-ended_at")[:size]
-    )
+    if who == OUTSIDE:
+        return []
+    by = _whose(who)
+    found = [*_begun(project.pk, by, until), *_ended(project.pk, by, until, Fixed(size))]
     return [(row.ended_at or row.created_at, row) for row in found]
+
+
+@prepared
+def _begun(project: int, name: str | None, until: dt.datetime) -> QuerySet[DreamRun]:
+    rows = DreamRun.objects.filter(_by("requested_by", name), project_id=project)
+    return rows.filter(ended_at__isnull=True, created_at__lt=until)
+
+
+@prepared
+def _ended(project: int, name: str | None, until: dt.datetime, size: Fixed) -> QuerySet[DreamRun]:
+    rows = DreamRun.objects.filter(_by("requested_by", name), project_id=project, ended_at__lt=until)
+    return rows.order_by("-ended_at")[:size]
 
 
 def _dreams_told(rows: list[DreamRun]) -> Iterator[Entry]:
@@ -319,10 +338,18 @@ def _dream(row: DreamRun, told: Summary) -> Entry:
 
 
 def _reviews(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
+    if who == OUTSIDE:
+        return []
+    rows = _reviewed(project.pk, _whose(who), until, Fixed(size))
+    return [(row.submitted_at or until, row) for row in rows]
+
+
+@prepared
+def _reviewed(project: int, name: str | None, until: dt.datetime, size: Fixed) -> QuerySet[Proposal]:
     rows = Proposal.objects.filter(
-        _by("submitted_by", who), project=project, origin=Proposal.Origin.DREAM, submitted_at__lt=until
+        _by("submitted_by", name), project_id=project, origin=Proposal.Origin.DREAM, submitted_at__lt=until
     )
-    return [(row.submitted_at or until, row) for row in rows.order_by("-submitted_at")[:size]]
+    return rows.order_by("-submitted_at")[:size]
 
 
 def _reviews_told(rows: list[Proposal]) -> Iterator[Entry]:
@@ -355,9 +382,15 @@ _WRITES = {
 
 
 def _writes(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
-    rows = AppliedBatch.objects.filter(_by("actor", who), proposal__project=project, at__lt=until)
-    rows = rows.select_related("proposal", "proposal__dream").order_by("-at", "-pk")
-    return [(row.at, row) for row in rows[:size]]
+    if who == OUTSIDE:
+        return []
+    return [(row.at, row) for row in _written(project.pk, _whose(who), until, Fixed(size))]
+
+
+@prepared
+def _written(project: int, name: str | None, until: dt.datetime, size: Fixed) -> QuerySet[AppliedBatch]:
+    rows = AppliedBatch.objects.filter(_by("actor", name), proposal__project=project, at__lt=until)
+    return rows.select_related("proposal", "proposal__dream").order_by("-at", "-pk")[:size]
 
 
 def _writes_told(rows: list[AppliedBatch]) -> Iterator[Entry]:
@@ -383,9 +416,15 @@ def _writes_told(rows: list[AppliedBatch]) -> Iterator[Entry]:
 
 def _outside(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
     """Edits that one look found belong together: they carry one moment."""
+    if who not in ("", OUTSIDE):
+        return []
+    return [(at, (project, at)) for at in _moments_outside(project.pk, until, Fixed(size))]
+
+
+@prepared
+def _moments_outside(project: int, until: dt.datetime, size: Fixed) -> QuerySet[Version, dt.datetime]:
     rows = Version.objects.filter(memory__project=project, origin=Version.Origin.OUTSIDE, at__lt=until)
-    moments = rows.order_by("-at").values_list("at", flat=True).distinct()[:size]
-    return [(at, (project, at)) for at in moments] if who in ("", OUTSIDE) else []
+    return rows.order_by("-at").values_list("at", flat=True).distinct()[:size]
 
 
 def _outside_told(rows: list[tuple[Project, dt.datetime]]) -> Iterator[Entry]:
