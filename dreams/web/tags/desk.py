@@ -1,6 +1,6 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `moment`, `absolute`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots`, `words`, `may`, `section` (filters);
+`{% load desk %}`: `age`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots`, `words`, `may`, `section` (filters);
 `hidden`, `part`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
 
 from __future__ import annotations
@@ -154,6 +154,12 @@ def stamp(moment: dt.datetime | None) -> str:
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', _iso(moment), with_zone(moment), absolute(moment)
     )
+
+
+@register.filter
+def day(when: dt.date) -> str:
+    """ "12 Nov 2026", of a day that is the same in every zone."""
+    return f"{when:%-d %b %Y}"
 
 
 @register.filter
