@@ -131,6 +131,14 @@ def test_beside_a_narrowed_list_no_button_decides_on_what_it_hides(browser: Clie
         assert 'name="scope" value="all"' not in text
     whole = page(browser, small)
     assert "Approve all 5" in labels(whole) and "Reject all 5" in labels(whole)
+    first, *rest = review.select(small)
+    review.decide(
+        small,
+        [hunk for hunk in rest if hunk.operation_id != first.operation_id],
+        Hunk.Verdict.APPROVED,
+        world.ME,
+    )
+    assert "Approve the last one" in labels(page(browser, small))
 
 
 def test_a_list_over_several_pages_decides_on_the_page_that_is_shown(

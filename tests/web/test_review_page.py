@@ -194,6 +194,12 @@ def test_a_file_that_changed_on_disk_is_told_and_not_touched(browser: Client, pr
     text = page(browser, proposal)
     assert "Changed since" in text and "Bring up to date" in text
     assert proposal.files.get(path="user_role.md").rebased_from == ""
+    file.unlink()
+    text = " ".join(page(browser, proposal).split())
+    assert (
+        "1 file of this proposal is no longer on disk (user_role.md)" in text
+        and "changed on disk" not in text
+    )
 
 
 def test_one_file_is_a_page_or_a_fragment_at_the_same_address(browser: Client, tmp_path: Path) -> None:

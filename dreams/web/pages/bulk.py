@@ -21,7 +21,7 @@ from dreams.services.review import triage
 from dreams.services.review.triage import KindCount
 from dreams.web.pages import review_proposal
 from dreams.web.pages.diffs import Line, runs
-from dreams.web.pages.review_proposal import Loaded, changed_since
+from dreams.web.pages.review_proposal import Loaded, changed_since, gone_from
 from dreams.web.paging import Listed, page_of
 
 PAGE_SIZE = 25  # rows; chosen
@@ -379,5 +379,8 @@ def why_not(loaded: Loaded, verdict: str) -> str:
         return f"{plural(left, 'decision')} with a finding or a conflict: decide on {'it' if left == 1 else 'them'} there."
     stale = changed_since(loaded.proposal, loaded.files, loaded.memories)
     if stale:
-        return f"{min(stale)} changed on disk since it was proposed."
+        is_gone = min(stale) in gone_from(loaded.proposal, stale)
+        return (
+            f"{min(stale)} {'is no longer on disk' if is_gone else 'changed on disk since it was proposed'}."
+        )
     return ""

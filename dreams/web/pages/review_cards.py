@@ -119,6 +119,7 @@ class FileCard:
     elsewhere: tuple[tuple[str, str], ...]
     findings: tuple[Remark, ...]
     is_stale: bool
+    is_gone: bool
     is_rebased: bool
     is_text: bool
     standing: int
@@ -266,6 +267,7 @@ def _file_card(made_from: Material, file: FileChange, view: str) -> FileCard:
             proof.Beside(loaded.proposal.project_id, state.is_open or state.waits),
         ),
         is_stale=bool(paths & state.stale),
+        is_gone=bool(paths & state.gone),
         is_rebased=file.path in state.unconfirmed,
         is_text=found.is_text,
         standing=sum(h.applied_in_id is not None and h.undone_in_id is None for h in loaded.hunks[file.pk]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -304,12 +305,13 @@ class State:
     """What a proposal waits for, and what came of it. The files on disk are looked at once; the rest is asked for when it is
     shown, which the answer to a verdict does not do.
 
-    `stale` are paths that changed on disk and are not rebased yet; `unconfirmed` are rebased and wait. `interrupted`: what
+    `stale` are paths that changed on disk and are not rebased yet, `gone` those of them that are not there any more; `unconfirmed` are rebased and wait. `interrupted`: what
     changed on disk is its own write, which recovery has still to end.
     """
 
     loaded: Loaded
     stale: frozenset[str]
+    gone: frozenset[str]
     unconfirmed: frozenset[str]
     conflicts: tuple[FileChange, ...]
     interrupted: bool
@@ -400,6 +402,7 @@ def state(loaded: Loaded, files: Sequence[FileChange]) -> State:
     return State(
         loaded=loaded,
         stale=frozenset() if interrupted else stale,
+        gone=gone_from(proposal, stale),
         unconfirmed=frozenset(file.path for file in live if not file.rebase_confirmed),
         conflicts=tuple(file for file in live if file.conflict),
         interrupted=interrupted,
@@ -424,6 +427,12 @@ def changed_since(
         return frozenset(
             file.path for file in files if _now(root, file.path, memories.get(file.path)) != _start(file)
         )
+
+
+def gone_from(proposal: Proposal, stale: Collection[str]) -> frozenset[str]:
+    """Those of these changed paths that are not on disk any more."""
+    folder = Path(proposal.project.memory_dir)
+    return frozenset(path for path in stale if not os.path.lexists(folder / path))
 
 
 def _start(file: FileChange) -> str:

@@ -253,10 +253,13 @@ class Button:
     label: str
 
 
+EVERY, OTHERS = "all ", "the other "
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """What one button decides: undecided decisions that are shown, no others. `scope` is what a form calls them, `which`
-    a button: "all ", "the other " or nothing."""
+    a button: EVERY, OTHERS or nothing."""
 
     scope: str
     undecided: Sequence[Decision] = ()
@@ -274,12 +277,20 @@ class Batch:
     def approve(self) -> Button | None:
         count = len(self.free)
         is_all = count == len(self.undecided)
-        label = f"Approve {self.which}{count}" if is_all else f"Approve {count} without findings"
+        label = f"Approve {self._counted}" if is_all else f"Approve {count} without findings"
         return self._button(Hunk.Verdict.APPROVED, label)
 
     @property
     def reject(self) -> Button | None:
-        return self._button(Hunk.Verdict.REJECTED, f"Reject {self.which}{len(self.undecided)}")
+        return self._button(Hunk.Verdict.REJECTED, f"Reject {self._counted}")
+
+    @property
+    def _counted(self) -> str:
+        """ "all 5", "the other 4", "the last one"."""
+        count = len(self.undecided)
+        if count == 1:
+            return "the last one" if self.which == OTHERS else "1"
+        return f"{self.which}{count}"
 
     def _button(self, verdict: str, label: str) -> Button | None:
         count = len(self.of(verdict))
@@ -303,7 +314,7 @@ def batch_of(found: Passing, scope: str, file: FileChange | None = None) -> Batc
 
 def everything(loaded: Loaded) -> Batch:
     made = batch(loaded, "all", loaded.decisions)
-    return replace(made, which="all " if len(made.undecided) == len(loaded.decisions) else "the other ")
+    return replace(made, which=EVERY if len(made.undecided) == len(loaded.decisions) else OTHERS)
 
 
 def file_batch(loaded: Loaded, shown: Sequence[Decision], file: FileChange, view: str) -> Batch:
