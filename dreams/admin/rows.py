@@ -53,7 +53,6 @@ class SessionAdmin(ReadOnly):
     list_filter = ("own", "touched_at")
     list_select_related = ("project",)
     search_fields = ("title", "session_id", "branch", "project__name")
-    raw_id_fields = ("project", "folder")
     date_hierarchy = "touched_at"
 
     def view_on_site(self, obj: Session) -> str:
@@ -66,7 +65,6 @@ class NotesRequestAdmin(ReadOnly):
     list_filter = ("status", "model")
     list_select_related = ("session",)
     search_fields = ("session__title", "session__session_id", "model", "error")
-    raw_id_fields = ("session",)
     date_hierarchy = "asked_at"
 
     def view_on_site(self, obj: NotesRequest) -> str:
@@ -79,7 +77,6 @@ class RequestUsageAdmin(ReadOnly):
     list_filter = ("sidechain",)
     list_select_related = ("session",)
     search_fields = ("session__title", "session__session_id", "model")
-    raw_id_fields = ("session",)
     date_hierarchy = "at"
 
 
@@ -96,7 +93,6 @@ class MemoryAdmin(ReadOnly):
     list_filter = ("kind", ("type", Values), "pinned")
     list_select_related = ("project",)
     search_fields = ("path", "name", "description", "project__name")
-    raw_id_fields = ("project",)
 
     def view_on_site(self, obj: Memory) -> str:
         return reverse("memory", args=[obj.pk])
@@ -117,7 +113,6 @@ class DreamRunAdmin(ReadOnly):
     list_filter = ("status", "failure", "engine", "trigger", "forced")
     list_select_related = ("project",)
     search_fields = ("public_id", "project__name", "error")
-    raw_id_fields = ("project",)
     date_hierarchy = "created_at"
 
     def view_on_site(self, obj: DreamRun) -> str:
@@ -130,7 +125,6 @@ class DreamUsageAdmin(ReadOnly):
     list_filter = ("model",)
     list_select_related = ("dream",)
     search_fields = ("dream__public_id", "model")
-    raw_id_fields = ("dream",)
     date_hierarchy = "at"
 
 
@@ -149,7 +143,6 @@ class ModelRequestAdmin(ReadOnly):
     list_filter = ("purpose", "model")
     list_select_related = ("project",)
     search_fields = ("project__name", "model")
-    raw_id_fields = ("project",)
     date_hierarchy = "at"
 
 
@@ -159,7 +152,6 @@ class ProposalAdmin(ReadOnly):
     list_filter = ("state", "origin", "by_policy")
     list_select_related = ("project",)
     search_fields = ("public_id", "project__name", "summary")
-    raw_id_fields = ("project", "dream", "undoes")
     date_hierarchy = "created_at"
 
     def view_on_site(self, obj: Proposal) -> str:
@@ -182,7 +174,6 @@ class QuestionAdmin(ReadOnly):
     list_filter = ("state", "kind", "asked")
     list_select_related = ("project",)
     search_fields = ("public_id", "project__name", "why")
-    raw_id_fields = ("project", "dream", "proposal", "operation")
     date_hierarchy = "created_at"
 
 
@@ -245,5 +236,4 @@ class ScheduledJobAdmin(Listed):
 class JobRunAdmin(ReadOnly):
     list_display = ("label", "made_at", "status", "ended_at", "asked_by", "text")
     list_filter = ("status", "kind")
-    raw_id_fields = ("job",)
     date_hierarchy = "made_at"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.storage.journal import BadPlan, FileOp, Plan, Result, dry_run, run, sha256_of
+from dreams.lib.storage.journal import BadPlan, FileOp, Plan, Result, run, sha256_of
 from tests.world.journal import NEW, OLD, Place, Traced, change, make_place, make_plan
 
 
@@ -130,15 +130,6 @@ def test_a_missing_memory_directory_is_made_with_what_is_above_it(tmp_path: Path
     assert (target / "team" / "a.md").read_bytes() == b"first"
     assert result.dirs_made == ("..", "", "team")
     assert {stat.S_IMODE(p.stat().st_mode) for p in (target, target.parent, target / "team")} == {0o700}
-
-
-def test_a_dry_run_changes_nothing_and_says_what_the_run_then_does(place: Place) -> None:
-    before = place.tree()
-    dry = dry_run(make_plan(place))
-    assert place.tree() == before
-    assert not place.journal.exists()
-    wet = run(make_plan(place), place.journal)
-    assert replace(dry, status="applied") == wet
 
 
 def test_running_a_plan_again_writes_nothing(place: Place) -> None:

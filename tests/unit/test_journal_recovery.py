@@ -1,4 +1,4 @@
-"""Journals are listed, checked, pruned only when asked, and guarded against two writers."""
+"""Journals are listed, checked, forgotten only when asked, and guarded against two writers."""
 
 import shutil
 from dataclasses import replace
@@ -11,8 +11,8 @@ from dreams.lib.storage.journal import (
     JournalBusy,
     Plan,
     abandon,
+    forget_texts,
     list_journals,
-    prune_journals,
     read_journal,
     read_text,
     recover,
@@ -135,17 +135,20 @@ def test_a_damaged_journal_is_not_acted_on(place: Place) -> None:
     assert place.tree() == before
 
 
-def test_pruning_takes_ended_journals_only_and_never_what_is_to_be_kept(place: Place, tmp_path: Path) -> None:
+def test_forgetting_takes_ended_journals_only_and_never_what_is_to_be_kept(
+    place: Place, tmp_path: Path
+) -> None:
     for number in range(3):
-        op = FileOp(f"{number}.md", None, b"x")
+        op = FileOp(f"{number}.md", None, b"%d" % number)
         run(Plan(str(place.memory), (op,), f"d{number}", ""), place.journal)
     other = Place(make_place(tmp_path / "two").memory, place.journal)
     crash(other, make_plan(other, "open"))
-    assert prune_journals(place.journal, keep={"d1"}) == ["d0.1", "d2.1"]
+    gone = {sha256_of(b"0"), sha256_of(b"2"), sha256_of(NEW["a.md"])}
+    assert forget_texts(place.journal, gone) == ["d0.1", "d2.1"]
     assert {entry.plan_id for entry in list_journals(place.journal)} == {"d1", "open"}
 
 
-def test_what_an_interrupted_pruning_left_is_never_taken_for_an_interrupted_plan(place: Place) -> None:
+def test_what_an_interrupted_forgetting_left_is_never_taken_for_an_interrupted_plan(place: Place) -> None:
     run(make_plan(place), place.journal)
     gone = place.journal / "d1.1.gone"
     (place.journal / "d1.1").rename(gone)
@@ -156,12 +159,12 @@ def test_what_an_interrupted_pruning_left_is_never_taken_for_an_interrupted_plan
     assert not gone.exists()
 
 
-def test_a_pruning_that_is_cut_short_never_leaves_half_a_journal(
+def test_a_forgetting_that_is_cut_short_never_leaves_half_a_journal(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(make_plan(place), place.journal)
     monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
-    assert prune_journals(place.journal, keep=()) == ["d1.1"]
+    assert forget_texts(place.journal, {sha256_of(NEW["a.md"])}) == ["d1.1"]
     assert list_journals(place.journal) == []
 
 

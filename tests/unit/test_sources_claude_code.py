@@ -21,7 +21,6 @@ from dreams.lib.agents.claude_code import (
     ClaudeCode,
     folder_name,
     is_slug_of,
-    keeps_daily_logs,
     slug_of,
 )
 from dreams.lib.agents.claude_code.instructions import MANAGED
@@ -248,15 +247,6 @@ def test_memories_are_told_apart_by_their_place(root: Path, tmp_path: Path) -> N
     left = {s.path.rpartition("/")[2] for s in found.memories(str(memory)) if isinstance(s, Skipped)}
     assert left == {"data.csv", "link.md"}
     assert memory_files(found, tmp_path / "none") == {}
-
-
-def test_daily_log_mode_is_logs_and_no_topic(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "a.md").write_text("x")
-    (tmp_path / "MEMORY.md").write_text("x")
-    assert keeps_daily_logs(source(root).memories(str(tmp_path)))
-    (tmp_path / "topic.md").write_text("x")
-    assert not keeps_daily_logs(source(root).memories(str(tmp_path)))
 
 
 def test_memories_of_sub_agents_are_projects_with_their_scope(root: Path, tmp_path: Path) -> None:

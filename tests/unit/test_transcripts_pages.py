@@ -14,7 +14,6 @@ from dreams.lib.agents.transcripts import (
     change,
     find_quote,
     line_at,
-    line_number,
     page,
     same_stat,
 )
@@ -71,7 +70,6 @@ def test_an_offset_inside_a_line_means_that_line(ten: Path) -> None:
         turn = line_at(ten, inside)
         assert turn is not None
         assert (turn.uuid, turn.offset, turn.line) == ("u3", start, 4)
-    assert line_number(ten, start) == 4
     assert line_at(ten, 10**9) is None
 
 

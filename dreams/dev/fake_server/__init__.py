@@ -6,36 +6,31 @@
 PURE: no Django. The wire format is that of the public API reference: JSON and server-sent events.
 """
 
-from dreams.dev.fake_server.messages import Limits, PromptCache, count_tokens
+from dreams.dev.fake_server.messages import Limits, PromptCache
 from dreams.dev.fake_server.scripted_model import Brain, DemoBrain, Request, Script, Step
-from dreams.dev.fake_server.server import Seen
 
 from .dialects import NAMED, Dialect
 from .faults import Fault, closed, ended, error_event, garbage, reset, stalled, status
-from .messages import Block, Raw, Reply, Text, Think, Use, say, use
+from .messages import Reply, Text, Think, Use, say, use
 from .server import WireServer
 
 __all__ = [
     "NAMED",
-    "Block",
     "Brain",
     "DemoBrain",
     "Dialect",
     "Fault",
     "Limits",
     "PromptCache",
-    "Raw",
     "Reply",
     "Request",
     "Script",
-    "Seen",
     "Step",
     "Text",
     "Think",
     "Use",
     "WireServer",
     "closed",
-    "count_tokens",
     "ended",
     "error_event",
     "garbage",

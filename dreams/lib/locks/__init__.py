@@ -10,18 +10,8 @@
 `held` keeps it fresh and lets it go. No Django; POSIX only.
 """
 
-from dreams.lib.locks.acquiring import (
-    LIFETIME,
-    STALE_AFTER,
-    Busy,
-    Healed,
-    Healing,
-    LockFact,
-    acquire,
-    heal,
-    status,
-)
-from dreams.lib.locks.held import EVERY, Heartbeat, Held, LockLost, LockRecord, Released
+from dreams.lib.locks.acquiring import Busy, Healing, LockFact, acquire, heal, status
+from dreams.lib.locks.held import Heartbeat, Held, LockLost, LockRecord
 from dreams.lib.locks.lockfile import (
     LOCK_NAME,
     LockFileError,
@@ -30,12 +20,8 @@ from dreams.lib.locks.lockfile import (
 )
 
 __all__ = [
-    "EVERY",
-    "LIFETIME",
     "LOCK_NAME",
-    "STALE_AFTER",
     "Busy",
-    "Healed",
     "Healing",
     "Heartbeat",
     "Held",
@@ -43,7 +29,6 @@ __all__ = [
     "LockFileError",
     "LockLost",
     "LockRecord",
-    "Released",
     "acquire",
     "heal",
     "last_consolidated_ns",

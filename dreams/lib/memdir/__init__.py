@@ -11,21 +11,13 @@ from dreams.lib.memdir.document import (
     with_body,
     with_field,
 )
-from dreams.lib.memdir.frontmatter import FIELD_KEYS, MEMORY_TYPES, Frontmatter, parse_moment
+from dreams.lib.memdir.frontmatter import FIELD_KEYS, MEMORY_TYPES, Frontmatter
 from dreams.lib.memdir.index import Index, IndexRow, parse_index, render_row
-from dreams.lib.memdir.links import (
-    MarkdownLink,
-    WikiLink,
-    is_memory_path,
-    markdown_links,
-    retarget,
-    same_target,
-    wikilinks,
-)
-from dreams.lib.memdir.loaded import INDEX_MAX_BYTES, INDEX_MAX_LINES, ROW_AIM, ROW_MAX, Loaded, loaded
+from dreams.lib.memdir.links import WikiLink, is_memory_path, markdown_links, retarget, same_target, wikilinks
+from dreams.lib.memdir.loaded import INDEX_MAX_BYTES, INDEX_MAX_LINES, Loaded, loaded
 from dreams.lib.memdir.names import name_key, safe_file_name, slug_for, twin, unfit
 from dreams.lib.memdir.sections import Item, kinds, sections, with_children
-from dreams.lib.memdir.text import MemoryEditError, comment_spans, mask_code, replace_lines, split_lines
+from dreams.lib.memdir.text import MemoryEditError, mask_code, replace_lines, split_lines
 
 __all__ = [
     "FIELD_KEYS",
@@ -33,18 +25,14 @@ __all__ = [
     "INDEX_MAX_LINES",
     "INDEX_NAME",
     "MEMORY_TYPES",
-    "ROW_AIM",
-    "ROW_MAX",
     "Document",
     "Frontmatter",
     "Index",
     "IndexRow",
     "Item",
     "Loaded",
-    "MarkdownLink",
     "MemoryEditError",
     "WikiLink",
-    "comment_spans",
     "is_log",
     "is_memory_path",
     "is_team",
@@ -56,7 +44,6 @@ __all__ = [
     "name_key",
     "parse",
     "parse_index",
-    "parse_moment",
     "render_row",
     "render_value",
     "replace_lines",

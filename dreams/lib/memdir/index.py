@@ -67,7 +67,7 @@ class IndexRow:
 
     @property
     def length(self) -> int:
-        """Characters the row takes, line ends aside: what ROW_AIM and ROW_MAX are measured against."""
+        """Characters the row takes, line ends aside: what the settings `row_aim` and `row_max` are measured against."""
         return len(self.raw)
 
 

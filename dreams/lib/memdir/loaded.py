@@ -7,11 +7,9 @@ from dreams.lib.memdir.index import IndexRow, counted_from, rows_of
 
 from .text import BOM, comment_spans, decode, split_lines
 
-# The agent's own constants: what it loads of an index, how long it wants a row, and from where its dream shortens one.
+# The agent's own constants: what it loads of an index.
 INDEX_MAX_LINES = 200
 INDEX_MAX_BYTES = 25_000
-ROW_AIM = 150
-ROW_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)

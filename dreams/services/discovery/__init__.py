@@ -6,14 +6,13 @@ running sessions. What did not change is not read again: a listing and its numbe
 """
 
 from dreams.services.discovery.places import live_session_ids
-from dreams.services.discovery.rows import Progress, Report, Skip, totals
+from dreams.services.discovery.rows import Progress, Report, totals
 from dreams.services.discovery.run import DiscoveryBusy, configured_roots, discover, refresh
 
 __all__ = [
     "DiscoveryBusy",
     "Progress",
     "Report",
-    "Skip",
     "configured_roots",
     "discover",
     "live_session_ids",

@@ -25,14 +25,12 @@ from dreams.services.policies.routine import is_shared
 
 __all__ = [
     "POLICY_ACTOR",
-    "Automatic",
     "Table",
     "accepted",
     "action_for",
     "automatic",
     "corrected",
     "is_shared",
-    "operation_of",
     "refused",
     "table",
     "undone",

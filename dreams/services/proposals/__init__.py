@@ -26,7 +26,6 @@ from dreams.services.proposals.saving import (
     redraft,
     rejected_before,
     save_hunk,
-    save_hunks,
     supersede,
 )
 from dreams.services.proposals.transcript_verdicts import TranscriptVerdicts
@@ -53,7 +52,6 @@ __all__ = [
     "rejected_before",
     "report_with",
     "save_hunk",
-    "save_hunks",
     "subject_of",
     "subject_of_draft",
     "supersede",

@@ -213,13 +213,6 @@ def _file_change(proposal: Proposal, file: drafts.DraftFile, restored: Restored)
     )
 
 
-def save_hunks(
-    change: FileChange, hunks: Sequence[drafts.DraftHunk], operations: Mapping[str, Operation]
-) -> None:
-    """Rows for `hunks`, with their evidence and what the engine said of removed lines."""
-    _save_hunks([(change, number, made) for number, made in enumerate(hunks)], operations)
-
-
 def _save_hunks(
     hunks: Sequence[tuple[FileChange, int, drafts.DraftHunk]], operations: Mapping[str, Operation]
 ) -> None:

@@ -29,13 +29,11 @@ from dreams.services.apply import writing
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import Actor
 from dreams.services.secret_purge import looking
-from dreams.services.secret_purge.looking import Leak, Leaks, look
+from dreams.services.secret_purge.looking import Leak, look
 
 __all__ = [
     "Leak",
-    "Leaks",
     "PurgeRefused",
-    "Purged",
     "ids_at",
     "look",
     "places_of",

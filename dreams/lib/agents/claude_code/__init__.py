@@ -5,14 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Set
 
-from dreams.lib.agents.claude_code.projects import folder_name, is_slug_of, repository_of, slug_of
-from dreams.lib.agents.claude_code.sessions import (
-    Listed,
-    cwd_of,
-    live_sessions,
-    pid_alive,
-    transcripts_in,
-)
+from dreams.lib.agents.claude_code.projects import folder_name, is_slug_of, slug_of
+from dreams.lib.agents.claude_code.sessions import Listed, live_sessions, pid_alive, transcripts_in
 
 from ..base import (
     AgentSettings,
@@ -25,20 +19,14 @@ from ..base import (
     Skipped,
 )
 from .instructions import MANAGED, Folder, instruction_files
-from .memories import INDEX, holds_memories, keeps_daily_logs, kind_of, memories_in
+from .memories import memories_in
 from .projects import Projects
 from .settings import MANAGED_FILES, Settings
 
 __all__ = [
-    "INDEX",
     "ClaudeCode",
-    "cwd_of",
     "folder_name",
-    "holds_memories",
     "is_slug_of",
-    "keeps_daily_logs",
-    "kind_of",
-    "repository_of",
     "slug_of",
 ]
 

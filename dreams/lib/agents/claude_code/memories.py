@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from ..base import FoundMemory, MemoryKind, Skipped
 from .listing import entries, odd, open_folder, printable, why
@@ -84,12 +84,6 @@ def kind_of(path: str) -> MemoryKind | None:
     if path.startswith("team/"):
         return "team"
     return "index" if path == INDEX else "topic"
-
-
-def keeps_daily_logs(found: Iterable[FoundMemory | Skipped]) -> bool:
-    """Whether the agent works in its daily-log mode here: it writes logs and no topic file."""
-    kinds = {entry.kind for entry in found if isinstance(entry, FoundMemory)}
-    return "log" in kinds and "topic" not in kinds
 
 
 def holds_memories(memory_dir: str) -> bool:

@@ -10,13 +10,12 @@ from dreams.lib.agents.transcripts.scan import Summary
 from dreams.lib.agents.transcripts.search import Match, find_quote, offset_at
 from dreams.lib.agents.transcripts.turns import answered
 
-from .reader import Cancelled, Cursor, Problem, Reader
-from .records import Line
-from .scan import Batch, MemoryWrite, Prompt, Scan, scan, uuid_key
-from .turns import Page, Part, Turn, line_at, line_number, page
-from .typed import is_correction, typed_text
-from .usage import UsageRow, better, keep_best, without_replays
-from .whole_file import Seen, TooMuch, Whole, identity_of, read_whole, seen
+from .reader import Cancelled, Cursor, Reader
+from .scan import Batch, Prompt, Scan, scan, uuid_key
+from .turns import Part, Turn, line_at, page
+from .typed import is_correction
+from .usage import UsageRow, keep_best, without_replays
+from .whole_file import Seen, Whole, identity_of, read_whole, seen
 
 __all__ = [
     "Batch",
@@ -24,23 +23,17 @@ __all__ = [
     "Change",
     "Cursor",
     "FileMark",
-    "Line",
     "Match",
-    "MemoryWrite",
-    "Page",
     "Part",
-    "Problem",
     "Prompt",
     "Reader",
     "Scan",
     "Seen",
     "Summary",
-    "TooMuch",
     "Turn",
     "UsageRow",
     "Whole",
     "answered",
-    "better",
     "change",
     "find_quote",
     "identity_of",
@@ -48,14 +41,12 @@ __all__ = [
     "keep_best",
     "key64",
     "line_at",
-    "line_number",
     "offset_at",
     "page",
     "read_whole",
     "same_stat",
     "scan",
     "seen",
-    "typed_text",
     "uuid_key",
     "without_replays",
 ]

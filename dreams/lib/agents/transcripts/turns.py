@@ -127,12 +127,6 @@ def line_at(source: Source, offset: int, *, line: int | None = None) -> Turn | N
     )
 
 
-def line_number(source: Source, offset: int) -> int | None:
-    """The 1-based line of a byte, counted; None beyond the first gigabyte."""
-    with opened(source) as fd:
-        return _count_lines(fd, offset)
-
-
 def _number_of(fd: int, first: int, at: int, spans: int, line: int | None, *, backward: bool) -> int | None:
     if line is None:
         return _count_lines(fd, first)

@@ -22,10 +22,9 @@ from dreams.lib.files.safefs.root import (
     split,
 )
 
-from .root import DEFAULT_LIMIT, Root
+from .root import Root
 
 __all__ = [
-    "DEFAULT_LIMIT",
     "Found",
     "Root",
     "SafeFsError",

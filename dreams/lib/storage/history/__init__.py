@@ -4,23 +4,10 @@ Start at `store.HistoryStore`. Below it: `gitrepo` (durable objects and refs), `
 `upkeep` (packing, reading all again), `purge`, `bundle` (export and import).
 """
 
-from .model import (
-    Change,
-    Commit,
-    Entry,
-    HistoryBusy,
-    HistoryDamaged,
-    HistoryError,
-    Meta,
-    Problem,
-    State,
-    UnknownVersion,
-    Version,
-)
+from .model import Commit, Entry, HistoryBusy, HistoryDamaged, HistoryError, Meta, State, UnknownVersion
 from .store import HistoryStore
 
 __all__ = [
-    "Change",
     "Commit",
     "Entry",
     "HistoryBusy",
@@ -28,8 +15,6 @@ __all__ = [
     "HistoryError",
     "HistoryStore",
     "Meta",
-    "Problem",
     "State",
     "UnknownVersion",
-    "Version",
 ]

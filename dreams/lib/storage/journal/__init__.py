@@ -18,58 +18,36 @@ directory, without a database. Pure: no Django.
 from __future__ import annotations
 
 from .late_texts import Late, collect_late, handed_over
-from .plan import (
-    Applied,
-    BadPlan,
-    Conflict,
-    DirState,
-    FileOp,
-    FileState,
-    JournalBusy,
-    JournalDamaged,
-    Plan,
-    Result,
-    sha256_of,
-)
+from .plan import Applied, BadPlan, DirState, FileOp, JournalBusy, Plan, Result, sha256_of
 from .recovery import (
-    JournalEntry,
-    Recovered,
     abandon,
     forget_texts,
     list_journals,
     plan_ids,
-    prune_journals,
     read_journal,
     read_text,
     recover,
     verify_journals,
 )
-from .run import dry_run, run
+from .run import run
 from .system import System
 
 __all__ = [
     "Applied",
     "BadPlan",
-    "Conflict",
     "DirState",
     "FileOp",
-    "FileState",
     "JournalBusy",
-    "JournalDamaged",
-    "JournalEntry",
     "Late",
     "Plan",
-    "Recovered",
     "Result",
     "System",
     "abandon",
     "collect_late",
-    "dry_run",
     "forget_texts",
     "handed_over",
     "list_journals",
     "plan_ids",
-    "prune_journals",
     "read_journal",
     "read_text",
     "recover",

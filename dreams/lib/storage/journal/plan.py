@@ -14,7 +14,7 @@ import msgspec
 from dreams.lib.files.safefs import UnsafePath, split
 
 FILE_LIMIT = 64 * 1024 * 1024  # bytes; a memory is a few kilobytes, and old and new texts are held in memory
-Status = Literal["applied", "conflict", "failed", "dry_run"]
+Status = Literal["applied", "conflict", "failed"]
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
@@ -122,7 +122,7 @@ class Conflict:
 class Result:
     """What a run did. Only with `status` "applied" has anything changed.
 
-    `applied` lists what changed (in a dry run: would change); files that already were as asked are in `untouched`.
+    `applied` lists what changed; files that already were as asked are in `untouched`.
     The `dirs_*` fields use the directory paths of `Plan` and are what a plan that takes it back needs.
     """
 

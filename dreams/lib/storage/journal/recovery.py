@@ -206,17 +206,6 @@ def _verify(journal: Journal) -> list[str]:
     return troubles
 
 
-def prune_journals(journal_dir: str | os.PathLike[str], keep: Collection[str]) -> list[str]:
-    """Remove the ended attempts of every plan that `keep` does not name; their names. Interrupted ones stay."""
-    removed = []
-    with locked(journal_dir) as where:
-        for path in attempts(where):
-            if path.name.rpartition(".")[0] not in keep and (path / "end.json").exists():
-                discard(path)
-                removed.append(path.name)
-    return removed
-
-
 def forget_texts(journal_dir: str | os.PathLike[str], sha256s: Collection[str]) -> list[str]:
     """Remove the ended attempts that hold one of these texts; their names. Interrupted ones stay."""
     removed = []

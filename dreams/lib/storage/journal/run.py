@@ -20,12 +20,6 @@ from .system import System
 from .undo import undo
 
 
-def dry_run(plan: Plan, system: System | None = None) -> Result:
-    """What `run` would do now: conflicts, or the files that would change. Changes nothing. Raises BadPlan."""
-    with check(system or System(), plan) as checked:
-        return result_of(checked.script, "conflict" if checked.conflicts else "dry_run", checked.conflicts)
-
-
 def run(
     plan: Plan, journal_dir: str | os.PathLike[str], system: System | None = None, wait_seconds: float = 10
 ) -> Result:
@@ -160,7 +154,7 @@ def result_of(
         target_dir=script.target_dir,
         status=status,
         applied=tuple(Applied(t.path, t.before, t.after.sha256 if t.after else None) for t in script.tasks)
-        if status in ("applied", "dry_run")
+        if status == "applied"
         else (),
         untouched=script.untouched,
         conflicts=conflicts,

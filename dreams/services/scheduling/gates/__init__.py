@@ -38,7 +38,6 @@ __all__ = [
     "SWITCHES",
     "EngineFact",
     "Facts",
-    "Gate",
     "GateConfig",
     "GateResult",
     "InputsFact",
