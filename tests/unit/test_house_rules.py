@@ -177,8 +177,8 @@ def test_names_in_backticks_are_names_of_something() -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in modules("") if "migrations" not in path.parts}
     known = set(re.findall(r"\w+", re.sub(r"`[^`\n]*`", "", "\n".join(texts.values()))))
     known |= {path.stem for path in texts} | {path.parent.name for path in texts}
-    for path in (ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md"):
-        texts[path] = path.read_text(encoding="utf-8")
+    docs = filter(Path.is_file, (ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md"))
+    texts |= {path: path.read_text(encoding="utf-8") for path in docs}
     gone = [
         f"{path.relative_to(ROOT)} names {name}"
         for path, text in texts.items()

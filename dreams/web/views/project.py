@@ -82,13 +82,12 @@ def _part(request: Request, found: Project, head: pages.Head, show: str) -> dict
 
 
 def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
-    index_size, index_pk = projects_pages.index_size(found, head.config)
+    index_size, _ = projects_pages.index_size(found, head.config)
     return {
         "gates": pages.gates_of(found, timezone.now()),
         "distilling": logs_pages.distilling(found, timezone.now()),
         "forecast": forecast.forecast(found, head.config),
         "index_size": index_size,
-        "index_pk": index_pk,
         "memories": pages.some_memories(found, head.files),
         "sessions": pages.some_sessions(found, head.sessions),
         "folders": pages.folders(found),
