@@ -30,6 +30,8 @@ from dreams.services.scheduling.gates.facts import Tally
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
 _AS_JUDGED = tuple(gate.name for gate in gates.GATES.values() if gate.costly)
 _FROM_ROWS = tuple(gate.name for gate in gates.GATES.values() if not gate.costly)
+#: Projects that are looked at for what dreams next, the last used; chosen: a page shows the first few.
+MOST_LOOKED_AT = 100
 _BY_SESSIONS = tuple(gate.name for gate in gates.GATES.values() if gate.by_sessions)
 
 
@@ -93,7 +95,7 @@ def look(
     """Project (its pk) → its next dream. A fixed number of queries, however many there are."""
     everywhere = everywhere or Everywhere.load()
     tallies = tallies or new_sessions(projects, now)
-    judged = {row.project_id: row for row in latest_gates([project.pk for project in projects])}
+    judged = dict(latest_gates([project.pk for project in projects]))
     return {
         project.pk: _next(project, everywhere, tallies[project.pk], judged.get(project.pk), now)
         for project in projects
@@ -102,7 +104,7 @@ def look(
 
 def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project, NextDream]]:
     """Projects, of one host or of all, that dream without a person: first those that wait for the clock alone, then those
-    that need sessions."""
+    that need sessions. Of those used last: what nobody works on any more dreams no more."""
     everywhere = Everywhere.load()
     rows = _present(host)
     tallies = new_sessions(rows, now)
@@ -120,7 +122,8 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
 @prepared
 def _present(host: str) -> QuerySet[Project]:
     rows = Project.objects.filter(gone_at__isnull=True)
-    return rows.filter(host=host) if host else rows
+    rows = rows.filter(host=host) if host else rows
+    return rows.order_by(F("last_session_at").desc(nulls_last=True), "pk")[:MOST_LOOKED_AT]
 
 
 def why_off(project: Project, now: dt.datetime) -> str:
@@ -132,7 +135,7 @@ def _next(
     project: Project,
     everywhere: Everywhere,
     tally: Tally,
-    judged: GateEvaluation | None,
+    judged: Sequence[Mapping[str, Any]] | None,
     now: dt.datetime,
 ) -> NextDream:
     results = _judged(project, everywhere, tally, now, _FROM_ROWS)
@@ -152,10 +155,10 @@ def _judged(
     return gates.evaluate(facts, config, now, stop_at_first=False, names=names)
 
 
-def _as_judged(row: GateEvaluation | None, now: dt.datetime) -> list[gates.GateResult]:
+def _as_judged(results: Sequence[Mapping[str, Any]] | None, now: dt.datetime) -> list[gates.GateResult]:
     """Gates that rows do not tell of, where the last judgement found one closed and its moment has not come."""
     found = []
-    for gate in row.results if row else ():
+    for gate in results or ():
         name, opens_at = str(gate.get("name")), moment(gate.get("opens_at"))
         if name in _AS_JUDGED and not gate.get("passed") and (opens_at is None or opens_at > now):
             found.append(gates.GateResult(name, False, as_stored(str(gate.get("reason", ""))), opens_at))
@@ -261,13 +264,15 @@ def running(projects: Sequence[Project]) -> set[str]:
 
 
 @prepared
-def latest_gates(projects: list[int]) -> QuerySet[GateEvaluation]:
-    """The newest judgement of each. One step into an index per project: the past ones are a hundred times as many."""
+def latest_gates(projects: list[int]) -> QuerySet[GateEvaluation, tuple[int, Any]]:
+    """(project, results) of the newest judgement of each. One step into an index per project: the past ones are a hundred
+    times as many."""
     past = GateEvaluation.objects.filter(project=OuterRef("pk")).order_by("-at", "-pk")
     newest = (
         Project.objects.filter(pk__in=projects).order_by().annotate(newest=Subquery(past.values("pk")[:1]))
     )
-    return GateEvaluation.objects.filter(pk__in=newest.values_list("newest", flat=True))
+    rows = GateEvaluation.objects.filter(pk__in=newest.values_list("newest", flat=True))
+    return rows.values_list("project_id", "results")
 
 
 def beside_its_moment(result: gates.GateResult) -> str:

@@ -28,6 +28,7 @@ from dreams.models import (
     Session,
     Version,
 )
+from dreams.models.prepared import prepared
 from dreams.services import blobs, session_notes
 from dreams.services.search.index import earlier, is_common, matching, pasted_text, surely
 from dreams.services.search.query import CANDIDATES, FEW, Kind, Query, normal, spans
@@ -122,7 +123,7 @@ def marked(text: str, terms: tuple[str, ...]) -> Iterator[Part]:
 
 
 # Nobody reads more: beyond it the answer is another word, not another page.
-MOST = 1_000
+MOST = 500
 
 T = TypeVar("T", bound=Sequence[Any])
 
@@ -377,11 +378,12 @@ def all_or_newest(rows: Callable[[int], T], query: Query, kind: Kind) -> T:
 # --- Shared -------------------------------------------------------------------------------------------------------
 
 
-def projects() -> list[tuple[int, str]]:
+@prepared
+def projects() -> QuerySet[Project, tuple[int, str]]:
     """Projects to choose from: id and name, by name; those with anything that could be found."""
     mine = OuterRef("pk")
     used = Exists(Memory.objects.filter(project=mine)) | Exists(Session.objects.filter(project=mine))
-    return list(Project.objects.filter(used).order_by("name", "slug").values_list("pk", "name")[:MOST])
+    return Project.objects.filter(used).order_by("name", "slug").values_list("pk", "name")[:MOST]
 
 
 def _limits(filters: Filters, project: str, at: str) -> list[Q]:

@@ -55,6 +55,8 @@ def earlier(terms: tuple[str, ...], most: int = CANDIDATES) -> Q:
 
 def is_common(terms: tuple[str, ...], kind: Kind, most: int = CANDIDATES) -> bool:
     """Whether `terms` may stand in more texts than `matching` looks at."""
+    if not _is_postgresql():
+        return sqlite.is_common(terms, kind, most)
     return SearchText.objects.filter(_narrowing(terms, kind, most)).count() >= most
 
 
@@ -108,9 +110,9 @@ def add(versions: Mapping[str, bytes]) -> None:
         _keep_versions(taken)
 
 
-def waiting() -> int:
-    """How many texts are not in the index yet. A small query for each kind."""
-    return sum(rows().count() for rows in (_waiting_versions, _waiting_titles, *_WAITING))
+def waiting(most: int | None = None) -> int:
+    """How many texts are not in the index yet, of each kind counted up to `most`. A small query for each kind."""
+    return sum(rows().order_by()[:most].count() for rows in (_waiting_versions, _waiting_titles, *_WAITING))
 
 
 def catch_up(seconds: float) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 # and a page must not wait for them.
 CANDIDATES = 20_000
 # So many of the newest are looked at first: of a common word they hold more than a page counts.
-FEW = 3_000
+FEW = 1_500
 
 
 class Kind(enum.Enum):

@@ -75,11 +75,20 @@ TRIGGERS_BEFORE_INSTRUCTIONS = _triggers(_indexed(Kind.TYPED, Kind.SESSION))
 DROP = (*DROP_TRIGGERS, f"DROP TABLE IF EXISTS {VOCAB}", f"DROP TABLE IF EXISTS {FTS}")
 
 
+_NEWEST = f"SELECT rowid FROM {FTS} WHERE {FTS} MATCH %s ORDER BY rowid DESC LIMIT %s"  # noqa: S608 - as above
+
+
 def narrowing(terms: tuple[str, ...], kind: Kind, most: int) -> Q:
     """Rows that may hold all of `terms`: a superset, the newest `most` of it, found by the index alone."""
-    wanted = _wanted(terms, kind)
-    sql = f"SELECT rowid FROM {FTS} WHERE {FTS} MATCH %s ORDER BY rowid DESC LIMIT %s"  # noqa: S608 - as above
-    return Q(pk__in=RawSQL(sql, [wanted, most]))  # noqa: S611 - as above; what was typed is a parameter
+    return Q(pk__in=RawSQL(_NEWEST, [_wanted(terms, kind), most]))  # noqa: S611 - as above; what was typed is a parameter
+
+
+def is_common(terms: tuple[str, ...], kind: Kind, most: int) -> bool:
+    """Whether `narrowing` has that many. No row is looked up: each is in the index once."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM ({_NEWEST})", [_wanted(terms, kind), most])  # noqa: S608 - as above
+        found: int = cursor.fetchone()[0]
+    return found >= most
 
 
 def earlier(terms: tuple[str, ...], most: int) -> Q:
@@ -90,7 +99,7 @@ def earlier(terms: tuple[str, ...], most: int) -> Q:
     """
     holds = " AND ".join(["instr(t.text, %s) > 0"] * len(terms))
     sql = (
-        f"SELECT v.id FROM (SELECT rowid FROM {FTS} WHERE {FTS} MATCH %s ORDER BY rowid DESC LIMIT %s) AS f"  # noqa: S608 - as above
+        f"SELECT v.id FROM ({_NEWEST}) AS f"  # noqa: S608 - as above
         f" CROSS JOIN {TABLE} AS t ON t.id = f.rowid"
         " CROSS JOIN dreams_version AS v ON v.sha256 = t.blob_id"
         " CROSS JOIN dreams_memory AS m ON m.id = v.memory_id"

@@ -38,6 +38,7 @@ from dreams.web.paging import Listed, page_of
 
 PAGE = 20  # rows of one kind; chosen
 FEW = 5  # rows of each kind; chosen
+MOST_WAITING = 1_000  # counted: to count more takes as long as a search
 QUICK = 4  # rows of each kind while typing; chosen
 LEAD = 24  # letters before a match; chosen
 TITLE = 120  # letters; chosen
@@ -97,7 +98,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`waiting` texts are not in the index yet. `is_broken`: the database cannot answer."""
+    """`waiting` texts are not in the index yet, MOST_WAITING or more. `is_broken`: the database cannot answer."""
 
     groups: list[Group]
     waiting: int
@@ -106,6 +107,10 @@ class Found:
     @property
     def total(self) -> int:
         return sum(group.total for group in self.groups)
+
+    @property
+    def waits_for_many(self) -> bool:
+        return self.waiting >= MOST_WAITING
 
     @property
     def is_capped(self) -> bool:
@@ -134,7 +139,9 @@ def found(query: Query, filters: Filters, kinds: Kinds, number: str | None = Non
 def _found(query: Query, filters: Filters, chosen: Kinds, number: str | None, few: int) -> Found:
     if not query.terms:
         return Found([], waiting=0)
-    waiting = index.waiting()  # whoever searches only reads: the scheduler fills the index
+    waiting = min(
+        index.waiting(MOST_WAITING), MOST_WAITING
+    )  # whoever searches only reads: the scheduler fills the index
     size = PAGE if len(chosen) == 1 else few
     try:
         groups = [
