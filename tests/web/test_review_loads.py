@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from dreams.models import Finding, Hunk, Proposal
+from dreams.models import Finding, Hunk, Memory, Proposal
 from dreams.services import review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
@@ -87,6 +88,8 @@ def test_what_is_approved_and_not_written_counts_without_what_was_left(
     review.decide(proposal, hunks, Hunk.Verdict.APPROVED, world.ME)
     Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.SUBMITTED)
     assert f"{ROWS_2} of 200 lines (now {ROWS_3})" in loads(browser, proposal)
+    Memory.objects.filter(project=proposal.project, path="MEMORY.md").update(gone_at=timezone.now())
+    assert f"{ROWS_2} of 200 lines (when this was proposed: {ROWS_3})" in loads(browser, proposal)
 
 
 def test_a_row_that_no_session_loads_is_not_told_as_known_alone(browser: Client, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ class Command(BaseCommand):
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=["add", "list", "run", "remove"])
         parser.add_argument(
-            "words", nargs="*", metavar="CRON KIND | ID", help="CRON is five fields: “0 3 * * *”"
+            "words", nargs="*", metavar="CRON KIND | ID", help='CRON is five fields: "0 3 * * *"'
         )
         parser.add_argument("--project", metavar="P", help="only this project; default: all")
         parser.add_argument("--after", metavar="ID", help="run when this job has ended, instead of by CRON")
@@ -50,7 +50,7 @@ class Command(BaseCommand):
 
     def _add(self, words: list[str], options: Mapping[str, Any]) -> Mapping[str, Any]:
         if not words:
-            raise BadUsage("Say when and what, as in: jobs add “0 3 * * *” dream")
+            raise BadUsage('Say when and what, as in: jobs add "0 3 * * *" dream')
         *cron, kind = words
         wanted = jobs.Wanted(
             kind=kind,
@@ -139,7 +139,7 @@ def _shown(job: ScheduledJob, now: dt.datetime, clock: jobs.Clock) -> dict[str, 
 
 def _lines(found: list[dict[str, Any]]) -> Iterable[str]:
     if not found:
-        return ["There are no jobs. Add one: jobs add “0 3 * * *” dream"]
+        return ['There are no jobs. Add one: jobs add "0 3 * * *" dream']
     rows = [
         [job["id"], job["kind"], job["project"] or "all projects", _when(job), _next(job)] for job in found
     ]

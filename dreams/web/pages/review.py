@@ -226,9 +226,10 @@ INDEX = memdir.INDEX_NAME
 @dataclass(frozen=True, slots=True)
 class Loads:
     """The index with everything that is not rejected; `is_on_disk`: as it is now, with what it was before the proposal
-    was written. `off` and `back` are titles of rows that change sides."""
+    was written. `is_since`: what the proposal starts from is not the index of now any more. `off` and `back` are titles of rows that change sides."""
 
     is_on_disk: bool
+    is_since: bool
     lines: int
     max_lines: int
     bytes: int
@@ -247,6 +248,13 @@ class Loads:
     @property
     def kilobytes_before(self) -> str:
         return _tenths(self.bytes_before)
+
+    @property
+    def compared(self) -> str:
+        """What the number beside it is."""
+        if self.is_on_disk:
+            return "before:"
+        return "when this was proposed:" if self.is_since else "now"
 
     @property
     def moved_bytes(self) -> bool:
@@ -279,6 +287,7 @@ def loads(loaded: Loaded, texts: Mapping[str, bytes]) -> Loads | None:
     rows = {row.title or row.target for row in memdir.parse_index(text.decode(after or b"")).rows}
     return Loads(
         is_on_disk=is_on_disk,
+        is_since=not is_on_disk and text.sha256(before or b"") != (_sha_now(loaded) or text.sha256(b"")),
         lines=new.lines,
         max_lines=config.index_max_lines,
         bytes=new.bytes,
