@@ -61,6 +61,7 @@ def test_what_says_that_another_value_is_past_is_the_newer_one_in_the_same_file_
 
 def test_a_number_that_is_past_of_one_thing_is_none_of_another(tmp_path: Path) -> None:
     body = "- Use bun 1.2, not node 20, for scripts.\n- The server needs node 20.\n"
+    body += "- The filter uses `haiku-4-5` (fixed from dead model `haiku-3-5`)\n- Fixed dead model in mapper.py (`haiku-3-5` → `haiku-4-5`)\n"
     files = {"MEMORY.md": "- [A](a.md) - hosts\n", "a.md": memory(body)}
     assert asked(dream(tmp_path, files), "changed") == []
 

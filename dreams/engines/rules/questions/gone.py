@@ -74,12 +74,13 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
     there = {each.old for each in moved}
     gone: dict[str, list[_Named]] = defaultdict(list)
     for one in named:
-        # A name without a folder is as likely of another repository, a stick or a server (docs/real-directories.md).
-        is_placed = "/" in one.path_named and one.path_named not in there
-        if is_placed and one.is_now and missing.file(one.path_named):
+        if one.path_named not in there and one.is_now and missing.file(one.path_named):
             gone[PurePosixPath(one.path_named).name].append(one)
     together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
     for lines in gone.values():
+        # A name without a folder is as likely of another repository, a stick or a server (docs/real-directories.md).
+        if not any("/" in one.path_named for one in lines):
+            continue
         together[frozenset(one.path for one in lines)].append(lines)
     for files in together.values():
         yield from _ask_of_gone(context, missing, files)

@@ -180,7 +180,7 @@ def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
             for old in filter(_is_short, index.leans_on(value.key, new)):
                 made = exchange(old.text, new.text, "")
                 shared = _beside(old, value.key) & _beside(new, value.key)
-                named = made and made.named and made.old.key == value.key
+                named = made and made.named and made.old.key == value.key and made.old.sort == made.new.sort
                 enough = len(shared) > value.key.replace(".", "").isdigit()  # 8080 may be of two things
                 if made and named and enough and not is_told_past(written, old.text):
                     yield TwoValues(old, new, made.old.text, made.new.text, 1.0, corrects=True)

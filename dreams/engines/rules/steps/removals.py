@@ -19,8 +19,8 @@ from dreams.lib.secrets.spotting import is_by_form, is_for_apps, spans
 def redact(rec: Recorder) -> None:
     """One operation for each secret that is known by its form.
 
-    The checkup names the others and what an app shows to everybody: of ten that were known by a name, four were secrets
-    (docs/real-directories.md). Pinned and hand-edited memories, logs and what may not be written stay too.
+    The checkup names the others and what an app shows to everybody: of ten that were taken out of public directories six
+    were none, and most of these were known by a name alone (docs/real-directories.md). Pinned and hand-edited memories, logs and what may not be written stay too.
     """
     tree = rec.tree
     for path in sorted(tree.texts):
