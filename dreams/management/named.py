@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, TypeVar
 
 from django.core.management.base import CommandParser
 
@@ -12,6 +13,8 @@ from dreams.management.base import BadUsage, Refused
 from dreams.models import DreamRun, Project, Proposal, Session, public_ids
 from dreams.services import lookup
 from dreams.services.review import Actor
+
+T = TypeVar("T")
 
 # A finding in words: how grave, where, what, and below it what to do.
 
@@ -66,45 +69,35 @@ def add_show_secrets(parser: CommandParser) -> None:
     )
 
 
-def project(name: str, *, anywhere: bool = False) -> Project:
-    """One of this host; `anywhere`: else of another. Raises BadUsage when it is ambiguous, Refused when it is unknown."""
+def _one(find: Callable[[str], T], name: str) -> T:
+    """Raises BadUsage when it is ambiguous, Refused when it is unknown."""
     try:
-        return lookup.project(name, anywhere=anywhere)
+        return find(name)
     except lookup.Ambiguous as error:
         raise BadUsage(str(error)) from error
     except lookup.Unknown as error:
         raise Refused(str(error)) from error
+
+
+def project(name: str, *, anywhere: bool = False) -> Project:
+    """One of this host; `anywhere`: else of another. Raises as `_one`."""
+    return _one(partial(lookup.project, anywhere=anywhere), name)
 
 
 def session(name: str) -> Session:
-    """Raises BadUsage when it is ambiguous, Refused when it is unknown."""
-    try:
-        return lookup.session(name)
-    except lookup.Ambiguous as error:
-        raise BadUsage(str(error)) from error
-    except lookup.Unknown as error:
-        raise Refused(str(error)) from error
+    return _one(lookup.session, name)
 
 
 def dream(name: str) -> DreamRun:
-    try:
-        return lookup.dream(name)
-    except lookup.Unknown as error:
-        raise Refused(str(error)) from error
+    return _one(lookup.dream, name)
 
 
 def proposal(name: str) -> Proposal:
-    try:
-        return lookup.proposal(name)
-    except lookup.Unknown as error:
-        raise Refused(str(error)) from error
+    return _one(lookup.proposal, name)
 
 
 def all_proposals(name: str) -> list[Proposal]:
-    try:
-        return lookup.all_proposals(name)
-    except lookup.Unknown as error:
-        raise Refused(str(error)) from error
+    return _one(lookup.all_proposals, name)
 
 
 def me() -> Actor:

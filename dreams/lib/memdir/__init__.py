@@ -9,7 +9,7 @@ from dreams.lib.memdir.document import (
     parse,
     render_value,
     with_body,
-    with_field,
+    with_description,
 )
 from dreams.lib.memdir.frontmatter import FIELD_KEYS, MEMORY_TYPES, Frontmatter
 from dreams.lib.memdir.index import Index, IndexRow, parse_index, render_row
@@ -58,5 +58,5 @@ __all__ = [
     "wikilinks",
     "with_body",
     "with_children",
-    "with_field",
+    "with_description",
 ]

@@ -1,8 +1,8 @@
-"""One memory file: BOM, frontmatter and body, written back byte for byte; its type and its file name; and changing one field of its
-frontmatter and nothing else. PURE.
+"""One memory file: BOM, frontmatter and body, written back byte for byte; its type and its file name; and changing its
+description and nothing else. PURE.
 
-That edit is made on the lines and then proven: the new block is read again, and must differ from the old one in the named
-field alone. What is too unusual to edit that way (flow mappings, anchors) is refused, never guessed.
+That edit is made on the lines and then proven: the new block is read again, and must differ from the old one in the
+description alone. What is too unusual to edit that way (flow mappings, anchors) is refused, never guessed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from dreams.lib.memdir.frontmatter import (
     FIELD_KEYS,
     MEMORY_TYPES,
     PLAIN,
-    TOP_LEVEL_FIELDS,
     Frontmatter,
     Value,
     block_of,
@@ -43,8 +42,6 @@ _AMBIGUOUS = re.compile(
     r"(?:~|null|true|false|yes|no|on|off|y|n|=|<<|\.inf|\.nan|[-+.]?\d[\d_.,:+\-eExXoObBa-fA-FTtZz ]*)",
     re.IGNORECASE,
 )
-_WORD_OR_MOMENT = re.compile(r"true|false|\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?")
-_PLAIN_FIELDS = frozenset({"pinned", "modified", "created"})
 _KEY = re.compile(
     r"(?P<indent> *)(?P<key>[^\W\d][\w.-]*|\"[^\"]+\"|'[^']+')[ \t]*:(?P<rest>(?:[ \t].*)?)", re.DOTALL
 )
@@ -53,7 +50,7 @@ _ONE_LINE = re.compile(
     r"(?P<space>[ \t]*)(?P<value>\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|(?!['\"|>])(?:(?![ \t]#).)*?)"
     r"(?P<tail>[ \t]+#.*|[ \t]*)"
 )
-_ORDER = ("name", "description", "type")
+_FIELD = "description"
 
 
 @dataclass(frozen=True)
@@ -162,64 +159,49 @@ class _ValueSpan:
     tail: str
 
 
-def with_field(document: Document, field: str, value: str | bool, *, create: bool = False) -> Document:
-    """The document with one field set: name, description, type, pinned, modified (any key of FIELD_KEYS).
+def with_description(document: Document, text: str, *, create: bool = False) -> Document:
+    """The document with another description, changed where it stands (flat or under `metadata:`), or added behind the name.
 
-    The field is changed where it stands (flat or under `metadata:`), or added in the file's own shape. With
-    `create` a file without frontmatter gets some. Raises MemoryEditError when that cannot be done without touching
-    anything else, and KeyError for an unknown field.
+    With `create` a file without frontmatter gets some. Raises MemoryEditError when that cannot be done without touching
+    anything else.
     """
-    text = _as_text(value)
-    keys = FIELD_KEYS[field]
     if not document.head:
-        return _with_new_head(document, keys[0], text, field, create=create)
+        return _with_new_head(document, text, create=create)
     old = document.frontmatter
-    if old is None or old.text(field) == text:
+    if old is None or old.description == text:
         return document
     lines = split_lines(block_of(document.head))
-    path = old.place(field) or _new_path(old, field)
-    edited = "".join(_edit(lines, path, text, field, document.newline))
-    _prove(old, parse_block(edited), field, text)
+    edited = "".join(_edit(lines, old.place(_FIELD) or (_FIELD,), text, document.newline))
+    _prove(old, parse_block(edited), text)
     fences = split_lines(document.head)
     return from_text(fences[0] + edited + fences[-1] + document.body, document.bom)
 
 
-def _as_text(value: str | bool) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value
-
-
-def _with_new_head(document: Document, key: str, text: str, field: str, *, create: bool) -> Document:
+def _with_new_head(document: Document, text: str, *, create: bool) -> Document:
     if not create:
         raise MemoryEditError(
-            f"This file has no frontmatter to hold “{field}”: allow a new block to be added."
+            f"This file has no frontmatter to hold “{_FIELD}”: allow a new block to be added."
         )
     end = document.newline
     gap = end if document.body and not document.body.startswith(("\n", "\r\n")) else ""
-    head = f"---{end}{key}: {render_value(text, field=field)}{end}---{end}"
+    head = f"---{end}{_FIELD}: {render_value(text)}{end}---{end}"
     return from_text(head + gap + document.body, document.bom)
 
 
-def _new_path(old: Frontmatter, field: str) -> tuple[str, ...]:
-    key = FIELD_KEYS[field][0]
-    return ("metadata", key) if old.shape == "nested" and field not in TOP_LEVEL_FIELDS else (key,)
-
-
-def _edit(lines: list[str], path: tuple[str, ...], text: str, field: str, newline: str) -> list[str]:
+def _edit(lines: list[str], path: tuple[str, ...], text: str, newline: str) -> list[str]:
     start, stop, indent = 0, len(lines), ""
     for parent in path[:-1]:
         place = _find(lines, parent, start, stop, "")
         if place is None:
-            raise _refusal(field)
+            raise _refusal()
         start, stop = place.start + 1, place.stop
         indent = _child_indent(lines, start, stop)
     place = _find(lines, path[-1], start, stop, indent)
     if place is None:
-        at = _insertion_point(lines, path[-1], start, stop)
-        return [*lines[:at], f"{indent}{path[-1]}: {render_value(text, field=field)}{newline}", *lines[at:]]
+        at = _insertion_point(lines, start, stop)
+        return [*lines[:at], f"{indent}{path[-1]}: {render_value(text)}{newline}", *lines[at:]]
     end = lines[place.start][len(strip_end(lines[place.start])) :]
-    rendered = render_value(text, field=field, like=place.old)
+    rendered = render_value(text, like=place.old)
     return [*lines[: place.start], f"{place.prefix}{rendered}{place.tail}{end}", *lines[place.stop :]]
 
 
@@ -264,32 +246,26 @@ def _child_indent(lines: list[str], start: int, stop: int) -> str:
     return "  "
 
 
-def _insertion_point(lines: list[str], key: str, start: int, stop: int) -> int:
-    """After the keys that customarily come before this one; others go last, before trailing blank lines."""
-    if key in _ORDER and start == 0:
-        for earlier in reversed(_ORDER[: _ORDER.index(key)]):
-            place = _find(lines, earlier, start, stop, "")
-            if place:
-                return place.stop
-        if key == "name":
-            return start
+def _insertion_point(lines: list[str], start: int, stop: int) -> int:
+    """Behind the name; where there is none last, before trailing blank lines."""
+    if name := _find(lines, "name", start, stop, ""):
+        return name.stop
     while stop > start and not lines[stop - 1].strip():
         stop -= 1
     return stop
 
 
-def _prove(old: Frontmatter, new: Frontmatter, field: str, text: str) -> None:
-    if new.text(field) != text:
-        raise _refusal(field)
-    others = [other for other in FIELD_KEYS if other != field]
-    if any(old.text(other) != new.text(other) for other in others):
-        raise _refusal(field)
-    if old.problem is None and (new.problem or _without(old.raw, field) != _without(new.raw, field)):
-        raise _refusal(field)
+def _prove(old: Frontmatter, new: Frontmatter, text: str) -> None:
+    if new.description != text:
+        raise _refusal()
+    if any(old.text(other) != new.text(other) for other in FIELD_KEYS if other != _FIELD):
+        raise _refusal()
+    if old.problem is None and (new.problem or _without(old.raw) != _without(new.raw)):
+        raise _refusal()
 
 
-def _without(raw: Mapping[str, Value], field: str) -> dict[str, Value]:
-    keys = FIELD_KEYS[field]
+def _without(raw: Mapping[str, Value]) -> dict[str, Value]:
+    keys = FIELD_KEYS[_FIELD]
     result = {key: value for key, value in raw.items() if key not in keys}
     nested = result.get("metadata")
     if isinstance(nested, dict):
@@ -297,16 +273,14 @@ def _without(raw: Mapping[str, Value], field: str) -> dict[str, Value]:
     return result
 
 
-def _refusal(field: str) -> MemoryEditError:
+def _refusal() -> MemoryEditError:
     return MemoryEditError(
-        f"The frontmatter is too unusual to change “{field}” alone: give each key its own plain line first."
+        f"The frontmatter is too unusual to change “{_FIELD}” alone: give each key its own plain line first."
     )
 
 
-def render_value(text: str, *, field: str = "", like: str = "") -> str:
+def render_value(text: str, *, like: str = "") -> str:
     """The text as a YAML value that reads back the same, quoted when YAML needs it, or as `like` is quoted."""
-    if field in _PLAIN_FIELDS and not like.startswith(("'", '"')) and _WORD_OR_MOMENT.fullmatch(text):
-        return text
     single = "'" + text.replace("'", "''") + "'"
     printable = _PLAIN.fullmatch("x" + text.replace(":", ".").replace("#", ".") + "x") is not None
     if like.startswith("'") and printable:

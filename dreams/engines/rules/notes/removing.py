@@ -31,9 +31,7 @@ def summed_up_anew(
     front, new = document.frontmatter, _first_sentence(document)
     if front and front.description and is_gone(one_line(front.description)):
         try:
-            after = texts.decode(
-                memdir.with_field(document, "description", new or front.name or "").to_bytes()
-            )
+            after = texts.decode(memdir.with_description(document, new or front.name or "").to_bytes())
         except memdir.MemoryEditError:
             return
     yield path, after
@@ -302,7 +300,7 @@ def _with(tree: Tree, path: str, text: str, wording: Rewording) -> str | None:
         return None
     if statement.source == "description":
         try:
-            made = memdir.with_field(memdir.parse(texts.encode(text)), "description", wording.text)
+            made = memdir.with_description(memdir.parse(texts.encode(text)), wording.text)
         except memdir.MemoryEditError:
             return None
         return texts.decode(made.to_bytes())

@@ -217,7 +217,7 @@ def _described(document: memdir.Document, text: str) -> memdir.Document | None:
     front = document.frontmatter
     old = one_line(front.description or "").rstrip(". ") if front else ""
     try:
-        return memdir.with_field(document, "description", f"{old}. {text}" if old else text, create=True)
+        return memdir.with_description(document, f"{old}. {text}" if old else text, create=True)
     except memdir.MemoryEditError:
         return None
 
