@@ -46,19 +46,28 @@ run: install
 # Compiled modules are kept, whatever the environment says: else every process of a test compiles all of them again.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2
 
+# To put the values into an assertion's message, pytest takes every test file apart, which is half a minute in a new clone:
+# what fails is run once more with them. Failed is failed, also where it passes then.
+IN_FULL := { echo "What failed, once more with its values:"; $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none --maxfail 20; false; }
+
+# Runs $(1) while $(2) runs, whose output is shown when both are over: tests often wait, for a process or a browser. Fails if
+# one of them does.
+BESIDE = log=$$(mktemp); { $(2); } >"$$log" 2>&1 & other=$$!; trap 'rm -f "$$log"' EXIT; \
+	$(1); first=$$?; wait $$other; second=$$?; cat "$$log"; exit $$((first + second))
+
 test: install
-	$(PYTEST) --dist loadfile --no-loadscope-reorder -m "not more and not by_hand" $(ARGS)
-	@$(MAKE) --no-print-directory lint
+	@$(call BESIDE,$(PYTEST) --assert=plain --dist loadfile --no-loadscope-reorder -m "not more and not sweep and not by_hand" $(ARGS) || $(IN_FULL),\
+		$(MAKE) --no-print-directory lint)
 
 # A server of the tests' own, where PostgreSQL is installed; the driver is under the LGPL, so only tests install it.
 ON_POSTGRESQL := $(BIN)/python -m tests.world.processes.postgres env
 
-# Long tests that often wait for a process: three at once, and whoever has none left takes another's.
+# Long tests that often wait for a process: whoever has none left takes another's.
 test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
-	HYPOTHESIS_PROFILE=more $(PYTEST) -n 3 --dist worksteal -m "more or hypothesis" $(ARGS)
-	$(ON_POSTGRESQL) $(PYTEST) --dist loadfile --no-loadscope-reorder -m "(not more or slow) and not by_hand and not not_on_postgresql" tests/pipeline
+	@$(call BESIDE,HYPOTHESIS_PROFILE=more $(PYTEST) --assert=plain --dist worksteal -m "more or sweep or hypothesis" $(ARGS) || $(IN_FULL),\
+		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -p no:cacheprovider --dist loadfile --no-loadscope-reorder -m "not sweep and not by_hand and not not_on_postgresql" tests/pipeline)
 
 lint: install
 	$(BIN)/ruff check .

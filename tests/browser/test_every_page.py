@@ -149,7 +149,7 @@ def test_the_pages_that_people_see_most_are_whole(watch: Watch, world: World) ->
     assert not watch.wrong, "\n".join(watch.wrong)
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_every_page_is_whole_in_every_form(watch: Watch, tmp_path: Path, settings: SettingsWrapper) -> None:
     settings.ROOTS = config_folders(tmp_path)
     watch.open("/login/")

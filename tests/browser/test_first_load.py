@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -17,6 +19,7 @@ _WAITED_FOR = """
 MOST_STYLES = 8
 
 
+@pytest.mark.more
 def test_no_script_holds_a_page_up(window: Page, address: str, world: World) -> None:
     paths = ("/", f"/projects/{world.project.pk}/", f"/review/{world.proposal.public_id}/", "/usage/")
     for path in paths:

@@ -24,7 +24,7 @@ def test_the_link_logs_in_and_leaves_nothing_in_the_address_bar(
     assert "token" not in visitor.url
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_without_javascript_the_code_can_be_pasted(plain: Page, address: str) -> None:
     page = plain
     page.goto(f"{address}/settings/")

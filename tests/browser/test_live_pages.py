@@ -80,7 +80,7 @@ def _let_in(page: Page, address: str) -> None:
     page.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": address}])
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_without_javascript_a_memory_is_previewed_and_found(plain: Page, address: str, world: World) -> None:
     page = plain
     page.goto(f"{address}/projects/")

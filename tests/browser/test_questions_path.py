@@ -27,6 +27,7 @@ def state(question: Question) -> str:
     return Question.objects.values_list("state", flat=True).get(pk=question.pk)
 
 
+@pytest.mark.more
 def test_by_keys_beside_a_review(window: Page, address: str, tmp_path: Path) -> None:
     project = asked.make_project(tmp_path)
     proposal = asked.propose(project)
@@ -72,7 +73,7 @@ def test_by_keys_beside_a_review(window: Page, address: str, tmp_path: Path) -> 
     assert state(conflict) == state(changed) == "answered" and state(expired) == "later"
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_keys_act_on_no_question_out_of_sight_and_not_in_fields(
     window: Page, address: str, tmp_path: Path
 ) -> None:
@@ -100,7 +101,7 @@ def test_the_sheet_of_keys_names_them(window: Page, address: str) -> None:
     expect(sheet).to_contain_text("not now")
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_without_scripts(plain: Page, address: str, tmp_path: Path) -> None:
     project = asked.make_project(tmp_path)
     conflict, _, expired, blocked, index = asked.ask_all(project)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 # The chief path is walked in test_review_path, which every run has.
-pytestmark = [pytest.mark.more, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.sweep, pytest.mark.django_db(transaction=True)]
 
 # What a finger can hit. Links within a sentence are excepted, as the guideline has it.
 TARGETS = """() => [...document.querySelectorAll('button, select, summary, input:not([type=hidden]), a.button, .files a')]

@@ -14,7 +14,7 @@ from tests.web.test_review_pages import many_quotes
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = [pytest.mark.more, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.sweep, pytest.mark.django_db(transaction=True)]
 MOST_PIXELS = 20_000
 
 

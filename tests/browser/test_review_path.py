@@ -187,7 +187,7 @@ def test_the_durable_button_never_has_the_focus_first(window: Page, address: str
     assert proposal.state == Proposal.State.OPEN
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_a_link_to_a_file_on_another_page_leads_there_also_where_its_name_is_long(
     window: Page, address: str, tmp_path: Path
 ) -> None:
@@ -205,7 +205,7 @@ def test_a_link_to_a_file_on_another_page_leads_there_also_where_its_name_is_lon
     assert window.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_the_pages_break_no_rule_of_accessibility(window: Page, address: str, proposal: Proposal) -> None:
     desk.add_finding(proposal, "PostgreSQL 16", "warn", "No date.", "Name the day.")
     desk.add_finding(proposal, "Releases leave", "refuse", "Out of scope.")

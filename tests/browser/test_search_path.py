@@ -87,7 +87,7 @@ def test_inside_a_session_n_and_p_go_from_match_to_match(
     window.wait_for_url("**line=40*")
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_without_javascript_search_is_a_page(plain: Page, address: str, session: Session) -> None:
     page = plain
     page.goto(address + make_link().path)
@@ -100,7 +100,7 @@ def test_without_javascript_search_is_a_page(plain: Page, address: str, session:
     expect(page.locator(".turn.marked")).to_contain_text("a turbine")
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_search_and_reader_fit_every_width_and_the_quick_list_breaks_no_rule(
     window: Page, address: str, session: Session
 ) -> None:

@@ -42,7 +42,7 @@ def _make(tmp_path: Path) -> Project:
     return project
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_without_a_script_a_removed_memory_comes_back_and_two_versions_are_compared(
     plain: Page, address: str, project: Project
 ) -> None:

@@ -44,6 +44,7 @@ def remove(root: Path) -> bool:
     return agent_settings.remove_hook(root, agent_settings.without_hook(root).shown, "me")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("indent", [2, 4, "\t"])
 def test_what_was_added_is_taken_out_again_to_the_byte(tmp_path: Path, indent: int | str) -> None:
     before = write(tmp_path, THEIRS, indent=indent)

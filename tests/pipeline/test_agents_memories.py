@@ -137,6 +137,7 @@ def test_the_agent_is_known_by_the_file_beside_its_transcript_before_it_answered
     assert _sessions() == ["agent-a1"]
 
 
+@pytest.mark.more
 def test_it_dreams_by_its_own_sessions(root: Root) -> None:
     app = root.repository("app")
     _memory(root.path / "agent-memory" / "reviewer")
@@ -182,6 +183,7 @@ def test_looking_up_agents_is_bounded_and_goes_on_next_time(
     assert _sessions() == ["agent-a1"]
 
 
+@pytest.mark.more
 def test_its_scope_is_in_its_name_on_its_page_and_told_to_the_engine(
     root: Root, browser: Client, tmp_path: Path
 ) -> None:

@@ -40,6 +40,7 @@ OUTSIDE = {
 }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("changed", OUTSIDE)
 def test_a_confirmed_finding_is_not_asked_again_after_a_rebase(tmp_path: Path, changed: str) -> None:
     proposal = _confirmed_loss(tmp_path)

@@ -70,6 +70,7 @@ def wanted(proposal: Proposal, before: dict[str, bytes]) -> dict[str, bytes]:
     return found
 
 
+@pytest.mark.more
 @tries(8, 56)
 @given(before=directories, after=directories, given_verdicts=verdicts)
 def test_any_decided_change_is_written_as_decided_and_undone_exactly(

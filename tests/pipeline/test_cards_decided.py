@@ -89,6 +89,7 @@ def test_a_card_can_be_remembered_in_other_words(tmp_path: Path) -> None:
     assert "- Staging runs on db-2.internal." in memory(project)
 
 
+@pytest.mark.more
 def test_a_sixth_card_is_listed_as_soon_as_there_is_room(tmp_path: Path) -> None:
     names = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"]
     _project, listed = caught(
@@ -110,6 +111,7 @@ def test_it_closes_no_review_gate_and_moves_no_clock(tmp_path: Path) -> None:
     assert gates["review"].passed and not (world.folder(project) / ".consolidate-lock").exists()
 
 
+@pytest.mark.more
 def test_the_next_dream_proposes_nothing_of_an_open_approved_or_rejected_card(tmp_path: Path) -> None:
     project, (staging, releases, _) = caught(
         tmp_path, STAGING, RELEASES, "Remember that backups run at 04:00."
@@ -128,6 +130,7 @@ def test_the_next_dream_proposes_nothing_of_an_open_approved_or_rejected_card(tm
     assert not any(word in proposed for word in ("db-2", "Tuesdays", "04:00"))
 
 
+@pytest.mark.more
 def test_what_a_dream_proposes_or_a_person_rejected_of_it_is_not_caught(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     say(tmp_path, STAGING)
@@ -143,6 +146,7 @@ def test_what_a_dream_proposes_or_a_person_rejected_of_it_is_not_caught(tmp_path
     assert not Card.objects.exists(), "the person rejected it"
 
 
+@pytest.mark.more
 def test_verdicts_of_the_review_page_and_of_commands_decide_cards_too(tmp_path: Path) -> None:
     project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
     proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)
@@ -156,6 +160,7 @@ def test_verdicts_of_the_review_page_and_of_commands_decide_cards_too(tmp_path: 
     assert Card.objects.get(pk=releases.pk).state == "open"
 
 
+@pytest.mark.more
 def test_a_change_outside_while_cards_are_open_is_kept(tmp_path: Path) -> None:
     project, (card,) = caught(tmp_path, STAGING)
     index = world.folder(project) / "MEMORY.md"
@@ -230,6 +235,7 @@ def test_the_tick_hands_a_quiet_session_to_the_queue_and_its_task_catches(
     assert ("dreams.tasks.catch", project.pk) not in handed, "nothing is new"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("decide", [cards.reject, cards.take_back], ids=["reject", "take back"])
 def test_a_card_stays_as_it_is_while_the_cards_are_being_written(tmp_path: Path, decide: Callable) -> None:
     project, (staging, _) = caught(tmp_path, STAGING, RELEASES)
@@ -252,6 +258,7 @@ def test_a_card_is_not_approved_beside_the_ones_that_are_being_written(tmp_path:
     assert Card.objects.get(pk=releases.pk).state == "open", "it would be approved, and never written"
 
 
+@pytest.mark.more
 def test_what_is_said_while_the_cards_are_being_written_waits_for_the_next_reading(tmp_path: Path) -> None:
     project, (staging,) = caught(tmp_path, STAGING)
     proposal = proposals.open_of(project, Proposal.Origin.CAUGHT)

@@ -54,6 +54,7 @@ def asked(
         return found, [call.body for call in wire.calls]
 
 
+@pytest.mark.more
 def test_a_model_reads_first_and_names_what_was_said(project: Project, tmp_path: Path, monkeypatch) -> None:
     Talk(tmp_path).user("hello").agent("Hello.").user(WISH).agent("Understood.").save()
     steps = [Reply((Use("read_memory", {"path": "project_deploy.md"}),)), remember(item())]
@@ -67,6 +68,7 @@ def test_a_model_reads_first_and_names_what_was_said(project: Project, tmp_path:
     assert "host alpha" not in first and "host alpha" in json.dumps(requests[1]["messages"])
 
 
+@pytest.mark.more
 def test_what_the_person_did_not_type_is_dropped(project: Project, tmp_path: Path, monkeypatch) -> None:
     Talk(tmp_path).user(WISH).agent("I always use tabs.").save()
     odd = [
@@ -81,12 +83,14 @@ def test_what_the_person_did_not_type_is_dropped(project: Project, tmp_path: Pat
     assert found.cards == [] and found.read
 
 
+@pytest.mark.more
 def test_what_memory_or_a_card_says_is_not_caught(project: Project, tmp_path: Path, monkeypatch) -> None:
     Talk(tmp_path).user(WISH).save()
     found, _ = asked(monkeypatch, project, [remember(item(text="The API runs on host alpha."))])
     assert found.cards == []
 
 
+@pytest.mark.more
 def test_a_model_that_only_reads_ends_after_five_turns(project: Project, tmp_path: Path, monkeypatch) -> None:
     Talk(tmp_path).user(WISH).save()
     reads = Step(Reply((Use("read_memory", {"path": "../../etc/passwd"}),)))
@@ -96,6 +100,7 @@ def test_a_model_that_only_reads_ends_after_five_turns(project: Project, tmp_pat
     assert "There is no such memory." in json.dumps(requests[1]["messages"])
 
 
+@pytest.mark.more
 def test_windows_have_ten_messages_and_4000_characters_at_most() -> None:
     def message(size: int, typed: bool) -> model.Message:
         return model.Message("x" * size, 0, PromptBrief("x" * size, 1, 0, None) if typed else None)
@@ -107,6 +112,7 @@ def test_windows_have_ten_messages_and_4000_characters_at_most() -> None:
     assert model.windows([message(100, False)] * 12) == [], "nobody typed anything"
 
 
+@pytest.mark.more
 def test_what_it_used_counts_towards_the_budgets(project: Project, tmp_path: Path, monkeypatch) -> None:
     from django.utils import timezone
 
@@ -118,6 +124,7 @@ def test_what_it_used_counts_towards_the_budgets(project: Project, tmp_path: Pat
     assert spent.today == spent.project_month == row.cost_usd
 
 
+@pytest.mark.more
 def test_the_gate_asks_what_a_window_costs_and_not_what_a_dream_does(
     project: Project, tmp_path: Path, monkeypatch
 ) -> None:
@@ -132,6 +139,7 @@ def test_the_gate_asks_what_a_window_costs_and_not_what_a_dream_does(
     assert found.closed == "" and requests
 
 
+@pytest.mark.more
 def test_a_long_reading_ends_when_the_budget_of_the_day_does(
     project: Project, tmp_path: Path, monkeypatch
 ) -> None:
@@ -148,6 +156,7 @@ def test_a_long_reading_ends_when_the_budget_of_the_day_does(
     assert 0 < len(requests) < 20 and spent <= window + Decimal("0.001")
 
 
+@pytest.mark.more
 def test_a_window_at_its_limits_costs_no_more_than_was_expected(
     project: Project, tmp_path: Path, monkeypatch
 ) -> None:
@@ -160,6 +169,7 @@ def test_a_window_at_its_limits_costs_no_more_than_was_expected(
     assert len(requests) == 5 and spent and expected and spent <= expected
 
 
+@pytest.mark.more
 def test_a_server_that_fails_moves_no_cursor_and_is_asked_again_later(
     project: Project, tmp_path: Path, monkeypatch
 ) -> None:
@@ -190,6 +200,7 @@ def one_item(day: str) -> Reply:
     return remember(item(quote, f"Releases are cut on {day}, in the {day} window."))
 
 
+@pytest.mark.more
 def test_what_was_read_before_the_server_failed_is_kept_and_the_rest_is_read_later(
     project: Project, tmp_path: Path, monkeypatch
 ) -> None:
@@ -211,6 +222,7 @@ def test_what_was_read_before_the_server_failed_is_kept_and_the_rest_is_read_lat
     assert row.caught_bytes == row.size
 
 
+@pytest.mark.more
 def test_a_reading_that_met_its_budget_says_so_in_its_own_words(
     project: Project, tmp_path: Path, monkeypatch
 ) -> None:
@@ -224,6 +236,7 @@ def test_a_reading_that_met_its_budget_says_so_in_its_own_words(
     assert "this reading has spent" in found.stopped and "dream" not in found.stopped
 
 
+@pytest.mark.more
 def test_a_reading_ends_after_its_windows_and_the_next_goes_on_there(
     project: Project, tmp_path: Path, monkeypatch
 ) -> None:
@@ -252,6 +265,7 @@ def test_a_session_read_once_more_does_not_move_its_cursor_back(
     assert len(found.cards) == 1 and row.caught_bytes == row.size
 
 
+@pytest.mark.more
 def test_two_readings_at_once_cannot_both_take_the_last_of_a_budget(
     project: Project, tmp_path: Path, monkeypatch
 ) -> None:

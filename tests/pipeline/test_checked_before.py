@@ -102,6 +102,7 @@ def _writes(session: str, *, careless: bool) -> Reply:
     return Reply(tuple(Use("Write", each) for each in given))
 
 
+@pytest.mark.more
 def test_each_kind_of_problem_goes_back_to_a_model_once_and_what_it_mended_is_on_the_page(
     tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +167,7 @@ def test_a_secret_that_was_left_is_not_counted_as_mended_by_a_worker_that_has_ju
     assert mended == [False]
 
 
+@pytest.mark.more
 def test_many_problems_of_one_kind_do_not_crowd_out_another(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

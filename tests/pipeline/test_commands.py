@@ -121,7 +121,7 @@ def without_lock(found):
     return {path: entry for path, entry in found.items() if path not in (".consolidate-lock", "")}
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_a_stale_file_makes_apply_exit_1_until_it_is_confirmed(shell: Shell) -> None:
     shell.json("discover")
     dreamt = shell.json("dream", SLUG)

@@ -124,7 +124,7 @@ def test_a_recipe_touches_few_files(title: str) -> None:
     assert len({step.path for step in recipes()[title]}) <= MOST_FILES
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_whoever_follows_the_recipes_has_a_project_whose_tests_pass(project: Path) -> None:
     """The recipes' own tests, and those that hold lists and documents to the code."""
     own = [step.path for steps in recipes().values() for step in steps if step.path.startswith("tests/")]

@@ -76,6 +76,7 @@ def test_what_a_log_reports_is_proposed_with_its_line_and_read_once(project: Pro
     assert set(texts) == {SECOND.strip()}
 
 
+@pytest.mark.more
 def test_lines_are_used_up_by_the_decision_and_not_by_the_dream(project: Project) -> None:
     proposal = proposed(dream(project))
     assert daily_logs.new_lines(project) == 1
@@ -83,11 +84,13 @@ def test_lines_are_used_up_by_the_decision_and_not_by_the_dream(project: Project
     assert daily_logs.new_lines(project) == 0
 
 
+@pytest.mark.more
 def test_lines_of_which_nothing_came_are_used_up(project: Project) -> None:
     write(project, "- 14:02 Fixed the flaky test\n")
     assert Proposal.of(dream(project)) is None and daily_logs.new_lines(project) == 0
 
 
+@pytest.mark.more
 def test_an_undo_gives_the_lines_back(project: Project) -> None:
     proposal = proposed(dream(project))
     decide(proposal)
@@ -96,6 +99,7 @@ def test_an_undo_gives_the_lines_back(project: Project) -> None:
     assert daily_logs.new_lines(project) == 1
 
 
+@pytest.mark.more
 def test_a_change_that_is_left_undecided_keeps_its_log_new(project: Project) -> None:
     write(project, FIRST + SECOND)
     write(project, "- Remember: the wiki is read by finance\n", "logs/2026/03/2026-03-03.md")
@@ -107,6 +111,7 @@ def test_a_change_that_is_left_undecided_keeps_its_log_new(project: Project) -> 
     assert [log.path for log in daily_logs.unread(project)] == ["logs/2026/03/2026-03-03.md"]
 
 
+@pytest.mark.more
 def test_a_line_that_comes_while_a_dream_runs_is_new_for_the_next(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +134,7 @@ def test_a_line_that_comes_while_a_dream_runs_is_new_for_the_next(
     assert [sorted(log.new) for log in daily_logs.unread(project)] == [[2]]
 
 
+@pytest.mark.more
 def test_a_dream_reads_a_bounded_number_of_lines_the_newest_days_first(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +147,7 @@ def test_a_dream_reads_a_bounded_number_of_lines_the_newest_days_first(
     assert [log.path for log in daily_logs.unread(project)] == ["logs/2026/03/2026-03-04.md"]
 
 
+@pytest.mark.more
 def test_no_policy_of_the_default_applies_what_only_a_log_says(project: Project) -> None:
     Policy.objects.create(action="auto", kind="learn")
     Policy.objects.create(action="auto", operation="add")
@@ -148,6 +155,7 @@ def test_no_policy_of_the_default_applies_what_only_a_log_says(project: Project)
     assert not proposal.by_policy and "Paul" not in memory(project)
 
 
+@pytest.mark.more
 def test_odd_logs_stop_nothing(project: Project) -> None:
     write(project, b"\xff\xfe- Remember: bytes\r\n\x00\n", "logs/2026/03/03.md")  # type: ignore[arg-type]
     write(project, "", "logs/2026/03/04.md")
@@ -158,6 +166,7 @@ def test_odd_logs_stop_nothing(project: Project) -> None:
     assert FIRST.strip() in quotes and not any("text files" in quote for quote in quotes)
 
 
+@pytest.mark.more
 def test_a_question_from_a_log_stays_open_when_the_next_dream_does_not_read_it_again(
     project: Project,
 ) -> None:
@@ -172,6 +181,7 @@ def test_a_question_from_a_log_stays_open_when_the_next_dream_does_not_read_it_a
 # --- On demand --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more
 def test_in_daily_log_mode_a_dream_reads_the_logs_only_when_asked(logger: Project) -> None:
     with pytest.raises(Refused, match=r"tidies them itself\. --logs has them read"):
         call_command("dream", str(logger.memory_dir))
@@ -183,6 +193,7 @@ def test_in_daily_log_mode_a_dream_reads_the_logs_only_when_asked(logger: Projec
     assert "invoices are sent by Paul" in memory(logger)
 
 
+@pytest.mark.more
 def test_the_mode_stays_when_what_was_distilled_is_a_file_of_its_own(tmp_path: Path) -> None:
     project = world.make_project(tmp_path, {LOG: FIRST})
     discovery.refresh(project)
@@ -200,6 +211,7 @@ def test_the_mode_stays_when_what_was_distilled_is_a_file_of_its_own(tmp_path: P
     assert project.mode == ""
 
 
+@pytest.mark.more
 def test_time_is_passed_and_a_waiting_review_is_not(
     logger: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -213,6 +225,7 @@ def test_time_is_passed_and_a_waiting_review_is_not(
     assert DreamRun.objects.count() == 2, "the first one moved the clock a moment ago"
 
 
+@pytest.mark.more
 def test_without_new_lines_it_is_refused(logger: Project) -> None:
     write(logger, "- 14:02 Fixed the flaky test\n")
     call_command("dream", str(logger.memory_dir), "--logs")
@@ -220,6 +233,7 @@ def test_without_new_lines_it_is_refused(logger: Project) -> None:
         call_command("dream", str(logger.memory_dir), "--logs")
 
 
+@pytest.mark.more
 def test_a_press_sees_lines_that_were_written_a_moment_ago(logger: Project) -> None:
     write(logger, "- 14:02 Fixed the flaky test\n")
     call_command("dream", str(logger.memory_dir), "--logs")

@@ -102,6 +102,7 @@ def check_accounts(proposal: Proposal, missing: set[str]) -> None:
         assert told[word] == "stated" or word in blocked
 
 
+@pytest.mark.more
 @tries(5, 32)
 @given(seed=st.integers(0, 10_000), verdicts=st.lists(st.sampled_from(VERDICTS), min_size=3, max_size=6))
 def test_no_fact_leaves_a_decided_text_without_a_row_or_a_block(seed: int, verdicts: list[str]) -> None:

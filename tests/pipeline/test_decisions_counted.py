@@ -70,6 +70,7 @@ def test_each_state_is_counted(proposal: Proposal) -> None:
     assert counts(proposal).undecided == 3
 
 
+@pytest.mark.more
 def test_many_proposals_take_as_many_queries_as_one(tmp_path: Path) -> None:
     made = [kinds_world.make_proposal(kinds_world.make_project(tmp_path / name)) for name in ("one", "two")]
     asked: list[int] = []

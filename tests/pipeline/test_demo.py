@@ -42,6 +42,7 @@ def _listing(folder: Path) -> dict[str, tuple[str, int]]:
     }
 
 
+@pytest.mark.more
 def test_the_same_moment_makes_the_same_demo(tmp_path: Path) -> None:
     for name in ("one", "two"):
         writing.write(tmp_path / name, Path("/final"), projects(NOW))
@@ -49,6 +50,7 @@ def test_the_same_moment_makes_the_same_demo(tmp_path: Path) -> None:
     assert len(_listing(tmp_path / "one")) > 40
 
 
+@pytest.mark.more
 def test_nothing_in_it_lies_in_the_future_or_was_touched_just_now(tmp_path: Path) -> None:
     writing.write(tmp_path / "demo", Path("/final"), projects(NOW))
     times = [path.stat().st_mtime for path in (tmp_path / "demo").rglob("*.jsonl")]
@@ -56,6 +58,7 @@ def test_nothing_in_it_lies_in_the_future_or_was_touched_just_now(tmp_path: Path
     assert min(times) > (NOW - dt.timedelta(days=30)).timestamp()
 
 
+@pytest.mark.more
 @pytest.mark.django_db
 def test_a_demo_is_wanted_only_where_no_config_folder_exists(data: Path, settings: Settings) -> None:
     assert demo.is_wanted()
@@ -64,6 +67,7 @@ def test_a_demo_is_wanted_only_where_no_config_folder_exists(data: Path, setting
     assert not demo.is_wanted()
 
 
+@pytest.mark.more
 @pytest.mark.django_db
 def test_it_is_made_once_and_a_half_made_one_is_made_anew(data: Path) -> None:
     (data / "demo.draft" / "projects").mkdir(parents=True)
@@ -89,6 +93,7 @@ def _dream_all(data: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) 
             dreaming.run_dream(handed_out.pop())
 
 
+@pytest.mark.more
 @pytest.mark.django_db(transaction=True)
 def test_its_gates_open_by_themselves_and_its_dreams_are_of_four_kinds(
     data: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
@@ -122,6 +127,7 @@ def test_the_dream_of_the_orders_project_shows_what_dreams_can_do(
     assert "Yesterday" in (memory / "project_deploys.md").read_text(), "nothing changed before approval"
 
 
+@pytest.mark.more
 @pytest.mark.django_db(transaction=True)
 def test_its_transcripts_are_read_without_a_problem(
     data: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch

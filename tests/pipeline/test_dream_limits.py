@@ -42,6 +42,7 @@ def greedy(request: Request) -> Reply:
     return Reply((READ if request.turns else WRITE,), output_tokens=most)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [

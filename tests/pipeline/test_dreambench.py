@@ -29,6 +29,7 @@ def measured(tmp_path: Path) -> tuple[Score, Score, dict[str, Score]]:
     return ran.score("certain"), ran.score("answered"), others
 
 
+@pytest.mark.more
 def test_the_rules_engine_is_better_than_both_baselines_does_nothing_wrong_and_is_at_rest(
     measured: tuple[Score, Score, dict[str, Score]], tmp_path: Path
 ) -> None:
@@ -68,7 +69,7 @@ def _again_over_copies(folder: Path) -> list[str]:
     ]
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_the_command_measures_in_a_folder_of_its_own(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path), "MEMORYWEB_DATA_DIR": str(tmp_path / "data"), "PATH": os.environ["PATH"]}
     done = run("dreambench", "--facts", "12", "--seed", "3", "--json", environment=home)
@@ -80,6 +81,7 @@ def test_the_command_measures_in_a_folder_of_its_own(tmp_path: Path) -> None:
     assert not any("sqlite" in name for name in kept), "the user's own database was opened"
 
 
+@pytest.mark.more
 def test_a_number_of_facts_out_of_range_is_a_usage_error(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path), "MEMORYWEB_DATA_DIR": str(tmp_path / "data"), "PATH": os.environ["PATH"]}
     done = run("dreambench", "--facts", "3", environment=home)
@@ -87,7 +89,7 @@ def test_a_number_of_facts_out_of_range_is_a_usage_error(tmp_path: Path) -> None
     assert done.stderr.strip() == "The number of facts must be from 10 to 20,000."
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_a_folder_of_shapes_is_measured_by_halves_and_what_was_asked_is_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,8 +18,6 @@ import pytest
 from tests.world.directory import INDEX, TESTING, put, write_sessions
 from tests.world.processes.servers import PROMPTLY, Home, link_of, stop, until, with_database
 
-pytestmark = pytest.mark.slow
-
 PRIOR_NS = 1_780_000_000_123_456_789
 TICK = "from dreams.services.scheduling import scheduler; scheduler.tick()"
 
@@ -70,6 +68,7 @@ def sleeper(tmp_path: Path) -> Iterator[Sleeper]:
         made.home.end()
 
 
+@pytest.mark.more
 def test_ctrl_c_kills_a_running_dream_and_puts_the_clock_back(sleeper: Sleeper) -> None:
     server = sleeper.home.start("serve", "--no-browser")
     link_of(sleeper.home)

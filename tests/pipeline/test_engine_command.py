@@ -115,7 +115,7 @@ def test_the_demo_server_dreams_the_whole_way_to_a_proposal(
     assert len(model.calls) == 4 and not LockHold.objects.exists()
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_a_jq_program_without_end_costs_its_worker_and_not_the_dream(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +133,7 @@ def test_a_jq_program_without_end_costs_its_worker_and_not_the_dream(
     assert all("\n1\n# Memory" in answer for answer in (answers[1], answers[3]))
 
 
+@pytest.mark.more
 def test_dreamt_again_after_apply_it_finds_nothing(project: Project, model: WireServer) -> None:
     command(project)
     made = Proposal.objects.get()
@@ -142,6 +143,7 @@ def test_dreamt_again_after_apply_it_finds_nothing(project: Project, model: Wire
     assert result["status"] == "completed" and result["files"] == []
 
 
+@pytest.mark.more
 def test_a_model_without_a_price_has_tokens_and_no_cost(project: Project, model: WireServer) -> None:
     Price.objects.all().delete()
     result = command(project)
@@ -155,6 +157,7 @@ def failed(project: Project) -> DreamRun:
     return DreamRun.objects.get()
 
 
+@pytest.mark.more
 def test_a_refused_key_fails_the_dream_with_the_remedy_and_puts_everything_back(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +171,7 @@ def test_a_refused_key_fails_the_dream_with_the_remedy_and_puts_everything_back(
     assert not LockHold.objects.exists() and not Proposal.objects.exists()
 
 
+@pytest.mark.more
 def test_a_dream_that_breaks_after_its_writes_proposes_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +183,7 @@ def test_a_dream_that_breaks_after_its_writes_proposes_nothing(
     assert not (world.folder(project) / "feedback_x.md").exists()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("fault", "attempts", "words"),
     [
@@ -248,6 +253,7 @@ def _busy_once() -> Callable[[], None]:
     return close
 
 
+@pytest.mark.more
 def test_lease_and_lock_stay_fresh_during_a_long_answer(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,6 +279,7 @@ def test_lease_and_lock_stay_fresh_during_a_long_answer(
     assert len(fresh) > 3 and len(leases) > 3
 
 
+@pytest.mark.more
 def test_a_dream_that_fails_is_counted_against_the_budgets(
     project: Project, price: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,7 +65,6 @@ TICK = (
 
 
 @pytest.mark.more
-@pytest.mark.slow
 def test_a_killed_worker_is_healed_at_the_next_look_and_the_next_dream_succeeds(tmp_path: Path) -> None:
     root = tmp_path / "config"
     world.write_sessions(root, 1)
@@ -119,6 +118,7 @@ def _lives(process: psutil.Process) -> bool:
         return False
 
 
+@pytest.mark.more
 def test_the_model_server_tells_its_address_answers_and_stops_when_told(tmp_path: Path) -> None:
     env = {**os.environ, "MEMORYWEB_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "memoryweb.settings"}
     arguments = [sys.executable, "manage.py", "model_server", "--port", "0"]

@@ -101,10 +101,11 @@ def cases() -> Iterator[Any]:
     seen: set[object] = set()
     for row in ROWS:
         kinds = {(row.fault.kind, row.end, row.lasts)}
-        yield pytest.param(row, id=row.name, marks=[pytest.mark.more] if kinds <= seen else [])
+        yield pytest.param(row, id=row.name, marks=[pytest.mark.sweep] if kinds <= seen else [])
         seen |= kinds
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("row", list(cases()))
 def test_every_fault_has_its_end(project: Project, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
     before = manifest(world.folder(project))

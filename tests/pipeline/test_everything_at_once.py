@@ -131,7 +131,7 @@ FOUND = {
 }
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_each_thing_is_found_by_search(made: Everything) -> None:
     absent = {
         kind: [word for word in words.split() if not answered("search", word)[kind]]
@@ -142,6 +142,7 @@ def test_each_thing_is_found_by_search(made: Everything) -> None:
     assert not answered("search", "ospreys")["pasted"], "a long paste is read only when it is shown"
 
 
+@pytest.mark.more
 def test_a_dream_uses_it(made: Everything, browser: Client) -> None:
     locked(made)
     before = tree(made)
@@ -167,7 +168,7 @@ def locked(made: Everything) -> None:
         os.utime(folder / LOCK, (0, 0))
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_what_is_said_now_is_caught_and_an_agents_memory_dreams(made: Everything) -> None:
     at = timezone.now().timestamp() - 600
     later = everything.talk(made.shop, "today", at, ("Remember that the mail relay is ruff-7.", "Noted."))
@@ -184,6 +185,7 @@ def test_what_is_said_now_is_caught_and_an_agents_memory_dreams(made: Everything
     assert tree(made) == before
 
 
+@pytest.mark.more
 def test_what_is_asked_over_it_changes_nothing(made: Everything, browser: Client) -> None:
     before = tree(made)
     project = shop(made)
@@ -223,7 +225,8 @@ def spoil(path: Path, how: int) -> None:
     spoilt[how % len(spoilt)]()
 
 
-@pytest.mark.parametrize("shift", [0, *(pytest.param(n, marks=pytest.mark.more) for n in range(1, 8))])
+@pytest.mark.more
+@pytest.mark.parametrize("shift", [0, *(pytest.param(n, marks=pytest.mark.sweep) for n in range(1, 8))])
 def test_whatever_is_wrong_with_its_files_nothing_stops(
     made: Everything, browser: Client, shift: int
 ) -> None:
@@ -249,7 +252,7 @@ def test_whatever_is_wrong_with_its_files_nothing_stops(
     answered("search", "heron")
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_ten_thousand_lines_of_history_and_a_hundred_nested_includes_are_bounded(
     made: Everything, browser: Client
 ) -> None:

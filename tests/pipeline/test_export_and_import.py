@@ -121,6 +121,7 @@ def _texts_of_all(row: Memory) -> list[str | None]:
         ]
 
 
+@pytest.mark.more
 def test_a_purged_secret_does_not_come_back_with_an_older_export(project: Project, tmp_path: Path) -> None:
     _change(project, "project_deploy.md", f"Use {TOKEN}.\n")
     file = _exported(project, tmp_path)

@@ -43,7 +43,7 @@ def apply(disk: Disk) -> faults.Story:
 
 
 @pytest.mark.parametrize(
-    "moment", [m if m in MOST else pytest.param(m, marks=pytest.mark.more) for m in MOMENTS]
+    "moment", [m if m in MOST else pytest.param(m, marks=pytest.mark.sweep) for m in MOMENTS]
 )
 def test_an_apply_is_done_or_not_and_recovered(apply: faults.Story, moment: str) -> None:
     figures = faults.Figures()
@@ -68,7 +68,7 @@ def test_the_answer_names_the_thing_and_the_remedy(apply: faults.Story, fault: F
     assert apply.state(apply.tree()) in ("before", "after")
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", faults.STORIES)
 def test_a_few_calls_of_every_story(disk: Disk, name: str) -> None:
     for story, figures in faults.sweep(

@@ -47,6 +47,7 @@ def command(project: Project) -> str:
     return said.getvalue()
 
 
+@pytest.mark.more
 def test_a_real_dream_costs_what_was_said_before(project: Project, model: WireServer) -> None:
     before = asked(project)
     said = command(project)
@@ -89,6 +90,7 @@ def test_no_forecast_is_over_the_limits_of_a_dream(project: Project) -> None:
     assert asked(project).tokens == (700, 1200)
 
 
+@pytest.mark.more
 def test_a_model_without_a_price_is_said(project: Project, model: WireServer) -> None:
     Price.objects.all().delete()
     assert f"A dream with {conf.current().model}: no price is known for it" in command(project)

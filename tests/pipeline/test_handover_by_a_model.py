@@ -76,6 +76,7 @@ def notes(session: Session) -> str:
     return session_notes.text_of(session.notes.get(origin="model"))
 
 
+@pytest.mark.more
 def test_a_models_words_stand_before_what_the_rules_listed(session: Session, monkeypatch) -> None:
     asked, requests = wrote(monkeypatch, session, [all_sections()])
     assert (asked.status, asked.sections, asked.error) == ("done", len(model.ASKED), "")
@@ -88,6 +89,7 @@ def test_a_models_words_stand_before_what_the_rules_listed(session: Session, mon
     assert "a long log line" not in material
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "text",
     [
@@ -106,6 +108,7 @@ def test_the_headings_are_ours_whatever_the_model_writes(session: Session, monke
         assert f"# {one.heading}\n_{one.about}_\n" in notes(session)
 
 
+@pytest.mark.more
 def test_sections_of_its_own_and_odd_calls_are_refused(session: Session, monkeypatch) -> None:
     odd = Reply(
         (
@@ -123,6 +126,7 @@ def test_sections_of_its_own_and_odd_calls_are_refused(session: Session, monkeyp
     assert [block.get("is_error", False) for block in results] == [True, True, True, True, False]
 
 
+@pytest.mark.more
 def test_they_are_bounded_and_without_secrets(session: Session, monkeypatch) -> None:
     wrote(monkeypatch, session, [all_sections(f"{TOKEN} " + "word " * 20_000)])
     kept = sections.read(notes(session))
@@ -130,6 +134,7 @@ def test_they_are_bounded_and_without_secrets(session: Session, monkeypatch) -> 
     assert TOKEN not in notes(session) and "(shortened)" in notes(session)
 
 
+@pytest.mark.more
 def test_what_it_used_is_kept_and_counts_towards_the_budgets(session: Session, monkeypatch) -> None:
     asked, _ = wrote(monkeypatch, session, [all_sections()])
     row = ModelRequest.objects.get()
@@ -138,6 +143,7 @@ def test_what_it_used_is_kept_and_counts_towards_the_budgets(session: Session, m
     assert spent.project_month == row.cost_usd
 
 
+@pytest.mark.more
 def test_a_budget_that_is_used_up_asks_nobody(session: Session, monkeypatch) -> None:
     settings_changes.set_override("max_cost_day", 0.0001, actor="me")
     with pytest.raises(handing_over.NotAsked, match="Writing the notes takes"):
@@ -145,6 +151,7 @@ def test_a_budget_that_is_used_up_asks_nobody(session: Session, monkeypatch) -> 
     assert not NotesRequest.objects.exists()
 
 
+@pytest.mark.more
 def test_a_limit_that_is_met_keeps_what_was_written(session: Session, monkeypatch) -> None:
     settings_changes.set_override("max_cost_dream", 0.12, actor="me")
     long = Step(Reply((section("state", "word " * 9_000),)))
@@ -153,6 +160,7 @@ def test_a_limit_that_is_met_keeps_what_was_written(session: Session, monkeypatc
     assert 0 < len(requests) < 6 and "word" in notes(session)
 
 
+@pytest.mark.more
 def test_without_a_key_nobody_is_asked(session: Session, monkeypatch, browser: Client) -> None:
     monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
@@ -162,6 +170,7 @@ def test_without_a_key_nobody_is_asked(session: Session, monkeypatch, browser: C
     assert "Write hand-over notes" in text and "notes/ask/" not in text
 
 
+@pytest.mark.more
 def test_a_request_that_failed_says_so_and_that_nobody_retries_it(
     session: Session, monkeypatch, browser: Client
 ) -> None:
@@ -174,6 +183,7 @@ def test_a_request_that_failed_says_so_and_that_nobody_retries_it(
     assert "No such model" in browser.get(reverse("session", args=[session.pk])).content.decode()
 
 
+@pytest.mark.more
 def test_a_short_session_is_not_worth_a_model_unless_asked_anyway(tmp_path: Path, monkeypatch) -> None:
     project = first_start(tmp_path)
     made = Talk(tmp_path, "short").user("Hello.").agent("Hello.").save()
@@ -185,6 +195,7 @@ def test_a_short_session_is_not_worth_a_model_unless_asked_anyway(tmp_path: Path
     assert asked.status == "done"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("tokens", "calls", "ends_in_words", "closed"),
     [
@@ -205,6 +216,7 @@ def test_it_is_asked_again_after_5000_tokens_and_three_calls_or_words(
     assert closed in said and bool(said) is bool(closed)
 
 
+@pytest.mark.more
 def test_one_at_a_time_and_claimed_once(session: Session, monkeypatch) -> None:
     with WireServer(Script([all_sections()])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
@@ -216,6 +228,7 @@ def test_one_at_a_time_and_claimed_once(session: Session, monkeypatch) -> None:
         assert len(wire.calls) == 1
 
 
+@pytest.mark.more
 def test_a_request_under_way_is_cancelled_and_keeps_nothing(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +245,7 @@ def test_a_request_under_way_is_cancelled_and_keeps_nothing(
     assert not SessionNotes.objects.exists()
 
 
+@pytest.mark.more
 def test_a_request_whose_worker_is_gone_ends_and_can_be_asked_again(session: Session, monkeypatch) -> None:
     long_ago = timezone.now() - dt.timedelta(minutes=5)
     lost = NotesRequest.objects.create(session=session, status="running", asked_at=long_ago, seen_at=long_ago)
@@ -240,6 +254,7 @@ def test_a_request_whose_worker_is_gone_ends_and_can_be_asked_again(session: Ses
     assert (lost.status, asked.status) == ("failed", "done")
 
 
+@pytest.mark.more
 def test_the_page_asks_follows_and_cancels(session: Session, monkeypatch, browser: Client) -> None:
     page = reverse("session", args=[session.pk])
     with WireServer(Script([])) as wire:
@@ -259,6 +274,7 @@ def test_the_page_asks_follows_and_cancels(session: Session, monkeypatch, browse
         assert "data-poll" not in browser.get(now, headers={"HX-Request": "true"}).content.decode()
 
 
+@pytest.mark.more
 def test_a_session_that_is_too_short_offers_to_ask_anyway(
     tmp_path: Path, monkeypatch, browser: Client
 ) -> None:
@@ -274,6 +290,7 @@ def test_a_session_that_is_too_short_offers_to_ask_anyway(
         assert NotesRequest.objects.get().status == "pending"
 
 
+@pytest.mark.more
 def test_the_command_asks_in_the_foreground(session: Session, monkeypatch, capsys) -> None:
     with WireServer(Script([all_sections()])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
@@ -286,12 +303,14 @@ def test_the_command_asks_in_the_foreground(session: Session, monkeypatch, capsy
         call_command("notes", session.session_id, engine="anthropic", force=True)
 
 
+@pytest.mark.more
 def test_what_it_may_cost_is_more_than_it_did(session: Session, monkeypatch) -> None:
     asked, _ = wrote(monkeypatch, session, [all_sections()])
     expected = forecast.of_notes(session, conf.current().model)
     assert expected and asked.cost_usd and Decimal(0) < asked.cost_usd < expected
 
 
+@pytest.mark.more
 def test_a_conversation_that_is_too_long_keeps_its_beginning_and_its_end() -> None:
     steps = [rules.Step(f"Prompt {number} " + "x" * 900, number) for number in range(1, 101)]
     material = model.material(rules.Seen(steps=steps), {}, 20_000)

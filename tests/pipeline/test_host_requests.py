@@ -226,6 +226,7 @@ WRITES: dict[str, Callable[[Proposal], AskedDeed]] = {
 }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", WRITES)
 def test_each_write_is_done_there_as_it_is_done_here(approved: Proposal, two: TwoHosts, name: str) -> None:
     with two.there():
@@ -289,6 +290,7 @@ def test_a_purge_is_done_there_though_each_host_names_secrets_with_a_key_of_its_
     assert not Blob.objects.filter(data__contains=token.encode()).exists()
 
 
+@pytest.mark.more
 def test_by_command_secrets_of_another_host_are_listed_and_their_removal_is_asked_of_it(
     two: TwoHosts, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -349,6 +351,7 @@ def test_a_file_that_changed_there_is_brought_up_to_date_there_and_confirmed_her
     assert "Added by a session." in path.read_text()
 
 
+@pytest.mark.more
 def test_the_inbox_says_of_a_file_that_changes_faster_than_its_host_looks(
     approved: Proposal, two: TwoHosts
 ) -> None:

@@ -80,6 +80,7 @@ def discovered(
     return rows()
 
 
+@pytest.mark.more
 def test_two_and_three_processes_write_what_one_writes(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = discovered(root, monkeypatch, 0)
     assert len(alone["RequestUsage"]) > 40

@@ -19,7 +19,7 @@ from tests.world import pressing
 from tests.world.processes import servers
 from tests.world.processes.servers import Home
 
-pytestmark = pytest.mark.more
+pytestmark = pytest.mark.sweep
 
 MINUTES = 5 * 60
 

@@ -48,12 +48,13 @@ Spans = list[tuple[dt.datetime, dt.datetime]]
 # The suite lives through three weeks around one change of the clock, `make test-more` through both and a year. There it
 # ticks each minute; else when something is due, as a tick between finds nothing. A year with a tick each minute is 330,000 of them, about a quarter of an hour: it is
 # run by hand.
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("days", "each_minute"),
     [
         pytest.param(SPRING, False, id="spring"),
-        pytest.param(AUTUMN, False, id="autumn", marks=pytest.mark.more),
-        pytest.param(YEAR, False, id="year", marks=pytest.mark.more),
+        pytest.param(AUTUMN, False, id="autumn", marks=pytest.mark.sweep),
+        pytest.param(YEAR, False, id="year", marks=pytest.mark.sweep),
         pytest.param(YEAR, True, id="each-minute-of-a-year", marks=pytest.mark.by_hand),
     ],
 )

@@ -69,6 +69,7 @@ def test_what_cannot_be_is_refused_in_one_line(
         jobs(*words, **options)
 
 
+@pytest.mark.more
 def test_the_fifty_first_is_refused() -> None:
     for _ in range(50):
         jobs("add", "0 3 * * *", "verify")

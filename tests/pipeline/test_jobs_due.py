@@ -179,6 +179,7 @@ def test_what_follows_waits_for_the_quiet_hours_too() -> None:
     assert start(at(2, 7)) == ["Digest"]
 
 
+@pytest.mark.more
 def test_the_next_five_times_are_those_at_which_it_starts() -> None:
     settings_changes.set_override("quiet_hours", "22:00-07:00", actor="owner")
     job = add(expression="0 */4 * * *")

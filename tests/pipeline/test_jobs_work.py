@@ -133,6 +133,7 @@ def test_a_scheduled_dream_takes_the_place_of_the_time_gate(tmp_path: Path) -> N
     assert run.parts[0]["dream"] == dream.public_id and run.text
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("closed", "says"),
     [

@@ -139,6 +139,7 @@ def test_an_agent_recalls_reads_and_suggests(desk: Desk) -> None:
     assert not (desk.root.folder(desk.shop) / "memory" / "project_canary_first.md").exists()
 
 
+@pytest.mark.more
 def test_only_what_recall_named_can_be_read_and_no_other_project_can_be_named(desk: Desk) -> None:
     async def ask(client: Client) -> None:
         assert "Ask it first" in await refused(client, "read_memory", path="deploy.md")
@@ -152,7 +153,7 @@ def test_only_what_recall_named_can_be_read_and_no_other_project_can_be_named(de
     desk.session(ask)
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_a_long_memory_is_read_in_parts_until_the_session_had_its_share(desk: Desk) -> None:
     async def ask(client: Client) -> None:
         (one,) = (await call(client, "recall", question="rounding of invoices"))["chosen"]
@@ -181,7 +182,7 @@ def test_a_long_memory_is_read_in_parts_until_the_session_had_its_share(desk: De
     desk.session(ask)
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_the_project_is_that_of_the_folder(desk: Desk) -> None:
     async def ask(client: Client) -> None:
         found = await call(client, "recall", question="secret plans of the shop")
@@ -201,7 +202,7 @@ def test_a_folder_that_no_project_is_known_for_is_refused_in_one_line(desk: Desk
     ) and "--project" in done.stderr
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_suggestions_are_bounded_and_can_be_switched_off_while_reading_still_works(desk: Desk) -> None:
     async def five(client: Client) -> None:
         for number in range(9):

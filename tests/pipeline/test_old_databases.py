@@ -76,7 +76,7 @@ def data(old: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(old, tmp_path / "data"))
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_an_old_database_has_all_verdicts_policies_and_audit_entries(old: Path, tmp_path: Path) -> None:
     shown = json.loads(_run(old, "proposal", PROPOSAL).stdout)
     verdicts = [hunk["verdict"] for file in shown["files"] for hunk in file["hunks"]]
@@ -89,7 +89,7 @@ def test_an_old_database_has_all_verdicts_policies_and_audit_entries(old: Path, 
     assert (policy["memory_type"], policy["operation"], policy["action"]) == ("reference", "add", "auto")
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 @pytest.mark.django_db
 def test_an_old_database_has_the_tables_and_triggers_of_a_new_one(old: Path) -> None:
 
@@ -103,7 +103,7 @@ def test_an_old_database_has_the_tables_and_triggers_of_a_new_one(old: Path) -> 
     assert _tables(rows_there) == _tables(rows_here)
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_what_was_typed_before_there_was_a_search_is_found_and_forgotten_with_its_row(data: Path) -> None:
     found = json.loads(_run(data, "search", "lantern").stdout)
     assert "Where is the lantern kept?" in json.dumps(found)
@@ -117,7 +117,7 @@ def test_what_was_typed_before_there_was_a_search_is_found_and_forgotten_with_it
     assert _query(file, grams) == [(0,)]
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_the_database_is_copied_before_it_is_changed_and_two_copies_are_kept(old: Path) -> None:
     before, copy = sorted((old / database.COPIES).iterdir())
     assert before.name.startswith("20250201")

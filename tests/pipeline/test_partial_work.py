@@ -114,6 +114,7 @@ def test_work_that_was_stopped_becomes_an_ordinary_proposal_when_asked_for(
     assert AuditEntry.objects.filter(action="dream.partial", object_id=run.public_id).exists()
 
 
+@pytest.mark.more
 def test_undone_or_superseded_it_gives_no_session_back_that_it_never_used(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +136,7 @@ def test_undone_or_superseded_it_gives_no_session_back_that_it_never_used(
     )
 
 
+@pytest.mark.more
 def test_it_is_proposed_once_and_then_no_longer_kept(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +147,7 @@ def test_it_is_proposed_once_and_then_no_longer_kept(
         propose(run)
 
 
+@pytest.mark.more
 def test_a_limit_reached_in_mid_work_keeps_it_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     Override.objects.create(key="max_turns", value=1)
     run = stopped(project, monkeypatch, WRITE, WRITE)
@@ -152,6 +155,7 @@ def test_a_limit_reached_in_mid_work_keeps_it_too(project: Project, monkeypatch:
     assert dreaming.unfinished_files(run) == ["feedback_x.md"]
 
 
+@pytest.mark.more
 def test_what_changed_elsewhere_meanwhile_is_merged_with_it(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +171,7 @@ def test_what_changed_elsewhere_meanwhile_is_merged_with_it(
     assert path.read_text() == now.replace("make reset", "make fresh")
 
 
+@pytest.mark.more
 def test_what_changed_at_the_same_place_is_refused_with_its_name(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +187,7 @@ def test_what_changed_at_the_same_place_is_refused_with_its_name(
     )
 
 
+@pytest.mark.more
 def test_work_that_stands_there_already_is_not_proposed(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +197,7 @@ def test_work_that_stands_there_already_is_not_proposed(
         propose(run)
 
 
+@pytest.mark.more
 def test_an_open_review_a_running_dream_and_a_dream_that_ended_well_are_told_apart(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,6 +223,7 @@ def test_no_policy_lets_unfinished_work_in(project: Project, monkeypatch: pytest
     assert made.state == "open" and not (world.folder(project) / "feedback_x.md").exists()
 
 
+@pytest.mark.more
 def test_a_dream_that_ends_well_keeps_no_steps(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     engines.use(monkeypatch, _reported)
     asked = dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True)
@@ -230,6 +238,7 @@ def _reported(job: Job, report: Reporter) -> list[Edit]:
     return edits
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("end", ["fault", "cancel", "Ctrl-C"])
 def test_however_it_ends_what_was_told_is_kept(
     project: Project, monkeypatch: pytest.MonkeyPatch, end: str
@@ -256,6 +265,7 @@ def test_however_it_ends_what_was_told_is_kept(
     assert propose(asked).files.get().path == "project_new.md"
 
 
+@pytest.mark.more
 def test_only_a_beginning_is_kept_of_very_much_work(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,6 +282,7 @@ def test_only_a_beginning_is_kept_of_very_much_work(
     assert not run.steps.exists() and not run.step_texts.exists()
 
 
+@pytest.mark.more
 def test_old_work_and_too_much_of_it_is_swept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     now = timezone.now()
     monkeypatch.setattr(steps, "MOST_DREAMS", 2)
@@ -292,6 +303,7 @@ def test_old_work_and_too_much_of_it_is_swept(project: Project, monkeypatch: pyt
 
 
 # No database takes a NUL or half a character; what an engine says is made storable before.
+@pytest.mark.more
 def test_a_purge_takes_a_secret_out_of_unfinished_work_too(project: Project) -> None:
     from dreams.services.secret_purge import looking
 
@@ -332,6 +344,7 @@ edits = st.builds(
 )
 
 
+@pytest.mark.more
 @tries(8, 40)
 @given(st.lists(edits, max_size=4))
 def test_steps_come_back_as_they_were(project: Project, made: list[Edit]) -> None:
@@ -344,6 +357,7 @@ def test_steps_come_back_as_they_were(project: Project, made: list[Edit]) -> Non
 # --- Asking for it ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more
 def test_the_command_says_it_and_the_option_does_it(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -364,6 +378,7 @@ def test_the_command_says_it_and_the_option_does_it(
         call_command("proposal", run.public_id, "--partial", stdout=io.StringIO())
 
 
+@pytest.mark.more
 def test_the_page_offers_it_by_an_ordinary_form(
     project: Project, monkeypatch: pytest.MonkeyPatch, browser: Client
 ) -> None:
@@ -383,6 +398,7 @@ def test_the_page_offers_it_by_an_ordinary_form(
     assert "It was proposed already" in again
 
 
+@pytest.mark.more
 def test_a_quote_that_was_not_found_is_marked_on_the_page_and_in_the_terminal(
     project: Project, monkeypatch: pytest.MonkeyPatch, browser: Client
 ) -> None:

@@ -20,7 +20,7 @@ from tests.world.processes import postgres
 from tests.world.processes.commands import PROJECT
 from tests.world.processes.servers import Home, link_of, until
 
-pytestmark = pytest.mark.more
+pytestmark = pytest.mark.sweep
 
 
 @pytest.fixture(scope="module")

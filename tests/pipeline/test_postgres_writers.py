@@ -16,7 +16,7 @@ from tests.world import directory as world
 from tests.world.processes import commands as forked
 from tests.world.processes import postgres
 
-pytestmark = pytest.mark.more
+pytestmark = pytest.mark.sweep
 
 WRITERS = 3
 

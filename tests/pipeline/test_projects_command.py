@@ -118,7 +118,7 @@ def test_a_damaged_database_is_one_line_and_never_a_traceback(tmp_path: Path) ->
     assert "database" in found.stderr
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 @pytest.mark.not_on_postgresql
 def test_doctor_as_the_first_command_finds_a_database_and_a_reader_that_has_enough_is_no_fault(
     root: Root, tmp_path: Path
@@ -140,7 +140,7 @@ def test_doctor_as_the_first_command_finds_a_database_and_a_reader_that_has_enou
     assert (done.returncode, done.stderr) == (1, "")
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 @pytest.mark.not_on_postgresql
 def test_two_first_commands_at_once_make_one_database(root: Root, tmp_path: Path) -> None:
     data = tmp_path / "data"

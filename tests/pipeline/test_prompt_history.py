@@ -154,7 +154,7 @@ def test_a_secret_is_not_kept(root: Root, app: Path) -> None:
     assert SECRET not in kept()[0] and SECRET not in Session.objects.get(session_id="gone").title
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_ten_thousand_lines_take_no_query_each(root: Root, app: Path) -> None:
     write(root, *(entry(f"Prompt {n}", app, f"s{n % 100}", at=AT + n) for n in range(10_000)))
     with CaptureQueriesContext(connection) as queries:

@@ -70,6 +70,7 @@ def test_a_dream_learns_from_them_and_says_that_no_answer_was_kept(project: Proj
     assert any(one["answer"] == "supported" and one["note"] == NO_ANSWER for one in heard)
 
 
+@pytest.mark.more
 def test_the_review_labels_the_quote_and_leads_to_the_prompts_of_the_project(
     project: Project, browser: Client
 ) -> None:

@@ -166,6 +166,7 @@ def test_an_answer_whose_change_was_rejected_is_asked_again(tmp_path: Path, monk
     assert (question.state, question.answer, question.operation) == ("open", "", None)
 
 
+@pytest.mark.more
 def test_an_undone_answer_is_asked_once_more_and_not_a_third_time(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK)
@@ -244,6 +245,7 @@ def test_a_question_held_back_by_the_dreams_change_is_asked_once_that_is_applied
     assert (question.state, question.asked) == ("open", True)
 
 
+@pytest.mark.more
 def test_a_question_held_back_is_asked_by_the_next_dream_where_the_change_was_rejected(
     tmp_path: Path, monkeypatch
 ) -> None:

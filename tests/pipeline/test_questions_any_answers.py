@@ -89,6 +89,7 @@ def readable(project: Project) -> dict[str, object]:
     return {path: entry for path, entry in found.items() if path.endswith(".md")}
 
 
+@pytest.mark.more
 @tries(3, 40)
 @given(before=directories, after=directories, wanted=wishes)
 def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) -> None:
@@ -106,6 +107,7 @@ def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) 
         project.delete()
 
 
+@pytest.mark.more
 @tries(3, 40)
 @given(before=directories, after=directories, wanted=wishes, approve=st.booleans())
 def test_answers_applied_and_undone_give_the_same_bytes(before, after, wanted, approve: bool) -> None:
@@ -157,7 +159,7 @@ def changed(changes: list[tuple[str, bool]], taken: Callable[[int], bool]) -> li
     return found
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 @tries(3, 60)
 @given(
     changes=line_changes,

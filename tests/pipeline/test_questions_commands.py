@@ -107,6 +107,7 @@ def test_what_is_unknown_is_refused_with_a_remedy(
     assert (code, out) == (1, "") and remedy in err and "Traceback" not in err
 
 
+@pytest.mark.more
 def test_rows_of_the_index_are_answered_one_by_one(tmp_path: Path, monkeypatch, run) -> None:
     project = world.make_project(tmp_path)
 
@@ -140,6 +141,7 @@ def test_rows_of_the_index_are_answered_one_by_one(tmp_path: Path, monkeypatch, 
     assert "how tests run" in text and "— hosts" in text
 
 
+@pytest.mark.more
 def test_what_is_no_longer_asked_is_on_the_checkup(tmp_path: Path, monkeypatch, run, command) -> None:
     project = world.make_project(tmp_path)
     keeps = [asking.asks("project_deploy.md", ALPHA, "No.", subject=str(number)) for number in range(10)]

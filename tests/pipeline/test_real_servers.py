@@ -37,7 +37,7 @@ from tests.world import directory as world
 from tests.world import one_hot
 from tests.world.processes.servers import until
 
-pytestmark = [pytest.mark.more, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.sweep, pytest.mark.django_db(transaction=True)]
 
 QUOTE = "Snapshots are reviewed by hand."
 LEARN = one_hot.call(

@@ -105,6 +105,7 @@ def test_one_hunk_is_undone_and_the_others_stay(tmp_path: Path) -> None:
     assert "make reset" in written and "never with -u" in written
 
 
+@pytest.mark.more
 def test_the_rest_can_be_undone_after_one_hunk_was(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     original = {p.name: p.read_bytes() for p in world.folder(project).iterdir()}
@@ -198,6 +199,7 @@ def test_what_an_undo_by_review_leaves_as_it_is_can_still_be_undone(tmp_path: Pa
     assert not LeftOut.objects.filter(proposal=proposal).exists()
 
 
+@pytest.mark.more
 def test_an_undo_by_review_of_some_files_leaves_the_others_done(tmp_path: Path) -> None:
     proposal = applied(world.make_project(tmp_path))
     undo = clashing_undo(proposal, Selection(paths=("feedback_testing.md",)))
@@ -209,6 +211,7 @@ def test_an_undo_by_review_of_some_files_leaves_the_others_done(tmp_path: Path) 
     assert not proposal.applications.filter(undone_at=None).exists()
 
 
+@pytest.mark.more
 def test_an_undo_by_review_can_itself_be_undone(tmp_path: Path) -> None:
     proposal = applied(world.make_project(tmp_path))
     undo = clashing_undo(proposal)

@@ -72,6 +72,7 @@ def logged_in(name: str) -> Client:
     return client
 
 
+@pytest.mark.more
 def test_the_persons_own_memory_is_written_and_the_teams_waits(proposal: Proposal) -> None:
     report = approved(proposal)
     assert [item.path for item in report.applied] == ["project_deploy.md"]
@@ -84,12 +85,14 @@ def test_the_persons_own_memory_is_written_and_the_teams_waits(proposal: Proposa
     assert on_disk(proposal) == RELEASE
 
 
+@pytest.mark.more
 def test_without_the_setting_one_person_is_enough(proposal: Proposal) -> None:
     settings_changes.reset_override("team_second_person", actor="owner", project=proposal.project)
     assert approved(proposal).complete
     assert on_disk(proposal) == DATED
 
 
+@pytest.mark.more
 def test_what_a_second_person_approves_is_written(proposal: Proposal) -> None:
     approved(proposal)
     review.agree(proposal, seen(proposal), BEA)
@@ -101,6 +104,7 @@ def test_what_a_second_person_approves_is_written(proposal: Proposal) -> None:
     assert sentence.startswith("Bea approved changes to ") and sentence.endswith("as the second person.")
 
 
+@pytest.mark.more
 def test_the_same_person_cannot_be_both(proposal: Proposal) -> None:
     approved(proposal)
     with pytest.raises(ReviewRefused, match="Somebody else"):
@@ -108,6 +112,7 @@ def test_the_same_person_cannot_be_both(proposal: Proposal) -> None:
     assert on_disk(proposal) == RELEASE
 
 
+@pytest.mark.more
 def test_whoever_decided_and_whoever_submitted_are_both_first(proposal: Proposal) -> None:
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, ANNA)
     applying.apply(proposal, BEA)
@@ -118,6 +123,7 @@ def test_whoever_decided_and_whoever_submitted_are_both_first(proposal: Proposal
     review.agree(proposal, seen(proposal), Actor("owner"))
 
 
+@pytest.mark.more
 def test_who_decides_by_command_is_the_owner(proposal: Proposal) -> None:
     approved(proposal, Actor("sam", by_command=True))
     with pytest.raises(ReviewRefused, match="Somebody else"):
@@ -140,6 +146,7 @@ def test_an_approval_is_of_one_state_and_another_state_asks_again(proposal: Prop
     assert on_disk(proposal) == DATED + "\nAdded meanwhile.\n"
 
 
+@pytest.mark.more
 def test_a_second_person_may_reject_and_the_rest_stays_written(proposal: Proposal) -> None:
     approved(proposal)
     review.refuse(proposal, seen(proposal), BEA, "Not so.")
@@ -148,6 +155,7 @@ def test_a_second_person_may_reject_and_the_rest_stays_written(proposal: Proposa
     assert Hunk.objects.get(file__path="team/releases.md").verdict == Hunk.Verdict.REJECTED
 
 
+@pytest.mark.more
 def test_whoever_approved_can_withdraw(proposal: Proposal) -> None:
     own = review.select(proposal, paths=["project_deploy.md"])
     review.decide(proposal, own, Hunk.Verdict.REJECTED, ANNA)
@@ -158,6 +166,7 @@ def test_whoever_approved_can_withdraw(proposal: Proposal) -> None:
     assert proposal.state == Proposal.State.REJECTED
 
 
+@pytest.mark.more
 def test_an_edit_by_hand_waits_too(project: Project) -> None:
     memory = project.memories.get(path="team/releases.md")
     report = hand_edits.edit(memory, DATED, memory.sha256, ANNA)
@@ -165,6 +174,7 @@ def test_an_edit_by_hand_waits_too(project: Project) -> None:
     assert (world.folder(project) / "team/releases.md").read_text() == RELEASE
 
 
+@pytest.mark.more
 def test_an_undo_needs_one_person(proposal: Proposal) -> None:
     approved(proposal)
     review.agree(proposal, seen(proposal), BEA)
@@ -190,6 +200,7 @@ def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal) -> None:
     assert "Second person" not in logged_in("anna").get("/").content.decode()
 
 
+@pytest.mark.more
 def test_the_pages_of_both_say_what_each_can_do(proposal: Proposal) -> None:
     approved(proposal)
     address, form = (reverse(name, args=[proposal.public_id]) for name in ("review", "review-second"))
@@ -212,6 +223,7 @@ def told(capsys: pytest.CaptureFixture[str], proposal: Proposal) -> dict[str, An
     return dict(json.loads(capsys.readouterr().out)["second_person"])
 
 
+@pytest.mark.more
 def test_the_owner_approves_by_command_as_second_exactly_what_was_shown(
     proposal: Proposal, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,6 +244,7 @@ def test_the_owner_approves_by_command_as_second_exactly_what_was_shown(
     assert AuditEntry.objects.get(action="review.seconded").data["by_command"]
 
 
+@pytest.mark.more
 def test_who_decided_by_command_cannot_be_the_second_by_command(
     proposal: Proposal, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -242,6 +255,7 @@ def test_who_decided_by_command_cannot_be_the_second_by_command(
     assert applying.apply(proposal, ANNA).conflicts and on_disk(proposal) == RELEASE
 
 
+@pytest.mark.more
 def test_by_command_a_second_person_rejects(proposal: Proposal, capsys: pytest.CaptureFixture[str]) -> None:
     approved(proposal)
     call_command("decide", proposal.public_id, reject=True, second=told(capsys, proposal)["seen"])
@@ -249,6 +263,7 @@ def test_by_command_a_second_person_rejects(proposal: Proposal, capsys: pytest.C
     assert proposal.state == Proposal.State.APPLIED and on_disk(proposal) == RELEASE
 
 
+@pytest.mark.more
 def test_a_second_approval_by_command_is_of_all_that_was_shown_or_of_nothing(proposal: Proposal) -> None:
     approved(proposal)
     start = seen(proposal)[:4]
@@ -258,6 +273,7 @@ def test_a_second_approval_by_command_is_of_all_that_was_shown_or_of_nothing(pro
         call_command("decide", proposal.public_id, approve=True, second=seen(proposal), path=["a.md"])
 
 
+@pytest.mark.more
 def test_by_command_it_is_refused_with_the_reason(proposal: Proposal) -> None:
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, ANNA)
     with pytest.raises(Refused, match="a second person must approve it"):

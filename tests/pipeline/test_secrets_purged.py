@@ -200,6 +200,7 @@ def test_the_audit_log_names_what_was_replaced_and_holds_no_content(project: Pro
     assert TOKEN not in str(entry.data) and TOKEN not in Purge.objects.get().reason
 
 
+@pytest.mark.more
 def test_an_edit_that_was_decided_anew_and_a_typed_reason_keep_nothing_of_it(project: Project) -> None:
     made = secret_purge.propose(project, ME)
     assert made is not None
@@ -285,6 +286,7 @@ def test_an_unknown_id_is_refused(project: Project) -> None:
         secret_purge.purge(project, ["feedfeedfeedfeed"], ME)
 
 
+@pytest.mark.more
 def test_a_purge_reaches_questions_and_their_drafted_answers(tmp_path: Path, monkeypatch) -> None:
     token = "ghp_" + "q7Vd2HsN9xLk4RtB6yWm1ZcP8jFg3TaUeKiO"
     line = f"Deploys use {token} there."

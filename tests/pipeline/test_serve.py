@@ -16,8 +16,6 @@ import pytest
 from tests.world.processes import postgres
 from tests.world.processes.servers import PROMPTLY, Home, link_of, stop, until
 
-pytestmark = pytest.mark.slow
-
 
 class Served:
     def __init__(self, home: Home) -> None:

@@ -115,6 +115,7 @@ def test_a_worker_that_was_killed_at_work_does_not_count_as_busy(beat: cluster.P
     assert beat.hangs()
 
 
+@pytest.mark.more
 def test_a_process_of_the_queue_that_fails_says_so_in_one_line_and_its_traceback_is_kept(
     tmp_path: Path,
 ) -> None:

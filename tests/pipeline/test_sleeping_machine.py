@@ -15,7 +15,7 @@ from tests.world.processes import faulty_disk
 from tests.world.processes.servers import MANAGE, link_of, until
 from tests.world.processes.shifted_clock import Clock, sleep_through
 
-pytestmark = [pytest.mark.more, pytest.mark.not_on_postgresql]
+pytestmark = [pytest.mark.sweep, pytest.mark.not_on_postgresql]
 
 NIGHT = 9 * 3600
 

@@ -54,6 +54,7 @@ def on_disk(project: Project) -> str:
     return (world.folder(project) / "team/releases.md").read_text()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "policy",
     [

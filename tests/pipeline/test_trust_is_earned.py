@@ -41,6 +41,7 @@ def on_disk(project: Project) -> str:
     return (world.folder(project) / trusting.NOTE).read_text()
 
 
+@pytest.mark.more
 def test_twenty_decisions_one_at_a_time_on_three_days_in_three_proposals_are_offered(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,6 +53,7 @@ def test_twenty_decisions_one_at_a_time_on_three_days_in_three_proposals_are_off
     assert not Policy.objects.exists(), "an offer is not a policy"
 
 
+@pytest.mark.more
 def test_what_was_decided_at_once_counts_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def approve_all(proposal: Proposal) -> None:
         review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
@@ -62,6 +64,7 @@ def test_what_was_decided_at_once_counts_once(project: Project, monkeypatch: pyt
     assert [record.decisions for record in earned.records()] == [4]
 
 
+@pytest.mark.more
 def test_the_parts_of_one_decision_are_no_batch(project: Project) -> None:
     proposal = world.three_changes(project)
     whole = Hunk.objects.filter(file__proposal=proposal, file__path="project_export.md")
@@ -69,6 +72,7 @@ def test_the_parts_of_one_decision_are_no_batch(project: Project) -> None:
     assert list(Decision.objects.values_list("batch", flat=True)) == ["", ""]
 
 
+@pytest.mark.more
 def test_a_change_with_a_finding_or_after_a_rebase_does_not_count(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +88,7 @@ def test_a_change_with_a_finding_or_after_a_rebase_does_not_count(
     assert list(Decision.objects.order_by("pk").values_list("is_routine", flat=True)) == [False, True, False]
 
 
+@pytest.mark.more
 def test_nothing_is_applied_before_the_offer_is_accepted(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +119,7 @@ def test_an_accepted_offer_applies_ten_a_day_and_leaves_the_rest_to_the_person(
     assert on_disk(project).count(trusting.DAY) == 12
 
 
+@pytest.mark.more
 def test_a_clock_that_was_set_back_makes_no_room(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     decided(project)
     accepted()
@@ -139,6 +145,7 @@ def test_the_first_undo_of_one_ends_the_policy(project: Project, monkeypatch: py
     assert not offered(), "what was decided before the undo does not count any more"
 
 
+@pytest.mark.more
 def test_an_undo_that_is_only_proposed_ends_it_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     decided(project)
     policy = accepted()
@@ -148,6 +155,7 @@ def test_an_undo_that_is_only_proposed_ends_it_too(project: Project, monkeypatch
     assert policy.action == "review"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("corrected", "action"), [("- Host 1 was", "review"), ("- Host 50 was", "auto")])
 def test_a_line_of_a_policy_that_is_corrected_by_hand_ends_it_and_another_line_does_not(
     project: Project, monkeypatch: pytest.MonkeyPatch, corrected: str, action: str
@@ -161,6 +169,7 @@ def test_a_line_of_a_policy_that_is_corrected_by_hand_ends_it_and_another_line_d
     assert policy.action == action
 
 
+@pytest.mark.more
 def test_an_undo_of_what_a_person_approved_starts_anew(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +179,7 @@ def test_an_undo_of_what_a_person_approved_starts_anew(
     assert not offered()
 
 
+@pytest.mark.more
 def test_a_finding_leaves_a_change_to_the_person_whatever_policies_accept(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +199,7 @@ def test_a_finding_leaves_a_change_to_the_person_whatever_policies_accept(
     assert not waiting.by_policy and on_disk(project) == trusting.text()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "rule", [{"operation": "change"}, {"operation": "", "kind": "date"}], ids=["by type", "by kind"]
 )
@@ -202,6 +213,7 @@ def test_what_a_person_wants_to_review_is_applied_by_no_earned_policy(
     assert on_disk(project) == trusting.text()
 
 
+@pytest.mark.more
 def test_a_policy_that_ended_while_a_dream_ran_applies_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,6 +234,7 @@ def test_a_policy_that_ended_while_a_dream_ran_applies_nothing(
     assert not Operation.objects.filter(policy__isnull=False).exists()
 
 
+@pytest.mark.more
 def test_a_dream_of_other_code_is_not_trusted(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on another host whose version is another."""
     decided(project)
@@ -231,6 +244,7 @@ def test_a_dream_of_other_code_is_not_trusted(project: Project, monkeypatch: pyt
     assert on_disk(project) == trusting.text()
 
 
+@pytest.mark.more
 def test_a_policy_by_kind_applies_that_kind_and_no_other(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

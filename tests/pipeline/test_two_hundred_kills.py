@@ -10,7 +10,7 @@ import pytest
 
 from memoryweb import BASE_DIR
 
-pytestmark = pytest.mark.more
+pytestmark = pytest.mark.sweep
 
 KILLS, APPENDS = 200, 1_000
 

@@ -84,6 +84,7 @@ def test_the_ledger_holds_what_the_server_counted_by_kind_and_what_it_cost(
     )
 
 
+@pytest.mark.more
 @pytest.mark.django_db(transaction=True)
 def test_time_and_lines_are_kept_with_the_turns(project: Project, model: WireServer) -> None:
     run = dream(project)
@@ -94,6 +95,7 @@ def test_time_and_lines_are_kept_with_the_turns(project: Project, model: WireSer
     assert sums["lines_added"] > 0
 
 
+@pytest.mark.more
 @pytest.mark.django_db(transaction=True)
 def test_time_lost_to_retries_is_told_apart_from_answers(
     project: Project, monkeypatch: pytest.MonkeyPatch
@@ -108,6 +110,7 @@ def test_time_lost_to_retries_is_told_apart_from_answers(
     assert answered.api_ms >= answered.api_ms_without_retries + 150
 
 
+@pytest.mark.more
 @pytest.mark.django_db(transaction=True)
 def test_tokens_of_a_model_without_a_price_are_kept_beside_those_that_have_one(
     project: Project, monkeypatch: pytest.MonkeyPatch
@@ -132,7 +135,6 @@ def test_tokens_of_a_model_without_a_price_are_kept_beside_those_that_have_one(
 
 
 @pytest.mark.more
-@pytest.mark.slow
 def test_a_kill_in_mid_dream_keeps_what_was_spent_and_the_budgets_count_it(tmp_path: Path) -> None:
     """kill -9 while the third answer is awaited: two turns are booked, and close the gate of the day. The note that
     the second one wrote can still be proposed."""

@@ -116,8 +116,7 @@ def test_doctor_says_what_is_not_watched_and_why(root: Path, monkeypatch: pytest
     assert said.state == "info" and "holds more than 0 folders" in said.said
 
 
-@pytest.mark.more
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.not_on_postgresql
 def test_a_server_reads_a_new_session_without_waiting_for_its_next_check(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")

@@ -58,6 +58,7 @@ def test_a_profile_counts_calls_and_what_they_gave_in_child_processes(command: s
     assert counts["measured:never"] == (0, 0)
 
 
+@pytest.mark.more
 def test_what_changes_nothing_is_noticed_by_nothing_and_what_does_by_its_command(command: str) -> None:
     rows = list(ablation.switch(["measured"], [command], 20, frozenset({"measured:Box.many"})))
     said = {

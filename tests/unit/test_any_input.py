@@ -281,6 +281,7 @@ quietly = [
 ]
 
 
+@pytest.mark.more
 @each("name", READERS)
 def test_a_short_text_of_anything_is_read_and_kept(name: str) -> None:
     @given(grown(SHORT), grown(SHORT))
@@ -291,7 +292,7 @@ def test_a_short_text_of_anything_is_read_and_kept(name: str) -> None:
     read()
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", READERS)
 def test_a_long_text_of_anything_takes_no_second(name: str) -> None:
     @given(grown(LONG), grown(SHORT))

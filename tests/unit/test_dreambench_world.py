@@ -16,7 +16,7 @@ from dreams.lib.agents import transcripts
 
 # In our own words; `make test-more` has the others.
 MADE_IN = [
-    name if name == "own" else pytest.param(name, marks=pytest.mark.more)
+    name if name == "own" else pytest.param(name, marks=pytest.mark.sweep)
     for name in sorted(generator.WORDINGS)
 ]
 
@@ -78,6 +78,7 @@ def test_the_transcripts_hold_what_was_typed_and_tool_output_is_not_taken_for_it
     assert not printed & typed
 
 
+@pytest.mark.more
 def test_an_exported_world_scores_as_the_baseline_that_worked_on_it(made: World, tmp_path: Path) -> None:
     folders.export(made, tmp_path / "world")
     for directory in made.directories:
@@ -91,6 +92,7 @@ def test_an_exported_world_scores_as_the_baseline_that_worked_on_it(made: World,
         folders.score_folder(tmp_path / "world")
 
 
+@pytest.mark.more
 def test_doing_nothing_keeps_every_fact_and_leaves_all_the_work(made: World) -> None:
     scored = folders.baseline(made, nothing)
     assert scored.facts_kept == 1.0 and scored.wrong == 0 and not scored.invented_words
@@ -99,6 +101,7 @@ def test_doing_nothing_keeps_every_fact_and_leaves_all_the_work(made: World) -> 
     assert scored.loaded_whole == scored.directories - 1, "one index is over its limits"
 
 
+@pytest.mark.more
 def test_a_merge_by_looks_loses_facts_somewhere() -> None:
     score = folders.baseline(generator.make(2, 30), naive_merge)
     assert score.wrong_merges > 0

@@ -75,7 +75,7 @@ NOISES = [
     ("event", "noise"),
     [
         # Each event and each noise; all their pairs are in `make test-more`.
-        pytest.param(event, noise, marks=[] if number % len(NOISES) == place else pytest.mark.more)
+        pytest.param(event, noise, marks=[] if number % len(NOISES) == place else pytest.mark.sweep)
         for number, event in enumerate(EVENTS)
         for place, noise in enumerate(NOISES)
     ],

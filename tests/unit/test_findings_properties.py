@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -78,6 +79,7 @@ def picked(draw, files):
     return path, lines, draw(st.sampled_from(places))
 
 
+@pytest.mark.more
 @tries(40, 120)
 @given(directories, directories)
 def test_no_two_directories_make_a_check_fail(before, after):

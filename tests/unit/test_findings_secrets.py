@@ -10,6 +10,7 @@ import random
 import string
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -261,6 +262,7 @@ def test_a_secret_with_slashes_is_no_path():
     assert [s.rule for s in spans(f"aws_secret_access_key = {secret}")] == ["assigned-secret"]
 
 
+@pytest.mark.more
 def test_no_file_of_the_project_holds_what_looks_like_a_vendors_key():
     found = []
     for folder in ("bench", "docs", "dreams", "memoryweb", "static", "templates", "tests"):

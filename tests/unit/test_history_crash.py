@@ -150,7 +150,8 @@ def begin(folder, names):
     HistoryStore.begin(folder, {name: first_state(number) for number, name in enumerate(names)})
 
 
-@pytest.mark.parametrize("whole_file_system", [True, pytest.param(False, marks=pytest.mark.more)])
+@pytest.mark.more
+@pytest.mark.parametrize("whole_file_system", [True, pytest.param(False, marks=pytest.mark.sweep)])
 def test_many_begun_together_and_killed_at_any_step_are_each_whole_or_not_there(
     tmp_path, monkeypatch, whole_file_system
 ):
@@ -214,7 +215,7 @@ def test_a_repack_killed_at_any_step_loses_nothing(tmp_path):
     every_step(lambda step: fresh(whole, path), partial(repack, path), check)
 
 
-@pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.more)])
+@pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.sweep)])
 def test_a_purge_killed_at_any_step_is_finished_by_recover_or_was_not_begun(tmp_path, stride):
     whole, path = tmp_path / "whole.git", tmp_path / "p.git"
     with HistoryStore.open_or_create(whole) as store:

@@ -12,7 +12,7 @@ from tests.world.journal import Dying, Traced
 from tests.world.processes.killed import dies
 
 FLAGS = pytest.mark.parametrize(
-    "rename_flags", [True, pytest.param(False, marks=pytest.mark.more)], ids=["exchange", "link-aside"]
+    "rename_flags", [True, pytest.param(False, marks=pytest.mark.sweep)], ids=["exchange", "link-aside"]
 )
 MOVED = b"The export runs at 04:00.\n"
 BEFORE = {"a.md": b"Anna\n" + MOVED, "b.md": b"Bernd\n", "gone.md": b"to be merged\n"}
@@ -63,7 +63,7 @@ def with_line(texts: dict[str, bytes], name: str) -> dict[str, bytes]:
     [
         ("a.md", True),
         ("gone.md", False),
-        *(pytest.param(*case, marks=pytest.mark.more) for case in MORE),
+        *(pytest.param(*case, marks=pytest.mark.sweep) for case in MORE),
     ],
 )
 def test_killed_at_every_step_and_appended_to_before_the_recovery(
@@ -157,7 +157,7 @@ def test_a_line_that_an_editor_saved_anew_behind_the_new_text_stays(tmp_path: Pa
     assert place.texts() == with_line(AFTER, "a.md")
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_generated_directories_killed_at_random_calls_lose_no_line(tmp_path: Path) -> None:
     figures = kills.kills(tmp_path, 60, seed=7)
     assert figures.wrong == []

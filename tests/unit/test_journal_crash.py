@@ -24,7 +24,7 @@ from tests.world.processes.killed import dies
 MORE = (("half", False), ("swapped", True), ("committed", True), ("committed", False))
 # The way of systems that cannot exchange two files, at every step, is swept by `make test-more`.
 FLAGS = pytest.mark.parametrize(
-    "rename_flags", [True, pytest.param(False, marks=pytest.mark.more)], ids=["exchange", "link-aside"]
+    "rename_flags", [True, pytest.param(False, marks=pytest.mark.sweep)], ids=["exchange", "link-aside"]
 )
 
 
@@ -89,7 +89,7 @@ def interrupted(tmp_path: Path, rename_flags: bool, at: str) -> Callable[[], Pla
     [
         ("half", True),
         ("swapped", False),
-        *(pytest.param(*case, marks=pytest.mark.more) for case in MORE),
+        *(pytest.param(*case, marks=pytest.mark.sweep) for case in MORE),
     ],
 )
 def test_recovery_itself_killed_at_every_step(tmp_path: Path, rename_flags: bool, at: str) -> None:
@@ -153,7 +153,7 @@ def test_a_first_plan_in_a_missing_directory_killed_at_every_step(tmp_path: Path
     assert set(ends) == {"old", "new"}
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 @FLAGS
 def test_a_change_of_metadata_alone_killed_at_every_step(tmp_path: Path, rename_flags: bool) -> None:
     """Old and new bytes are equal here, so only the inode tells which file is whose."""

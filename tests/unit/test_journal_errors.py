@@ -25,6 +25,7 @@ def steps(tmp_path: Path, rename_flags: bool = True) -> list[tuple[str, str]]:
     return trace.calls
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("code", CODES, ids=[errno.errorcode[code] for code in CODES])
 def test_an_error_at_any_step_leaves_all_old_and_the_journal_says_failed(tmp_path: Path, code: int) -> None:
     calls = steps(tmp_path)

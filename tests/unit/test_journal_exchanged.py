@@ -14,7 +14,7 @@ from tests.world.processes.killed import dies
 
 LEVELS = pytest.mark.parametrize("above", [False, True], ids=["directory", "one-above"])
 ONE_MORE = pytest.mark.parametrize(
-    "above", [False, pytest.param(True, marks=pytest.mark.more)], ids=["directory", "one-above"]
+    "above", [False, pytest.param(True, marks=pytest.mark.sweep)], ids=["directory", "one-above"]
 )
 
 

@@ -291,7 +291,7 @@ def crashed(place: Place, rename_flags: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "rename_flags", [True, pytest.param(False, marks=pytest.mark.more)], ids=["exchange", "link-aside"]
+    "rename_flags", [True, pytest.param(False, marks=pytest.mark.sweep)], ids=["exchange", "link-aside"]
 )
 @pytest.mark.parametrize("how", [in_place, by_rename])
 def test_a_change_just_before_the_swap_survives_a_kill_at_every_step_after_it(

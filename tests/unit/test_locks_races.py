@@ -97,12 +97,11 @@ def run_race(memory, rounds):
     return list(wins)
 
 
-@pytest.mark.slow
+@pytest.mark.more
 def test_of_many_racing_acquirers_exactly_one_wins_every_round(memory):
     assert run_race(memory, ROUNDS) == [1] * ROUNDS
 
 
-@pytest.mark.slow
 def test_of_many_racing_for_a_missing_directory_exactly_one_wins(memory):
     memory.rmdir()
     assert run_race(memory, 3) == [1] * 3
@@ -215,7 +214,6 @@ def naive(memory, rounds, pipe):
     pipe.send(got)
 
 
-@pytest.mark.slow
 def test_beside_a_naive_agent_nothing_breaks_and_every_theft_is_reported(memory):
     ours, theirs = FORK.Pipe()
     agent = FORK.Process(target=naive, args=(memory, 1500, theirs), daemon=True)

@@ -211,6 +211,7 @@ def test_code_that_makes_another_kind_of_change_is_no_reason_to_start_anew() -> 
     assert versions.maker("anthropic", "some-model", "learn").startswith("anthropic some-model ")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("engine", "kind"), sorted(versions._MADE_IN))
 def test_the_code_that_makes_a_kind_is_there_and_reads_what_it_imports(engine: str, kind: str) -> None:
     places = {path.relative_to(versions._PACKAGE).as_posix() for path in versions._sources(engine, kind)}  # type: ignore[arg-type]

@@ -196,7 +196,7 @@ def test_log_and_prompts_are_learnt_by_separate_changes(tmp_path: Path) -> None:
         assert len({cited.role for edit in edits for cited in edit.citations}) == 1
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_a_huge_log_is_read_in_bounded_time(tmp_path: Path) -> None:
     lines = "".join(f"- 14:02 Ran job {n} of the user and remembered its port\n" for n in range(5_000))
     done = dreamt(tmp_path, lines + "- Remember: invoices are sent by Paul\n" + "x" * 500_000)

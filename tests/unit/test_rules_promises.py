@@ -181,6 +181,7 @@ def words(*texts: bytes | str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(joined)}
 
 
+@pytest.mark.more
 @MODERATE
 @given(directories(), prompts)
 def test_no_word_is_used_that_stands_in_no_source(files: dict[str, bytes], said: list[str]):
@@ -236,6 +237,7 @@ def test_a_second_dream_on_the_result_proposes_nothing(files: dict[str, bytes], 
     assert [(e.kind, e.path, e.reason) for e in again.edits if e.kind not in left] == []
 
 
+@pytest.mark.more
 @MODERATE
 @given(directories(), prompts)
 def test_every_line_that_goes_has_a_fate_and_the_edits_tell_the_whole_story(
@@ -256,6 +258,7 @@ def test_every_line_that_goes_has_a_fate_and_the_edits_tell_the_whole_story(
     assert "Changed by hand." not in {operation.reason for operation in draft.operations.values()}
 
 
+@pytest.mark.more
 @MODERATE
 @given(directories(), prompts)
 def test_no_identifier_number_or_path_is_lost_and_what_is_not_ours_stays(
@@ -282,7 +285,7 @@ def test_no_identifier_number_or_path_is_lost_and_what_is_not_ours_stays(
             assert made.after.get(path) == data
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_more_memories_than_an_index_holds_are_read_in_one_go(tmp_path: Path):
     files: dict[str, str | bytes] = {
         f"project_thing_{n}.md": memory(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from dreams.engines.types import Question
 from tests.world.rules import Dreamt, dream, memory
 
@@ -55,6 +57,7 @@ def test_each_row_is_an_edit_of_its_own_named_by_the_file_it_leads_to(tmp_path: 
     assert [place.line_no for place in question.places] == [3, 4]
 
 
+@pytest.mark.more
 def test_it_says_whether_the_index_is_that_long_or_would_be(tmp_path: Path) -> None:
     hook = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
     one = ("one.md", hook, memory(f"{hook}\n"))
@@ -96,6 +99,7 @@ def test_a_row_that_would_lose_a_rule_is_not_offered(tmp_path: Path) -> None:
     assert not [question for question in made.outcome.questions if question.kind == "index"]
 
 
+@pytest.mark.more
 def test_rows_that_few_memories_link_to_are_offered_first_and_no_more_than_the_index_needs(
     tmp_path: Path,
 ) -> None:
@@ -129,6 +133,7 @@ def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     assert after["cranes.md"].endswith(f"type: project\n---\n\n{facts}")
 
 
+@pytest.mark.more
 def test_a_full_index_without_a_heading_ends_no_dream(tmp_path: Path) -> None:
     rows = "".join(
         f"- [Note {number}](note_{number}.md) — what note {number} says\n" for number in range(199)

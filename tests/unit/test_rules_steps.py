@@ -95,7 +95,7 @@ def test_rows_for_orphans_are_decided_one_by_one(tmp_path: Path):
     assert len(made.operations("index")) == 40
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_orphans_get_rows_until_the_index_is_nearly_full_and_the_rest_is_counted(tmp_path: Path):
     files = notes([f"note_{number:03}.md" for number in range(210)])
     made = dream(tmp_path, {"MEMORY.md": "# Memory\n", **files})

@@ -123,12 +123,13 @@ def _peak(base: Path, line: str, sent: Connection) -> None:
     sent.send((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - was) // 1024)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("line", "size", "most"),
     [
         *((line, 9, 150) for line in HUNGRY[:3]),
-        *(pytest.param(line, 30, 450, marks=pytest.mark.more) for line in HUNGRY),
-        pytest.param("jq -Rs 'split(\" \")|length' words", 30, 900, marks=pytest.mark.more),
+        *(pytest.param(line, 30, 450, marks=pytest.mark.sweep) for line in HUNGRY),
+        pytest.param("jq -Rs 'split(\" \")|length' words", 30, 900, marks=pytest.mark.sweep),
     ],
 )
 def test_a_line_of_many_megabytes_is_not_many_times_as_much_in_memory(

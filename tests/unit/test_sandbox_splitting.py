@@ -4,6 +4,7 @@ import random
 import subprocess
 import tempfile
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as s
 
@@ -71,6 +72,7 @@ def _bash(script: str) -> list[list[str]]:
     return [row.split("\0")[:-1] for row in done.stdout.decode().split("\1\0")[:-1]]
 
 
+@pytest.mark.more
 @settings(max_examples=20, deadline=None)
 @given(s.lists(LINES, min_size=40, max_size=40))
 def test_one_command_has_the_words_that_bash_finds(lines: list[str]) -> None:
@@ -129,6 +131,7 @@ def test_any_line_of_shell_pieces_is_read_or_refused(line: str) -> None:
     assert found is None or all(words for words in found)
 
 
+@pytest.mark.more
 @tries(100, 300)
 @given(LINES, s.integers(0, 100), s.characters())
 def test_one_character_put_into_a_line_is_no_fault(line: str, at: int, char: str) -> None:

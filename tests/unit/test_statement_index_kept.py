@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def answers(index: StatementIndex) -> list[object]:
     ]
 
 
+@pytest.mark.more
 @given(states)
 @tries(40, 600)
 def test_an_index_that_took_in_later_states_answers_like_a_new_one(states: list[dict[str, str]]) -> None:
@@ -55,6 +57,7 @@ def test_an_index_that_took_in_later_states_answers_like_a_new_one(states: list[
         assert answers(index) == answers(StatementIndex(state))
 
 
+@pytest.mark.more
 def test_one_more_memory_has_only_its_own_statements_compared(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     note = "---\nname: a note\n---\n\n- {0}-worker listens on port {1} in every region but the oldest one\n"
     files = {f"note_{number}.md": note.format(f"x{number // 2}", 9_000 + number // 2) for number in range(60)}

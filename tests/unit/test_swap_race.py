@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from bench.swap_race import race
 
 
+@pytest.mark.more
 def test_nothing_outside_is_shown_or_touched_while_names_are_swapped(tmp_path: Path) -> None:
     figures = race(tmp_path.resolve(), 2.0)
     assert figures.leaks == 0 and figures.outside_untouched

@@ -53,6 +53,7 @@ def bash(worker: ToolWorker, line: str) -> Reply:
     return worker.run("Bash", {"command": line})
 
 
+@pytest.mark.more
 def test_a_worker_killed_in_the_middle_of_a_call_is_an_answer_and_the_next_call_works(
     worker: ToolWorker,
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_worker_killed_in_the_middle_of_a_call_is_an_answer_and_the_next_call_
     assert "one fact" in bash(worker, "cat /memory/a.md").text
 
 
+@pytest.mark.more
 def test_a_worker_that_dies_again_and_again_is_not_started_for_ever(worker: ToolWorker) -> None:
     for _ in range(MOST_STARTS - 1):
         kill(worker)

@@ -9,6 +9,7 @@ from django.contrib.auth.models import AbstractUser
 from django.core.cache import cache
 from django.test import Client
 
+from tests.conftest import logged_in
 from tests.web.reading import Reader
 
 
@@ -24,5 +25,5 @@ def empty_cache() -> Iterator[None]:
 def browser(owner: AbstractUser) -> Client:
     """Logged in as the owner, and reading pages as a browser does."""
     reader = Reader()
-    reader.force_login(owner)
+    logged_in(reader, owner)
     return reader

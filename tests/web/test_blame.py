@@ -207,7 +207,7 @@ def test_bytes_that_are_lost_are_said_to_be(browser: Client, deploy: Memory) -> 
     assert "Its content is not kept" in _page(browser, deploy)
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_the_queries_do_not_grow_with_versions_or_lines(browser: Client, deploy: Memory) -> None:
     _page(browser, deploy)
     counts = []

@@ -106,6 +106,7 @@ def test_a_proposal_with_a_finding_is_left_and_says_so(browser: Client, two: lis
     assert [_text(p) for p in two] == [world.DEPLOY, PLAIN]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("verdict", ["approve", "reject"])
 def test_what_changed_or_was_decided_elsewhere_since_the_first_page_is_left(
     browser: Client, two: list[Proposal], verdict: str
@@ -157,6 +158,7 @@ def _removing(root: Path, text: str) -> Proposal:
     return proposal
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -184,6 +186,7 @@ def test_what_cannot_be_shown_is_not_approved_together_with_others(
     assert (world.folder(proposal.project) / "long.md").exists()
 
 
+@pytest.mark.more
 def test_the_answers_that_wait_in_a_project_are_announced_and_written_too(
     browser: Client, tmp_path: Path
 ) -> None:
@@ -200,6 +203,7 @@ def test_the_answers_that_wait_in_a_project_are_announced_and_written_too(
     assert "Written: orders-api (3 files)." in page.content.decode()
 
 
+@pytest.mark.more
 def test_rejecting_several_leaves_the_answers_of_their_projects_waiting(
     browser: Client, tmp_path: Path
 ) -> None:

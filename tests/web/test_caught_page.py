@@ -62,6 +62,7 @@ def test_with_htmx_the_same_address_answers_with_the_cards_alone(browser: Client
     assert answer.status_code == 200 and "<html" not in page and "Rejected." in page
 
 
+@pytest.mark.more
 def test_a_press_can_be_undone_and_words_can_be_changed(browser: Client, tmp_path: Path) -> None:
     project, (first, second, third) = caught(tmp_path)
     browser.post(f"/cards/{first.public_id}/decide/", {"verdict": "reject"})
@@ -106,6 +107,7 @@ def test_the_project_and_its_tabs_count_cards(browser: Client, tmp_path: Path) -
     assert "3 caught" in page and address(project) in page
 
 
+@pytest.mark.more
 def test_the_page_asks_as_often_for_five_cards_as_for_one(browser: Client, tmp_path: Path) -> None:
     project, _ = caught(tmp_path, WISHES[0])
     browser.get(address(project))

@@ -61,6 +61,7 @@ def test_the_three_sides_are_labelled_and_the_rest_is_merged(browser: Client, fi
     assert "Rule three:" in text
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("choice", "kept", "left"),
     [("ours", [OURS], [THEIRS]), ("theirs", [THEIRS], [OURS]), ("both", [OURS, THEIRS], []),

@@ -85,6 +85,7 @@ def test_a_line_says_what_became_of_it(browser: Client, project: Project) -> Non
     assert f'href="{reverse("memory", args=[made.pk])}">in ' in page and "are new" not in page
 
 
+@pytest.mark.more
 def test_evidence_leads_to_the_line(browser: Client, project: Project) -> None:
     proposal = proposed(project)
     page = text(browser, reverse("review", args=[proposal.public_id]))

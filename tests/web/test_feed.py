@@ -86,6 +86,7 @@ def test_a_secret_in_a_projects_name_is_not_told(browser: Client) -> None:
     assert token not in Client().get(_address(browser)).content.decode()
 
 
+@pytest.mark.more
 def test_forty_entries_cost_no_more_queries_than_four(browser: Client) -> None:
     address, costs = _address(browser), []
     Client().get(address)

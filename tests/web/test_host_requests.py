@@ -73,6 +73,7 @@ def test_a_host_that_is_away_is_named_with_when_it_was_last_seen(
     assert "desk is away, last seen" in page
 
 
+@pytest.mark.more
 def test_a_request_is_withdrawn_on_the_page_until_it_is_taken(
     browser: Client, approved: Proposal, two: TwoHosts
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_request_is_withdrawn_on_the_page_until_it_is_taken(
     assert "Too late: desk has taken it" in answer.content.decode()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("verb", ["edit", "forget", "restore"])
 def test_a_memory_is_changed_there(browser: Client, approved: Proposal, two: TwoHosts, verb: str) -> None:
     with two.there():
@@ -106,6 +108,7 @@ def test_a_memory_is_changed_there(browser: Client, approved: Proposal, two: Two
     assert done.state == HostRequest.State.DONE, done.text
 
 
+@pytest.mark.more
 def test_an_undo_is_previewed_by_what_was_last_seen_and_done_there(
     browser: Client, approved: Proposal, two: TwoHosts
 ) -> None:
@@ -122,6 +125,7 @@ def test_an_undo_is_previewed_by_what_was_last_seen_and_done_there(
     assert [row[:2] for row in manifest(world.folder(approved.project))] == [row[:2] for row in before]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "verb", ["secrets/redact", "secrets/purge", "at/propose", "caught/read", "caught/submit", "dream"]
 )
@@ -134,6 +138,7 @@ def test_what_a_project_page_starts_is_started_there(
     assert HostRequest.objects.filter(state="waiting", host=two.desk).count() == 1
 
 
+@pytest.mark.more
 def test_changed_files_are_brought_up_to_date_there(
     browser: Client, approved: Proposal, two: TwoHosts
 ) -> None:

@@ -136,6 +136,7 @@ def test_htmx_gets_the_fragment_of_the_same_address(browser: Client, world: Worl
     assert b"<html" in browser.get("/", headers={"hx-request": "true", "hx-boosted": "true"}).content
 
 
+@pytest.mark.more
 def test_twenty_proposals_cost_no_more_queries_than_two(browser: Client) -> None:
     costs = []
     for more in (2, 18):

@@ -118,6 +118,7 @@ def test_questions_are_one_item_and_not_counted_in_the_title(browser: Client) ->
     assert "<title>Inbox" in text
 
 
+@pytest.mark.more
 def test_forty_items_cost_no_more_queries_than_four(browser: Client) -> None:
     costs = []
     for more in (4, 36):

@@ -40,7 +40,7 @@ ALSO_SLOW = [
 
 @pytest.mark.parametrize(
     "text",
-    [*SLOW, *(pytest.param(text, marks=pytest.mark.more) for text in ALSO_SLOW)],
+    [*SLOW, *(pytest.param(text, marks=pytest.mark.sweep) for text in ALSO_SLOW)],
     ids=lambda text: text[:6].replace("\n", "|"),
 )
 def test_a_text_that_is_slow_to_read_is_shown_and_the_next_one_is_read(text: str) -> None:
@@ -59,7 +59,7 @@ def test_a_worker_that_was_killed_is_replaced() -> None:
     assert markdown("*b*") == "<p><em>b</em></p>"
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_pages_at_once_wait_for_no_slow_one_for_ever() -> None:
     slow = [threading.Thread(target=markdown, args=("[ " * 3_000 + str(number),)) for number in range(4)]
     for thread in slow:

@@ -179,6 +179,7 @@ def test_before_anything_is_made_the_page_shows_what_would_change(browser: Clien
     assert not Proposal.objects.exists()
 
 
+@pytest.mark.more
 def test_the_whole_directory_comes_back_by_a_review_and_goes_again_by_an_undo(
     browser: Client, project: Project
 ) -> None:

@@ -120,13 +120,14 @@ def all_undone(proposal: Proposal) -> None:
     rollback.rollback(proposal, world.ME)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("reach", "said"),
     [
         (lambda proposal: None, PROPOSED),
-        pytest.param(half_decided, HALF, marks=pytest.mark.more),
+        pytest.param(half_decided, HALF, marks=pytest.mark.sweep),
         (written, WRITTEN),
-        pytest.param(one_undone, PART_UNDONE, marks=pytest.mark.more),
+        pytest.param(one_undone, PART_UNDONE, marks=pytest.mark.sweep),
         (all_undone, UNDONE),
     ],
     ids=["proposed", "half decided", "written", "one undone", "all undone"],
@@ -139,6 +140,7 @@ def test_every_place_tells_the_same_of_a_dream(
     assert missing(places.sizes(), ALL) == []
 
 
+@pytest.mark.more
 def test_while_it_waits_the_inbox_and_the_digest_tell_the_same(places: Places, proposal: Proposal) -> None:
     assert missing(places.waiting(), f"{ALL} in 5 files") == []
     several = places.page("bulk", query=f"?proposal={proposal.public_id}&verdict=reject")
@@ -147,6 +149,7 @@ def test_while_it_waits_the_inbox_and_the_digest_tell_the_same(places: Places, p
     assert missing(places.waiting(), "2 of 5 decisions left") == []
 
 
+@pytest.mark.more
 def test_a_memory_that_is_as_it_was_before_is_not_named_with_what_was_learnt(
     places: Places, proposal: Proposal
 ) -> None:
@@ -156,6 +159,7 @@ def test_a_memory_that_is_as_it_was_before_is_not_named_with_what_was_learnt(
         assert ": “Testing”, “Tests, again”; 1 undone" in text
 
 
+@pytest.mark.more
 def test_what_was_written_and_undone_is_told_in_the_same_numbers(places: Places, proposal: Proposal) -> None:
     one_undone(proposal)
     project = proposal.project_id

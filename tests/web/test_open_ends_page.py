@@ -65,6 +65,7 @@ def test_a_project_without_any_says_so(browser: Client, project: Project) -> Non
     assert "No open ends" in _text(browser, project)
 
 
+@pytest.mark.more
 def test_very_many_are_paged(browser: Client, project: Project, session: Session) -> None:
     for number in range(201):
         make.make_open_end(session, f"Task {number}.")

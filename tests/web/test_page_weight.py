@@ -27,13 +27,14 @@ def weight(browser: Client, path: str) -> int:
     return sum(len(gzip.compress(part)) for part in sent)
 
 
+@pytest.mark.more
 def test_the_inbox_and_a_review_of_every_kind_are_light(browser: Client, tmp_path: Path) -> None:
     made = kinds.make_proposal(kinds.make_project(tmp_path))
     assert weight(browser, "/") < MOST
     assert weight(browser, f"/review/{made.public_id}/") < MOST
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_a_review_of_two_hundred_files_is_hardly_heavier(browser: Client, tmp_path: Path) -> None:
     _, made = many_files(tmp_path, 200)
     assert weight(browser, f"/review/{made.public_id}/") < MOST

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from django.contrib.auth.models import AbstractUser
 from django.test import Client
 from django.urls import reverse
@@ -97,6 +98,7 @@ def test_a_change_without_the_forms_token_is_refused(owner: AbstractUser, world:
     )
 
 
+@pytest.mark.more
 def test_asked_by_htmx_a_page_is_its_part_alone(browser: Client, world: World) -> None:
     for name in PAGES.keys() - {"edit", "forget"}:
         text = browser.get(PAGES[name](world), headers={"HX-Request": "true"}).content.decode()

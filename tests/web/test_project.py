@@ -173,6 +173,7 @@ def test_a_folder_that_was_emptied_leads_to_what_stood_in_it(browser: Client, pa
     assert reverse("project-at", args=[project.pk]) in text
 
 
+@pytest.mark.more
 def test_a_project_full_of_rows_costs_no_more_queries(browser: Client) -> None:
     def cost(project: Project) -> int:
         with CaptureQueriesContext(connection) as queries:

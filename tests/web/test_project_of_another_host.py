@@ -75,6 +75,7 @@ FUNCTIONS: dict[str, Callable[[Proposal], Any]] = {
 }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_way_to_write_reaches_the_folder_here(written: Proposal, name: str) -> None:
     before = _state(written)

@@ -319,7 +319,7 @@ def _asked(browser: Client, world: World, names: Iterable[str]) -> dict[str, int
     return found
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_no_page_does_more_queries_as_rows_grow(browser: Client, world: World) -> None:
     _grow(world, 1, FEW)
     _asked(browser, world, PAGES)

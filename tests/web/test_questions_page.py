@@ -214,6 +214,7 @@ def test_the_inbox_counts_questions_across_projects_and_not_in_its_title(
     assert "3 questions in 2 projects" in text and f'href="/projects/{other.pk}/questions/"' in text
 
 
+@pytest.mark.more
 def test_across_projects_an_answer_is_listed_with_its_undo(browser: Client, project: Project) -> None:
     question = asked.ask(project, asked.conflict())[0]
     answer(browser, question, "first", next="/questions/", across="1")

@@ -41,6 +41,7 @@ def hunk(proposal: Proposal, path: str, words: str) -> Hunk:
     return found[0]
 
 
+@pytest.mark.more
 def test_a_line_that_went_to_another_file_says_so_at_both_ends_and_leads_there(
     browser: Client, proposal: Proposal
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_line_that_changed_its_place_in_the_file_says_so(browser: Client, prop
     assert ">line 10</a>" in text and "Moved to" in text and "Moved from" in text
 
 
+@pytest.mark.more
 def test_a_removed_line_has_beside_it_where_it_went_or_why_it_left(
     browser: Client, proposal: Proposal
 ) -> None:
@@ -99,6 +101,7 @@ def test_one_verdict_decides_the_whole_rename(browser: Client, proposal: Proposa
     assert "15 of 16 decisions" in browser.get("/").content.decode()
 
 
+@pytest.mark.more
 def test_a_verdict_is_refused_when_another_part_of_its_operation_changed(
     browser: Client, proposal: Proposal
 ) -> None:
@@ -113,6 +116,7 @@ def test_a_verdict_is_refused_when_another_part_of_its_operation_changed(
     assert browser.post(f"/review/{proposal.public_id}/decide/", data).status_code == 409
 
 
+@pytest.mark.more
 def test_frontmatter_index_rows_tables_and_code_are_named_and_what_is_invisible_is_called_out(
     browser: Client, proposal: Proposal
 ) -> None:

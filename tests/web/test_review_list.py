@@ -69,6 +69,7 @@ NARROWED = {
 }
 
 
+@pytest.mark.more
 def test_the_list_is_narrowed_by_words_kind_and_folder(browser: Client, proposal: Proposal) -> None:
     assert {query: listed(browser, proposal, query) for query in NARROWED} == NARROWED
 
@@ -166,6 +167,7 @@ def test_buttons_of_a_file_decide_on_what_is_shown_with_it(browser: Client, smal
     assert len(decided(small)) == 3 and desk.hunk_with(small, "[Tests, again]").verdict == "rejected"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("query", "label"), [("?q=topic_0", "Approve 4"), ("", "Approve 13 without findings")]
 )
@@ -186,12 +188,14 @@ def test_a_press_on_a_list_that_changed_meanwhile_is_refused_with_the_new_count(
     assert not Hunk.objects.filter(file__proposal=proposal, verdict="approved").exists()
 
 
+@pytest.mark.more
 def test_a_verdict_on_a_list_whose_filter_was_lost_is_refused(browser: Client, proposal: Proposal) -> None:
     address, fields = form(page(browser, proposal, "?folder=topics/"), "Reject 4")
     assert browser.post(address, {**fields, "back": ""}).status_code == 409
     assert not Hunk.objects.filter(file__proposal=proposal, verdict="rejected").exists()
 
 
+@pytest.mark.more
 def test_a_list_that_htmx_narrows_carries_its_own_filter(browser: Client, proposal: Proposal) -> None:
     headers = {"HX-Request": "true", "HX-Current-URL": f"http://127.0.0.1/review/{proposal.public_id}/"}
     response = browser.get(f"/review/{proposal.public_id}/?q=topic_0", headers=headers)
@@ -240,7 +244,7 @@ def counted(text: str) -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize("headers", [pytest.param({}, marks=pytest.mark.more), {"HX-Request": "true"}])
+@pytest.mark.parametrize("headers", [pytest.param({}, marks=pytest.mark.sweep), {"HX-Request": "true"}])
 def test_the_counts_beside_the_filters_follow_every_verdict(
     browser: Client, small: Proposal, headers: dict[str, str]
 ) -> None:
@@ -274,6 +278,7 @@ def test_a_link_of_a_refused_form_leads_to_the_page_and_not_to_the_form(
     )
 
 
+@pytest.mark.more
 def test_a_long_list_is_walked_page_by_page(
     browser: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def test_after_an_undo_it_is_what_is_on_disk_then(browser: Client, proposal: Pro
     assert f"{ROWS_3} of 200 lines" in said and "before:" not in said
 
 
+@pytest.mark.more
 def test_what_was_written_to_the_index_since_is_on_disk_too(browser: Client, proposal: Proposal) -> None:
     write_the_merge(proposal)
     index = world.folder(proposal.project) / "MEMORY.md"
@@ -75,6 +76,7 @@ def test_what_was_written_to_the_index_since_is_on_disk_too(browser: Client, pro
     assert f"{ROWS_2 + 2} of 200 lines (before: {ROWS_3})" in loads(browser, proposal)
 
 
+@pytest.mark.more
 def test_an_undo_of_one_change_leaves_the_others_on_disk(browser: Client, proposal: Proposal) -> None:
     write_the_merge(proposal)
     rollback.rollback(proposal, world.ME, Selection(paths=("MEMORY.md",)))

@@ -214,6 +214,7 @@ def test_one_file_is_a_page_or_a_fragment_at_the_same_address(browser: Client, t
     assert f'id="file-{last.pk}"' in part and "<html" not in part
 
 
+@pytest.mark.more
 def test_the_number_of_queries_does_not_grow_with_the_proposal(browser: Client, tmp_path: Path) -> None:
     _, small = many_files(tmp_path / "a", 2)
     _, large = many_files(tmp_path / "b", 50)

@@ -50,6 +50,7 @@ def many_quotes(folder: Path, rows: int, quotes: int) -> Proposal:
     return proposals.create(project, origin, drafts.draft(before, {"notes.md": now.encode()}, edits), before)
 
 
+@pytest.mark.more
 def test_every_decision_is_on_one_page(browser: Client, tmp_path: Path) -> None:
     _, made = many_files(tmp_path, 75)
     seen: list[int] = []
@@ -81,6 +82,7 @@ def test_a_change_is_found_on_its_page(browser: Client, tmp_path: Path) -> None:
     assert last in changes(page(browser, made, f"?hunk={last}"))
 
 
+@pytest.mark.more
 def test_a_verdict_on_a_page_comes_back_to_it(browser: Client, tmp_path: Path) -> None:
     _, made = many_files(tmp_path, 75)
     pk = changes(page(browser, made, "?page=3"))[0]
@@ -96,6 +98,7 @@ def test_a_verdict_on_a_page_comes_back_to_it(browser: Client, tmp_path: Path) -
     assert changes(answer) == [pk]
 
 
+@pytest.mark.more
 def test_a_file_with_more_changes_than_a_page_has_pages_of_its_own(browser: Client, tmp_path: Path) -> None:
     made = many_quotes(tmp_path, 60, 1)
     [file] = made.files.all()
@@ -105,6 +108,7 @@ def test_a_file_with_more_changes_than_a_page_has_pages_of_its_own(browser: Clie
     assert first and second and not set(first) & set(second)
 
 
+@pytest.mark.more
 def test_a_card_shows_three_places_of_evidence_and_folds_the_rest(browser: Client, tmp_path: Path) -> None:
     made = many_quotes(tmp_path, 1, 5)
     text = page(browser, made)
@@ -113,6 +117,7 @@ def test_a_card_shows_three_places_of_evidence_and_folds_the_rest(browser: Clien
     assert "2 more places" in folded and folded.count('<figure class="evidence') == 2
 
 
+@pytest.mark.more
 def test_a_long_change_is_folded_and_whole(browser: Client, tmp_path: Path) -> None:
     project = world.make_project(tmp_path, {"MEMORY.md": "# Memory\n"})
     before = workspace.take(syncing.memory_dir(project)).contents()

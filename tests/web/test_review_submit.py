@@ -229,6 +229,7 @@ def _rebased_with_a_new_finding(browser: Client, proposal: Proposal) -> Hunk:
     return hunk
 
 
+@pytest.mark.more
 def test_confirm_and_write_leads_to_the_finding_that_is_in_the_way(
     browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +242,7 @@ def test_confirm_and_write_leads_to_the_finding_that_is_in_the_way(
     assert "Look. Confirm it, or reject the change." in text and "--confirm-findings" not in text
 
 
+@pytest.mark.more
 def test_confirm_and_write_leads_to_the_conflict_that_is_in_the_way(
     browser: Client, proposal: Proposal
 ) -> None:
@@ -255,6 +257,7 @@ def test_confirm_and_write_leads_to_the_conflict_that_is_in_the_way(
     assert response.headers["Location"] == f"/review/{proposal.public_id}/conflict/{pk}/"
 
 
+@pytest.mark.more
 def test_a_file_that_changed_once_more_is_said_to_have(browser: Client, proposal: Proposal) -> None:
     file = world.folder(proposal.project) / "feedback_testing.md"
     approve(proposal, "reference_runbook")
@@ -267,6 +270,7 @@ def test_a_file_that_changed_once_more_is_said_to_have(browser: Client, proposal
     assert "reference_runbook" not in file.read_text()
 
 
+@pytest.mark.more
 def test_done_and_next_leads_on_to_what_waits_next(
     browser: Client, proposal: Proposal, tmp_path: Path
 ) -> None:
@@ -300,6 +304,7 @@ def test_submitting_a_dream_writes_the_answers_of_its_project_too(
     assert "Written: 2 files." in text
 
 
+@pytest.mark.more
 def test_answers_whose_file_changed_are_shown_anew_behind_what_was_written(
     browser: Client, answered: Proposal
 ) -> None:
@@ -311,6 +316,7 @@ def test_answers_whose_file_changed_are_shown_anew_behind_what_was_written(
     assert "reference_staging.md changed since your review" in text and "Confirm and write" in text
 
 
+@pytest.mark.more
 def test_confirming_a_changed_result_confirms_no_answers_that_the_page_does_not_show(
     browser: Client, answered: Proposal
 ) -> None:
@@ -323,6 +329,7 @@ def test_confirming_a_changed_result_confirms_no_answers_that_the_page_does_not_
     assert "9443" in question_world.read(answered.project, "reference_staging.md")
 
 
+@pytest.mark.more
 def test_answers_that_cannot_be_written_leave_what_was_and_say_why(
     browser: Client, answered: Proposal, tmp_path: Path
 ) -> None:

@@ -257,6 +257,7 @@ def test_a_card_that_came_later_leads_back_to_the_view_it_is_in(browser: Client,
     assert 'name="back" value="show=undecided"' in part.content.decode()
 
 
+@pytest.mark.more
 def test_the_verdicts_of_a_visit_are_kept_within_bounds(browser: Client, proposal: Proposal) -> None:
     hunk = desk.hunk_with(proposal, "very short")
     for _ in range(verdict_steps.MOST + 2):

@@ -197,6 +197,7 @@ def _beyond(page: str, here: str, role: Role) -> set[str]:
     return found
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER])
 def test_no_page_leads_its_reader_to_what_they_may_not_use(role: Role, world: World) -> None:
     _grow(world, 0, 2)

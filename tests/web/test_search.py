@@ -98,6 +98,7 @@ def test_a_memory_is_opened_at_the_line_with_its_words(browser: Client, project:
     ]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("text", "sought"),
     [
@@ -132,6 +133,7 @@ def test_all_words_must_occur_and_words_in_quotes_side_by_side(browser: Client, 
     assert _hrefs(_found(browser, '"green doors"'))
 
 
+@pytest.mark.more
 @tries(12, 120)
 @given(typed=st.text(max_size=30) | st.text(alphabet="\"'*():^-+ ANDORNEAR%_\\ab", max_size=20))
 def test_anything_that_can_be_typed_is_a_query(browser: Client, project: Project, typed: str) -> None:
@@ -220,6 +222,7 @@ def test_the_field_of_every_page_gets_a_short_list_without_the_page(
     assert f"{reverse('search')}?q=postgres" in text
 
 
+@pytest.mark.more
 def test_searching_costs_the_same_however_much_is_found(browser: Client, project: Project) -> None:
     def queries() -> int:
         index.catch_up(5)

@@ -109,6 +109,7 @@ def _pages(project: Project, proposal: Proposal) -> Iterator[str]:
     yield from (f"{here}between/?a=2000-01-01", "/search/?q=deploy", "/search/?q=database")
 
 
+@pytest.mark.more
 def test_no_page_shows_a_secret_that_stands_in_a_name(
     browser: Client, project: Project, proposal: Proposal
 ) -> None:

@@ -45,6 +45,7 @@ def test_until_a_day_it_is_out_of_the_list_and_the_title_and_then_back(browser: 
     assert AuditEntry.objects.filter(action="inbox.snoozed").exists()
 
 
+@pytest.mark.more
 def test_each_account_snoozes_for_itself(browser: Client, world: World) -> None:
     people.add("bea", Role.REVIEWER, Actor("owner"))
     bea = Client()

@@ -50,6 +50,7 @@ def test_the_preview_shows_what_would_happen_and_writes_nothing(browser: Client,
     assert manifest(world.folder(proposal.project)) == before
 
 
+@pytest.mark.more
 def test_a_renamed_file_is_one_change_as_in_its_review(browser: Client, tmp_path: Path) -> None:
     made = kinds.make_proposal(kinds.make_project(tmp_path))
     # A file that goes, one that comes, and the row that names it.
@@ -94,6 +95,7 @@ def test_one_change_is_undone_alone(browser: Client, proposal: Proposal) -> None
     assert "Part of it was undone" in text
 
 
+@pytest.mark.more
 def test_never_again_is_kept_with_its_reason(browser: Client, proposal: Proposal) -> None:
     hunk = desk.hunk_with(proposal, "reference_runbook")
     undo(
@@ -115,6 +117,7 @@ def test_what_changed_since_the_preview_is_shown_again_first(browser: Client, pr
     assert "very short" in file.read_text()
 
 
+@pytest.mark.more
 def test_later_edits_elsewhere_stay(browser: Client, proposal: Proposal) -> None:
     file = world.folder(proposal.project) / "feedback_testing.md"
     file.write_text(file.read_text().replace("Rule 5:", "Rule five:"))
@@ -174,6 +177,7 @@ def test_single_changes_are_chosen_on_the_page_and_shown_before_anything_is_writ
     assert "PostgreSQL 16" in (world.folder(proposal.project) / "feedback_testing.md").read_text()
 
 
+@pytest.mark.more
 def test_all_boxes_are_the_whole_and_none_is_told(browser: Client, proposal: Proposal) -> None:
     every = [hunk.hunk_id for hunk in Hunk.objects.filter(file__proposal=proposal)]
     assert selector.chosen(proposal, every).is_all

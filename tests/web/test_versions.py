@@ -63,6 +63,7 @@ def test_each_version_says_who_did_what_why_and_leads_to_its_dream_and_proposal(
     assert f'href="{reverse("review", args=[proposal.public_id])}"' in shown
 
 
+@pytest.mark.more
 def test_versions_are_filtered_by_what_brought_them_and_by_whom(browser: Client, memory: Memory) -> None:
     everything = [
         "Changed outside",
@@ -89,6 +90,7 @@ def test_what_changed_is_against_the_state_before_also_in_a_filtered_list(
     assert f'href="{address}?a={first.pk}&amp;b={applied.pk}"' in _page(browser, memory, "?kind=apply")
 
 
+@pytest.mark.more
 def test_two_versions_are_picked_by_radio_and_compared_without_a_script(
     browser: Client, memory: Memory
 ) -> None:
@@ -107,6 +109,7 @@ def test_two_versions_are_picked_by_radio_and_compared_without_a_script(
     assert "<ins>fresh</ins>" in compared
 
 
+@pytest.mark.more
 def test_a_comparison_tells_of_both_ends_and_keeps_a_pick_older_than_its_choices(
     browser: Client, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,7 +130,7 @@ def test_a_single_version_has_nothing_to_pick(browser: Client, project: Project)
     assert 'type="radio"' not in shown
 
 
-@pytest.mark.more
+@pytest.mark.sweep
 def test_the_queries_do_not_grow_with_the_history(browser: Client, memory: Memory) -> None:
     counts = []
     for more in (1, 10):

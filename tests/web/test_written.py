@@ -81,6 +81,7 @@ def test_without_a_question_that_is_answered_otherwise_none_is_shown(
     assert "Before</h3>" not in _panel(browser, proposal)
 
 
+@pytest.mark.more
 def test_the_next_review_is_one_key_away(browser: Client, proposal: Proposal) -> None:
     _write(proposal)
     assert "Next review" not in _panel(browser, proposal)
@@ -139,6 +140,7 @@ def _seen(page: object) -> str:
     return found[1]
 
 
+@pytest.mark.more
 def test_what_was_undone_is_redone_from_the_inbox(browser: Client, proposal: Proposal) -> None:
     _write(proposal)
     here = f"/review/{proposal.public_id}/undo/"
