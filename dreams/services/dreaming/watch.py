@@ -268,8 +268,8 @@ class Watch:
         """While a large proposal is written the database may be busy: then the next beat is soon enough."""
         running = DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING)
         try:
-            running.update(lease_until=timezone.now() + LEASE)
             close_old_connections()
+            running.update(lease_until=timezone.now() + LEASE)
         except DatabaseError as error:
             log.info("The lease was not renewed: %s.", error)
 
