@@ -44,7 +44,7 @@ def test_an_answer_joins_the_open_proposal_and_is_approved_there(tmp_path: Path,
     assert (hunk.verdict, hunk.decided_by, hunk.decide_reason) == (
         "approved",
         "owner",
-        "You answered: Replace it",
+        "Answered: Replace it",
     )
     assert done.operations[0].kind == "update"
     assert Evidence.objects.filter(hunk=hunk, quote=ALPHA).exists()
@@ -281,7 +281,7 @@ def test_the_answer_explains_the_lines_that_the_question_showed(tmp_path: Path, 
         answering.answer(unseen, "remove", world.ME)
     done = answering.answer(seen, "remove", world.ME)
     (entry,) = LedgerEntry.objects.filter(hunk__operation=done.operations[0])
-    assert (entry.fate, entry.note) == ("stated", "You answered: Remove it")
+    assert (entry.fate, entry.note) == ("stated", "Answered: Remove it")
 
 
 def test_a_question_whose_file_changed_at_its_place_is_outdated(tmp_path: Path, monkeypatch) -> None:
@@ -338,6 +338,6 @@ def test_approving_or_rejecting_everything_leaves_answers_alone(tmp_path: Path, 
     proposal = Proposal.of(run)
     done = answering.answer(Question.objects.get(), "replace", world.ME)
     review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
-    assert Hunk.objects.get(operation=done.operations[0]).decide_reason == "You answered: Replace it"
+    assert Hunk.objects.get(operation=done.operations[0]).decide_reason == "Answered: Replace it"
     applying.apply(proposal, world.ME)
     assert BETA in read(project, "project_deploy.md") and "by hand" in read(project, "feedback_testing.md")

@@ -118,7 +118,7 @@ def test_answers_survive_a_dream_that_supersedes_their_proposal(tmp_path: Path, 
     assert (old.state, question.state) == ("superseded", "waiting")
     target = question.operation.proposal
     assert target.origin == "answers"
-    assert Hunk.objects.get(operation=question.operation).decide_reason == "You answered: Replace it"
+    assert Hunk.objects.get(operation=question.operation).decide_reason == "Answered: Replace it"
     new = proposals.open_for(project)
     report = applying.apply_with_answers(new, world.ME)
     assert report.complete and "host beta" in (world.folder(project) / "project_deploy.md").read_text()

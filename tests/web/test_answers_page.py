@@ -39,7 +39,7 @@ def test_every_page_that_names_the_projects_answers_shows_them(
     shown = {page: browser.get(page) for page in pages}
     assert {page: found.status_code for page, found in shown.items()} == dict.fromkeys(pages, 200)
     assert "Answers" in shown[pages[1]].content.decode(), "the inbox says what it is"
-    assert "You answered: Replace it" in shown[pages[0]].content.decode()
+    assert "Answered: Replace it" in shown[pages[0]].content.decode()
     applying.apply(made, world.ME)
     after = {page: browser.get(page) for page in pages}
     assert {page: found.status_code for page, found in after.items()} == dict.fromkeys(pages, 200)

@@ -144,6 +144,10 @@ def test_leaving_it_as_it_is_makes_no_change(browser: Client, project: Project) 
     answer(browser, question, "keep", next=f"/projects/{project.pk}/questions/")
     assert state(question) == "answered" and not Proposal.objects.exists()
     assert "You answered: <b>Leave as it is</b>" in page(browser, f"/projects/{project.pk}/questions/")
+    question.refresh_from_db()
+    question.answered_by = "anna"
+    question.save()
+    assert "anna answered: <b>Leave as it is</b>" in page(browser, f"/projects/{project.pk}/questions/")
 
 
 def test_an_answer_with_an_open_finding_asks_to_confirm_it_first(browser: Client, project: Project) -> None:

@@ -217,7 +217,7 @@ def _added(edits: Sequence[Edit]) -> str:
 
 
 def _reason(option: QuestionOption) -> str:
-    return f"You answered: {option.label}"
+    return f"Answered: {option.label}"
 
 
 def _open_of_dream(project: Project) -> Proposal | None:

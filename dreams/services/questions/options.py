@@ -88,7 +88,7 @@ def _answered(option: QuestionOption, edit: Mapping[str, Any], kept: Mapping[str
     before, after = (diff.split_lines(_text(edit[side], kept) or "") for side in ("before", "after"))
     there = set(after)
     gone = dict.fromkeys(line.rstrip("\r\n") for line in before if line.strip() and line not in there)
-    note = f"You answered: {option.label}"
+    note = f"Answered: {option.label}"
     return [Fate(line, "stated", note=note) for line in gone if any(_said(line) in one for one in shown)]
 
 

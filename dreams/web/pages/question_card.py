@@ -103,7 +103,7 @@ class OptionCard:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One question. `answered` is the chosen option's label; `change` leads to the change that it made."""
+    """One question. `answered` is the chosen option's label, `answered_by` the account that chose it; `change` leads to the change that it made."""
 
     public_id: str
     project: str
@@ -117,6 +117,7 @@ class Card:
     quotes: tuple[PlaceCard, ...]
     options: tuple[OptionCard, ...]
     answered: str
+    answered_by: str
     answered_at: dt.datetime | None
     later_until: dt.datetime | None
     can_undo: bool
@@ -216,6 +217,7 @@ def _card(row: Question, known: _Known) -> Card:
         quotes=tuple(_quote(found, row.project_id, known) for found in row.evidence),
         options=tuple(made),
         answered=next((option.label for option in made if option.id == row.answer), row.answer),
+        answered_by=row.answered_by,
         answered_at=row.answered_at,
         later_until=row.later_until,
         can_undo=is_undoable,
