@@ -32,7 +32,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from dreams.lib.files.manifest import manifest
+from tests.world.manifest import manifest
 from tests.world.processes import commands, faulty_disk, servers
 from tests.world.processes.faulty_disk import CREATE, FAULTS, KILL, NONE, TORN, Disk, Done, Fault
 

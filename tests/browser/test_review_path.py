@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from dreams.lib.files.manifest import manifest
 from dreams.models import Finding, Hunk, Project, Proposal
 from dreams.services import proposals, review
 from dreams.services.apply import applying
@@ -18,6 +17,7 @@ from dreams.services.proposals import rebase
 from tests.browser.judging import judge
 from tests.world import directory as world
 from tests.world import review as desk
+from tests.world.manifest import manifest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from dreams.engines import drafts
 from dreams.lib.files import workspace
-from dreams.lib.files.manifest import manifest
 from dreams.models import Finding, Hunk, Project, Proposal
 from dreams.services import proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from tests.world import directory as world
+from tests.world.manifest import manifest
 from tests.world.strategies import tries
 
 pytestmark = pytest.mark.django_db

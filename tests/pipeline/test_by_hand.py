@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.files import text
-from dreams.lib.files.manifest import manifest
 from dreams.models import AppliedBatch, Memory, Proposal, Version
 from dreams.services import rollback
 from dreams.services.dreaming.reading import hand_edited
 from dreams.services.memories import hand_edits
 from tests.world import directory as world
+from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db
 

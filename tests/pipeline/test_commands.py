@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.files.manifest import manifest
 from tests.world import directory as world
+from tests.world.manifest import manifest
 from tests.world.processes import commands as forked
 from tests.world.processes.servers import with_database
 

@@ -34,13 +34,13 @@ from dreams.dev.fake_server import (
 )
 from dreams.engines.anthropic import Patience
 from dreams.lib import locks
-from dreams.lib.files.manifest import manifest
 from dreams.lib.sandbox.tool_worker import ToolWorker
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project, Proposal, Turn
 from dreams.services import dreaming
 from dreams.services.dreaming.watch import Watch
 from tests.world import directory as world
+from tests.world.manifest import manifest
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
 WRITE = Reply(

@@ -19,7 +19,6 @@ from django.core.cache import cache
 from dreams.dev.fake_server import Reply, Request, Script, Step, Text, Use, WireServer, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.lib import locks
-from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, LockHold, Project, Proposal
 from dreams.services import dreaming
 from memoryweb import BASE_DIR
@@ -27,6 +26,7 @@ from tests.world import directory as world
 from tests.world import faults as fault_rows
 from tests.world import model as kit
 from tests.world.faults import MENDING, ROWS, TURN, Row
+from tests.world.manifest import manifest
 
 PRIOR_NS = 1_780_000_000_123_456_789
 # Long enough that there is something to leave out where a prompt does not fit.

@@ -14,7 +14,6 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from dreams import tasks
-from dreams.lib.files.manifest import manifest
 from dreams.management.base import BadUsage, Refused
 from dreams.models import (
     AuditEntry,
@@ -36,6 +35,7 @@ from dreams.services.memories import syncing
 from dreams.services.proposals.transcript_verdicts import TranscriptVerdicts
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
+from tests.world.manifest import manifest
 from tests.world.rows import make_session
 from tests.world.two_hosts import TwoHosts
 

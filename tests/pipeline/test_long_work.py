@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from dreams.lib import progress
-from dreams.lib.files.manifest import manifest
 from dreams.models import Hunk, Proposal
 from dreams.services import review, rollback, work_under_way
 from dreams.services.apply import applying
 from tests.world import directory as world
+from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db
 

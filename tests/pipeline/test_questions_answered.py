@@ -11,7 +11,6 @@ from django.utils import timezone
 from dreams.engines.types import Option, Place
 from dreams.engines.types import Question as Asked
 from dreams.lib import process
-from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Proposal, Question
 from dreams.services import hosts, review, rollback
 from dreams.services.apply import applying
@@ -20,6 +19,7 @@ from dreams.services.review import ReviewRefused
 from tests.world import asking, engines
 from tests.world import directory as world
 from tests.world.asking import ALPHA, RESET
+from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from dreams.engines.types import Edit, Option, Place
 from dreams.engines.types import Question as Asked
-from dreams.lib.files.manifest import manifest
 from dreams.models import DreamRun, Finding, Hunk, Project, Proposal, Question
 from dreams.services import review, rollback
 from dreams.services.apply import applying
@@ -21,6 +20,7 @@ from dreams.services.questions import asking as service
 from dreams.services.review import ReviewRefused
 from tests.pipeline.test_any_change_can_be_undone import contents, directories, propose
 from tests.world import directory as world
+from tests.world.manifest import manifest
 from tests.world.strategies import tries
 
 pytestmark = pytest.mark.django_db(transaction=True)

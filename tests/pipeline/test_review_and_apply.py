@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.files import text
-from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, FileChange, Hunk, LeftOut, Proposal, Version
 from dreams.services import blobs, proposals, review, rollback
 from dreams.services.apply import applying
 from tests.world import directory as world
+from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db
 

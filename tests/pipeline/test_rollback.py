@@ -10,7 +10,6 @@ import pytest
 from django.core.management import call_command
 
 from dreams.lib.diff import merge
-from dreams.lib.files.manifest import manifest
 from dreams.lib.storage import journal
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Hunk, LeftOut, Proposal, Version
@@ -19,6 +18,7 @@ from dreams.services.apply import applying, writing
 from dreams.services.proposals import rebase
 from dreams.services.rollback import Selection
 from tests.world import directory as world
+from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.files.manifest import manifest
 from dreams.lib.storage.journal import (
     FileOp,
     Plan,
@@ -18,6 +17,7 @@ from dreams.lib.storage.journal import (
     sha256_of,
 )
 from tests.world.journal import LONG_AGO, NEW, OLD, Dying, Place, Traced, back, make_place, make_plan
+from tests.world.manifest import manifest
 from tests.world.processes.killed import dies
 
 # Where the run was killed, and whether the system exchanges two files at once.

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as s
 
-from dreams.lib.files.manifest import manifest
 from dreams.lib.storage.journal import FileOp, Plan, run, sha256_of
 from tests.world.journal import LONG_AGO, OLD, Place, back, make_place, make_plan
+from tests.world.manifest import manifest
 from tests.world.strategies import tries
 
 

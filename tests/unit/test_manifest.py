@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.files.manifest import TooManyNames, manifest
+from tests.world.manifest import manifest
 
 
 @pytest.fixture
@@ -69,8 +69,3 @@ def test_one_difference_is_seen(tree: Path, what: str) -> None:
 
 def test_a_missing_directory_has_an_empty_manifest(tmp_path: Path) -> None:
     assert manifest(tmp_path / "none") == {}
-
-
-def test_a_manifest_is_bounded(tree: Path) -> None:
-    with pytest.raises(TooManyNames):
-        manifest(tree, limit=3)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.files import workspace
-from dreams.lib.files.manifest import manifest
+from tests.world.manifest import manifest
 
 
 @pytest.fixture

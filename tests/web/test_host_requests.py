@@ -11,12 +11,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from dreams.lib.files.manifest import manifest
 from dreams.models import Host, HostRequest, Hunk, Memory, Proposal, Version
 from dreams.services import host_deeds, review
 from dreams.services.apply import applying
 from dreams.web.pages import review_proposal as selector
 from tests.world import directory as world
+from tests.world.manifest import manifest
 from tests.world.rows import make_session
 from tests.world.two_hosts import TwoHosts
 

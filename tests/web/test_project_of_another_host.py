@@ -12,13 +12,13 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from dreams.lib.files.manifest import manifest
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Hunk, Memory, Project, Proposal, Version
 from dreams.services import discovery, project_lock, review, rollback, secret_purge
 from dreams.services.apply import applying
 from dreams.services.memories import exports, hand_edits, syncing
 from tests.world import directory as world
+from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db
 THERE = "laptop-d"

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams.lib.files.manifest import manifest
 from dreams.models import AuditEntry, Finding, Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.apply import applying, writing
@@ -18,6 +17,7 @@ from dreams.web.pages import review_proposal as selector
 from tests.world import directory as world
 from tests.world import questions as question_world
 from tests.world import review as desk
+from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db
 

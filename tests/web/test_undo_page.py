@@ -9,7 +9,6 @@ import pytest
 from django.test import Client
 
 from dreams.lib import progress
-from dreams.lib.files.manifest import manifest
 from dreams.models import Finding, Hunk, LeftOut, Proposal
 from dreams.services import review, work_under_way
 from dreams.services.apply import applying
@@ -17,6 +16,7 @@ from dreams.web.pages import undo as selector
 from tests.world import directory as world
 from tests.world import every_kind as kinds
 from tests.world import review as desk
+from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db
 

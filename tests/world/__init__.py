@@ -7,6 +7,7 @@ Rows and directories
     every_kind      a large proposal with a change of every kind
     questions       a project with a question of every kind
     talking         sessions of one project, line by line, that went quiet
+    manifest        what stands in a folder: bytes, modes, times, attributes; to compare before with after
     agent_folder    a config folder as an agent leaves it: transcripts, memories, repositories
     everything      one with everything in it at once; by hand: `python -m tests.world.everything DIR`
 Dreams

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams.lib.files.manifest import Entry, manifest
 from dreams.lib.storage.journal import Applied, FileOp, Plan, Result, System, read_text, sha256_of
+from tests.world.manifest import Entry, manifest
 
 LONG_AGO = 1_600_000_000_123_456_789
 

@@ -3,6 +3,7 @@ nothing."""
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import stat as st
@@ -12,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from dreams.lib.files.manifest import read_xattrs
 from dreams.lib.files.safefs import Root, SafeFsError, UnsafePath, kind_of
 from dreams.lib.storage.journal.plan import (
     FILE_LIMIT,
@@ -30,6 +30,18 @@ from dreams.lib.storage.journal.plan import (
 from dreams.lib.storage.journal.system import System
 
 Who = Literal["absent", "ours", "grown", "old", "other"]
+
+
+def read_xattrs(fd: int) -> dict[str, bytes]:
+    """The extended attributes of an open file or directory; none where the system or file system has none."""
+    if not hasattr(os, "listxattr"):
+        return {}
+    try:
+        return {name: os.getxattr(fd, name) for name in sorted(os.listxattr(fd))}
+    except OSError as error:
+        if error.errno in (errno.ENOTSUP, errno.EPERM):
+            return {}
+        raise
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,10 @@
 """What a directory tree is: bytes, kinds, modes, mtimes and extended attributes, to compare before with after.
 
-Read through `safefs`, so nothing is followed. Pure: no Django.
+Read through `safefs`, so nothing is followed.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import stat as st
@@ -14,12 +13,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dreams.lib.files.safefs import Root
+from dreams.lib.storage.journal.script import read_xattrs
 
 Kind = Literal["file", "dir", "link", "other"]
-
-
-class TooManyNames(Exception):
-    """The tree holds more names than the caller is ready to look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +29,10 @@ class Entry:
     xattrs: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def read_xattrs(fd: int) -> dict[str, bytes]:
-    """The extended attributes of an open file or directory; none where the system or file system has none."""
-    if not hasattr(os, "listxattr"):
-        return {}
-    try:
-        return {name: os.getxattr(fd, name) for name in sorted(os.listxattr(fd))}
-    except OSError as error:
-        if error.errno in (errno.ENOTSUP, errno.EPERM):
-            return {}
-        raise
-
-
-def manifest(directory: str | os.PathLike[str], limit: int = 100_000) -> dict[str, Entry]:
+def manifest(directory: str | os.PathLike[str]) -> dict[str, Entry]:
     """Every name below `directory`, which itself is "". Empty when the directory does not exist.
 
-    Raises TooManyNames above `limit`, OSError when something cannot be read.
+    Raises OSError when something cannot be read.
     """
     found: dict[str, Entry] = {}
     try:
@@ -62,8 +46,6 @@ def manifest(directory: str | os.PathLike[str], limit: int = 100_000) -> dict[st
             with root.sub(rel) as folder:
                 found[rel] = _of_handle("dir", folder.fileno(), "")
                 pending += _read_folder(folder, rel, found)
-            if len(found) > limit:
-                raise TooManyNames(f"{os.fspath(directory)!r} holds more than {limit:,} names")
     return dict(sorted(found.items()))
 
 
