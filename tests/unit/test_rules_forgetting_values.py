@@ -97,6 +97,24 @@ def test_a_pinned_memory_is_asked_about_and_not_changed(tmp_path: Path) -> None:
     assert [each.places[0].path for each in asked(made)] == ["a.md"]
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "- raven-sender starts at 07:05. raven-balancer starts at 12:45.\n",
+        "raven-sender starts at 07:05.\nraven-balancer starts at 12:45.\n",
+        "raven-sender starts at 07:05, and raven-balancer at 12:45.\n",
+    ],
+)
+def test_what_says_something_of_another_thing_too_stays_or_is_asked_about(tmp_path: Path, told: str) -> None:
+    files = {"MEMORY.md": "- [Times](times.md) - when\n", "times.md": memory(told)}
+    for number, said in enumerate(
+        ["forget about raven-sender (07:05)", "strike the 07:05 of raven-sender from your memory"]
+    ):
+        made = dream(tmp_path / str(number), files, [session(1, said)])
+        assert "raven-balancer" in made.text("times.md") and "12:45" in made.text("times.md")
+        assert made.edits or len(asked(made)) == 1
+
+
 def test_what_nothing_in_memory_says_changes_nothing(tmp_path: Path) -> None:
     files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory("The docs are built with Sphinx.\n")}
     made = dream(tmp_path, files, [session(1, REQUEST)])

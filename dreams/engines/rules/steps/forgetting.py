@@ -26,6 +26,7 @@ from dreams.lib.prose.values import read
 
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
 _WHOLE = frozenset({"code", "address", "path", "number"})  # such a value says by itself which fact is meant
+_OF_THINGS = frozenset({"identifier", "name"})
 MOST_SENTENCES = 2  # of a statement that is taken out whole
 LEAST_QUOTED = 2  # spaces: fewer words may be in a request for another reason
 _MARKS = re.compile(r"[*_`\"'“”‘’]")
@@ -162,9 +163,19 @@ def named_fact(index: StatementIndex, text: str) -> list[Statement]:
     ]
     if len(found) > MOST_FORGOTTEN or any(len(sentences(each.text)) > MOST_SENTENCES for each in found):
         return []
+    if any(_names_another(each.text, text) for each in found):
+        return []
     first = found[:1]
     one_fact = all(index.pair(first[0], each).found.relation == "same" for each in found[1:])
     return found if one_fact else []
+
+
+def _names_another(told: str, text: str) -> bool:
+    """Whether a statement is of one more thing with a name than the request speaks of, which would go with it. Of a request that
+    names none ("forget port 41873") the first is what it is about."""
+    asked = read(text)
+    things = {value.key for value in read(told).values if value.kind in _OF_THINGS} - asked.anchors
+    return len(things) > (not any(value.kind in _OF_THINGS for value in asked.values))
 
 
 def forget_statement(
@@ -227,13 +238,15 @@ def _gone(before: str, after: str) -> tuple[Fate, ...]:
 
 def _forget_statements(rec: Recorder, heard: Heard, wish: Wish) -> int:
     """A request that names a thing: the statements that are surely about it, and about no other thing with a name."""
-    request = request_of(wish)
+    request, text = request_of(wish), asked_text(wish)
     if request is None:
         return 0
+    valued = len(read(text).anchors) > 1
     found = [
         unit
         for unit in free_units(rec.tree)
         if all(_meant(request, sentence) for sentence in sentences(unit.text))
+        and not (valued and _names_another(unit.text, text))
     ]
     done = 0
     if len(found) <= (1 if request.alone else MOST_FORGOTTEN):
