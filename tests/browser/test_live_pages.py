@@ -38,9 +38,13 @@ def test_a_dream_grows_while_one_reads_and_stops_asking_when_it_is_over(window: 
 
 
 def test_the_preview_follows_what_is_typed_and_nothing_is_saved(window: Page, address: str) -> None:
-    memory = make.make_memory(make.make_project(), path=f"{'word_' * 40}end.md")
+    memory = make.make_memory(make.make_project("مشروع"), path=f"{'word_' * 40}end.md", name="קבצים")
     window.goto(f"{address}/memories/{memory.pk}/edit/")
     assert window.evaluate("document.documentElement.scrollWidth") <= window.evaluate("innerWidth")
+    places = window.eval_on_selector_all(
+        ".crumbs a", "all => all.map(one => one.getBoundingClientRect().left)"
+    )
+    assert places == sorted(places), "the project stands before its memory, whatever their script"
     window.get_by_label("Text").fill("# Hello\n\nA new beginning.")
     expect(window.locator("#preview h2").first).to_have_text("Hello")
     expect(window.locator("#preview .diff-row.ins").first).to_be_visible()
