@@ -264,6 +264,13 @@ def _too_fast(stuck: Sequence[_Stuck], times: int, host: str) -> str:
     return f"{_paths(stuck)} changed again each of the {times} times it was to be written. Confirm it {where}, or once its sessions are quiet."
 
 
+#: What an item tells of; the rest of these rows would take most of the time.
+_TOLD_BY = (
+    *("public_id", "state", "origin", "summary", "created_by", "created_at", "submitted_at", "submitted_by"),
+    *("project__name", "project__slug", "project__host", "dream__engine"),
+)
+
+
 @prepared
 def _rows() -> QuerySet[Any]:
     findings = Finding.objects.filter(proposal=OuterRef("pk"), confirmed_at__isnull=True)
@@ -272,6 +279,7 @@ def _rows() -> QuerySet[Any]:
     return (
         Proposal.objects.filter(state__in=[State.OPEN, State.SUBMITTED])
         .select_related("project", "dream")
+        .only(*_TOLD_BY)
         .annotate(
             to_confirm_n=counted(severe.exclude(rejected), "proposal"),
             warnings_n=counted(findings.filter(severity=Finding.Severity.WARN), "proposal"),
