@@ -30,6 +30,7 @@ from dreams.services.catching import story as catching
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
+from dreams.services.scheduling.gates.facts import Tally
 from dreams.services.search import index
 
 log = logging.getLogger(__name__)
@@ -231,11 +232,17 @@ def remember(project: Project, results: Sequence[gates.GateResult], now: dt.date
 
 
 def evaluate_all(
-    project: Project, now: dt.datetime, everywhere: Everywhere | None = None, *, logs: bool = False
+    project: Project,
+    now: dt.datetime,
+    everywhere: Everywhere | None = None,
+    *,
+    logs: bool = False,
+    tally: Tally | None = None,
 ) -> list[gates.GateResult]:
-    """Every gate of a project, without starting or keeping anything: for the page and the command."""
+    """Every gate of a project, without starting or keeping anything: for the page and the command. `tally`: its sessions,
+    where they were counted already."""
     everywhere = everywhere or Everywhere.load()
-    facts = facts_of(project, everywhere, now)
+    facts = facts_of(project, everywhere, now, tally=tally)
     return gates.evaluate(facts, everywhere.gate_config(project), now, logs=logs, stop_at_first=False)
 
 

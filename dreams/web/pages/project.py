@@ -35,6 +35,7 @@ from dreams.services.inbox.waiting import counted
 from dreams.services.kept_counts import Kind, kept
 from dreams.services.memories import instructions
 from dreams.services.scheduling import gate_inputs, gates, next_dream, scheduler
+from dreams.services.scheduling.gates.facts import Tally
 from dreams.services.scheduling.next_dream import NextDream, beside_its_moment
 from dreams.web.pages.projects import ACTIVE, WAITING
 from dreams.web.paging import Asked, Listed, listed, page_of
@@ -99,9 +100,9 @@ def _listed(labels: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def gates_of(project: Project, now: dt.datetime) -> Gates:
+def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> Gates:
     everywhere = gate_inputs.Everywhere.load()
-    results = scheduler.evaluate_all(project, now, everywhere)
+    results = scheduler.evaluate_all(project, now, everywhere, tally=tally)
     active = next(iter(_active(project.pk)), None)
     found = [_gate(result) for result in results]
     together = NextDream.of(results)
@@ -218,10 +219,14 @@ class Head(Counts):
     config: conf.Config
     engines: list[EngineChoice]
     has_key: bool
-    new_sessions: int
+    tally: Tally
     auto_memory: str
     agent_dreams: str
     asides: list[Version]
+
+    @property
+    def new_sessions(self) -> int:
+        return self.tally.plain + self.tally.corrected
 
 
 def head(project: Project) -> Head:
@@ -237,7 +242,7 @@ def head(project: Project) -> Head:
         config=config,
         engines=[EngineChoice(value, label, value == config.engine) for value, label in labels.items()],
         has_key=keys.state().usable,
-        new_sessions=tally.plain + tally.corrected,
+        tally=tally,
         auto_memory=_switch(switches.get("auto_memory", True)),
         agent_dreams=_switch(switches.get("auto_dream")),
         asides=_asides(project),

@@ -84,7 +84,7 @@ def _part(request: Request, found: Project, head: pages.Head, show: str) -> dict
 def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
     index_size, _ = projects_pages.index_size(found, head.config)
     return {
-        "gates": pages.gates_of(found, timezone.now()),
+        "gates": pages.gates_of(found, timezone.now(), head.tally),
         "distilling": logs_pages.distilling(found, timezone.now()),
         "forecast": forecast.forecast(found, head.config),
         "index_size": index_size,
