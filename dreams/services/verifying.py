@@ -5,13 +5,13 @@ Names each damaged thing. Changes nothing, and holds a few hundred texts at a ti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from dreams.lib.files.text import sha256
+from dreams.lib.files.text import plural, sha256
 from dreams.lib.storage import history, journal
 from dreams.models import AuditEntry, Blob, Project, Version
 from dreams.services import auditlog
@@ -50,6 +50,21 @@ class Report:
                     Damage(f"more than {MOST} {kind} are damaged", damage.where, damage.remedy)
                 )
                 return
+
+
+#: What is read back, one and many.
+KEPT = {
+    "histories": ("history", "histories"),
+    "versions": ("version", "versions"),
+    "texts": ("text", "texts"),
+    "journals": ("journal", "journals"),
+    "audit entries": ("audit entry", "audit entries"),
+}
+
+
+def counted(checked: Mapping[str, int]) -> str:
+    """ "6 histories, 1 version"."""
+    return ", ".join(plural(count, *KEPT[kind]) for kind, count in checked.items())
 
 
 AUDIT_REMEDY = (

@@ -173,7 +173,7 @@ def test_all_that_was_kept_is_read_back(project: Project) -> None:
     assert checked["audit entries"] == AuditEntry.objects.count() > 0
     out = StringIO()
     call_command("verify", stdout=out)
-    assert "All of it is as it was written." in out.getvalue()
+    assert "All of it is as it was written." in out.getvalue() and "Read: 1 history, " in out.getvalue()
 
 
 def test_a_flipped_bit_in_a_text_is_found_and_its_memory_named(project: Project) -> None:

@@ -36,7 +36,7 @@ class Command(BaseCommand):
         return result
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
-        yield "Read: " + ", ".join(f"{count:,} {kind}" for kind, count in result["checked"].items()) + "."
+        yield f"Read: {verifying.counted(result['checked'])}."
         for damage in result["problems"]:
             yield f"{damage['what']} ({damage['where']})"
             yield f"  {damage['remedy']}"

@@ -264,13 +264,6 @@ def _standing_still(name: str, said: str, detail: str, now: dt.datetime) -> Chec
 # What is kept: the database, and everything that was ever stored, read back.
 
 
-KEPT = {
-    "histories": ("history", "histories"),
-    "versions": ("version", "versions"),
-    "texts": ("text", "texts"),
-    "journals": ("journal", "journals"),
-    "audit entries": ("audit entry", "audit entries"),
-}
 PRAGMAS = ("journal_mode", "synchronous", "busy_timeout", "foreign_keys")
 
 
@@ -326,7 +319,7 @@ def kept(*, thorough: bool) -> Check:
         remedy = "`doctor --thorough`, or “Check everything” on the health page, reads all of it back."
         return Check("Kept data", "info", "Not read back now", remedy=remedy)
     report = verifying.verify()
-    read = ", ".join(plural(count, *KEPT[kind]) for kind, count in report.checked.items())
+    read = verifying.counted(report.checked)
     if not report.problems:
         return Check("Kept data", "ok", "Whole and unbroken", f"Read back: {read}")
     worst = report.problems[0]
