@@ -6,6 +6,7 @@ import ast
 import functools
 import itertools
 import re
+from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -59,13 +60,23 @@ def _is_for_types(node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
+def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """All of them, also those within others: a twelfth of the nodes, and every import is one."""
+    for node in body:
+        yield node
+        for part in ("body", "orelse", "finalbody"):
+            yield from statements(getattr(node, part, ()))
+        for part in ("handlers", "cases"):
+            yield from statements(getattr(node, part, ()))
+
+
 @functools.cache
 def imports(path: Path, *, types: bool = True) -> set[str]:
     """Every module that a file imports, as dotted names; without `types` not those for annotations alone."""
     package = ".".join(path.relative_to(ROOT).with_suffix("").parts[:-1])
     found: set[str] = set()
     body = [node for node in tree(path).body if types or not _is_for_types(node)]
-    for node in itertools.chain.from_iterable(map(ast.walk, body)):
+    for node in statements(body):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
