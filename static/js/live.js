@@ -41,7 +41,8 @@ function tell(event, words, link) {
   }
   said.replaceChildren(message);
   const isTyping = document.activeElement?.matches("textarea, input:not([type=checkbox], [type=radio])");
-  if (requestConfig.verb !== "get" && !isTyping) message.scrollIntoView({ block: "center" });
+  // In the next frame: the browser first moves the page by the height of what has come above.
+  if (requestConfig.verb !== "get" && !isTyping) requestAnimationFrame(() => setTimeout(() => message.scrollIntoView({ block: "center" })));
 }
 document.addEventListener("htmx:sendError", (event) => {
   const isAsked = event.detail.requestConfig.verb !== "get";
