@@ -103,6 +103,7 @@ def test_a_pinned_memory_is_asked_about_and_not_changed(tmp_path: Path) -> None:
         "- raven-sender starts at 07:05. raven-balancer starts at 12:45.\n",
         "raven-sender starts at 07:05.\nraven-balancer starts at 12:45.\n",
         "raven-sender starts at 07:05, and raven-balancer at 12:45.\n",
+        "- raven-sender starts at 07:05.\n- **raven-balancer:** starts at 12:45\n",
     ],
 )
 def test_what_says_something_of_another_thing_too_stays_or_is_asked_about(tmp_path: Path, told: str) -> None:

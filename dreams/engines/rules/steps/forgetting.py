@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams.engines.rules.notes.bodies import LineStatement, Part, units
+from dreams.engines.rules.notes.bodies import REMARK, LineStatement, Part, units
 from dreams.engines.rules.notes.removing import fates, free_units, is_linked, remove, remove_parts
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import is_labelled, sentences
@@ -213,10 +213,11 @@ def _line_of(tree: Tree, statement: Statement, wish: Wish) -> LineStatement | No
 
 
 def is_one_fact(tree: Tree, path: str) -> bool:
-    """Whether a file says one thing: a statement, and what is labelled as its reason or use."""
+    """Whether a file says one thing: a statement, and what is labelled as its reason or use. Any other label names a thing."""
     items = memdir.sections(tree.document(path).body)
     told = [item for item in items if item.kind not in {"blank", "heading", "rule"}]
-    return sum(not is_labelled(item.text) for item in told) == 1
+    labelled = [item for item in told if is_labelled(item.text)]
+    return len(told) - len(labelled) == 1 and all(REMARK.match(item.text) for item in labelled)
 
 
 def _remove_file(rec: Recorder, path: str, heard: Heard, wish: Wish) -> bool:
