@@ -7,6 +7,7 @@ import logging
 import os
 import sqlite3
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from django.conf import settings
@@ -151,7 +152,7 @@ def test_a_form_of_an_ended_login_is_told_so_and_leads_back_to_its_page(client: 
 
 def test_a_part_of_a_page_leads_a_stranger_to_the_login_and_back_to_that_page(client: Client) -> None:
     asks = {"hx-request": "true", "hx-current-url": "http://testserver/projects/?q=x"}
-    login = "/login/?next=%2Fprojects%2F%3Fq%3Dx"
+    login = f"/login/?{urlencode({'next': '/projects/?q=x'})}"
     assert client.get("/search/", headers=asks).headers["HX-Redirect"] == login
     pulse = client.get("/pulse/", headers=asks)
     # It is asked by the page itself, in which somebody may be typing.
