@@ -65,7 +65,7 @@ def test_it_says_whether_the_index_is_that_long_or_would_be(tmp_path: Path) -> N
     assert f"The index has {len(as_it_is.text('MEMORY.md').splitlines()):,} lines" in asked(as_it_is).why
     changed = over_budget(tmp_path / "2", one, one)
     assert changed.edits, "the doubled row goes"
-    assert asked(changed).why.startswith("With the changes of this dream the index would have ")
+    assert asked(changed).why.startswith("With the changes of this dream the index has ")
 
 
 def test_the_description_of_the_file_comes_before_a_part_of_the_row(tmp_path: Path) -> None:

@@ -125,6 +125,9 @@ def test_a_key_that_every_copy_of_an_app_has_stays_and_the_checkup_names_it(
     [
         f"- service_role key: `{token_for('service_role')}`",
         f"- The public repository's key is {TOKEN}",
+        "- client_secret: `awq7x2m9k4d8s1f6`",
+        "- anon key and service key: SERVICE_KEY=9vB4nM1cD8sF3gH6jW0tR5",
+        "- The staging password: Tr0ub4dor&3",
     ],
 )
 def test_what_only_a_server_may_have_is_taken_out(tmp_path: Path, line: str) -> None:
@@ -134,9 +137,9 @@ def test_what_only_a_server_may_have_is_taken_out(tmp_path: Path, line: str) -> 
 
 @pytest.mark.parametrize(
     "line",
-    ["- client_secret: `awq7x2m9k4d8s1f6`", "- anon key and service key: SERVICE_KEY=9vB4nM1cD8sF3gH6jW0tR5"],
+    ["- Verification token: `ROUNDTRIP-2026-05-13-A`", "- POSTGRES_PASSWORD=staging_secure_2025"],
 )
-def test_what_only_its_name_makes_a_secret_stays_and_the_checkup_warns(tmp_path: Path, line: str) -> None:
+def test_what_its_name_alone_makes_a_secret_stays_and_the_checkup_warns(tmp_path: Path, line: str) -> None:
     made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(f"{line}\n")})
     assert made.edits == []
     (found,) = [found for found in health(made.before).findings if found.check == "secrets"]

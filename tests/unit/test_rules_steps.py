@@ -19,6 +19,8 @@ def test_an_orphan_gets_a_row_in_words_of_its_own(tmp_path: Path):
     made = dream(tmp_path, {"MEMORY.md": index, "a.md": A, "b.md": "# Freeze weeks\n\nSet by Ana. More.\n"})
     assert made.text("MEMORY.md") == index.replace("first\n", "first\n- [Freeze weeks](b.md) — Set by Ana.\n")
     assert made.summary == "Added 1 index row for a memory that had none."
+    (cited,) = made.edits[0].citations
+    assert (cited.place, cited.line_no, cited.quote) == ("b.md", 3, "Set by Ana.")
 
 
 def test_a_file_that_is_not_utf8_is_named_in_the_index_by_its_file_name(tmp_path: Path):

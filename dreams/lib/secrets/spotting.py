@@ -405,6 +405,19 @@ def is_by_form(span: SecretSpan) -> bool:
     return not span.rule.startswith(_BY_NAME)
 
 
+LEAST_ASSIGNED = 16  # characters of a token that its name hands over; "age1yubikey1" has twelve; chosen
+
+
+def is_certain(text: str, span: SecretSpan) -> bool:
+    """Whether a secret may be taken out unasked: its form is known, or it is assigned to a name and made as by chance.
+
+    "ROUNDTRIP-2026-05-13" and "password123!" are assigned too.
+    """
+    value = text[span.start : span.end]
+    by_chance = is_token(value, LEAST_ASSIGNED) or is_told(value)
+    return is_by_form(span) or (span.rule.startswith("assigned-") and by_chance)
+
+
 def is_for_apps(text: str, span: SecretSpan) -> bool:
     """Whether a key that was spotted in `text` is one that an app shows to everybody who looks into it."""
     value = text[span.start : span.end]

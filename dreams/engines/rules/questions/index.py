@@ -122,7 +122,7 @@ def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:
     made = [edit.after for edit in context.edits if edit.path == path]
     after = made[-1] if made else context.tree_before.texts.get(path)
     state = memdir.loaded(after or "", max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
-    has = "With the changes of this dream the index would have" if made else "The index has"
+    has = "With the changes of this dream the index has" if made else "The index has"
     return state, f"{has} {state.lines:,} lines and {state.bytes:,} bytes"
 
 

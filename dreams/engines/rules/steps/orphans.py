@@ -96,7 +96,10 @@ def _with_row(tree: Tree, index_path: str, path: str, config: Config) -> str | N
 
 def _add(rec: Recorder, index_path: str, path: str, after: str) -> bool:
     reason = f"{path} was in no index, so no session would find it."
-    cited = from_memory(path, 1, _quoted(rec.tree, path))
+    quote = _quoted(rec.tree, path)
+    lines = rec.tree.texts[path].split("\n")
+    line_no = next((number for number, line in enumerate(lines, 1) if quote in line), 1)
+    cited = from_memory(path, line_no, quote)
     # The file is the key: rows of one wording are decided apart all the same.
     done = rec.operation(
         "index", [NewText(index_path, after, reason, citations=(cited,))], key=digest(index_path, path)

@@ -13,14 +13,15 @@ from dreams.lib.files.text import quoted
 from dreams.lib.prose import comparing, lexicon
 from dreams.lib.prose.statements import statement
 from dreams.lib.secrets import redact as redaction
-from dreams.lib.secrets.spotting import is_by_form, is_for_apps, spans
+from dreams.lib.secrets.spotting import is_certain, is_for_apps, spans
 
 
 def redact(rec: Recorder) -> None:
-    """One operation for each secret that is known by its form.
+    """One operation for each secret that is certain.
 
     The checkup names the others and what an app shows to everybody: of ten that were taken out of public directories six
-    were none, and most of these were known by a name alone (docs/real-directories.md). Pinned and hand-edited memories, logs and what may not be written stay too.
+    were none, and most of these were known by a name alone (docs/real-directories.md). Pinned and hand-edited memories, logs
+    and what may not be written stay too.
     """
     tree = rec.tree
     for path in sorted(tree.texts):
@@ -28,7 +29,7 @@ def redact(rec: Recorder) -> None:
             continue
         rec.report.checkpoint()
         text = tree.texts[path]
-        found = [span for span in spans(text) if is_by_form(span) and not is_for_apps(text, span)]
+        found = [span for span in spans(text) if is_certain(text, span) and not is_for_apps(text, span)]
         for span in sorted(found, key=lambda span: span.start - span.end):  # one may be a part of another
             taken = {text[span.start : span.end]: span.rule}
             line_no = text.count("\n", 0, span.start) + 1
