@@ -44,7 +44,7 @@ run: install
 	@exec $(BIN)/python manage.py serve $(ARGS)
 
 # Compiled modules are kept, whatever the environment says: else every process of a test compiles all of them again.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 3
 
 # To put the values into an assertion's message, pytest takes every test file apart, which is half a minute in a new clone:
 # what fails is run once more with them. Failed is failed, also where it passes then.
@@ -67,7 +67,7 @@ test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
 	@$(call BESIDE,HYPOTHESIS_PROFILE=more $(PYTEST) --assert=plain --dist worksteal -m "more or sweep or hypothesis" $(ARGS) || $(IN_FULL),\
-		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -p no:cacheprovider --dist loadfile --no-loadscope-reorder -m "not sweep and not by_hand and not not_on_postgresql" tests/pipeline)
+		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -n 2 -p no:cacheprovider --dist loadfile --no-loadscope-reorder -m "(not more and not sweep or also_on_postgresql) and not by_hand and not not_on_postgresql" tests/pipeline)
 
 lint: install
 	$(BIN)/ruff check .

@@ -236,6 +236,7 @@ def test_the_tick_hands_a_quiet_session_to_the_queue_and_its_task_catches(
 
 
 @pytest.mark.more
+@pytest.mark.also_on_postgresql
 @pytest.mark.parametrize("decide", [cards.reject, cards.take_back], ids=["reject", "take back"])
 def test_a_card_stays_as_it_is_while_the_cards_are_being_written(tmp_path: Path, decide: Callable) -> None:
     project, (staging, _) = caught(tmp_path, STAGING, RELEASES)

@@ -85,6 +85,7 @@ def test_ctrl_c_kills_a_running_dream_and_puts_the_clock_back(sleeper: Sleeper) 
 
 
 @pytest.mark.more
+@pytest.mark.also_on_postgresql
 def test_nothing_outlives_a_killed_server_and_the_next_start_puts_its_dream_right(sleeper: Sleeper) -> None:
     server = sleeper.home.start("serve", "--no-browser")
     link_of(sleeper.home)
@@ -101,6 +102,7 @@ def test_nothing_outlives_a_killed_server_and_the_next_start_puts_its_dream_righ
 
 
 @pytest.mark.more
+@pytest.mark.also_on_postgresql
 def test_not_even_workers_whose_every_parent_was_killed_are_left(sleeper: Sleeper) -> None:
     server = sleeper.home.start("serve", "--no-browser")
     link_of(sleeper.home)

@@ -65,6 +65,7 @@ TICK = (
 
 
 @pytest.mark.more
+@pytest.mark.also_on_postgresql
 def test_a_killed_worker_is_healed_at_the_next_look_and_the_next_dream_succeeds(tmp_path: Path) -> None:
     root = tmp_path / "config"
     world.write_sessions(root, 1)

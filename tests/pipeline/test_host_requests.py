@@ -227,6 +227,7 @@ WRITES: dict[str, Callable[[Proposal], AskedDeed]] = {
 
 
 @pytest.mark.more
+@pytest.mark.also_on_postgresql
 @pytest.mark.parametrize("name", WRITES)
 def test_each_write_is_done_there_as_it_is_done_here(approved: Proposal, two: TwoHosts, name: str) -> None:
     with two.there():

@@ -90,7 +90,7 @@ def readable(project: Project) -> dict[str, object]:
 
 
 @pytest.mark.more
-@tries(3, 16)
+@tries(3, 10)
 @given(before=directories, after=directories, wanted=wishes)
 def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) -> None:
     with tempfile.TemporaryDirectory() as base:
@@ -108,7 +108,7 @@ def test_answers_taken_back_leave_the_proposal_as_it_was(before, after, wanted) 
 
 
 @pytest.mark.more
-@tries(3, 16)
+@tries(3, 10)
 @given(before=directories, after=directories, wanted=wishes, approve=st.booleans())
 def test_answers_applied_and_undone_give_the_same_bytes(before, after, wanted, approve: bool) -> None:
     with tempfile.TemporaryDirectory() as base:
@@ -160,7 +160,7 @@ def changed(changes: list[tuple[str, bool]], taken: Callable[[int], bool]) -> li
 
 
 @pytest.mark.sweep
-@tries(3, 24)
+@tries(3, 14)
 @given(
     changes=line_changes,
     end=st.sampled_from(["", "\n"]),

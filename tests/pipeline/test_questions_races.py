@@ -62,6 +62,7 @@ def test_of_two_answers_at_once_one_is_refused(tmp_path: Path, monkeypatch) -> N
 
 
 @pytest.mark.more
+@pytest.mark.also_on_postgresql
 def test_answers_to_two_questions_at_once_share_one_proposal(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK, ASK_RESET)
@@ -106,6 +107,7 @@ def test_an_answer_taken_back_beside_a_submit_is_one_or_the_other(tmp_path: Path
 
 
 @pytest.mark.more
+@pytest.mark.also_on_postgresql
 def test_answers_survive_a_dream_that_supersedes_their_proposal(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     add = engines.add("project_export.md", FACT)

@@ -82,6 +82,7 @@ def test_no_policy_and_no_earned_trust_applies(project: Project) -> None:
 
 
 @pytest.mark.more
+@pytest.mark.also_on_postgresql
 def test_five_wait_at_most_and_twenty_are_made_a_day(project: Project) -> None:
     with time_machine.travel("2026-11-02T10:00:00Z", tick=True):
         for number in range(20):

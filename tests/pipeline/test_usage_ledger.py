@@ -135,6 +135,7 @@ def test_tokens_of_a_model_without_a_price_are_kept_beside_those_that_have_one(
 
 
 @pytest.mark.more
+@pytest.mark.also_on_postgresql
 def test_a_kill_in_mid_dream_keeps_what_was_spent_and_the_budgets_count_it(tmp_path: Path) -> None:
     """kill -9 while the third answer is awaited: two turns are booked, and close the gate of the day. The note that
     the second one wrote can still be proposed."""

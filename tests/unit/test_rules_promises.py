@@ -14,7 +14,7 @@ from dreams.engines.linedates import KeptVersion, line_dates
 from tests.world.rules import NOON, Dreamt, dream, memory, session, unaccounted
 from tests.world.strategies import tries
 
-MODERATE = tries(8, 80)
+MODERATE = tries(8, 50)
 
 _WORD = re.compile(r"\w+")
 _TELLING = re.compile(r"[\w./-]*\d[\w./-]*\w|\w+_\w+|\w+/[\w/.]+")
@@ -224,7 +224,7 @@ def dreamt_over(kept: dict[str, list[KeptVersion]], said: list[str], now: dt.dat
         return dream(Path(folder), files, sessions, written=dates, now=now)
 
 
-@tries(20, 100)
+@tries(20, 60)
 @given(directories(), prompts, st.sampled_from(["at once", "days later", "in a copy"]))
 def test_a_second_dream_on_the_result_proposes_nothing(files: dict[str, bytes], said: list[str], when: str):
     before = found(files, NOON)

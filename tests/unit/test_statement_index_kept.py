@@ -48,7 +48,7 @@ def answers(index: StatementIndex) -> list[object]:
 
 @pytest.mark.more
 @given(states)
-@tries(40, 200)
+@tries(40, 100)
 def test_an_index_that_took_in_later_states_answers_like_a_new_one(states: list[dict[str, str]]) -> None:
     index = StatementIndex(states[0])
     for state in states[1:]:
