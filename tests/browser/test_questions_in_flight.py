@@ -37,6 +37,7 @@ def held(page: Page) -> Iterator[None]:
     page.unroute("**/answer/")
 
 
+@pytest.mark.more
 def test_an_answer_is_taken_back_by_a_key_that_was_too_early(
     window: Page, address: str, tmp_path: Path
 ) -> None:

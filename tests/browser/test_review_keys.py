@@ -115,6 +115,7 @@ def test_the_present_mark_and_the_focus_stay_together(window: Page, address: str
     assert page.evaluate(marked) == [page.evaluate(FOCUS)] != ["files-q"]
 
 
+@pytest.mark.more
 def test_a_typed_text_is_not_lost_without_a_word(window: Page, address: str, proposal: Proposal) -> None:
     page = window
     page.goto(f"{address}/review/{proposal.public_id}/")
@@ -143,6 +144,7 @@ def test_a_typed_text_is_not_lost_without_a_word(window: Page, address: str, pro
     page.remove_listener("dialog", stay)
 
 
+@pytest.mark.more
 def test_on_a_phone_one_decision_fills_the_screen_and_its_verdict_is_at_the_thumb(
     phone: Page, address: str, proposal: Proposal
 ) -> None:

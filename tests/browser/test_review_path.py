@@ -104,6 +104,7 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
     assert manifest(memory(project)) == before
 
 
+@pytest.mark.more
 def test_from_the_code_to_the_undo_without_javascript(plain: Page, address: str, proposal: Proposal) -> None:
     project = proposal.project
     before = manifest(memory(project))
@@ -245,6 +246,7 @@ def check(page: Page, at: str) -> None:
     assert judge(page) == []
 
 
+@pytest.mark.more
 def test_a_button_that_has_only_just_come_is_answered_in_place(
     window: Page, address: str, proposal: Proposal
 ) -> None:
@@ -266,6 +268,7 @@ def test_a_button_that_has_only_just_come_is_answered_in_place(
     assert window.evaluate("window.stayed") is True
 
 
+@pytest.mark.more
 def test_a_change_named_in_the_address_is_the_present_one(
     window: Page, address: str, proposal: Proposal
 ) -> None:

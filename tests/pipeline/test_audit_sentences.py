@@ -120,6 +120,7 @@ def test_each_deed_is_one_sentence(action: str, given: dict[str, object], senten
     assert made.endswith(".") and ".." not in made and "{" not in made
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("action", sorted(auditlog.ACTIONS))
 def test_an_entry_that_holds_nothing_else_is_still_a_sentence(action: str) -> None:
     """As entries of an earlier version may."""

@@ -70,6 +70,7 @@ def test_a_rejected_card_is_not_caught_again(tmp_path: Path) -> None:
     assert Card.objects.count() == 1
 
 
+@pytest.mark.more
 def test_a_decision_can_be_taken_back_before_the_submit(tmp_path: Path) -> None:
     project, (staging, releases) = caught(tmp_path, STAGING, RELEASES)
     cards.reject(staging, world.ME)

@@ -102,6 +102,7 @@ def test_where_the_agent_wrote_memory_itself_only_the_cursor_moves(tmp_path: Pat
     assert cards() == ["releases are cut on Tuesdays."], "what comes after is read"
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("key", "value", "told"),
     [

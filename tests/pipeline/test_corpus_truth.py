@@ -21,6 +21,7 @@ def discovered(root: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, obje
     return found
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("shape", SHAPES)
 def test_discovery_finds_exactly_what_a_corpus_says_that_it_holds(
     shape: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

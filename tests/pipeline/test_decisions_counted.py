@@ -45,6 +45,7 @@ def test_a_change_without_an_operation_is_a_decision_of_its_own(proposal: Propos
     assert counts(proposal).decisions == len(hunks(proposal)) == decisions.count(hunks(proposal))
 
 
+@pytest.mark.more
 def test_a_renamed_file_is_one_decision_and_one_change(tmp_path: Path) -> None:
     made = kinds_world.make_proposal(kinds_world.make_project(tmp_path))
     named = made.files.get(path="project_oncall_rota.md").hunks.get()

@@ -82,6 +82,7 @@ def tree(made: Everything) -> dict[str, tuple[int, int, str]]:
     }
 
 
+@pytest.mark.more
 def test_each_thing_is_seen_on_its_page(made: Everything, browser: Client) -> None:
     pk = shop(made).pk
     sessions = {row.session_id: row.pk for row in Session.objects.filter(project=pk)}

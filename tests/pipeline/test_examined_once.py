@@ -84,6 +84,7 @@ def _what_was_rejected_before(project: Project, proposal: Proposal) -> None:
     LeftOut.objects.create(project=project, path="x.md", hunk_id="1", inputs_key="", added=["No."], at=at)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "changed",
     [_a_memory_elsewhere, _a_verdict, _an_edit, _what_was_rejected_before],

@@ -167,6 +167,7 @@ def test_what_only_its_host_can_see_stops_it(approved: Proposal, two: TwoHosts, 
     assert manifest(world.folder(approved.project)) == before
 
 
+@pytest.mark.more
 def test_a_file_that_changed_there_is_shown_anew_and_confirmed_from_here(
     approved: Proposal, two: TwoHosts
 ) -> None:

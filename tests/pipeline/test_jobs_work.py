@@ -221,6 +221,7 @@ def test_a_dream_that_is_under_way_is_waited_for(tmp_path: Path) -> None:
     assert tick_until_over(run).status == "done"
 
 
+@pytest.mark.more
 def test_dreams_of_all_projects_run_one_after_the_other(tmp_path: Path) -> None:
     for number in (1, 2, 3):
         world.write_sessions(tmp_path, 5, slug=f"-home-dev-p{number}", days_ago=0.02)

@@ -78,6 +78,7 @@ def test_a_late_line_is_an_outside_version_just_before_the_apply_and_in_the_hist
     assert len(asides()) == 1
 
 
+@pytest.mark.more
 def test_the_projects_page_says_so_and_leads_there(
     approved: Proposal, monkeypatch: pytest.MonkeyPatch, browser: Client
 ) -> None:

@@ -62,6 +62,7 @@ def test_a_server_on_this_machine_needs_no_key_and_the_rules_need_nothing(
     assert judged(project)["engine"].passed
 
 
+@pytest.mark.more
 def test_the_command_says_the_remedy_even_with_force_and_the_rules_can_be_asked_all_the_same(
     project: Project,
 ) -> None:

@@ -140,6 +140,7 @@ def test_old_prompts_are_caught_when_they_are_asked_for_only(project: Project) -
     assert len(story.catch(project, asked=True).cards) == 1
 
 
+@pytest.mark.more
 def test_a_model_is_given_them_and_its_quotes_are_looked_up_there(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,6 +55,7 @@ def test_an_answer_joins_the_open_proposal_and_is_approved_there(tmp_path: Path,
     assert Hunk.objects.exclude(pk=hunk.pk).get().verdict == "pending"
 
 
+@pytest.mark.more
 def test_an_answer_in_a_file_of_the_proposal_leaves_the_other_verdicts_alone(
     tmp_path: Path, monkeypatch
 ) -> None:

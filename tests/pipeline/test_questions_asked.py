@@ -54,6 +54,7 @@ def test_the_setting_says_how_many(tmp_path: Path, monkeypatch) -> None:
     assert Question.objects.count() == 2 and not Question.objects.filter(asked=True).exists()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("option", ["keep", "replace", "later"])
 def test_what_was_answered_waits_or_was_put_off_is_not_asked_again(
     tmp_path: Path, monkeypatch, option: str

@@ -88,6 +88,7 @@ def test_keep_later_and_undo_change_nothing(tmp_path: Path, monkeypatch, run) ->
         assert (done["operation"], done["proposal"], done["state"]) == (None, None, state)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [

@@ -74,6 +74,7 @@ def test_an_undo_that_died_before_the_rows_were_told_is_one_after_recovery(
         rollback.rollback(proposal, world.ME)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("how", ["refused", "died"])
 def test_an_undo_that_was_not_written_does_not_wait_to_be_written(
     tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch

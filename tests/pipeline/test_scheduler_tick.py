@@ -244,6 +244,7 @@ def test_a_tick_asks_the_database_no_more_per_project_than_a_few_times(
     assert conf.current().paused
 
 
+@pytest.mark.more
 def test_what_was_left_undecided_is_proposed_again_by_a_later_dream(tmp_path: Path) -> None:
     from dreams.models import Hunk, Session
     from dreams.services import review

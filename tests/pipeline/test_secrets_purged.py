@@ -218,6 +218,7 @@ def test_an_edit_that_was_decided_anew_and_a_typed_reason_keep_nothing_of_it(pro
     assert verifying.verify().problems == []
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("broken", ["purge", "recover"])
 def test_a_purge_that_a_crash_interrupts_is_finished_at_the_next_start(
     project: Project, broken: str, monkeypatch: pytest.MonkeyPatch

@@ -47,6 +47,7 @@ def test_whatever_stands_on_a_line_gets_an_answer_of_its_own(tmp_path: Path) -> 
     assert "nested too deep" in told[4]
 
 
+@pytest.mark.more
 def test_a_reader_that_has_enough_ends_it_without_a_word(tmp_path: Path) -> None:
     pair = json.dumps({"a": "Use tabs here", "b": "use tabs here"}) + "\n"
     with subprocess.Popen(

@@ -55,6 +55,7 @@ def test_what_no_person_decided_in_the_browser_or_no_policy_would_apply_does_not
     assert not offered()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("origin", [*sorted({*Proposal.Origin.values, "caught", "suggest"}), "unfinished"])
 def test_only_what_a_finished_dream_proposed_counts(project: Project, origin: str) -> None:
     """Not undos and hand edits, nor what somebody else proposed, caught or suggested."""

@@ -30,6 +30,7 @@ def approved(tmp_path: Path) -> Proposal:
     return proposal
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "error", [SafeFsError("notes", "is a link now"), PermissionError(13, "Permission denied")]
 )

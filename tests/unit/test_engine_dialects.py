@@ -134,6 +134,7 @@ def test_a_model_without_tools_is_refused_at_once_in_any_shape_of_error(
 SHAPES = ["anthropic", "openai", "llama.cpp", "text", "detail"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("errors", SHAPES)
 def test_an_error_in_mid_stream_is_told_in_the_servers_words_in_any_shape(
     tmp_path: Path, errors: str

@@ -114,6 +114,7 @@ def test_recovery_killed_again_and_again_gets_there(tmp_path: Path) -> None:
     assert [entry.state for entry in list_journals(place.journal)] == ["undone"]
 
 
+@pytest.mark.more
 def test_a_rollback_killed_at_every_step_is_recovered_too(tmp_path: Path) -> None:
     ends = []
     for step in count():

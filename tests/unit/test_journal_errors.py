@@ -57,6 +57,7 @@ def test_an_error_after_the_commit_leaves_all_new_and_recovery_tidies_up(tmp_pat
     assert tidied
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("rename_flags", [True, False])
 def test_a_disk_that_fails_for_good_is_recovered_once_it_works_again(
     tmp_path: Path, rename_flags: bool

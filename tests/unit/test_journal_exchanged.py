@@ -57,6 +57,7 @@ class At(Traced):
             self.action()
 
 
+@pytest.mark.more
 @LEVELS
 def test_exchanged_at_every_step_of_a_run(tmp_path: Path, above: bool) -> None:
     ends = []

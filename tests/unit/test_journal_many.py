@@ -65,6 +65,7 @@ def test_a_disk_that_refuses_the_step_leaves_the_memories_alone_and_no_text_has_
     assert not [path for path in place.journal.rglob("*") if path.name in TEXTS]
 
 
+@pytest.mark.more
 def test_killed_at_every_step_then_recovered_the_tree_is_all_old_or_all_new(tmp_path: Path) -> None:
     ends = set[str]()
     for step in count():

@@ -280,6 +280,7 @@ def life_killed_before(step, memory, saved):
     taken.rewind()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("start", [nothing, empty, dead])
 def test_a_kill_at_any_step_is_healed_but_for_the_one_that_leaves_an_empty_body(memory, start):
     """Between two system calls the body is empty and the mtime new: then, as with the agent, a day is lost."""

@@ -224,7 +224,7 @@ def dreamt_over(kept: dict[str, list[KeptVersion]], said: list[str], now: dt.dat
         return dream(Path(folder), files, sessions, written=dates, now=now)
 
 
-@tries(20, 60)
+@tries(10, 60)
 @given(directories(), prompts, st.sampled_from(["at once", "days later", "in a copy"]))
 def test_a_second_dream_on_the_result_proposes_nothing(files: dict[str, bytes], said: list[str], when: str):
     before = found(files, NOON)

@@ -68,6 +68,7 @@ def test_it_says_whether_the_index_is_that_long_or_would_be(tmp_path: Path) -> N
     assert asked(changed).why.startswith("With the changes of this dream the index has ")
 
 
+@pytest.mark.more
 def test_the_description_of_the_file_comes_before_a_part_of_the_row(tmp_path: Path) -> None:
     told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
     text = memory(f"{told}\n", description="Redis 7.2 on queue-1 holds all the jobs")
@@ -76,6 +77,7 @@ def test_the_description_of_the_file_comes_before_a_part_of_the_row(tmp_path: Pa
     assert "- [Row](<one.md>) — Redis 7.2 on queue-1 holds all the jobs\n" in edit.after
 
 
+@pytest.mark.more
 def test_what_only_a_row_says_moves_into_its_file(tmp_path: Path) -> None:
     told = f"The queue is Redis 7.2 on host queue-1. {TAIL}"
     question = asked(over_budget(tmp_path, ("only.md", told, memory("The queue is Redis.\n"))))
@@ -116,6 +118,7 @@ def test_an_index_that_fits_is_not_asked_about(tmp_path: Path) -> None:
     assert over_budget(tmp_path, ("one.md", told, memory(f"{told}\n")), count=40).outcome.questions == []
 
 
+@pytest.mark.more
 def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(8))
     rules = "".join(f"- Never lift {n} tons in rain, always wait.\n" for n in range(8))

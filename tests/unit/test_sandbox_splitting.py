@@ -92,6 +92,7 @@ def test_one_command_has_the_words_that_bash_finds(lines: list[str]) -> None:
         assert words == (kept[line] or [""]), line
 
 
+@pytest.mark.more
 @settings(max_examples=20, deadline=None)
 @given(s.lists(s.lists(LINES, min_size=2, max_size=4), min_size=15, max_size=15), s.randoms())
 def test_operators_part_commands_where_bash_parts_them(groups: list[list[str]], dice: random.Random) -> None:

@@ -133,6 +133,7 @@ def fake(tmp_path: Path, body: str) -> str:
     return str(path)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+
 from dreams.lib.sandbox.tool_worker import (
     MOST_WORKERS,
     Fences,
@@ -105,6 +107,7 @@ def test_where_no_other_can_be_had_or_it_is_worse_fenced_the_first_does_all() ->
         assert all(worker.closed for worker in makers.made)
 
 
+@pytest.mark.more
 def test_real_workers_answer_many_calls_at_once(tmp_path: Path) -> None:
     for number in range(10):
         (tmp_path / f"{number}.md").write_text(f"Text {number}.\n")

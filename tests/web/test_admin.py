@@ -94,6 +94,7 @@ def test_a_list_and_a_row_come_up_without_anything_inline(browser: Client, rows:
     assert not INLINE.search(one.content.decode())
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_list_can_be_searched_and_filtered(browser: Client, rows: World, name: str) -> None:
     model_admin = admin.site._registry[apps.get_model("dreams", name)]
@@ -102,6 +103,7 @@ def test_a_list_can_be_searched_and_filtered(browser: Client, rows: World, name:
         assert browser.get(address, {"q": "acme"}).status_code == 200
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", MADE_ELSEWHERE)
 def test_what_the_engine_made_is_neither_added_nor_deleted_here(
     browser: Client, rows: World, name: str

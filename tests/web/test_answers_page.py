@@ -20,6 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ASK = asking.asks("project_deploy.md", ALPHA, "The API runs on host beta.")
 
 
+@pytest.mark.more
 def test_every_page_that_names_the_projects_answers_shows_them(
     tmp_path: Path, monkeypatch, browser: Client
 ) -> None:

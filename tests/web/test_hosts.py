@@ -42,6 +42,7 @@ def two(browser: Client, settings: SettingsWrapper, tmp_path: Path) -> Client:
 PAGES = {"/": "Inbox", "/projects/": "Projects", "/dreams/": "Dreams", "/schedules/": "Schedule"}
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("address", PAGES)
 def test_a_list_names_each_rows_host_and_shows_one_hosts_rows_alone(two: Client, address: str) -> None:
     both = two.get(address).content.decode()

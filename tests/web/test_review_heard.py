@@ -86,6 +86,7 @@ def test_what_a_session_says_otherwise_is_called_out_before_the_card_is_opened(
     assert "Contradicted" in text and "16:00" in text
 
 
+@pytest.mark.more
 def test_what_no_session_says_is_told_so_and_an_unread_one_is_no_answer(
     browser: Client, project: Project, tmp_path: Path
 ) -> None:

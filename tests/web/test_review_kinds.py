@@ -56,6 +56,7 @@ def test_a_line_that_went_to_another_file_says_so_at_both_ends_and_leads_there(
     assert f'Moved to <a href="#hunk-{come.pk}">feedback_rules.md, line 11</a>' in alone
 
 
+@pytest.mark.more
 def test_evidence_of_an_operation_is_shown_once(browser: Client, proposal: Proposal) -> None:
     for path in ("feedback_rules.md", "project_deploy.md"):
         assert of_file(browser, proposal, path).count("<blockquote") == 1
@@ -87,6 +88,7 @@ def test_a_renamed_file_is_one_file_with_its_difference(browser: Client, proposa
     assert f'id="file-{new.pk}"' in of_file(browser, proposal, "project_oncall.md")
 
 
+@pytest.mark.more
 def test_one_verdict_decides_the_whole_rename(browser: Client, proposal: Proposal) -> None:
     row = hunk(proposal, "project_oncall_rota.md", "wiki")
     at = f"/review/{proposal.public_id}/decide/"
@@ -130,6 +132,7 @@ def test_frontmatter_index_rows_tables_and_code_are_named_and_what_is_invisible_
     assert "A link’s target changes" in boards
 
 
+@pytest.mark.more
 def test_the_rendered_view_marks_what_comes_and_goes_and_its_links_lead_somewhere(
     browser: Client, proposal: Proposal
 ) -> None:

@@ -265,6 +265,7 @@ def test_the_counts_beside_the_filters_follow_every_verdict(
     assert after("viewed", {"file": role.pk, "viewed": "0"})["In unviewed files"] == 5
 
 
+@pytest.mark.more
 def test_a_link_of_a_refused_form_leads_to_the_page_and_not_to_the_form(
     browser: Client, proposal: Proposal
 ) -> None:

@@ -60,6 +60,7 @@ def test_after_the_submit_it_is_what_is_on_disk_and_what_was_before(
     assert "What your agent loads now" in said and "MEMORY.md on disk" in said
 
 
+@pytest.mark.more
 def test_after_an_undo_it_is_what_is_on_disk_then(browser: Client, proposal: Proposal) -> None:
     write_the_merge(proposal)
     rollback.rollback(proposal, world.ME)

@@ -72,6 +72,7 @@ def test_what_only_goes_is_kept_by_rejecting_it(browser: Client, tmp_path: Path)
         ) and "Keep the old" not in text
 
 
+@pytest.mark.more
 def test_a_secret_and_what_is_unseen_are_left_out(browser: Client, tmp_path: Path) -> None:
     proposal = _proposal(tmp_path, BEFORE + f"\nThe to\u200bken is {TOKEN}.\n")
     assert "Leave the secret out" in _page(browser, proposal)

@@ -99,6 +99,7 @@ def test_a_decision_is_one_card_with_all_its_changes(browser: Client, proposal: 
     assert f'Decided with <a href="#hunk-{desk.hunk_with(proposal, "Never update them").pk}">' in index
 
 
+@pytest.mark.more
 def test_evidence_that_the_changes_of_a_decision_share_is_shown_once(
     browser: Client, proposal: Proposal
 ) -> None:
@@ -202,6 +203,7 @@ def test_a_file_that_changed_on_disk_is_told_and_not_touched(browser: Client, pr
     )
 
 
+@pytest.mark.more
 def test_one_file_is_a_page_or_a_fragment_at_the_same_address(browser: Client, tmp_path: Path) -> None:
     _, made = many_files(tmp_path, 60)
     last = made.files.order_by("path").last()

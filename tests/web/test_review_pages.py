@@ -75,6 +75,7 @@ def test_a_small_review_has_no_pages(browser: Client, tmp_path: Path) -> None:
     assert len(changes(text)) == 10 and "review-window" not in text
 
 
+@pytest.mark.more
 def test_a_change_is_found_on_its_page(browser: Client, tmp_path: Path) -> None:
     _, made = many_files(tmp_path, 75)
     last = changes(page(browser, made, "?page=99"))[-1]

@@ -63,6 +63,7 @@ def test_submitting_writes_what_is_approved_and_says_so(browser: Client, proposa
     assert "Undo all" in text and "Undo this change" in text
 
 
+@pytest.mark.more
 def test_a_write_that_was_cut_off_is_not_shown_as_somebody_elses_change(
     browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +167,7 @@ def test_a_file_changed_at_the_submit_waits_for_one_confirmation(browser: Client
     assert file.read_text() == outside.replace("](runbook.md)", "](reference_runbook.md)")
 
 
+@pytest.mark.more
 def test_a_confirmation_of_an_older_result_writes_nothing(browser: Client, proposal: Proposal) -> None:
     file = world.folder(proposal.project) / "feedback_testing.md"
     approve(proposal, "reference_runbook")
@@ -177,6 +179,7 @@ def test_a_confirmation_of_an_older_result_writes_nothing(browser: Client, propo
     assert "reference_runbook" not in file.read_text()
 
 
+@pytest.mark.more
 def test_an_applied_review_can_no_longer_be_decided(browser: Client, proposal: Proposal) -> None:
     approve(proposal, "reference_runbook")
     submit(browser, proposal)
@@ -295,6 +298,7 @@ def answered(tmp_path: Path) -> Proposal:
     return made
 
 
+@pytest.mark.more
 def test_submitting_a_dream_writes_the_answers_of_its_project_too(
     browser: Client, answered: Proposal
 ) -> None:

@@ -177,6 +177,7 @@ def test_a_finding_that_blocks_is_confirmed_one_by_one(browser: Client, proposal
     assert finding.confirmed_by == "owner" and other.confirmed_at is None
 
 
+@pytest.mark.more
 def test_many_findings_of_one_kind_are_a_list_of_which_only_what_is_ticked_passes(
     browser: Client, proposal: Proposal
 ) -> None:

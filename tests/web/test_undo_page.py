@@ -161,6 +161,7 @@ def test_a_stranger_undoes_nothing(client: Client, proposal: Proposal) -> None:
     assert manifest(world.folder(proposal.project)) == before
 
 
+@pytest.mark.more
 def test_single_changes_are_chosen_on_the_page_and_shown_before_anything_is_written(
     browser: Client, proposal: Proposal
 ) -> None:
@@ -190,6 +191,7 @@ def test_all_boxes_are_the_whole_and_none_is_told(browser: Client, proposal: Pro
     assert manifest(world.folder(proposal.project)) == before
 
 
+@pytest.mark.more
 def test_an_undo_says_how_far_it_is_and_ends_when_somebody_presses_stop(
     browser: Client, proposal: Proposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def _of_half_a_year_ago(session: Session) -> RequestUsage:
     ).latest("at")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "change", [_added, _added_lately, _changed, _moved_in_time, _removed, _moved_to_another_project]
 )

@@ -82,6 +82,7 @@ def test_versions_are_filtered_by_what_brought_them_and_by_whom(browser: Client,
     assert "No version matches" in _page(browser, memory, "?kind=apply&who=nobody")
 
 
+@pytest.mark.more
 def test_what_changed_is_against_the_state_before_also_in_a_filtered_list(
     browser: Client, memory: Memory
 ) -> None:

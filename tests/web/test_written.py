@@ -90,6 +90,7 @@ def test_the_next_review_is_one_key_away(browser: Client, proposal: Proposal) ->
     assert f'href="/next/?after={proposal.public_id}" data-key="g"' in text and "Next review · 1 left" in text
 
 
+@pytest.mark.more
 def test_what_was_undone_is_redone_from_the_same_page(browser: Client, proposal: Proposal) -> None:
     _write(proposal)
     here, folder = f"/review/{proposal.public_id}/", world.folder(proposal.project)
