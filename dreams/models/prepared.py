@@ -37,8 +37,8 @@ def prepared(make: Callable[P, QuerySet[Any, Row]]) -> Callable[P, list[Row]]:
     """A function that answers what the queryset of `make` finds for the same arguments.
 
     Numbers, texts, days and moments must be in the query as they are given and may not decide what it looks like, except
-    for None, true, false, "", tuples, classes, members of enumerations and what is `Fixed`, which may; lists are for `__in`. `make` may look at nothing else:
-    not at the database, the clock or a setting, as it is not called again.
+    for None, true, false, "", tuples, classes, members of enumerations and what is `Fixed`, which may; lists are for
+    `__in`. `make` may look at nothing else: not at the database, the clock or a setting, as it is not called again.
     """
     made: dict[object, _Form[Row]] = {}
 
