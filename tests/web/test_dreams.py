@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import importlib
 import re
 
@@ -284,6 +285,21 @@ def test_status_and_project_narrow_the_list(browser: Client) -> None:
     assert done.public_id not in browser.get(address + "?status=failed").content.decode()
     assert failed.public_id not in browser.get(f"{address}?project={notes.pk}").content.decode()
     assert "No dream matches" in browser.get(address + "?status=killed").content.decode()
+
+
+def test_the_list_is_in_the_order_of_the_moments_that_it_shows(browser: Client) -> None:
+    """What waits and what runs first, then what is over by when it ended: not by when it was asked for."""
+    now = timezone.now()
+    ago = [now - dt.timedelta(minutes=minutes) for minutes in range(60)]
+    names = [world.make_project(str(number)) for number in range(5)]
+    last = world.make_dream(names[0], started_at=ago[4], ended_at=ago[2])
+    running = world.make_dream(names[1], DreamRun.Status.RUNNING, started_at=ago[40])
+    first = world.make_dream(names[2], started_at=ago[9], ended_at=ago[8])
+    waiting = world.make_dream(names[3], DreamRun.Status.PENDING, started_at=None)
+    stopped = world.make_dream(names[4], DreamRun.Status.KILLED, started_at=None, ended_at=ago[5])
+    text = browser.get(reverse("dreams")).content.decode()
+    at = [text.index(run.public_id) for run in (waiting, running, last, stopped, first)]
+    assert at == sorted(at)
 
 
 def test_with_no_dream_the_page_says_how_one_starts(browser: Client) -> None:

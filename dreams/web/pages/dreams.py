@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from dreams.lib import ages
@@ -30,6 +30,10 @@ PHASES = {
     DreamRun.Phase.PRUNE: "Keeps the index within its limits",
 }
 TONES = {"pending": "", "running": "info", "completed": "ok", "failed": "block", "killed": "warn"}
+
+
+# What waits, then what runs, then what is over, each by the moment that its row shows.
+NEWEST_FIRST = (F("ended_at").desc(nulls_first=True), F("started_at").desc(nulls_first=True), "-pk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ def _counted(status: str, project: int | None, host: str) -> QuerySet[DreamRun, 
 def _listed(status: str, project: int | None, host: str, start: Fixed) -> QuerySet[DreamRun]:
     kept = Exists(WorkStep.objects.filter(dream=OuterRef("pk")))
     rows = _wanted(status, project, host).select_related("project").annotate(kept=kept)
-    return rows.order_by("-created_at", "-pk")[start : start + PAGE_SIZE]
+    return rows.order_by(*NEWEST_FIRST)[start : start + PAGE_SIZE]
 
 
 @prepared
