@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import html
+import re
 from pathlib import Path
 
 import pytest
 from django.test import Client
 
 from dreams.lib import progress
-from dreams.models import Finding, Hunk, LeftOut, Proposal
-from dreams.services import review, work_under_way
+from dreams.models import Finding, Hunk, LeftOut, Memory, Proposal
+from dreams.services import review, rollback, work_under_way
 from dreams.services.apply import applying
 from dreams.web.pages import undo as selector
 from tests.world import directory as world
@@ -107,6 +108,22 @@ def test_never_again_is_kept_with_its_reason(browser: Client, proposal: Proposal
         own_reason="no need",
     )
     assert LeftOut.objects.get().reason == "no need"
+
+
+def test_a_redo_is_called_a_redo_wherever_a_version_is_told(browser: Client, proposal: Proposal) -> None:
+    undone = Proposal.objects.get(public_id=rollback.rollback(proposal, world.ME).proposal)
+    memory = Memory.objects.get(path=next(iter(proposal.files.filter(kind="modify"))).path)
+    pages = [f"/memories/{memory.pk}/{part}" for part in ("", "blame/", "compare/")] + [
+        f"/projects/{proposal.project_id}/at/"
+    ]
+
+    def told() -> list[list[str]]:
+        texts = (browser.get(page, follow=True).content.decode() for page in pages)
+        return [re.findall(r"\b(?:Un|Re)done\b(?! or)", text) for text in texts]
+
+    assert all("Undone" in words and "Redone" not in words for words in told())
+    assert rollback.rollback(undone, world.ME).complete
+    assert all("Redone" in words for words in told())
 
 
 def test_what_changed_since_the_preview_is_shown_again_first(browser: Client, proposal: Proposal) -> None:

@@ -17,7 +17,7 @@ from dreams.services.memories import hand_edits
 from dreams.services.memories.blame import Cause, Causes, Chain, Write, causes, chain, written_in
 from dreams.services.proposals import summaries
 from dreams.web.hidden_secrets import Sight, shown
-from dreams.web.pages.memory import ORIGINS
+from dreams.web.pages.memory import Looks
 
 MOST_LINES = 2_000  # of a memory; chosen
 MOST_QUOTES = 3  # beside a line; chosen
@@ -142,7 +142,7 @@ def blame(memory: Memory, version: Version, *, is_bare: bool = False) -> Blame:
     return Blame(
         version=version,
         is_now=memory.gone_at is None and version.sha256 == memory.sha256,
-        runs=_runs(told[:MOST_LINES]),
+        runs=_runs(told[:MOST_LINES], Looks.of(_versions(told))),
         shares=_shares(told),
         total=len(told),
         more=max(0, len(told) - MOST_LINES),
@@ -178,7 +178,14 @@ def _told(found: Chain, why: Causes, mask: Mask) -> Iterator[_BlamedLine]:
         yield _BlamedLine(Line(number, diff.visible(mask(text))), cause, None if same else before)
 
 
-def _runs(told: Sequence[_BlamedLine]) -> list[Run]:
+def _versions(told: Iterable[_BlamedLine]) -> Iterator[Version]:
+    for item in told:
+        yield item.cause.version
+        if item.before:
+            yield item.before.version
+
+
+def _runs(told: Sequence[_BlamedLine], looks: Looks) -> list[Run]:
     """Blank lines go with what is above them: alone they would cut every run in two."""
     groups: list[list[_BlamedLine]] = []
     for item in told:
@@ -190,8 +197,8 @@ def _runs(told: Sequence[_BlamedLine]) -> list[Run]:
     return [
         Run(
             tuple(item.line for item in group),
-            _source(group[0].cause),
-            _source(group[0].before) if group[0].before else None,
+            _source(group[0].cause, looks),
+            _source(group[0].before, looks) if group[0].before else None,
         )
         for group in groups
     ]
@@ -223,11 +230,11 @@ def _kind(cause: Cause) -> str:
     return named.get(Version.Origin(origin), "hand")
 
 
-def _source(cause: Cause) -> Source:
+def _source(cause: Cause, looks: Looks) -> Source:
     if cause.write is not None:
         return _by_session(cause, cause.write)
     version, hunk = cause.version, cause.hunk
-    icon, tone, what = ORIGINS[Version.Origin(version.origin)]
+    icon, tone, what = looks(version)
     proposal = version.proposal
     dream = proposal.dream.public_id if proposal and proposal.dream else ""
     operation = hunk.operation if hunk else None

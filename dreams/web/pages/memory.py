@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
@@ -17,7 +18,7 @@ from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Blob, Evidence, Memory, Project, Version
 from dreams.services import blobs
-from dreams.services.proposals import summaries
+from dreams.services.proposals import summaries, undos
 from dreams.web.hidden_secrets import shown
 from dreams.web.pages import diffs
 from dreams.web.pages.diffs import DiffLine
@@ -69,6 +70,14 @@ class Comparison:
     secrets: int
 
 
+class Look(NamedTuple):
+    """How a version is told at a glance."""
+
+    icon: str
+    tone: str
+    what: str
+
+
 ORIGINS = {
     Version.Origin.FOUND: ("eye", "", "Already there when memoryweb started"),
     Version.Origin.OUTSIDE: ("edit", "", "Changed outside"),
@@ -79,7 +88,29 @@ ORIGINS = {
     Version.Origin.FORGET: ("trash", "warn", "Forgotten"),
     Version.Origin.REDACTION: ("shield", "ok", "Redacted"),
 }
+REDONE = Look("redo", "ok", "Redone")
 
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """How versions are told apart. The undo of an undo is a redo: one query, and none where nothing was undone."""
+
+    redos: frozenset[int | None]
+
+    @classmethod
+    def of(cls, rows: Iterable[Version]) -> Looks:
+        undone = {
+            row.proposal_id for row in rows if row.origin == Version.Origin.ROLLBACK and row.proposal_id
+        }
+        return cls(frozenset(undos.redos(undone) if undone else ()))
+
+    def __call__(self, row: Version) -> Look:
+        is_redo = row.origin == Version.Origin.ROLLBACK and row.proposal_id in self.redos
+        return REDONE if is_redo else Look(*ORIGINS[Version.Origin(row.origin)])
+
+
+# As a choice of the filter, where it is more than the rows say.
+_KINDS = {Version.Origin.ROLLBACK: "Undone or redone"}
 
 # Nobody of ours made these; who did is not known.
 _NOT_OURS = (Version.Origin.FOUND, Version.Origin.OUTSIDE)
@@ -90,12 +121,21 @@ def versions(memory: Memory, number: str | None = None, wanted: Filter = EVERYTH
     rows = _matching(memory.versions.all(), wanted).annotate(previous=Subquery(_before_each()))
     page = page_of(rows.select_related("proposal__dream").order_by("-at", "-pk"), number, VERSIONS_PAGE)
     shown = list(page.object_list)
-    reasons = _reasons(shown, memory)
-    return Listed([_version(row, memory, row.previous, reasons) for row in shown], page)
+    told = _Told.of(shown, memory)
+    return Listed([_version(row, memory, row.previous, told) for row in shown], page)
 
 
-def _reasons(rows: Iterable[Version], memory: Memory) -> Mapping[int, str]:
-    return summaries.reasons_in(memory.path, (row.proposal for row in rows if row.proposal))
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is said of the versions of one list."""
+
+    reasons: Mapping[int, str]
+    looks: Looks
+
+    @classmethod
+    def of(cls, rows: Sequence[Version], memory: Memory) -> _Told:
+        made = (row.proposal for row in rows if row.proposal)
+        return cls(summaries.reasons_in(memory.path, made), Looks.of(rows))
 
 
 def _before_each() -> QuerySet[Version, int]:
@@ -124,7 +164,9 @@ def filters(memory: Memory) -> Choices:
     if any(not actor and origin in _NOT_OURS for origin, actor in seen):
         named.append((OUTSIDE, WORDS[OUTSIDE]))
     kinds = {origin for origin, _ in seen}
-    return Choices([(name, what) for name, (_, _, what) in ORIGINS.items() if name in kinds], named)
+    return Choices(
+        [(name, _KINDS.get(name, what)) for name, (_, _, what) in ORIGINS.items() if name in kinds], named
+    )
 
 
 def last_kept(memory: Memory) -> int | None:
@@ -135,11 +177,11 @@ def last_kept(memory: Memory) -> int | None:
 
 def version(memory: Memory, pk: int) -> VersionRow | None:
     row = memory.versions.select_related("proposal__dream").filter(pk=pk).first()
-    return None if row is None else _version(row, memory, None, _reasons([row], memory))
+    return None if row is None else _version(row, memory, None, _Told.of([row], memory))
 
 
-def _version(row: Version, memory: Memory, previous: int | None, reasons: Mapping[int, str]) -> VersionRow:
-    icon, tone, what = ORIGINS[Version.Origin(row.origin)]
+def _version(row: Version, memory: Memory, previous: int | None, told: _Told) -> VersionRow:
+    icon, tone, what = told.looks(row)
     removed = not row.sha256
     if removed and row.origin == Version.Origin.OUTSIDE:
         icon, tone, what = "trash", "warn", "Removed outside"
@@ -156,7 +198,7 @@ def _version(row: Version, memory: Memory, previous: int | None, reasons: Mappin
         size=row.size,
         sha=row.sha256,
         is_now=bool(row.sha256) and memory.gone_at is None and row.sha256 == memory.sha256,
-        reason=reasons.get(row.proposal_id or 0, ""),
+        reason=told.reasons.get(row.proposal_id or 0, ""),
         proposal=row.proposal.public_id if row.proposal else "",
         dream=row.proposal.dream.public_id if row.proposal and row.proposal.dream else "",
         previous=previous,
@@ -192,8 +234,8 @@ def compare(old: VersionRow, new: VersionRow, *, is_bare: bool = False) -> Compa
 def choices(memory: Memory) -> list[VersionRow]:
     """Versions for the two pickers of the compare page."""
     rows = list(memory.versions.select_related("proposal__dream").order_by("-at", "-pk")[:MOST_CHOICES])
-    reasons = _reasons(rows, memory)
-    return [_version(row, memory, None, reasons) for row in rows]
+    told = _Told.of(rows, memory)
+    return [_version(row, memory, None, told) for row in rows]
 
 
 def with_picked(options: Sequence[VersionRow], picked: Iterable[VersionRow]) -> list[VersionRow]:

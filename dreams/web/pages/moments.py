@@ -21,7 +21,7 @@ from dreams.services.memories import time_travel
 from dreams.web.hidden_secrets import Sight
 from dreams.web.pages import diffs, projects
 from dreams.web.pages.diffs import DiffLine
-from dreams.web.pages.memory import ORIGINS, Body, body_of
+from dreams.web.pages.memory import Body, Look, Looks, body_of
 from dreams.web.pages.project import READING_ORDER
 from dreams.web.paging import Listed, page_of
 
@@ -151,11 +151,11 @@ def _step(at: dt.datetime | None) -> Step | None:
 def _files(rows: Sequence[time_travel.MemoryThen]) -> list[FileThen]:
     pks = [row.then for row in rows]
     versions = Version.objects.select_related("proposal").in_bulk(pks)
-    return [_file(row, versions[pk]) for row, pk in zip(rows, pks, strict=True)]
+    looks = Looks.of(versions.values())
+    return [_file(row, versions[pk], looks(versions[pk])) for row, pk in zip(rows, pks, strict=True)]
 
 
-def _file(row: time_travel.MemoryThen, version: Version) -> FileThen:
-    icon, tone, what = ORIGINS[Version.Origin(version.origin)]
+def _file(row: time_travel.MemoryThen, version: Version, look: Look) -> FileThen:
     changed = "" if row.sha256 == version.sha256 else "changed"
     return FileThen(
         pk=row.pk,
@@ -164,9 +164,9 @@ def _file(row: time_travel.MemoryThen, version: Version) -> FileThen:
         version=version.pk,
         size=version.size,
         at=version.at,
-        what=what,
-        icon=icon,
-        tone=tone,
+        what=look.what,
+        icon=look.icon,
+        tone=look.tone,
         who=version.actor,
         proposal=version.proposal.public_id if version.proposal else "",
         since="gone" if row.gone_at else changed,

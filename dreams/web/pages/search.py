@@ -32,7 +32,7 @@ from dreams.services.search.finding import (
 )
 from dreams.services.search.index import is_common
 from dreams.services.search.query import Kind, Query
-from dreams.web.pages.memory import ORIGINS
+from dreams.web.pages.memory import Looks
 from dreams.web.pages.session import said_at
 from dreams.web.paging import Listed, page_of
 
@@ -230,13 +230,14 @@ def _session(hit: SessionHit) -> Row:
 
 
 def _versions(rows: Rows, query: Query) -> list[Row]:
-    return [_version(hit) for hit in finding.version_hits(rows, query)]
+    hits = finding.version_hits(rows, query)
+    looks = Looks.of(hit.version for hit in hits)
+    return [_version(hit, looks(hit.version).what) for hit in hits]
 
 
-def _version(hit: VersionHit) -> Row:
+def _version(hit: VersionHit, what: str) -> Row:
     row = hit.version
     after = f"&b={hit.after}" if hit.after else ""
-    what = ORIGINS[row.Origin(row.origin)][2]
     others = f", and {plural(hit.others, 'more version')}" if hit.others else ""
     return Row(
         icon="clock",
