@@ -177,6 +177,22 @@ def test_odd_lines_never_stop_the_others(browser: Client, session: Session, tran
     assert "This line cannot be read" in text
 
 
+def test_lines_in_a_row_that_cannot_be_read_are_told_once_with_their_number(
+    browser: Client, session: Session, transcript: Path
+) -> None:
+    transcript.write_bytes(
+        b"\xff\xfe\x00garbage\n" * 30 + _line("user", "Still here").encode() + b"{half\n" * 2
+    )
+    text = _text(browser, session)
+    assert re.findall(r"(This line|\d+ lines in a row) cannot be read", text) == [
+        "30 lines in a row",
+        "2 lines in a row",
+    ]
+    assert _lines(text) == [1, 31, 32]
+    marked = _text(browser, session, "?line=7")
+    assert "marked" in marked and 'id="line-7"' in marked, "the line that a link leads to stays apart"
+
+
 def test_a_transcript_that_is_gone_still_tells_what_was_typed(
     browser: Client, session: Session, transcript: Path
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -125,15 +125,35 @@ def views(turns: Sequence[transcripts.Turn], mark: int | None, terms: tuple[str,
     """`terms` (folded) are looked for: the pieces that hold all of them say so."""
     found: list[TurnView] = []
     above: TurnView | None = None
-    for turn in turns:
-        view = _view(turn, mark, above, terms)
+    for run in _runs(turns, mark):
+        view = _view(run[0], mark, above, terms)
         if not view.pieces:
             continue
+        if len(run) > 1:
+            view = replace(view, pieces=[_problem(run[0], len(run))])
         found.append(view)
         # What a tool answered stands within the agent's own words and does not end them.
         if view.speaker != "Tool":
             above = view
     return found
+
+
+def _runs(turns: Sequence[transcripts.Turn], mark: int | None) -> Iterator[list[transcripts.Turn]]:
+    """Each turn alone, but lines in a row that cannot be read for one reason together; the one looked for stays apart."""
+    for why, run in groupby(turns, key=lambda turn: _why_unread(turn, mark)):
+        if why:
+            yield list(run)
+        else:
+            yield from ([turn] for turn in run)
+
+
+def _why_unread(turn: transcripts.Turn, but: int | None = None) -> str:
+    return "" if but is not None and turn.line == but else turn.problem.partition(":")[0]
+
+
+def _problem(turn: transcripts.Turn, lines: int = 1) -> Piece:
+    what = "This line" if lines == 1 else f"{lines} lines in a row"
+    return Piece("problem", f"{what} cannot be read: {_why_unread(turn)}.")
 
 
 def _goes_on(above: TurnView | None, speaker: str, turn: transcripts.Turn) -> bool:
@@ -152,7 +172,7 @@ def holds(turn: transcripts.Turn, terms: tuple[str, ...]) -> bool:
 
 def _pieces(turn: transcripts.Turn, speaker: str, terms: tuple[str, ...]) -> list[Piece]:
     if turn.problem:
-        return [Piece("problem", f"This line cannot be read: {turn.problem.partition(':')[0]}.")]
+        return [_problem(turn)]
     found = [piece for part in turn.parts if (piece := _piece(part, speaker)) is not None]
     if not terms:
         return found
