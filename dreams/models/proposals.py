@@ -154,6 +154,11 @@ class FileChange(models.Model):
         return text.sha256(f"{self.base_sha} {self.new_sha}".encode())
 
     @property
+    def second(self) -> str:
+        """The second person who approved this very state; empty: nobody did."""
+        return self.seconded_by if self.seconded_sha == self.state_sha else ""
+
+    @property
     def is_viewed(self) -> bool:
         """Ticked for this very state."""
         return bool(self.viewed_sha) and self.viewed_sha == self.state_sha

@@ -276,6 +276,7 @@ class Shown:
     state: str
     label: str
     asked_by: str
+    asked_on: str  # another host than this one; empty: this one
     asked_at: dt.datetime
     last_seen: dt.datetime | None
     is_away: bool
@@ -301,10 +302,11 @@ def of_project(project: Project) -> list[Shown]:
     rows = HostRequest.objects.filter(project=project, asked_at__gt=Now() - SHOWN_FOR)
     shown = list(rows.exclude(state=State.WITHDRAWN).order_by("-pk")[:MOST_SHOWN])
     known = {one.key: one for one in hosts.known()} if shown else {}
-    return [_shown(row, known.get(row.host)) for row in shown]
+    return [_shown(row, known) for row in shown]
 
 
-def _shown(row: HostRequest, host: hosts.Known | None) -> Shown:
+def _shown(row: HostRequest, known: Mapping[str, hosts.Known]) -> Shown:
+    host, asker = known.get(row.host), known.get(row.asked_on)
     return Shown(
         public_id=row.public_id,
         what=row.get_deed_display(),
@@ -312,6 +314,7 @@ def _shown(row: HostRequest, host: hosts.Known | None) -> Shown:
         state=row.state,
         label=row.get_state_display(),
         asked_by=row.asked_by,
+        asked_on="" if row.asked_on == hosts.host() else asker.name if asker else row.asked_on,
         asked_at=row.asked_at,
         last_seen=host.last_seen if host else None,
         is_away=host is None or host.is_away,

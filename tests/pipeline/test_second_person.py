@@ -212,8 +212,10 @@ def test_the_pages_of_both_say_what_each_can_do(proposal: Proposal) -> None:
     given = {"seen": seen(proposal), "verdict": "approve"}
     assert first.post(form, given).status_code == 303
     assert on_disk(proposal) == RELEASE
+    assert "second approval" not in second.get(address).content.decode()
     assert second.post(form, given).status_code == 303
     assert on_disk(proposal) == DATED
+    assert first.get(address).content.decode().count("second approval by bea") == 1
 
 
 def told(capsys: pytest.CaptureFixture[str], proposal: Proposal) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import html
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,9 @@ def test_a_host_that_is_away_is_named_with_when_it_was_last_seen(
     page = _submit(browser, approved)
     assert "It is away now (was last seen 3 h ago)" in page
     assert "desk is away, last seen" in page
+    assert " asked <time" in page
+    HostRequest.objects.update(asked_on=two.desk)
+    assert re.search(r" asked on\s+desk <time", _text(browser, f"/review/{approved.public_id}/"))
 
 
 @pytest.mark.more
