@@ -27,7 +27,12 @@ pytestmark = pytest.mark.django_db
 
 
 def _count(words: str, kind: Kind) -> int:
-    return index.matching(parse(words).terms, kind).count()
+    terms = parse(words).terms
+    sql, values = index.newest(terms, kind)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        found = SearchText.objects.in_bulk([key for (key,) in cursor.fetchall()])
+    return sum(all(term in row.text for term in terms) for row in found.values())
 
 
 @pytest.fixture

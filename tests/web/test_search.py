@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from dreams.models import Memory, Project, Prompt, SearchText, Session, Version
 from dreams.services.search import finding, index, sqlite
-from dreams.services.search.query import Kind, parse
+from dreams.services.search.query import parse
 from tests.world import rows as world
 from tests.world.strategies import tries
 
@@ -253,10 +253,7 @@ def test_of_a_common_word_as_many_are_found_as_are_counted_and_of_all_others_eve
     asked = parse("turbine")
 
     def found() -> list[tuple[int, bool]]:
-        rows = finding.all_or_newest(
-            lambda most: list(finding.versions(asked, finding.Filters(), most)), asked, Kind.MEMORY
-        )
-        return [(row["newest"], bool(row["still"])) for row in rows]
+        return [(row.newest, row.still) for row in finding.versions(asked, finding.Filters())]
 
     everything = found()
     assert sorted(everything) == [(pk, bool(memory.pk % 2)) for pk, memory in zip(old, made, strict=True)]

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.db.models import QuerySet
 
 from dreams.management import named
 from dreams.management.base import BadUsage, table
@@ -59,21 +58,10 @@ _KINDS = ("memories", "sessions", "versions", "typed", "pasted", "instructions")
 
 
 def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, list[dict[str, Any]]]:
-    memories, sessions, groups, typed, pasted, files = (
-        _first(find(wanted, filters), limit)
-        for find in (
-            finding.memories,
-            finding.sessions,
-            finding.versions,
-            finding.typed,
-            finding.pasted,
-            finding.instructions,
-        )
-    )
     return {
         "memories": [
             {**_of(str(hit.memory.project), hit.excerpts), "path": hit.memory.path}
-            for hit in finding.memory_hits(memories, wanted)
+            for hit in finding.memory_hits(finding.memories(wanted, filters)[:limit], wanted)
         ],
         "sessions": [
             {
@@ -83,7 +71,7 @@ def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, lis
                 "text": _text_of(hit),
                 "at": hit.session.at,
             }
-            for hit in finding.session_hits(sessions, wanted)
+            for hit in finding.session_hits(finding.sessions(wanted, filters)[:limit], wanted)
         ],
         "versions": [
             {
@@ -93,10 +81,14 @@ def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, lis
                 "at": hit.version.at,
                 "still": hit.still,
             }
-            for hit in finding.version_hits(groups, wanted)
+            for hit in finding.version_hits(finding.versions(wanted, filters)[:limit], wanted)
         ],
-        "typed": [_of_prompt(hit) for hit in finding.typed_hits(typed, wanted)],
-        "pasted": [_of_prompt(hit) for hit in finding.pasted_hits(pasted, wanted)],
+        "typed": [
+            _of_prompt(hit) for hit in finding.typed_hits(finding.typed(wanted, filters)[:limit], wanted)
+        ],
+        "pasted": [
+            _of_prompt(hit) for hit in finding.pasted_hits(finding.pasted(wanted, filters)[:limit], wanted)
+        ],
         "instructions": [
             {
                 **_of(str(hit.project), hit.excerpts),
@@ -104,13 +96,9 @@ def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, lis
                 "scope": hit.file.scope,
                 "at": hit.file.changed_at,
             }
-            for hit in finding.instruction_hits(files, wanted)
+            for hit in finding.instruction_hits(finding.instructions(wanted, filters)[:limit], wanted)
         ],
     }
-
-
-def _first(rows: QuerySet[Any, Any], limit: int) -> Sequence[Any]:
-    return list(rows[:limit])
 
 
 def _of_prompt(hit: finding.TypedHit | finding.PastedHit) -> dict[str, Any]:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Value
+from django.db import connection
+from django.db.models import Count, Exists, F, Model, OuterRef, QuerySet, Subquery
 
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
 from dreams.models import (
-    HiddenPrompt,
     HistoryPrompt,
     InstructionText,
     Memory,
@@ -30,7 +30,8 @@ from dreams.models import (
 )
 from dreams.models.prepared import prepared
 from dreams.services import blobs, session_notes
-from dreams.services.search.index import earlier, is_common, matching, pasted_text, surely
+from dreams.services.search import index
+from dreams.services.search.index import pasted_text
 from dreams.services.search.query import CANDIDATES, FEW, Kind, Query, normal, spans
 
 # The piece of a text that shows why it was found, in parts that say which of them matched.
@@ -125,7 +126,7 @@ def marked(text: str, terms: tuple[str, ...]) -> Iterator[Part]:
 # Nobody reads more: beyond it the answer is another word, not another page.
 MOST = 500
 
-T = TypeVar("T", bound=Sequence[Any])
+Found = TypeVar("Found", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,15 @@ class MemoryHit:
     memory: Memory
     title: tuple[Part, ...]
     excerpts: list[Excerpt]
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Earlier versions of one memory that have the words: the `newest`, and how many. `still` as in `VersionHit`."""
+
+    newest: int
+    count: int
+    still: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,86 +212,229 @@ class SessionHit:
     is_task: bool = False
 
 
-# --- Memories as they are -----------------------------------------------------------------------------------------
+# --- From words to rows, in SQL -----------------------------------------------------------------------------------
+#
+# From the index on step by step, so that it ends with the last one wanted: asked for as rows whose text is in a list of
+# texts, all rows are looked at, or all texts that hold a common word.
 
 
-def memories(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet[Memory]:
-    """Those whose text has all terms, or whose path has. To be given to `memory_hits`, page by page."""
-    in_text = Q(sha256__in=matching(query.terms, Kind.MEMORY, most).values("blob_id"))
-    rows = Memory.objects.filter(gone_at__isnull=True) if query.terms else Memory.objects.none()
-    rows = rows.filter(_in_path(query) | in_text, *_limits(filters, "project", "changed_at"))
-    return rows.select_related("project").order_by(F("changed_at").desc(nulls_last=True), "pk")[:MOST]
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """Whose texts (`t`) a kind is: `tables` beside it, `link` to them, and what else `holds` of a row that can be found.
+
+    `key`, `project` (with one value) and `at` are of that row; `path` is looked through as well, where it has one.
+    """
+
+    kind: Kind
+    tables: str
+    link: str
+    holds: str
+    key: str
+    project: str
+    at: str
+    path: str = ""
 
 
-def _in_path(query: Query) -> Q:
-    found = Q()
-    for term in query.terms:
-        found &= Q(path__icontains=term)
+_NOT_HIDDEN = "NOT s.own AND NOT EXISTS (SELECT 1 FROM dreams_hiddenprompt AS n WHERE n.key = p.key)"
+_MEMORIES = _Texts(
+    Kind.MEMORY,
+    "dreams_memory AS m",
+    "m.sha256 = t.blob_id",
+    "m.gone_at IS NULL",
+    key="m.id",
+    project="m.project_id = %s",
+    at="m.changed_at",
+    path="m.path",
+)
+_VERSIONS = _Texts(
+    Kind.MEMORY,
+    "dreams_version AS v CROSS JOIN dreams_memory AS m",
+    "v.sha256 = t.blob_id AND m.id = v.memory_id",
+    "NOT (m.gone_at IS NULL AND m.sha256 = v.sha256)",
+    key="v.id",
+    project="m.project_id = %s",
+    at="v.at",
+)
+_SESSIONS = _Texts(
+    Kind.SESSION,
+    "dreams_session AS s",
+    "s.id = t.session_id",
+    "NOT s.own",
+    key="s.id",
+    project="s.project_id = %s",
+    at="s.touched_at",
+)
+_TYPED = _Texts(
+    Kind.TYPED,
+    "dreams_prompt AS p CROSS JOIN dreams_session AS s",
+    "p.key = t.prompt_id AND s.id = p.session_id",
+    _NOT_HIDDEN,
+    key="p.key",
+    project="s.project_id = %s",
+    at="p.at",
+)
+_PASTED = replace(_TYPED, kind=Kind.PASTED, link="p.key = t.history_id AND s.id = p.session_id")
+_INSTRUCTIONS = _Texts(
+    Kind.INSTRUCTION,
+    "dreams_instructiontext AS i",
+    "i.id = t.instruction_id",
+    "1 = 1",
+    key="i.id",
+    project="i.id IN (SELECT l.instructiontext_id FROM dreams_instructiontext_projects AS l WHERE l.project_id = %s)",
+    at="i.changed_at",
+    path="i.path",
+)
+
+
+def _keys(texts: _Texts, query: Query, filters: Filters) -> list[int]:
+    """Those found, newest first and at most MOST; of a common word among the newest texts of the index."""
+    if not query.terms:
+        return []
+    sql, values = _newest(texts, query, filters, FEW)
+    if texts.path:
+        by_path, more = _by_path(texts, query, filters)
+        sql, values = f"SELECT key, at FROM ({sql}) AS r UNION {by_path}", [*values, *more]  # noqa: S608 - values are apart
+    # Memories that were seen first together stand as in their directory.
+    order = "key" if texts is _MEMORIES else "key DESC"
+    listed = f"SELECT key FROM ({sql}) AS w ORDER BY at DESC NULLS LAST, {order} LIMIT %s"  # noqa: S608 - values are apart
+    return [key for (key,) in _rows(listed, [*values, MOST])]
+
+
+def _newest(
+    texts: _Texts, query: Query, filters: Filters, most: int, also: str = ""
+) -> tuple[str, list[Any]]:
+    """Rows (key, at and columns `also`) whose text is one of the newest that hold the words: a query and its values."""
+    near, wanted = index.newest(query.terms, texts.kind)
+    conditions, limits = _conditions(texts, filters)
+    sql = (
+        f"SELECT {texts.key} AS key, {texts.at} AS at{also} FROM ({near}) AS f"  # noqa: S608 - values are apart
+        f" CROSS JOIN dreams_searchtext AS t CROSS JOIN {texts.tables}"
+        f" WHERE t.id = f.id AND {index.holds(query.terms)} AND {texts.link} AND {conditions} LIMIT %s"
+    )
+    return sql, [*wanted, *query.terms, *limits, most]
+
+
+def _by_path(texts: _Texts, query: Query, filters: Filters) -> tuple[str, list[Any]]:
+    """Rows (key, at) whose path has the words, whatever stands in them."""
+    conditions, limits = _conditions(texts, filters)
+    any_database: Any = connection
+    has = f"{any_database.ops.lookup_cast('icontains') % texts.path} {any_database.operators['icontains']}"
+    holds = " AND ".join([has] * len(query.terms))
+    patterns = [f"%{connection.ops.prep_for_like_query(term)}%" for term in query.terms]
+    sql = f"SELECT {texts.key} AS key, {texts.at} AS at FROM {texts.tables} WHERE {holds} AND {conditions}"  # noqa: S608 - values are apart
+    return sql, [*patterns, *limits]
+
+
+def _conditions(texts: _Texts, filters: Filters) -> tuple[str, list[Any]]:
+    conditions, values = [texts.holds], list[Any]()
+    if filters.project is not None:
+        conditions.append(texts.project)
+        values.append(filters.project)
+    if filters.since is not None:
+        conditions.append(f"{texts.at} >= %s")
+        values.append(connection.ops.adapt_datetimefield_value(filters.since))
+    return " AND ".join(conditions), values
+
+
+def _rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
     return found
 
 
-def memory_hits(rows: Iterable[Memory], query: Query) -> list[MemoryHit]:
-    found = list(rows)
+def _in_order(rows: Iterable[Found], keys: Sequence[int]) -> list[Found]:
+    by_key = {row.pk: row for row in rows}
+    return [by_key[key] for key in keys if key in by_key]
+
+
+# --- Memories as they are -----------------------------------------------------------------------------------------
+
+
+def memories(query: Query, filters: Filters) -> list[int]:
+    """Those whose text has all terms, or whose path has. To be given to `memory_hits`, page by page."""
+    return _keys(_MEMORIES, query, filters)
+
+
+def memory_hits(keys: Sequence[int], query: Query) -> list[MemoryHit]:
+    found = _in_order(_memories(list(keys)), keys)
     kept = blobs.get_many(row.sha256 for row in found)
     return [
         MemoryHit(row, _marked(row.path, query), _excerpts(kept.get(row.sha256, b""), query)) for row in found
     ]
 
 
+@prepared
+def _memories(keys: list[int]) -> QuerySet[Memory]:
+    return Memory.objects.filter(pk__in=keys).select_related("project")
+
+
 # --- Earlier versions ---------------------------------------------------------------------------------------------
 
 
-def versions(
-    query: Query, filters: Filters, most: int = CANDIDATES
-) -> QuerySet[Version, Any]:  # rows of values: the stubs' own names for them cannot be written
-    """One row for each memory: `newest` (a version's id), `count`, `still`. What is no longer said comes first.
-
-    `still`: the memory has the words to this day.
-    """
-    rows = Version.objects.filter(earlier(query.terms, most), *_limits(filters, "memory__project", "at"))
-    today = surely(query.terms).filter(blob=OuterRef("memory__sha256"))
-    said = rows.annotate(still=Q(memory__gone_at__isnull=True) & Exists(today))
-    grouped = said.order_by().values("memory", "still")
-    counted = grouped.annotate(newest=Max("pk"), count=Count("pk"), last=Max("at"))
-    return counted.order_by("still", "-last")[:MOST]
+def versions(query: Query, filters: Filters) -> list[Earlier]:
+    """One for each memory. What is no longer said comes first."""
+    if not query.terms:
+        return []
+    found = _earlier(query, filters, FEW)
+    # Many versions of few memories: they are not all.
+    is_cut = len(found) < MOST and sum(row.count for row in found) >= FEW
+    return _earlier(query, filters, CANDIDATES) if is_cut else found
 
 
-def version_hits(groups: Sequence[Mapping[str, int]], query: Query) -> list[VersionHit]:
-    following = Version.objects.filter(memory=OuterRef("memory"), pk__gt=OuterRef("pk")).order_by("pk")
-    rows = Version.objects.filter(pk__in=[group["newest"] for group in groups])
-    described = rows.select_related("memory__project").annotate(after=Subquery(following.values("pk")[:1]))
-    by_pk = {row.pk: row for row in described}
+def _earlier(query: Query, filters: Filters, most: int) -> list[Earlier]:
+    newest, values = _newest(_VERSIONS, query, filters, most, ", v.memory_id")
+    sql = (
+        "SELECT g.newest, g.count, m.gone_at IS NULL AND EXISTS (SELECT 1 FROM dreams_searchtext AS t"  # noqa: S608 - values are apart
+        f" WHERE t.blob_id = m.sha256 AND {index.holds(query.terms)}) AS still"
+        f" FROM (SELECT memory_id, max(key) AS newest, count(*) AS count, max(at) AS last FROM ({newest}) AS w GROUP BY memory_id) AS g"
+        " CROSS JOIN dreams_memory AS m WHERE m.id = g.memory_id ORDER BY still, g.last DESC LIMIT %s"
+    )
+    rows = _rows(sql, [*query.terms, *values, MOST])
+    return [Earlier(version, count, bool(still)) for version, count, still in rows]
+
+
+def version_hits(groups: Sequence[Earlier], query: Query) -> list[VersionHit]:
+    by_pk = {row.pk: row for row in _versions([group.newest for group in groups])}
     kept = blobs.get_many(row.sha256 for row in by_pk.values())
-    found = [(by_pk[group["newest"]], group) for group in groups if group["newest"] in by_pk]
+    found = [(by_pk[group.newest], group) for group in groups if group.newest in by_pk]
     return [
         VersionHit(
             version=row,
             after=row.after,
-            others=group["count"] - 1,
-            still=bool(group["still"]),
+            others=group.count - 1,
+            still=group.still,
             excerpts=_excerpts(kept.get(row.sha256, b""), query),
         )
         for row, group in found
     ]
 
 
+@prepared
+def _versions(keys: list[int]) -> QuerySet[Any]:
+    following = Version.objects.filter(memory=OuterRef("memory"), pk__gt=OuterRef("pk")).order_by("pk")
+    rows = Version.objects.filter(pk__in=keys).select_related("memory__project")
+    return rows.annotate(after=Subquery(following.values("pk")[:1]))
+
+
 # --- Titles and notes of sessions -------------------------------------------------------------------------------------------
 
 
-def sessions(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet[Session]:
+def sessions(query: Query, filters: Filters) -> list[int]:
     """Those of a person; what our own dreams left behind is no session of theirs."""
-    rows = Session.objects.filter(
-        pk__in=matching(query.terms, Kind.SESSION, most).values("session_id"), own=False
-    )
-    rows = rows.filter(*_limits(filters, "project", "touched_at"))
-    return rows.select_related("project").order_by("-touched_at", "-pk")[:MOST]
+    return _keys(_SESSIONS, query, filters)
 
 
-def session_hits(rows: Iterable[Session], query: Query) -> list[SessionHit]:
-    found = list(rows)
+def session_hits(keys: Sequence[int], query: Query) -> list[SessionHit]:
+    found = _in_order(_sessions(list(keys)), keys)
     notes = session_notes.texts(row.pk for row in found)
     tasks = session_notes.open_ends_of(row.pk for row in found)
     return [_session_hit(row, notes.get(row.pk, ()), tasks.get(row.pk, ()), query) for row in found]
+
+
+@prepared
+def _sessions(keys: list[int]) -> QuerySet[Session]:
+    return Session.objects.filter(pk__in=keys).select_related("project")
 
 
 def _session_hit(row: Session, notes: Sequence[str], tasks: Iterable[OpenEnd], query: Query) -> SessionHit:
@@ -298,81 +451,76 @@ def _session_hit(row: Session, notes: Sequence[str], tasks: Iterable[OpenEnd], q
 # --- What people typed --------------------------------------------------------------------------------------------
 
 
-def typed(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet[Prompt]:
+def typed(query: Query, filters: Filters) -> list[int]:
     """What our own dreams sent to a model was typed by nobody, and is left out."""
-    rows = Prompt.objects.filter(
-        ~Q(pk__in=HiddenPrompt.objects.values("key")),
-        pk__in=matching(query.terms, Kind.TYPED, most).values("prompt_id"),
-        session__own=False,
-    )
-    rows = rows.filter(*_limits(filters, "session__project", "at"))
-    return rows.select_related("session__project").order_by(F("at").desc(nulls_last=True), "-pk")[:MOST]
+    return _keys(_TYPED, query, filters)
 
 
-def typed_hits(rows: Iterable[Prompt], query: Query) -> list[TypedHit]:
+def typed_hits(keys: Sequence[int], query: Query) -> list[TypedHit]:
     return [
         TypedHit(row, hasattr(row, "history"), excerpts(redact.redact(row.text), query.terms, most=1))
-        for row in rows
+        for row in _in_order(_prompts(list(keys)), keys)
     ]
 
 
-def pasted(query: Query, filters: Filters, most: int = CANDIDATES) -> QuerySet[HistoryPrompt]:
+@prepared
+def _prompts(keys: list[int]) -> QuerySet[Prompt]:
+    return Prompt.objects.filter(pk__in=keys).select_related("session__project", "history")
+
+
+def pasted(query: Query, filters: Filters) -> list[int]:
     """Prompts of the history by the short texts pasted into them; those of a transcript hold theirs as typed."""
-    rows = HistoryPrompt.objects.filter(
-        ~Q(pk__in=HiddenPrompt.objects.values("key")),
-        pk__in=matching(query.terms, Kind.PASTED, most).values("history_id"),
-        prompt__session__own=False,
-    )
-    rows = rows.filter(*_limits(filters, "prompt__session__project", "prompt__at"))
-    return rows.order_by(F("prompt__at").desc(nulls_last=True), "-pk")[:MOST]
+    return _keys(_PASTED, query, filters)
 
 
-def pasted_hits(rows: Iterable[HistoryPrompt], query: Query) -> list[PastedHit]:
+def pasted_hits(keys: Sequence[int], query: Query) -> list[PastedHit]:
     return [
         PastedHit(
             row.prompt,
             redact.redact(row.prompt.text),
             excerpts(redact.redact(pasted_text(row.pastes)), query.terms, most=1),
         )
-        for row in rows
+        for row in _in_order(_pastes(list(keys)), keys)
     ]
+
+
+@prepared
+def _pastes(keys: list[int]) -> QuerySet[HistoryPrompt]:
+    return HistoryPrompt.objects.filter(pk__in=keys).select_related("prompt__session__project")
 
 
 # --- Instruction files --------------------------------------------------------------------------------------------
 
 
-def instructions(
-    query: Query, filters: Filters, most: int = CANDIDATES
-) -> QuerySet[InstructionText, Any]:  # rows of values, as above
-    """One row for each file: `pk`, and `project`, the one looked through or else the one of its projects used last."""
-    in_text = Q(pk__in=matching(query.terms, Kind.INSTRUCTION, most).values("instruction_id"))
-    rows = InstructionText.objects.all() if query.terms else InstructionText.objects.none()
-    rows = rows.filter(_in_path(query) | in_text, *_limits(filters, "projects", "changed_at"))
-    lately = Project.objects.filter(instruction_texts=OuterRef("pk")).order_by(
-        F("last_session_at").desc(nulls_last=True), "pk"
-    )
-    of = Subquery(lately.values("pk")[:1]) if filters.project is None else Value(filters.project)
-    return rows.annotate(project=of).order_by("-changed_at", "-pk").values("pk", "project")[:MOST]
+def instructions(query: Query, filters: Filters) -> list[tuple[int, int | None]]:
+    """Each file, and the project that is looked through, if it is one."""
+    return [(key, filters.project) for key in _keys(_INSTRUCTIONS, query, filters)]
 
 
-def instruction_hits(groups: Sequence[Mapping[str, int]], query: Query) -> list[InstructionHit]:
-    counted = InstructionText.objects.annotate(loaded_by=Count("projects"))
-    files = counted.in_bulk([group["pk"] for group in groups])
-    by_pk = Project.objects.in_bulk({group["project"] for group in groups})
+def instruction_hits(found: Sequence[tuple[int, int | None]], query: Query) -> list[InstructionHit]:
+    files = {row.pk: row for row in _instructions([file for file, _ in found])}
+    loading = {file: project or files[file].lately for file, project in found if file in files}
+    by_pk = Project.objects.in_bulk(set(loading.values()))
     return [
         InstructionHit(
-            file, by_pk[group["project"]], file.loaded_by - 1, excerpts(_masked(file.text), query.terms)
+            files[file],
+            by_pk[project],
+            files[file].loaded_by - 1,
+            excerpts(_masked(files[file].text), query.terms),
         )
-        for group in groups
-        if (file := files.get(group["pk"])) and group["project"] in by_pk
+        for file, project in loading.items()
+        if project in by_pk
     ]
 
 
-def all_or_newest(rows: Callable[[int], T], query: Query, kind: Kind) -> T:
-    """What `rows` finds among so many texts: all of it, or as much as is counted where the newest texts hold that."""
-    if is_common(query.terms, kind, FEW) and len(found := rows(FEW)) >= MOST:
-        return found
-    return rows(CANDIDATES)
+@prepared
+def _instructions(keys: list[int]) -> QuerySet[Any]:
+    """With the one of its projects used last."""
+    lately = Project.objects.filter(instruction_texts=OuterRef("pk")).order_by(
+        F("last_session_at").desc(nulls_last=True), "pk"
+    )
+    rows = InstructionText.objects.filter(pk__in=keys).annotate(loaded_by=Count("projects"))
+    return rows.annotate(lately=Subquery(lately.values("pk")[:1]))
 
 
 # --- Shared -------------------------------------------------------------------------------------------------------
@@ -384,15 +532,6 @@ def projects() -> QuerySet[Project, tuple[int, str]]:
     mine = OuterRef("pk")
     used = Exists(Memory.objects.filter(project=mine)) | Exists(Session.objects.filter(project=mine))
     return Project.objects.filter(used).order_by("name", "slug").values_list("pk", "name")[:MOST]
-
-
-def _limits(filters: Filters, project: str, at: str) -> list[Q]:
-    wanted = []
-    if filters.project is not None:
-        wanted.append(Q((project, filters.project)))
-    if filters.since is not None:
-        wanted.append(Q((f"{at}__gte", filters.since)))
-    return wanted
 
 
 def _excerpts(data: bytes, query: Query) -> list[Excerpt]:

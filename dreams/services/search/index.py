@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from types import ModuleType
 from typing import Any
 
 from django.db import DatabaseError, connection, transaction
-from django.db.models import F, Model, Q, QuerySet, Value
-from django.db.models.functions import StrIndex
-from django.db.models.lookups import GreaterThan
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from dreams.lib.files import text as texts
@@ -28,62 +28,38 @@ from dreams.services.search.query import CANDIDATES, Kind, fold
 # The database in use: `sqlite` and `postgresql` have the same functions.
 
 
-def matching(terms: tuple[str, ...], kind: Kind, most: int = CANDIDATES) -> QuerySet[SearchText]:
-    """Texts of a kind that hold all of `terms` (folded, see `query`), exactly; none where there are no terms.
-
-    Of very common terms only the newest texts are looked at, see `is_common`.
-    """
-    if not terms:
-        return SearchText.objects.none()
-    return surely(terms).filter(_narrowing(terms, kind, most))
+def newest(terms: tuple[str, ...], kind: Kind) -> tuple[str, list[Any]]:
+    """Ids of the newest texts that may hold all of `terms` (folded, see `query`), newest first: a query and its values."""
+    found: tuple[str, list[Any]] = _database().newest(terms, kind, CANDIDATES)
+    return found
 
 
-def surely(terms: tuple[str, ...]) -> QuerySet[SearchText]:
-    """Texts that hold all of `terms`, by looking into each: the index may only say "perhaps"."""
-    return SearchText.objects.filter(*(GreaterThan(StrIndex("text", Value(term)), 0) for term in terms))
+def holds(terms: tuple[str, ...]) -> str:
+    """The condition that text `t` holds all of `terms`, which are its values: the index only says "perhaps"."""
+    return " AND ".join([_database().HOLDS] * len(terms))
 
 
-def earlier(terms: tuple[str, ...], most: int = CANDIDATES) -> Q:
-    """Versions that hold all of `terms` and are no longer what stands in their memory; of common terms the newest."""
-    if not terms:
-        return Q(pk__in=())
-    if not _is_postgresql():
-        return sqlite.earlier(terms, most)
-    now = Q(memory__gone_at__isnull=True, sha256=F("memory__sha256"))
-    return Q(sha256__in=matching(terms, Kind.MEMORY, most).values("blob_id")) & ~now
-
-
-def is_common(terms: tuple[str, ...], kind: Kind, most: int = CANDIDATES) -> bool:
-    """Whether `terms` may stand in more texts than `matching` looks at."""
-    if not _is_postgresql():
-        return sqlite.is_common(terms, kind, most)
-    return SearchText.objects.filter(_narrowing(terms, kind, most)).count() >= most
-
-
-def _narrowing(terms: tuple[str, ...], kind: Kind, most: int) -> Q:
-    if _is_postgresql():
-        return postgresql.narrowing(terms, kind, most)
-    return sqlite.narrowing(terms, kind, most)
+def is_common(terms: tuple[str, ...], kind: Kind) -> bool:
+    """Whether `terms` may stand in more texts than are looked at. No row is looked up: each is in the index once."""
+    sql, values = newest(terms, kind)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM ({sql}) AS f", values)  # noqa: S608 - values are apart
+        found: int = cursor.fetchone()[0]
+    return found >= CANDIDATES
 
 
 def reset() -> None:
     """Empty the index, and make it anew where it is damaged. Nothing is found until it is filled again."""
-    if _is_postgresql():
-        postgresql.reset()
-    else:
-        sqlite.reset()
+    _database().reset()
 
 
 def sweep() -> None:
     """Make sure that nothing of a removed text stays in the index's own pages."""
-    if _is_postgresql():
-        postgresql.sweep()
-    else:
-        sqlite.sweep()
+    _database().sweep()
 
 
-def _is_postgresql() -> bool:
-    return connection.vendor == "postgresql"
+def _database() -> ModuleType:
+    return postgresql if connection.vendor == "postgresql" else sqlite
 
 
 # More than a page shows of a memory: a longer one is found by its beginning.
@@ -111,8 +87,22 @@ def add(versions: Mapping[str, bytes]) -> None:
 
 
 def waiting(most: int | None = None) -> int:
-    """How many texts are not in the index yet, of each kind counted up to `most`. A small query for each kind."""
-    return sum(rows().order_by()[:most].count() for rows in (_waiting_versions, _waiting_titles, *_WAITING))
+    """How many texts are not in the index yet, of each kind counted up to `most`. One query."""
+    sql, values = _counting(connection.vendor, most)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        found: int = cursor.fetchone()[0]
+    return found
+
+
+@cache
+def _counting(vendor: str, most: int | None) -> tuple[str, Sequence[Any]]:
+    """A query and its values, put together once for each database and bound."""
+    del vendor  # which speaks a language of its own
+    kinds = (_waiting_versions, _waiting_titles, *_WAITING)
+    parts = [rows().order_by().values("pk")[:most].query.sql_with_params() for rows in kinds]
+    sums = " + ".join(f"(SELECT count(*) FROM ({sql}) AS w)" for sql, _ in parts)  # noqa: S608 - values are apart
+    return f"SELECT {sums}", [value for _, values in parts for value in values]
 
 
 def catch_up(seconds: float) -> int:

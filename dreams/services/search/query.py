@@ -14,8 +14,9 @@ from dataclasses import dataclass
 # A word that stands in more texts than this is looked for in the newest of them: nobody reads ten thousand results,
 # and a page must not wait for them.
 CANDIDATES = 20_000
-# So many of the newest are looked at first: of a common word they hold more than a page counts.
-FEW = 1_500
+# So many that hold a common word are put in order of time: half as many again as are listed, because the texts that came
+# into the index last are not quite those changed last.
+FEW = 750
 
 
 class Kind(enum.Enum):

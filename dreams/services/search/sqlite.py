@@ -7,12 +7,11 @@ are left out (`detail=none`, half the size): a row that holds all trigrams of a 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from django.db import connection
-from django.db.models import Q
-from django.db.models.expressions import RawSQL
 
-from dreams.services.search.query import CANDIDATES, Kind
+from dreams.services.search.query import Kind
 
 TABLE = "dreams_searchtext"
 FTS = f"{TABLE}_fts"
@@ -75,42 +74,15 @@ TRIGGERS_BEFORE_INSTRUCTIONS = _triggers(_indexed(Kind.TYPED, Kind.SESSION))
 DROP = (*DROP_TRIGGERS, f"DROP TABLE IF EXISTS {VOCAB}", f"DROP TABLE IF EXISTS {FTS}")
 
 
-_NEWEST = f"SELECT rowid FROM {FTS} WHERE {FTS} MATCH %s ORDER BY rowid DESC LIMIT %s"  # noqa: S608 - as above
+_NEWEST = f"SELECT rowid AS id FROM {FTS} WHERE {FTS} MATCH %s ORDER BY rowid DESC LIMIT %s"  # noqa: S608 - as above
+HOLDS = "instr(t.text, %s) > 0"
 
 
-def narrowing(terms: tuple[str, ...], kind: Kind, most: int) -> Q:
-    """Rows that may hold all of `terms`: a superset, the newest `most` of it, found by the index alone."""
-    return Q(pk__in=RawSQL(_NEWEST, [_wanted(terms, kind), most]))  # noqa: S611 - as above; what was typed is a parameter
-
-
-def is_common(terms: tuple[str, ...], kind: Kind, most: int) -> bool:
-    """Whether `narrowing` has that many. No row is looked up: each is in the index once."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM ({_NEWEST})", [_wanted(terms, kind), most])  # noqa: S608 - as above
-        found: int = cursor.fetchone()[0]
-    return found >= most
-
-
-def earlier(terms: tuple[str, ...], most: int) -> Q:
-    """Versions with all of `terms` that no longer stand in their memory: the newest `most`, or what there are.
-
-    From the index on step by step, so that it ends with the last one wanted: asked for as texts in a list of texts,
-    every one that holds a common word is looked at first.
-    """
-    holds = " AND ".join(["instr(t.text, %s) > 0"] * len(terms))
-    sql = (
-        f"SELECT v.id FROM ({_NEWEST}) AS f"  # noqa: S608 - as above
-        f" CROSS JOIN {TABLE} AS t ON t.id = f.rowid"
-        " CROSS JOIN dreams_version AS v ON v.sha256 = t.blob_id"
-        " CROSS JOIN dreams_memory AS m ON m.id = v.memory_id"
-        f" WHERE {holds} AND NOT (m.gone_at IS NULL AND m.sha256 = v.sha256) LIMIT %s"
-    )
-    few = most if most < CANDIDATES else -1
-    return Q(pk__in=RawSQL(sql, [_wanted(terms, Kind.MEMORY), CANDIDATES, *terms, few]))  # noqa: S611 - as above
-
-
-def _wanted(terms: tuple[str, ...], kind: Kind) -> str:
-    return " AND ".join([_quoted(_TAGS[kind]), *map(_expression, terms)])
+def newest(terms: tuple[str, ...], kind: Kind, most: int) -> tuple[str, list[Any]]:
+    """Ids of texts that may hold all of `terms`: a superset, the newest `most` of it, found by the index alone. A query
+    and its values; `HOLDS` is what it leaves to be looked at for each term."""
+    wanted = " AND ".join([_quoted(_TAGS[kind]), *map(_expression, terms)])
+    return _NEWEST, [wanted, most]
 
 
 def _expression(term: str) -> str:

@@ -11,12 +11,10 @@ from urllib.parse import quote
 
 from django.core.paginator import Page
 from django.db import DatabaseError
-from django.db.models import QuerySet
 from django.urls import reverse
 
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files.text import one_line, plural
-from dreams.models import HistoryPrompt, Memory, Prompt, Session
 from dreams.services.memories import instructions
 from dreams.services.search import finding, index
 from dreams.services.search.finding import (
@@ -165,30 +163,8 @@ def _group(key: str, kind: _Kind, query: Query, filters: Filters, number: str | 
 # --- Rows ---------------------------------------------------------------------------------------------------------
 
 
-def _keys_of(rows: Callable[[Query, Filters, int], QuerySet[Any, Any]], kind: Kind) -> Keys:
-    def keys(query: Query, filters: Filters) -> Rows:
-        return finding.all_or_newest(
-            lambda most: list(rows(query, filters, most).values_list("pk", flat=True)), query, kind
-        )
-
-    return keys
-
-
-def _groups_of(rows: Callable[[Query, Filters, int], QuerySet[Any, Any]], kind: Kind) -> Keys:
-    def keys(query: Query, filters: Filters) -> Rows:
-        return finding.all_or_newest(lambda most: list(rows(query, filters, most)), query, kind)
-
-    return keys
-
-
-def _in_order(rows: QuerySet[Any], keys: Rows) -> Rows:
-    found = rows.in_bulk(keys)
-    return [found[key] for key in keys if key in found]
-
-
 def _memories(keys: Rows, query: Query) -> list[Row]:
-    rows = _in_order(Memory.objects.select_related("project"), keys)
-    return [_memory(hit) for hit in finding.memory_hits(rows, query)]
+    return [_memory(hit) for hit in finding.memory_hits(keys, query)]
 
 
 def _memory(hit: MemoryHit) -> Row:
@@ -207,8 +183,7 @@ def _memory(hit: MemoryHit) -> Row:
 
 
 def _sessions(keys: Rows, query: Query) -> list[Row]:
-    rows = _in_order(Session.objects.select_related("project"), keys)
-    return [_session(hit) for hit in finding.session_hits(rows, query)]
+    return [_session(hit) for hit in finding.session_hits(keys, query)]
 
 
 def _session(hit: SessionHit) -> Row:
@@ -252,8 +227,7 @@ def _version(hit: VersionHit, what: str) -> Row:
 
 
 def _typed(keys: Rows, query: Query) -> list[Row]:
-    rows = _in_order(Prompt.objects.select_related("session__project", "history"), keys)
-    return [_prompt(hit) for hit in finding.typed_hits(rows, query)]
+    return [_prompt(hit) for hit in finding.typed_hits(keys, query)]
 
 
 def _prompt(hit: TypedHit) -> Row:
@@ -271,8 +245,7 @@ def _prompt(hit: TypedHit) -> Row:
 
 
 def _pasted(keys: Rows, query: Query) -> list[Row]:
-    rows = _in_order(HistoryPrompt.objects.select_related("prompt__session__project"), keys)
-    return [_paste(hit) for hit in finding.pasted_hits(rows, query)]
+    return [_paste(hit) for hit in finding.pasted_hits(keys, query)]
 
 
 def _paste(hit: PastedHit) -> Row:
@@ -321,42 +294,40 @@ def _at(excerpts: Sequence[Excerpt]) -> str:
 
 
 KINDS: Kinds = {
-    "memories": _Kind(
-        "Memories", "as they are now", Kind.MEMORY, _keys_of(finding.memories, Kind.MEMORY), _memories
-    ),
+    "memories": _Kind("Memories", "as they are now", Kind.MEMORY, finding.memories, _memories),
     "sessions": _Kind(
         "Sessions",
         "by title, notes and open ends",
         Kind.SESSION,
-        _keys_of(finding.sessions, Kind.SESSION),
+        finding.sessions,
         _sessions,
     ),
     "versions": _Kind(
         "Earlier versions",
         "as they were",
         Kind.MEMORY,
-        _groups_of(finding.versions, Kind.MEMORY),
+        finding.versions,
         _versions,
     ),
     "typed": _Kind(
         "What you typed",
         "in sessions",
         Kind.TYPED,
-        _keys_of(finding.typed, Kind.TYPED),
+        finding.typed,
         _typed,
     ),
     "pasted": _Kind(
         "What you pasted",
         "short texts of the prompt history",
         Kind.PASTED,
-        _keys_of(finding.pasted, Kind.PASTED),
+        finding.pasted,
         _pasted,
     ),
     "instructions": _Kind(
         "Instructions",
         "CLAUDE.md and what it includes",
         Kind.INSTRUCTION,
-        _groups_of(finding.instructions, Kind.INSTRUCTION),
+        finding.instructions,
         _instructions,
     ),
 }
