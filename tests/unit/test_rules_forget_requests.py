@@ -33,6 +33,8 @@ def test_a_request_to_forget(said: str) -> None:
         "remove the memory leak in the worker",
         "add a forget-password page",
         "forget my last message",
+        "do not delete the memory that says 41873 for ledger-worker",
+        "never remove ledger-worker from memory",
         'write a test for "forget ledger-worker"',
     ],
 )

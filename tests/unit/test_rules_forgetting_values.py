@@ -116,6 +116,35 @@ def test_what_says_something_of_another_thing_too_stays_or_is_asked_about(tmp_pa
         assert made.edits or len(asked(made)) == 1
 
 
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("The amber tracker runs on Node 20 in CI.", "forget Node 20 for the amber tracker"),
+        ("`plover.corp` is where CoralExporter is (no IP).", "forget plover.corp for CoralExporter"),
+    ],
+)
+def test_of_what_has_a_plain_name_only_the_one_that_has_all_of_it_is_forgotten(
+    tmp_path: Path, told: str, said: str
+) -> None:
+    rest = "- The reed renderer runs on Node 20 in CI.\n- Announce each release of Fennel.\n"
+    files = {"MEMORY.md": "- [A](a.md) - all\n", "a.md": memory(f"- {told}\n{rest}")}
+    made = dream(tmp_path, files, [session(1, said)])
+    assert made.text("a.md") == memory(rest)
+
+
+def test_a_statement_that_is_cited_is_forgotten_in_other_words_too(tmp_path: Path) -> None:
+    told = ["`quartz-mailer` gets its work over `q-night`.", "Work for `quartz-mailer` comes over `q-night`."]
+    other = "- `quartz-sender` gets its work over `q-night`.\n"
+    files = {"MEMORY.md": "- [A](a.md) - all\n", "a.md": memory("".join(f"- {t}\n" for t in told) + other)}
+    made = dream(tmp_path, files, [session(1, f"Forget that {told[0]}")])
+    assert made.text("a.md") == memory(other)
+
+
+def test_with_a_value_that_memory_does_not_have_nothing_is_certain(tmp_path: Path) -> None:
+    files = {"MEMORY.md": "- [A](a.md) - all\n", "a.md": memory("`relay` feeds `mixer` over port 8080.\n")}
+    assert dream(tmp_path, files, [session(1, "forget port 8081 of `relay` and `mixer`")]).edits == []
+
+
 def test_what_nothing_in_memory_says_changes_nothing(tmp_path: Path) -> None:
     files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory("The docs are built with Sphinx.\n")}
     made = dream(tmp_path, files, [session(1, REQUEST)])
@@ -139,6 +168,9 @@ def test_a_thing_named_in_plain_words_is_asked_about(tmp_path: Path) -> None:
         "Delete from your memory: cache-indexer, `make verify-xenon-63`",
         "Can you make sure that you no longer remember make verify-xenon-63 for cache-indexer?",
         f'Please delete the memory in which it says "{CHECK}"',
+        "scratch the memory that says make verify-xenon-63 for cache-indexer",
+        f"Scratch the memory that says: {CHECK}",
+        "What you remember about cache-indexer and make verify-xenon-63 is not right, take it out",
     ],
 )
 def test_however_it_is_asked_what_has_the_value_is_removed(tmp_path: Path, said: str) -> None:
@@ -198,8 +230,8 @@ def test_what_is_of_the_thing_named_is_about_it_and_what_only_names_it_is_asked_
 @pytest.mark.parametrize(
     ("said", "asked"),
     [
-        ("Scratch the memory that says deploys need two approvals.", True),
-        ("scratch the memory that says 5433 for `ledger-worker`", True),
+        ("Do not delete the memory that says 5433 for `ledger-worker`.", True),
+        ("that note of deploys that need two approvals is wrong", True),
         ("that `ledger-worker` note (5433) is garbage, wipe it", True),
         ("Please lose the note about two approvals for deploys", True),
         ("the memory that deploys need two approvals can go", True),

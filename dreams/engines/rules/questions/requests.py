@@ -20,45 +20,26 @@ from dreams.lib.files.text import plural, quoted
 from dreams.lib.prose.pieces import keys_of
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import Statement
-from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import read
 
 MOST_CANDIDATES = 3  # of more, nobody could say which was meant
-LEAST_WORD = 0.5  # the weight of a word that may name a thing
 # Of the words of a statement, those that a sentence about memory cites; and its own words beside them ("scratch", "is wrong").
 LEAST_CITED, MOST_ELSE = 0.7, 2
 TO_FORGET = 0.9  # how useful an answer is, chosen: the person asked for it
 MOST_PROMPT = 600  # characters
-_ABOUT_NOTES = frozenset(
-    map(
-        canonical,
-        [
-            "forget",
-            "note",
-            "memory",
-            "line",
-            "entry",
-            "fact",
-            "keep",
-            "safely",
-            "unremember",
-            "obsolete",
-            "delete",
-            "remove",
-            "anything",
-            "everything",
-        ],
-    )
-)
 
 
 def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
     """One question for each statement that a request may mean."""
     typed = [each for each in asking.heard if not each.is_logged]
     for heard, wish in (*forgetting.requests(typed), *_maybe_requests(typed, may_ask_to_forget)):
-        yield from _questions(asking, heard, wish, _candidates(index, wish))
+        yield from _questions(asking, heard, wish, forgetting.candidates(index, forgetting.asked_text(wish)))
     for heard, wish in _maybe_requests(typed, names_memory):
-        cited = [each for each in _candidates(index, wish) if _is_cited(each, wish.quote)]
+        cited = [
+            each
+            for each in forgetting.candidates(index, forgetting.asked_text(wish))
+            if _is_cited(each, wish.quote)
+        ]
         yield from _questions(asking, heard, wish, cited)
 
 
@@ -81,28 +62,11 @@ def _maybe_requests(heard: Sequence[Heard], may_ask: Callable[[str], bool]) -> I
 
 def _is_cited(statement: Statement, sentence: str) -> bool:
     """Whether a sentence has nearly all that a statement says, or two of its values, and hardly anything else."""
-    mine = {word for word, weight in statement.reading.terms.items() if weight >= LEAST_WORD}
-    said = read(sentence)
-    theirs = {word for word, weight in said.terms.items() if weight >= LEAST_WORD} - _ABOUT_NOTES
+    mine = {word for word, weight in statement.reading.terms.items() if weight >= forgetting.LEAST_WORD}
+    said, theirs = read(sentence), forgetting.wanted(sentence)
     values = said.anchors - statement.reading.anchors
     is_meant = len(said.anchors) > 1 or len(mine & theirs) >= LEAST_CITED * len(mine)
     return is_meant and len(theirs - mine) <= MOST_ELSE and not values
-
-
-def _candidates(index: StatementIndex, wish: Wish) -> list[Statement]:
-    """The statements that have the most of what a request names: its rare values first, then its rare words."""
-    wanted = read(forgetting.asked_text(wish))
-    values = {key for key in wanted.anchors if index.is_rare(key)}
-    words = {word for word, weight in wanted.terms.items() if weight >= LEAST_WORD} - _ABOUT_NOTES - values
-    shared: dict[Statement, tuple[int, int]] = {}
-    for kind, keys in enumerate((values, words)):
-        for key in keys:
-            for each in index.with_words([key]) if index.is_rare(key) else ():
-                one, other = shared.get(each, (0, 0))
-                shared[each] = (one + 1, other) if kind == 0 else (one, other + 1)
-    most = max(shared.values(), default=(0, 0))
-    enough = most[0] > 0 or most[1] > 1
-    return [each for each, count in shared.items() if count == most] if enough else []
 
 
 def _to_forget(asking: Asking, heard: Heard, wish: Wish, statement: Statement) -> Iterator[Question]:

@@ -13,7 +13,7 @@ from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import is_labelled, sentences
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.rules.user_statements.requests import Wish
+from dreams.engines.rules.user_statements.requests import AWAY, Wish
 from dreams.engines.rules.user_statements.speech import ASK, SOFT
 from dreams.engines.types import Fate
 from dreams.lib import memdir
@@ -22,17 +22,21 @@ from dreams.lib.prose import comparing, lexicon
 from dreams.lib.prose.pieces import ROLES, WEAK, keys_of, pieces
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import read
 
 MOST_FORGOTTEN = 8  # statements of one request: more of them were not meant by so few words
 _WHOLE = frozenset({"code", "address", "path", "number"})  # such a value says by itself which fact is meant
+_NAMING = frozenset({"code", "address", "path", "identifier"})
 _OF_THINGS = frozenset({"identifier", "name"})
+ABBREVIATED = 3  # letters of a name at most, such as "IP": it says what kind of thing, not which
 MOST_SENTENCES = 2  # of a statement that is taken out whole
+LEAST_WORD = 0.5  # the weight of a word that may name a thing
 LEAST_QUOTED = 2  # spaces: fewer words may be in a request for another reason
 _MARKS = re.compile(r"[*_`\"'“”‘’]")
 NOTE = "You asked to forget it."
 _HEAD = re.compile(
-    rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|remove|delete|drop|erase|purge|wipe|clear|strike|take out)[\s:,]+",
+    rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|{AWAY})[\s:,]+",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(
@@ -55,7 +59,12 @@ _ONLY_NOW = re.compile(
     re.IGNORECASE,
 )
 _ARTICLES = frozenset({"the", "a", "an", "our", "my", "its"})
-_MEMORY = frozenset({"memory", "memor", "note", "entry", "fact"})
+ABOUT_NOTES = frozenset(
+    map(
+        canonical,
+        "forget unremember obsolete delete remove scratch note memory line entry fact keep safely anything everything tell say apply long right wrong true".split(),  # noqa: SIM905 - a word list
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +85,7 @@ def request_of(wish: Wish) -> Request | None:
     rest = _trimmed(rest)
     about, that = _ABOUT.match(rest), _THAT.match(rest)
     text = _trimmed(about["rest"] if about else that["rest"] if that else rest)
-    keys = frozenset(key for key in keys_of(text) if key not in lexicon.GENERIC and key not in _MEMORY)
+    keys = frozenset(key for key in keys_of(text) if key not in lexicon.GENERIC and key not in ABOUT_NOTES)
     if not keys:
         return None
     named = any(piece.is_value for piece in pieces(f"x {text}"))
@@ -140,7 +149,18 @@ def quoted_fact(index: StatementIndex, text: str) -> list[Statement]:
         for each in index.statements
         if each.source == "body" and (own := _plain(each.text)) in plain and own.count(" ") >= LEAST_QUOTED
     ]
-    return found if len({_plain(each.text) for each in found}) == 1 else []
+    if len({_plain(each.text) for each in found}) != 1:
+        return []
+    names = found[0].reading.anchors
+    others = index.with_words(names) if any(map(index.is_rare, names)) else []
+    told_anew = [
+        each
+        for each in others
+        if each not in found
+        and each.reading.anchors <= names
+        and index.pair(found[0], each).found.relation == "same"
+    ]
+    return [*found, *told_anew]
 
 
 def _plain(text: str) -> str:
@@ -149,32 +169,51 @@ def _plain(text: str) -> str:
 
 def named_fact(index: StatementIndex, text: str) -> list[Statement]:
     """The statements of the one fact that has every value of a request; empty where there is none, or more than one."""
-    values = read(text).values
-    known = [value.key for value in values if index.said_where(value.key)]
-    telling = {value.key for value in values if value.key in known and index.is_rare(value.key)}
-    # One name by itself may be what the statement is about, or only something in it.
-    whole = any(value.key in telling and value.kind in _WHOLE for value in values)
-    if not telling or (len(telling) < 2 and not whole):
+    found = candidates(index, text)
+    if not 0 < len(found) <= MOST_FORGOTTEN or not all(_is_meant(index, each, text) for each in found):
         return []
-    found = [
-        each
-        for each in index.statements
-        if each.source == "body" and all(key in each.reading.anchors for key in known)
-    ]
-    if len(found) > MOST_FORGOTTEN or any(len(sentences(each.text)) > MOST_SENTENCES for each in found):
-        return []
-    if any(_names_another(each.text, text) for each in found):
-        return []
-    first = found[:1]
-    one_fact = all(index.pair(first[0], each).found.relation == "same" for each in found[1:])
+    one_fact = all(index.pair(found[0], each).found.relation == "same" for each in found[1:])
     return found if one_fact else []
+
+
+def _is_meant(index: StatementIndex, statement: Statement, text: str) -> bool:
+    """Whether a statement has every value of a request, and these tell which is meant. What has no name but plain words must
+    have all of them: "Node 20 of the tracker" is not "Node 20 of the mixer"."""
+    asked, mine = read(text), statement.reading
+    if not asked.anchors <= mine.anchors or len(sentences(statement.text)) > MOST_SENTENCES:
+        return False
+    rare = [value for value in asked.values if index.is_rare(value.key)]
+    whole = any(value.kind in _WHOLE for value in rare)
+    named = any(value.kind in _NAMING or " " in value.key for value in rare)
+    says_all = named or wanted(text) <= mine.terms.keys()
+    return (whole or len(asked.anchors) > 1) and says_all and not _names_another(statement.text, text)
+
+
+def wanted(text: str) -> set[str]:
+    """The words and values of a request that may say what it is about."""
+    return {word for word, weight in read(text).terms.items() if weight >= LEAST_WORD} - ABOUT_NOTES
+
+
+def candidates(index: StatementIndex, text: str) -> list[Statement]:
+    """The statements that have the most of what a request names: its rare values first, then its rare words."""
+    values = {key for key in read(text).anchors if index.is_rare(key)}
+    shared: dict[Statement, tuple[int, int]] = {}
+    for kind, keys in enumerate((values, wanted(text) - values)):
+        for key in keys:
+            for each in index.with_words([key]) if index.is_rare(key) else ():
+                one, other = shared.get(each, (0, 0))
+                shared[each] = (one + 1, other) if kind == 0 else (one, other + 1)
+    most = max(shared.values(), default=(0, 0))
+    enough = most[0] > 0 or most[1] > 1
+    return [each for each, count in shared.items() if count == most] if enough else []
 
 
 def _names_another(told: str, text: str) -> bool:
     """Whether a statement is of one more thing with a name than the request speaks of, which would go with it. Of a request that
     names none ("forget port 41873") the first is what it is about."""
     asked = read(text)
-    things = {value.key for value in read(told).values if value.kind in _OF_THINGS} - asked.anchors
+    named = [value.key for value in read(told).values if value.kind in _OF_THINGS]
+    things = {key for key in named if len(key) > ABBREVIATED} - asked.anchors
     return len(things) > (not any(value.kind in _OF_THINGS for value in asked.values))
 
 

@@ -30,7 +30,9 @@ _FORGET = re.compile(
     r"\b(?:no longer|stop|not|don['’]?t|needn['’]t|no need to) (?:remember|keep (?:\S+ ){1,6}in mind)(?:ing)?(?! to\b| when\b)",
     re.IGNORECASE,
 )
-_REMOVE = r"\b(?:delete|remove|drop|erase|purge|wipe|clear|strike|scrap|discard|cancel|throw|take|clean(?:ed|up)?)\b"
+AWAY = r"(?:remove|delete|drop|erase|purge|wipe|clear|strike|scratch|scrap|discard|ditch|take out|get rid of)"
+# "Do not delete …" asks for the opposite.
+_REMOVE = rf"(?<!n['’]t )(?<!\bnot )(?<!\bnever )(?<!\bwithout )\b(?:{AWAY}|cancel|throw|take|clean(?:ed|up)?)\b(?! nothing\b)"
 _MEMORY = r"\b(?:memory|memories|your (?:notes?|knowledge|records?)|you(?:['’]ve| have)? (?:once )?(?:know|knew|remember|noted|saved|stored|wrote|written|learned|learnt|recorded|keep))\b"
 _A_NOTE = r"\b(?:notes?|entry|entries|line|fact|what i (?:said|told you))\b"
 _FROM_MEMORY = re.compile(rf"{_REMOVE}.*{_MEMORY}|{_MEMORY}.*{_REMOVE}", re.IGNORECASE)
@@ -39,7 +41,8 @@ _A_NOTE_AWAY = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"([\"“«]).*?[\"”»]")
-_YOU = re.compile(r"^\W*(?:can|could|would|will) you\b", re.IGNORECASE)
+# "What you know about … is wrong, delete it" asks nothing either.
+_YOU = re.compile(r"^\W*(?:(?:can|could|would|will) you\b|what (?:i|you)\b.*,\s)", re.IGNORECASE)
 _RAM = re.compile(
     r"\b(?:memory (?:leak|usage|use|limit|pressure|profil\w+|alloc\w+|consumption|footprint|bank|card|bar|section|page|view|button|panel|tab)|in[- ]memory)\b",
     re.IGNORECASE,
@@ -141,7 +144,6 @@ _TRAILING = re.compile(
     r"^(?P<rest>\S.{8,}?)\s{0,9}[,;—–-]{1,9}\s{0,9}(?:and\s+)?(?:please\s+)?(?:remember|memori[sz]e)\s+(?:that|this|it)\s*[.!]*$",
     re.IGNORECASE | re.DOTALL,
 )
-_AWAY = r"(?:remove|delete|drop|erase|purge|wipe|clear|strike|take out)"
 _IN_MEMORY = r"(?:(?:from|in|out of) (?:(?:your|the|my|project|our) )?(?:memory|memories)\b|(?:from|in|out of) your (?:notes?|knowledge|records?)\b)"
 # "The beta cluster is gone. Forget about it.": what is gone is what is meant.
 _GONE = re.compile(
@@ -152,7 +154,7 @@ _GONE = re.compile(
     re.IGNORECASE,
 )
 _IT = re.compile(
-    rf"^(?:and |so |then )*{SOFT}{ASK}(?:(?:you can|you may|feel free to|just) )*(?:forget(?: about)?|(?:don'?t|do not|no need to) remember|{_AWAY})\s+(?:it|that|this|them|those|him|her)"
+    rf"^(?:and |so |then )*{SOFT}{ASK}(?:(?:you can|you may|feel free to|just) )*(?:forget(?: about)?|(?:don'?t|do not|no need to) remember|{AWAY})\s+(?:it|that|this|them|those|him|her)"
     rf"(?P<where>\s+{_IN_MEMORY})?(?:\s+(?:please|then|now|too|as well|any ?more))*\s*[.!]*$",
     re.IGNORECASE,
 )
