@@ -45,6 +45,7 @@ def learnt(prompt: str) -> list[str]:
         ("Thanks! Stop adding so many logs please", "Stop adding so many logs"),
         ("Remember, never run exports at night.", "never run exports at night."),
         ("I am a data engineer, remember that.", "I am a data engineer"),
+        ("The VPN is at vpn-7.internal — keep that in mind", "The VPN is at vpn-7.internal"),
         ("Remember that this project uses uv and now run the build", "this project uses uv"),
         (
             "Never delete files unasked. Because I lost work.",

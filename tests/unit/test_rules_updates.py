@@ -108,6 +108,38 @@ def test_what_may_have_taken_the_place_of_what_memory_says_is_asked(
     assert f"- {now}\n" in (edit.after or "") and line not in (edit.after or "")
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Deploys need two approvals.", "Remember that deploys need two approvals."),
+        (
+            "The release runs on Fridays at 14:00.",
+            "the release runs on Fridays at 14:00, keep that in memory",
+        ),
+    ],
+)
+def test_what_memory_says_already_is_neither_asked_about_nor_put_anew(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    made = told(tmp_path, line, said)
+    assert (made.edits, made.outcome.questions) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Deploys need two approvals.", "Remember that deploys no longer need two approvals"),
+        ("`relay` sends to `mixer` on `db-3`.", "Remember that `relay` never sends to `mixer` on `db-3`"),
+    ],
+)
+def test_what_denies_what_memory_says_is_written_as_it_was_typed(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    made = told(tmp_path, line, said)
+    new = {text for edit in made.edits if edit.path != "MEMORY.md" for text in (edit.after or "").split("\n")}
+    assert f"- {said.removeprefix('Remember that ')}" in new and "- Deploys deploys two approvals." not in new
+
+
 LEFT = [
     ("Queue 3 is drained by hand.", "queue 4 is drained by hand now"),
     ("Firewall rule 12 opens 5300.", "firewall rule 13 opens 5300 now"),

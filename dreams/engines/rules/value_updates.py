@@ -145,7 +145,12 @@ def is_said(update: Update) -> bool:
     past = _past(update.typed)
     words, values = words_of(update.typed.text) - past, read(update.typed.text).anchors - past
     told = (each for each in update.about if values <= each.reading.anchors)
-    return not update.wordings and any(words <= words_of(each.text) for each in told)
+    said = (each for each in told if _denies_as(each, update.typed.text))
+    return not update.wordings and any(words <= words_of(each.text) for each in said)
+
+
+def _denies_as(statement: Statement, text: str) -> bool:
+    return statement.reading.denials == read(_NOW.sub("", text)).denials
 
 
 _Meant = tuple[
@@ -229,6 +234,8 @@ def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[Stat
 def _wordings(index: StatementIndex, meant: Sequence[Statement], old: str, new: str) -> tuple[Rewording, ...]:
     if old != meant[0].text:
         return tuple(everywhere(index, meant, old, new))
+    if any(not says_more(new, each.text) and _denies_as(each, new) for each in meant):
+        return ()  # memory says it already
     told, paths = {each.text for each in meant}, {each.path for each in meant}
     sums = [each for each in index.statements if each.target in paths and each.text in told]
     return tuple(Rewording(each, new) for each in (*meant, *sums))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
 from dreams.lib.memdir.frontmatter import head_length
@@ -417,6 +417,7 @@ def _style_of(neighbour: IndexRow | None) -> dict[str, str]:
     return {"marker": marker, "separator": separator.lstrip("*_"), "indent": neighbour.indent}
 
 
+@lru_cache(maxsize=4)
 def parse_index(text: str) -> Index:
     """Find the rows of an index; never fails, and the text is kept as it is.
 

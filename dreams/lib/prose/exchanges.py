@@ -219,7 +219,7 @@ def _of_words(text: str, said: str, thing: str) -> Exchange | None:
     for found in chain.from_iterable(pattern.finditer(said) for pattern in _WORDS_EXCHANGED):
         old, new = found["old"], found["new"]
         at = re.search(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", text)
-        if at and old.lower() not in thing and new not in text and len(old) > 2:
+        if at and old.lower() not in thing and new.lower() not in text.lower() and len(old) > 2:
             start, end = found.span("new")
             spans_ = (
                 Span(at.start(), at.end(), old, old.lower(), "word"),

@@ -143,26 +143,34 @@ def pruned(tree: Tree, change: NewText, gone: str, note: str) -> list[NewText]:
     return found
 
 
-def free_parts(tree: Tree) -> Iterator[Part]:
-    """Single sentences of topic files that may be taken out."""
-    for path in tree.topics():
-        yield from parts(path, tree.document(path))
+def free_parts(tree: Tree, path: str = "") -> Iterator[Part]:
+    """Single sentences of topic files, or of one, that may be taken out."""
+    for each in tree.topics():
+        if path in ("", each):
+            yield from parts(each, tree.document(each))
 
 
 def remove_parts(
-    rec: Recorder, meant: Callable[[Part], str], reason: str, cite: Callable[[Part], Citation], most: int
+    rec: Recorder,
+    meant: Callable[[Part], str],
+    reason: str,
+    cite: Callable[[Part], Citation],
+    most: int,
+    path: str = "",
 ) -> int:
     """Take single sentences out, one after the other, as each changes where the next one stands; returns how many.
+    With a `path` only that file is read.
 
     `meant` says why a sentence goes, or nothing. Where all sentences of a paragraph are meant, none goes by itself, and
     where more than `most` are meant, none was.
     """
-    if sum(bool(meant(part)) for part in free_parts(rec.tree)) > most:
+    if sum(bool(meant(part)) for part in free_parts(rec.tree, path)) > most:
         return 0
     done = 0
     for _ in range(most):
         rec.report.checkpoint()
-        if not any(_remove_part(rec, part, meant(part), reason, cite) for part in list(free_parts(rec.tree))):
+        found = list(free_parts(rec.tree, path))
+        if not any(_remove_part(rec, part, meant(part), reason, cite) for part in found):
             break
         done += 1
     return done

@@ -361,7 +361,7 @@ def _without(context: Asking, unit: LineStatement, told: str, note: str) -> Opti
         return from_memory(part.path, part.first_line, part.text, note)
 
     return context.draftsman.option(
-        "remove", "Remove the sentence", lambda rec: remove_parts(rec, meant, note, cite, 1)
+        "remove", "Remove the sentence", lambda rec: remove_parts(rec, meant, note, cite, 1, unit.path)
     )
 
 

@@ -15,6 +15,7 @@ from dreams.engines.rules.user_statements.in_passing import AT_HAND, REASON, TAI
 from dreams.engines.rules.user_statements.phrases import OTHERS, SUPPOSED, looks_secret
 from dreams.engines.rules.user_statements.speech import (
     ASK,
+    KEEP_IT,
     LIST_ITEM,
     LIST_LEAD,
     MAX_PROMPT,
@@ -104,7 +105,7 @@ class Wish:
 
 
 _ANY = re.compile(
-    r"remember|merk|recuerd|apunta|souviens|retiens|memor|note|keep in mind|from now on|going forward|future|starting now|next time|always|never|instead|stop|forget|unlearn|don'?t|"
+    r"remember|merk|recuerd|apunta|souviens|retiens|memor|note|in mind|from now on|going forward|future|starting now|next time|always|never|instead|stop|forget|unlearn|don'?t|"
     r"\bnot\b|actually|wrong|longer|\byou(?:['’]ve| have)? (?:know|noted|saved|stored|learn|wr[io]t|record)|your (?:notes?|knowledge|records?)\b",
     re.IGNORECASE,
 )
@@ -139,10 +140,6 @@ _REMEMBER_TO = re.compile(
 _BACK = re.compile(
     rf"^{SOFT}{ASK}(?:remember|memori[sz]e|save)\s+(?:that|this|it)(?:\s+(?:to|in)\s+(?:your\s+)?memory|\s*,?\s*{_AHEAD})?\s*[.!]*$",
     re.IGNORECASE,
-)
-_TRAILING = re.compile(
-    r"^(?P<rest>\S.{8,}?)\s{0,9}[,;—–-]{1,9}\s{0,9}(?:and\s+)?(?:please\s+)?(?:remember|memori[sz]e)\s+(?:that|this|it)\s*[.!]*$",
-    re.IGNORECASE | re.DOTALL,
 )
 _IN_MEMORY = r"(?:(?:from|in|out of) (?:(?:your|the|my|project|our) )?(?:memory|memories)\b|(?:from|in|out of) your (?:notes?|knowledge|records?)\b)"
 # "The beta cluster is gone. Forget about it.": what is gone is what is meant.
@@ -241,9 +238,9 @@ def _gone(before: str, sentence: str) -> tuple[str, str]:
 
 def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
     quote = f"{sentence} {reason}".strip()
-    trailing = _TRAILING.match(sentence)
-    if trailing and not asks(trailing["rest"]):
-        yield from _checked(trailing["rest"], sentence, fact=True)
+    told = KEEP_IT.sub("", sentence)
+    if told not in ("", sentence) and not asks(told):
+        yield from _checked(told, sentence, fact=True)
         return
     if asks(TAIL.sub("", sentence)) or SUPPOSED.search(sentence) or SUPPOSED.search(before[-80:]):
         return

@@ -26,6 +26,12 @@ LIST_LEAD = re.compile(
     r"^update (?:(?:your|the|my|our|project) )*(?:memory|notes?)\b[^.?!]{0,60}:$",
     re.IGNORECASE,
 )
+# Behind a statement: that it is for memory.
+KEEP_IT = re.compile(
+    r"\s{0,9}[,;.—–-]{1,9}\s{0,9}(?:(?:and|so|please)\s+){0,2}(?:(?:remember|memori[sz]e)\s+(?:that|this|it)|"
+    r"(?:keep|save|store|put|note|add)\s+(?:that|this|it)\s+(?:(?:in|to|into)\s+(?:(?:your|the|my|our|project)\s+)?(?:memory|mind|notes?)))\s*[.!]*$",
+    re.IGNORECASE,
+)
 QUESTION = re.compile(
     r"\?\s*[\"'”’)]*\s*$|^\s*(?:do|did|does|what|why|how|when|where|who|is|are|was|were|should|shall|could|can|would|will|have|has)"
     r"\s+(?:you|i|we|it|that|there|this|the)\b(?!\s+please)",

@@ -21,7 +21,7 @@ from dreams.engines.rules.user_statements.phrases import (
     is_own_word,
     looks_secret,
 )
-from dreams.engines.rules.user_statements.speech import SOFT, asks, opened, typed_lines
+from dreams.engines.rules.user_statements.speech import KEEP_IT, SOFT, asks, opened, typed_lines
 
 MOST_PROMPT = 2_000  # characters of a prompt that are read for changes: who pastes more tells none
 SHORT_PROMPT = 400  # of one whose plain statements may be put in the place of others
@@ -69,7 +69,7 @@ def tells_change(text: str) -> bool:
 
 def _told(sentence: str) -> str:
     """What a sentence tells; empty for a question, a supposition and somebody else's word."""
-    own = _WANTED.sub("", sentence)
+    own = KEEP_IT.sub("", _WANTED.sub("", sentence))
     text = opened(own)[0].rstrip(" .!")
     if len(sentence.split()) > MOST_WORDS or asks(own) or not is_own_word(_WITH_IT.sub("", text)):
         return ""
@@ -146,7 +146,7 @@ def _as_plain(sentence: str) -> Stated | None:
     text, outdated = opened(sentence)
     corrected = _CORRECTS.sub("", text).strip()
     outdated = outdated or corrected != text
-    text = _THANKS.sub("", corrected).rstrip(" .!")
+    text = _THANKS.sub("", KEEP_IT.sub("", corrected)).rstrip(" .!")
     if not text or len(text.split()) > MOST_WORDS or not whole(text) or text not in sentence:
         return None
     if looks_secret(sentence) or JOKING.search(sentence) or not _is_plain(text, sentence, outdated=outdated):
