@@ -121,6 +121,11 @@ def test_what_says_something_of_another_thing_too_stays_or_is_asked_about(tmp_pa
     [
         ("The amber tracker runs on Node 20 in CI.", "forget Node 20 for the amber tracker"),
         ("`plover.corp` is where CoralExporter is (no IP).", "forget plover.corp for CoralExporter"),
+        ("**Owner of jasper-recorder:** Nuno Falk", "forget Nuno Falk of jasper-recorder"),
+        (
+            "Who breaks jasper-recorder says so in #duty.",
+            "strike the #duty of jasper-recorder from your memory",
+        ),
     ],
 )
 def test_of_what_has_a_plain_name_only_the_one_that_has_all_of_it_is_forgotten(

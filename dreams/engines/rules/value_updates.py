@@ -234,7 +234,7 @@ def _whole(index: StatementIndex, typed: Typed, thing: str, about: Sequence[Stat
 def _wordings(index: StatementIndex, meant: Sequence[Statement], old: str, new: str) -> tuple[Rewording, ...]:
     if old != meant[0].text:
         return tuple(everywhere(index, meant, old, new))
-    if any(not says_more(new, each.text) and _denies_as(each, new) for each in meant):
+    if any(words_of(new) <= words_of(each.text) and _denies_as(each, new) for each in meant):
         return ()  # memory says it already
     told, paths = {each.text for each in meant}, {each.path for each in meant}
     sums = [each for each in index.statements if each.target in paths and each.text in told]

@@ -27,7 +27,7 @@ _TOKEN = re2.compile(
     r"|(?P<date>\b\d{4}-\d{2}-\d{2}\b)"
     r"|(?P<path>(?:~|\.{1,2})?/[\w@.{}*:-]*[\w*}](?:/[\w@.{}*:-]+)*/?|[\w@.-]+(?:/[\w@.{}*:-]+){2,}|[\w@-]+(?:/[\w@-]+)*\.[a-z]{1,5}\b)"
     r"|(?P<number>[#$€£]?\b[vV]?\d+(?:[.,:_]\d+)*(?:\s?%|[a-zA-Zµ]{1,3}\b)?)"
-    r"|(?P<word>[\pL\d_]+(?:[-_.:'’/][\pL\d_]+)*(?:\(\))?)"
+    r"|(?P<word>#?[\pL\d_]+(?:[-_.:'’/][\pL\d_]+)*(?:\(\))?)"
 )
 _KINDS = ("", *sorted(_TOKEN.groupindex, key=_TOKEN.groupindex.__getitem__))
 # Inline code, or one word or bare number between blanks: most tokens are found so, and what is left by RE2, which is slower to ask.
@@ -309,7 +309,7 @@ def _named(sort: str, text: str, opens: bool) -> tuple[ValueKind | None, str]:
     if sort == "path":
         return "path", low.rstrip("/").removeprefix("./")
     bare = _bare(text).removesuffix("()")
-    coded = _is_code(text) or any(map(str.isdigit, low)) or (_is_camel(text) and not opens)
+    coded = _is_code(text) or low[0] == "#" or any(map(str.isdigit, low)) or (_is_camel(text) and not opens)
     return ("identifier" if coded and "'" not in bare else None), _as_identifier(bare)
 
 

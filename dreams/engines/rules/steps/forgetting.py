@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dreams.engines.rules.notes.bodies import REMARK, LineStatement, Part, units
+from dreams.engines.rules.notes.bodies import REMARK, LineStatement, Part, units, wholes
 from dreams.engines.rules.notes.removing import fates, free_units, is_linked, remove, remove_parts
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import is_labelled, sentences
@@ -62,7 +62,7 @@ _ARTICLES = frozenset({"the", "a", "an", "our", "my", "its"})
 ABOUT_NOTES = frozenset(
     map(
         canonical,
-        "forget unremember obsolete delete remove scratch note memory line entry fact keep safely anything everything tell say apply long right wrong true".split(),  # noqa: SIM905 - a word list
+        "forget unremember obsolete delete remove scratch note memory line entry fact keep safely anything everything tell say know remember like out apply long right wrong true".split(),  # noqa: SIM905 - a word list
     )
 )
 
@@ -180,7 +180,7 @@ def _is_meant(index: StatementIndex, statement: Statement, text: str) -> bool:
     """Whether a statement has every value of a request, and these tell which is meant. What has no name but plain words must
     have all of them: "Node 20 of the tracker" is not "Node 20 of the mixer"."""
     asked, mine = read(text), statement.reading
-    if not asked.anchors <= mine.anchors or len(sentences(statement.text)) > MOST_SENTENCES:
+    if not asked.anchors <= mine.keys or len(sentences(statement.text)) > MOST_SENTENCES:
         return False
     rare = [value for value in asked.values if index.is_rare(value.key)]
     whole = any(value.kind in _WHOLE for value in rare)
@@ -229,7 +229,9 @@ def forget_statement(
         return False
     if is_one_fact(tree, statement.path) and not is_linked(tree, statement.path):
         return _remove_file(rec, statement.path, heard, wish)
-    found = units(statement.path, tree.document(statement.path))
+    document = tree.document(statement.path)
+    labelled = (one for one in wholes(statement.path, document) if one.first_line == one.last_line)
+    found = (*units(statement.path, document), *labelled)
     unit = next((each for each in found if each.text == statement.text), None)
     if unit is None and asked:
         unit = _line_of(tree, statement, wish)
