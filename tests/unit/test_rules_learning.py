@@ -209,9 +209,13 @@ def test_a_new_row_has_a_title_in_words_among_rows_that_have_one(tmp_path: Path)
             "Remember that billing exports from the ledger to Stripe are not retried.",
             "project_billing_exports_ledger_not_retried.md",
         ),
+        ("Remember that पोर्ट का डेटाबेस", "project_पोर्ट_का_डेटाबेस.md"),
+        ("Remember that le cafe\u0301 est ferme\u0301", "project_le_café_est_fermé.md"),
     ],
 )
-def test_the_name_of_a_file_keeps_a_denial(tmp_path: Path, said: str, name: str) -> None:
+def test_the_name_of_a_file_keeps_a_denial_and_the_marks_of_its_letters(
+    tmp_path: Path, said: str, name: str
+) -> None:
     files = {"MEMORY.md": INDEX, "project_queue.md": QUEUE}
     made = dream(tmp_path, files, [session(1, said)])
     assert made.after.keys() - files.keys() == {name}

@@ -27,7 +27,7 @@ _TOKEN = re2.compile(
     r"|(?P<date>\b\d{4}-\d{2}-\d{2}\b)"
     r"|(?P<path>(?:~|\.{1,2})?/[\w@.{}*:-]*[\w*}](?:/[\w@.{}*:-]+)*/?|[\w@.-]+(?:/[\w@.{}*:-]+){2,}|[\w@-]+(?:/[\w@-]+)*\.[a-z]{1,5}\b)"
     r"|(?P<number>[#$€£]?\b[vV]?\d+(?:[.,:_]\d+)*(?:\s?%|[a-zA-Zµ]{1,3}\b)?)"
-    r"|(?P<word>#?[\pL\d_]+(?:[-_.:'’/][\pL\d_]+)*(?:\(\))?)"
+    r"|(?P<word>#?[\pL\d_][\pL\pM\d_]*(?:[-_.:'’/][\pL\d_][\pL\pM\d_]*)*(?:\(\))?)"
 )
 _KINDS = ("", *sorted(_TOKEN.groupindex, key=_TOKEN.groupindex.__getitem__))
 # Inline code, or one word or bare number between blanks: most tokens are found so, and what is left by RE2, which is slower to ask.

@@ -13,6 +13,12 @@ from typing import Literal, NamedTuple
 Kind = Literal["code", "url", "date", "version", "number", "path", "identifier", "word"]
 LONGEST = 20_000  # code points read of one text
 
+# What is written on or under the letter before it, as in Hindi or in a decomposed "é": part of the word.
+_MARKS = (
+    r"(?:(?![\d।॥॰])[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0df3"
+    r"\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ece\u0f71-\u0f84\u102b-\u103e\u1056-\u109d\u17b4-\u17d3])"
+)
+_LETTERS = rf"[^\W\d_]+(?:{_MARKS}+[^\W\d_]*)*"
 # In this order: the first that fits at a place wins. A name without a bound would be read to its end from each of its @.
 _TOKEN = re.compile(
     r"(?P<url>\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+)"
@@ -25,7 +31,7 @@ _TOKEN = re.compile(
     r"|(?P<number>[#$€£]?(?<![\w])\d(?:\d|_\d|,\d{3})*(?:\.\d+)?(?:\s?%|[kKMGTmµn]?[a-zA-Z]{0,5})(?![\w]))"
     r"|(?P<identifier>(?<![\w-])--?[a-zA-Z](?:[\w-]*\w)?"
     r"|[^\W\d_]*[a-z0-9][A-Z]\w*|\w*[^\W_]_\w+|_+\w+|(?<!\w)[^\W\d_]+\d\w*|(?<!\w)\d+[^\W\d_]\w*)"
-    r"|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)?)",
+    rf"|(?P<word>{_LETTERS}(?:['’]{_LETTERS})?)",
 )
 _CODE_SPAN = re.compile(r"(`{1,2})(?P<code>[^`\n]{1,400})\1")
 
