@@ -149,6 +149,7 @@ def test_after_a_dream_that_found_nothing_to_change_no_gate_says_that_inputs_cha
     tmp_path: Path, monkeypatch, settings
 ) -> None:
     settings.ROOTS = (tmp_path,)
+    settings.ROOTS = (tmp_path,)
     project = world.discovered(tmp_path)
     engines.use(monkeypatch, engines.rewrite("feedback_testing.md", "not there", "x"))
     run = dream(project)
@@ -172,15 +173,19 @@ def test_a_rejected_hunk_is_left_out_and_listed(tmp_path: Path, monkeypatch) -> 
 
 
 def test_a_forced_dream_supersedes_the_open_proposal_and_carries_verdicts_over(
-    tmp_path: Path, monkeypatch
+    tmp_path: Path, monkeypatch, settings
 ) -> None:
-    project = world.make_project(tmp_path)
+    settings.ROOTS = (tmp_path,)
+    project = world.discovered(tmp_path)
     engines.use(monkeypatch, FRESH)
     first = Proposal.of(dream(project))
     assert first is not None
     review.decide(first, review.select(first), Hunk.Verdict.APPROVED, world.ME, reason="good")
+    # Given back once, and by what is replaced: the dream that waits now has read them.
+    project.sessions.update(given_back_at=timezone.now())
     second = Proposal.of(dream(project))
     assert second is not None and second.pk != first.pk
+    assert set(project.sessions.values_list("given_back_at", flat=True)) == {None}
     first.refresh_from_db()
     assert first.state == "superseded"
     hunk = Hunk.objects.get(file__proposal=second)

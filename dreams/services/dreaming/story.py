@@ -206,7 +206,12 @@ def _complete(dream: DreamRun, held: locks.Held, fingerprint: str, summary: str)
     released = held.release_completed(now)
     if not released.done:
         log.warning("dream %s: %s", dream.public_id, released.problem)
-    if not dream.proposals.exists():
+    if dream.proposals.exists():
+        # Given back before, or by the proposal that this one takes the place of: it has read them, and waits.
+        Session.objects.filter(reviewed_by__dream=dream, given_back_at__isnull=False).update(
+            given_back_at=None
+        )
+    else:
         fingerprint = _learn_all(dream, fingerprint)
     Project.objects.filter(pk=dream.project_id).update(last_consolidated_at=now, inputs_hash=fingerprint)
 
