@@ -204,6 +204,8 @@ def test_a_failed_dream_promises_a_retry_only_where_dreams_start_by_themselves(
     browser: Client, mode: str, retried: bool
 ) -> None:
     project = world.make_project(mode=mode, failures=1, not_before=timezone.now())
+    for _ in range(5):
+        world.make_session(project, touched_at=timezone.now() - dt.timedelta(minutes=11))
     text = _page(browser, world.make_dream(project, DreamRun.Status.FAILED, error="The key is refused."))
     assert ("The dream is retried automatically." in text) is retried
     assert ("no dream starts by itself" in text) is not retried

@@ -74,8 +74,19 @@ def test_a_failing_project_is_retried_only_where_dreams_start_by_themselves(
 ) -> None:
     soon = timezone.now() + dt.timedelta(hours=5, minutes=1)
     project = world.make_project("acme", failures=1, not_before=soon, mode=mode)
-    world.make_dream(project, DreamRun.Status.FAILED, error="The disk is full.")
-    assert ("Next try" in browser.get(reverse("projects")).content.decode()) is (mode == "")
+    run = world.make_dream(project, DreamRun.Status.FAILED, error="The disk is full.")
+    pages = [reverse("projects"), reverse("dream", args=[run.public_id])]
+
+    def told(words: str) -> list[bool]:
+        return [words in browser.get(page).content.decode() for page in pages]
+
+    # One that was forced failed in spite of closed gates: the clock alone brings no other try.
+    assert told("Next try") == [False, False]
+    assert told("Before it is tried again: Needs 5 more sessions") == [mode == ""] * 2
+    for _ in range(5):
+        world.make_session(project, touched_at=timezone.now() - dt.timedelta(minutes=11))
+    assert told("Next try") == [mode == ""] * 2
+    assert told("Before it is tried again") == [False, False]
 
 
 def test_text_and_state_narrow_the_list(browser: Client) -> None:

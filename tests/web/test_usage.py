@@ -134,7 +134,8 @@ def test_with_no_tokens_the_page_says_so_and_offers_more_time(browser: Client) -
 def test_dreams_by_rules_cost_nothing_and_others_cost_what_was_known(browser: Client) -> None:
     project = world.make_project()
     world.make_dream(project)
-    assert "it uses no tokens and costs nothing" in browser.get(reverse("usage")).content.decode()
+    world.make_dream(project, DreamRun.Status.FAILED, engine="anthropic", model="m-1")
+    assert "2 dreams used no tokens and cost nothing." in browser.get(reverse("usage")).content.decode()
     run = world.make_dream(project, engine="anthropic", model="m-1")
     _used(run, cost_usd=Decimal("0.42"), output_usd=Decimal("0.42"))
     text = browser.get(reverse("usage")).content.decode()

@@ -72,6 +72,17 @@ class NextDream:
         """No dream starts by itself here until somebody changes that: also none that failed is tried again."""
         return any(one.name in gates.SWITCHES for one in self.closed)
 
+    def retry(self, now: dt.datetime) -> tuple[str, dt.datetime | None]:
+        """When a dream that failed is tried again: the moment, or in words what it waits for where the clock alone does not say.
+
+        Forced, it failed in spite of closed gates, and they are waited for as for any dream.
+        """
+        if not self.closed or self.is_off:
+            return "", None
+        if self.opens_at is not None:
+            return "", self.opens_at
+        return f"Before it is tried again: {self.sentence(now)}", None
+
     def sentence(self, now: dt.datetime) -> str:
         """What it waits for, or that it waits for nothing. A moment that is `opens_at` is not told again."""
         if not self.closed:

@@ -199,6 +199,7 @@ class Result:
     tone: str
     icon: str
     clock: str
+    retry_at: dt.datetime | None
     review: str
     review_state: str
     review_open: bool
@@ -230,6 +231,7 @@ def result(run: DreamRun) -> Result:
     changed = _changed(run, made)
     told = summaries.of_dream(run)
     headline, icon = _headline(run, told)
+    clock, retry_at = _clock(run)
     person = next((proposal for proposal in made if not proposal.by_policy), None)
     policy = next((proposal for proposal in made if proposal.by_policy), None)
     shown_proposal = person or policy
@@ -242,7 +244,8 @@ def result(run: DreamRun) -> Result:
         engine_says=run.summary,
         tone=told.tone,
         icon=icon,
-        clock=_clock(run),
+        clock=clock,
+        retry_at=retry_at,
         review=shown_proposal.public_id if shown_proposal else "",
         review_state=shown_proposal.get_state_display() if shown_proposal else "",
         review_open=review_open,
@@ -305,22 +308,29 @@ _MODES: Mapping[str, str] = {
 }
 
 
-def _retry(project: Project) -> str:
-    off = next_dream.why_off(project, timezone.now())
-    if not off:
-        return "The dream is retried automatically."
-    return _MODES.get(project.mode) or f"It is not retried meanwhile: {off}"
+def _retry(project: Project) -> tuple[str, dt.datetime | None]:
+    now = timezone.now()
+    off = next_dream.why_off(project, now)
+    if off:
+        return _MODES.get(project.mode) or f"It is not retried meanwhile: {off}", None
+    waits, at = next_dream.look([project], now)[project.pk].retry(now)
+    return waits or "The dream is retried automatically.", at
 
 
-def _clock(run: DreamRun) -> str:
-    """What happened to the project's clock: only a completed dream moves it."""
+def _clock(run: DreamRun) -> tuple[str, dt.datetime | None]:
+    """What happened to the project's clock, which only a completed dream moves; and when a failed one is tried again."""
+    again = run.project.not_before
+    if run.status == DreamRun.Status.FAILED and run.started_at is not None and again is not None:
+        words, at = _retry(run.project)
+        return f"Nothing in your notes was changed. {words}", at
+    return _past(run), None
+
+
+def _past(run: DreamRun) -> str:
     if run.status == DreamRun.Status.COMPLETED:
         return "The wait for the next dream starts from here."
     if run.started_at is None:
         return "It never started, so it does not count."
     if run.status == DreamRun.Status.KILLED and run.error:
         return ""  # what ended it says this too
-    again = run.project.not_before
-    if run.status == DreamRun.Status.FAILED and again is not None:
-        return f"Nothing in your notes was changed. {_retry(run.project)}"
     return "Nothing in your notes was changed, and the dream does not count."

@@ -391,8 +391,10 @@ COLUMNS: Sequence[tuple[str, FigureKind, Callable[[Project, _Facts], object]]] =
 def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | None]:
     """One sentence on the state, and when it ends by itself where that is known."""
     if rank == FAILING:
-        retried_at = None if facts.next[row.pk].is_off else row.not_before
-        return facts.errors.get(row.pk) or "The last dream failed.", retried_at
+        waits, retried_at = facts.next[row.pk].retry(facts.now)
+        return " ".join(
+            filter(None, (facts.errors.get(row.pk) or "The last dream failed.", waits))
+        ), retried_at
     if rank == OFF:
         return "Dreams are off for this project.", None
     if rank == GONE:
