@@ -3,6 +3,10 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from dreams.web.urls import load_views
+
+__all__ = ["load_views", "urlpatterns"]
+
 # Here and not when the app starts: commands need no admin, and it imports half of the project.
 admin.autodiscover()
 

@@ -7,34 +7,78 @@ conflict (a proposal's public_id) · account · questions · question (public_id
 
 from __future__ import annotations
 
-from django.urls import path
+import importlib
+import pkgutil
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from dreams.web.views import (
-    account,
-    audit,
-    bulk,
-    caught,
-    conflict,
-    dreams,
-    hook,
-    host_requests,
-    inbox,
-    memory,
-    moments,
-    project,
-    pulse,
-    questions,
-    review,
-    review_edit,
-    review_submit,
-    schedules,
-    search,
-    secrets,
-    session,
-    settings,
-    undo,
-    usage,
-)
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import path
+from django.views.decorators.csrf import csrf_exempt
+
+from dreams.web import views
+
+if TYPE_CHECKING:
+    from dreams.web.views import (
+        account,
+        audit,
+        bulk,
+        caught,
+        conflict,
+        dreams,
+        hook,
+        host_requests,
+        inbox,
+        memory,
+        moments,
+        project,
+        pulse,
+        questions,
+        review,
+        review_edit,
+        review_submit,
+        schedules,
+        search,
+        secrets,
+        session,
+        settings,
+        undo,
+        usage,
+    )
+
+
+class _Later:
+    """A module of views that is read in by the first request for one of them.
+
+    All of them together take half a second, which whoever opens the first page would wait for.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._module = f"dreams.web.views.{name}"
+
+    def __getattr__(self, name: str) -> Callable[..., HttpResponseBase]:
+        def view(request: HttpRequest, *given: object, **named: object) -> HttpResponseBase:
+            found: Callable[..., HttpResponseBase] = getattr(self.load(), name)
+            return found(request, *given, **named)
+
+        view.__name__ = view.__qualname__ = name
+        return view
+
+    def load(self) -> object:
+        return importlib.import_module(self._module)
+
+
+_LATER = {found.name: _Later(found.name) for found in pkgutil.iter_modules(views.__path__)}
+if not TYPE_CHECKING:
+    globals().update(_LATER)
+
+
+def load_views() -> None:
+    """Read in all views, so that nobody waits for them."""
+    for module in _LATER.values():
+        module.load()
+
 
 urlpatterns = [
     path("", inbox.inbox, name="inbox"),
@@ -155,7 +199,8 @@ urlpatterns = [
     path("feed/<str:token>/", inbox.read_feed, name="feed"),
     path("settings/hook/", hook.show, name="hook"),
     path("settings/hook/write/", hook.write, name="hook-write"),
-    path("hooks/session-end/", hook.session_end, name="hook-session-end"),
+    # No cookie lets anybody in here: a token does, which no page of another site has.
+    path("hooks/session-end/", csrf_exempt(hook.session_end), name="hook-session-end"),
     path("settings/pause/", settings.pause, name="settings-pause"),
     path("settings/resume/", settings.resume, name="settings-resume"),
     path("settings/reset/<slug:key>/", settings.reset, name="settings-reset"),

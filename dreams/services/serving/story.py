@@ -190,10 +190,12 @@ def _serve(wish: Wish, say: Say, stop: Stop) -> None:
         web = Web(listening, wish.host)
         queue = Supervisor(say, roots_environment())
         with _ended(web, queue):
-            queue.start()
             web.start()
             server_registry.write(web.address, web.port)
             _tell(web.address, wish, say)
+            # After the link, as both take of the first page's time.
+            queue.start()
+            web.load()
             _watch(web, queue, stop)
     say("Stopped. Nothing of it runs any more.")
 

@@ -10,6 +10,7 @@ import os
 import socket
 import sys
 import threading
+import time
 import webbrowser
 from collections.abc import Iterator
 from html import escape
@@ -187,6 +188,7 @@ def clear() -> None:
 # The web server: waitress, in a thread of this process.
 
 
+FIRST_PAGE_SECONDS = 0.5  # for the login page to be answered; chosen
 THREADS = 8  # for a few people and their pages' own requests; chosen
 
 
@@ -228,6 +230,13 @@ class Web:
         )
         self._thread = threading.Thread(target=self._server.run, name="web", daemon=True)
         self._thread.start()
+
+    def load(self) -> None:
+        """Read in what the first page did without, a moment later."""
+        from memoryweb.urls import load_views  # noqa: PLC0415 - as above
+
+        time.sleep(FIRST_PAGE_SECONDS)
+        load_views()
 
     @property
     def is_alive(self) -> bool:

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.services import agent_settings
@@ -19,7 +18,6 @@ from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import settings as pages
 
 
-@csrf_exempt  # no cookie lets anybody in here: a token does, which no page of another site has
 @require_POST
 def session_end(request: HttpRequest) -> HttpResponse:
     """204 for whatever is well-formed: the answer tells nobody which sessions there are."""
