@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from dreams.lib.files import text
 from dreams.models import Blob
+from dreams.models.prepared import prepared
 from dreams.services import database
 from memoryweb import typed
 
@@ -57,6 +58,10 @@ def get_many(shas: Iterable[str]) -> Mapping[str, bytes]:
     wanted = sorted({sha for sha in shas if sha})
     found: dict[str, bytes] = {}
     for some in database.in_parts(wanted, 500):
-        rows = Blob.objects.filter(sha256__in=some).values_list("sha256", "data")
-        found.update((sha, bytes(data)) for sha, data in rows)
+        found.update((sha, bytes(data)) for sha, data in _kept(list(some)))
     return found
+
+
+@prepared
+def _kept(shas: list[str]) -> QuerySet[Blob, tuple[str, bytes | memoryview]]:
+    return Blob.objects.filter(sha256__in=shas).values_list("sha256", "data")

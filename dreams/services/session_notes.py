@@ -15,6 +15,7 @@ from dreams.engines.handover import rules, sections
 from dreams.lib.files import text as text_files
 from dreams.lib.secrets import redact
 from dreams.models import OpenEnd, Project, Session, SessionNotes
+from dreams.models.prepared import prepared
 from dreams.services import blobs, project_lock
 
 
@@ -45,13 +46,18 @@ def text_of(row: SessionNotes) -> str:
 
 def texts(sessions: Iterable[int]) -> dict[int, list[str]]:
     """The texts of sessions' notes, by session. Two queries; of many sessions one more for each 500."""
-    rows = SessionNotes.objects.filter(session__in=list(sessions)).order_by("session", "origin")
-    named = list(rows.values_list("session_id", "sha256"))
+    named = _named(list(sessions))
     kept = blobs.get_many(sha for _, sha in named)
     found: dict[int, list[str]] = {}
     for session, sha in named:
         found.setdefault(session, []).append(text_files.decode(kept.get(sha, b"")))
     return found
+
+
+@prepared
+def _named(sessions: list[int]) -> QuerySet[SessionNotes, tuple[int, str]]:
+    rows = SessionNotes.objects.filter(session__in=sessions).order_by("session", "origin")
+    return rows.values_list("session_id", "sha256")
 
 
 # --- For a hand-over ----------------------------------------------------------------------------------------------
@@ -105,6 +111,11 @@ def open_ends(project: Project | OuterRef) -> QuerySet[OpenEnd]:
 def open_ends_of(sessions: Iterable[int]) -> dict[int, list[OpenEnd]]:
     """The tasks left unfinished in each, for search: a session is found by what it left unfinished. One query."""
     found: dict[int, list[OpenEnd]] = {}
-    for row in OpenEnd.objects.filter(session__in=list(sessions)).order_by("session", "number"):
+    for row in _left_open(list(sessions)):
         found.setdefault(row.session_id, []).append(row)
     return found
+
+
+@prepared
+def _left_open(sessions: list[int]) -> QuerySet[OpenEnd]:
+    return OpenEnd.objects.filter(session__in=sessions).order_by("session", "number")
