@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -159,6 +160,37 @@ def test_a_group_is_ended_also_when_it_does_not_listen() -> None:
     while cluster.group_members(child.pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert cluster.group_members(child.pid) == []
+
+
+INTERRUPTED = """
+import os, signal, time
+class Named:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGTERM)
+class Importing:
+    member = Named()
+open({done!r}, "w").close()
+"""
+
+
+def test_a_worker_that_is_told_to_end_in_an_import_ends_behind_it_without_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED.format(done=str(tmp_path / "done")))
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            signal.signal(signal.SIGTERM, cluster._unwind)
+            sys.path.insert(0, str(tmp_path))
+            importlib.import_module("interrupted")
+            until = time.monotonic() + 10
+            while time.monotonic() < until:
+                pass
+        except SystemExit:
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert (tmp_path / "done").exists()
 
 
 def test_static_files_are_gathered_once_and_again_when_one_changed(
