@@ -33,7 +33,7 @@ _NOUNS: dict[str, tuple[str, str]] = {
     Kind.MERGE: ("merge", "merges"),
     Kind.PRUNE: ("removal", "removals"),
     Kind.DEMOTE: ("shortened index row", "shortened index rows"),
-    Kind.EDIT: ("correction", "corrections"),
+    Kind.EDIT: ("edit", "edits"),
     Kind.UNDO: ("undo", "undos"),
 }
 #: In the order in which pages list them: what adds, what changes, what removes.
