@@ -79,14 +79,21 @@ def emptied_tables() -> Iterator[None]:
 
     def empty(case: TransactionTestCase) -> None:
         tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
-        ops = connection.ops
-        ops.execute_sql_flush(ops.sql_flush(no_style(), sorted({*tables} - MIGRATED), reset_sequences=False))
+        connection.ops.execute_sql_flush(_emptied(sorted({*tables} - MIGRATED)))
         seed_whole(apps, None)
         head_file().unlink(missing_ok=True)  # what it tells of was emptied too
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty)
         yield
+
+
+def _emptied(tables: Sequence[str]) -> list[str]:
+    """For PostgreSQL not Django's TRUNCATE, which makes a new file of every table and index: 126 ms of CPU where this is 2."""
+    if connection.vendor != "postgresql":
+        return connection.ops.sql_flush(no_style(), tables, reset_sequences=False)
+    unchecked = "SET LOCAL session_replication_role = 'replica'"
+    return [unchecked, *(f"DELETE FROM {connection.ops.quote_name(table)}" for table in tables)]  # noqa: S608 - names of our own
 
 
 @pytest.fixture(scope="session", autouse=True)

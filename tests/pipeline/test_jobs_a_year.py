@@ -20,7 +20,6 @@ from dreams.services.jobs import runs
 pytestmark = pytest.mark.django_db
 ZONE = zoneinfo.ZoneInfo("America/New_York")
 YEAR = (dt.date(2026, 1, 1), dt.date(2027, 1, 1))
-SPRING, AUTUMN = (dt.date(2026, 2, 25), dt.date(2026, 3, 18)), (dt.date(2026, 10, 21), dt.date(2026, 11, 11))
 SCHEDULES = ["30 2 * * *", "0 1 * * sun", "15 1,2 * * sat,sun", "0 8 1 * *", "45 * * 3,11 sun"]
 
 
@@ -45,23 +44,20 @@ SECOND, MINUTE, HOUR = (dt.timedelta(**{unit: 1}) for unit in ("seconds", "minut
 Spans = list[tuple[dt.datetime, dt.datetime]]
 
 
-# The suite lives through three weeks around one change of the clock, `make test-more` through both and a year. There it
-# ticks each minute; else when something is due, as a tick between finds nothing. A year with a tick each minute is 330,000 of them, about a quarter of an hour: it is
-# run by hand.
-@pytest.mark.more
+# A year with a tick each minute is 330,000 of them, about a quarter of an hour: it is run by hand. Else it ticks when
+# something is due, as a tick between finds nothing.
+@pytest.mark.sweep
 @pytest.mark.parametrize(
-    ("days", "each_minute"),
+    "each_minute",
     [
-        pytest.param(SPRING, False, id="spring"),
-        pytest.param(AUTUMN, False, id="autumn", marks=pytest.mark.sweep),
-        pytest.param(YEAR, False, id="year", marks=pytest.mark.sweep),
-        pytest.param(YEAR, True, id="each-minute-of-a-year", marks=pytest.mark.by_hand),
+        pytest.param(False, id="when-due"),
+        pytest.param(True, id="each-minute", marks=pytest.mark.by_hand),
     ],
 )
 def test_every_job_starts_for_each_of_its_times_and_never_twice(
-    monkeypatch: pytest.MonkeyPatch, days: tuple[dt.date, dt.date], each_minute: bool
+    monkeypatch: pytest.MonkeyPatch, each_minute: bool
 ) -> None:
-    begin, end = (dt.datetime.combine(day, dt.time(), ZONE) for day in days)
+    begin, end = (dt.datetime.combine(day, dt.time(), ZONE) for day in YEAR)
     settings_changes.set_override("time_zone", str(ZONE), actor="owner")
     monkeypatch.setattr(timezone, "now", lambda: pytest.fail("the year has its own clock"))
     monkeypatch.setattr(jobs, "hand_out", lambda run: None)
