@@ -72,7 +72,7 @@ def test_the_answer_names_the_thing_and_the_remedy(apply: faults.Story, fault: F
 @pytest.mark.parametrize("name", faults.STORIES)
 def test_a_few_calls_of_every_story(disk: Disk, name: str) -> None:
     for story, figures in faults.sweep(
-        disk, [name], [FAULTS[fault] for fault in ("EIO", "kill", "unreadable")], every=389
+        disk, [name], [FAULTS[fault] for fault in ("EIO", "kill", "unreadable")], start=90, limit=1
     ):
         assert figures.wrong == [], story
         assert sum(figures.runs.values()) >= 3

@@ -25,7 +25,8 @@ class Site:
     """One database, one data directory."""
 
     def __init__(self, server: postgres.Server, folder: Path) -> None:
-        self.server, self.url, self.folder = server, server.url(), folder
+        self.server = server
+        self.writers = postgres.Writers(server.url(), folder / "data")
 
     def together(self, work: str, **given: object) -> list[object]:
         """Three processes do it at once; what went wrong in any of them."""
@@ -39,10 +40,10 @@ class Site:
         return [one["result"] for one in done]
 
     def _done(self, work: str, **given: object) -> list[Any]:
-        return list(postgres.at_once(self.url, self.folder / "data", processes=WRITERS, work=work, **given))
+        return list(self.writers.at_once(WRITERS, work, **given))
 
     def alone(self, work: str, **given: object) -> Any:
-        [done] = postgres.at_once(self.url, self.folder / "data", processes=1, work=work, **given)
+        [done] = self.writers.at_once(1, work, **given)
         assert done["errors"] == []
         return done["result"]
 
@@ -56,7 +57,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         url = server.url()
         done = forked.run("migrate", "-v0", environment=forked.environment(folder / "data", DATABASE_URL=url))
         assert done.returncode == 0, done.stderr
-        yield Site(server, folder)
+        site = Site(server, folder)
+        yield site
+        site.writers.close()
 
 
 def test_the_audit_log_is_written_by_three_at_once_and_its_chain_holds(site: Site) -> None:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import urlsplit, urlunsplit
 
-from tests.world.processes.commands import PROJECT
+from tests.world.processes import commands
 
 USER = "memoryweb"
 PATIENCE = 120
@@ -197,28 +197,32 @@ def _as(who: pwd.struct_passwd | None, *command: object) -> None:
     )  # fmt: skip
 
 
-def at_once(url: str, data: Path, *, processes: int, work: str, **given: object) -> list[dict[str, object]]:
-    """Run `work`, a name in `postgres_work`, in so many processes at the same moment; what each of them returned."""
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "memoryweb.settings",
-        "DATABASE_URL": url,
-        "MEMORYWEB_DATA_DIR": str(data),
-    }
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-m", "tests.world.processes.postgres_work", work, json.dumps({**given, "number": number})],
-            cwd=PROJECT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )
-        for number in range(processes)
-    ]  # fmt: skip
-    for one in running:
-        assert one.stdout is not None and one.stdout.readline() == "ready\n"
-    for one in running:
-        assert one.stdin is not None
-        one.stdin.write("go\n")
-        one.stdin.flush()
-    return [json.loads(one.communicate(timeout=PATIENCE)[0]) for one in running]
+class Writers:
+    """A process with settings, that forks: what is in `postgres_work`, done by several at the same moment."""
+
+    def __init__(self, url: str, data: Path) -> None:
+        self._environment = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "memoryweb.settings",
+            "DATABASE_URL": url,
+            "MEMORYWEB_DATA_DIR": str(data),
+        }
+        self._station = commands.Station("tests.world.processes.postgres_work", self._environment)
+
+    def close(self) -> None:
+        self._station.close()
+
+    def at_once(self, processes: int, work: str, **given: object) -> list[dict[str, object]]:
+        """What each of them returned."""
+        words = (work, str(processes), json.dumps(given))
+        with (
+            open(os.devnull, "rb") as nothing,
+            tempfile.TemporaryFile() as out,
+            tempfile.TemporaryFile() as err,
+        ):
+            code = self._station.order(words, self._environment, (nothing, out, err))
+            assert code == 0, commands.text_of(err)
+            return [json.loads(line) for line in commands.text_of(out).splitlines()]
 
 
 if __name__ == "__main__":

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
+import os
+import socket
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import django
+
+from tests.world.processes import commands
 
 
 def audit(number: int, times: int) -> None:
@@ -270,23 +276,43 @@ WORK: dict[str, Callable[..., object]] = {
 }
 
 
-def main() -> None:
-    django.setup()
+def main(work: str, processes: int, given: dict[str, object]) -> None:
+    """Each of them waits with its connection until all have one; a line each is what came of it."""
     from django.db import connection
 
-    connection.ensure_connection()
-    given = json.loads(sys.argv[2])
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    sys.stdin.readline()
-    answer: dict[str, object] = {"errors": [], "result": None}
+    gate, ready = os.pipe(), os.pipe()
+    with contextlib.ExitStack() as files:
+        answers = [files.enter_context(tempfile.TemporaryFile("w+")) for _ in range(processes)]
+        for number, answer in enumerate(answers):
+            if not os.fork():
+                os.close(gate[1])
+                connection.ensure_connection()
+                os.write(ready[1], b".")
+                os.read(gate[0], 1)
+                json.dump(_done(work, {**given, "number": number}), answer)
+                answer.flush()
+                os._exit(0)
+        for _ in answers:
+            os.read(ready[0], 1)
+        os.close(gate[1])
+        for _ in answers:
+            os.wait()
+        for answer in answers:
+            answer.seek(0)
+            sys.stdout.write(f"{answer.read()}\n")
+
+
+def _done(work: str, given: dict[str, object]) -> dict[str, object]:
     try:
-        answer["result"] = WORK[sys.argv[1]](**given)
+        return {"errors": [], "result": WORK[work](**given)}
     except Exception as error:
-        answer["errors"] = [f"{type(error).__name__}: {error}".splitlines()[0]]
-    sys.stdout.write(json.dumps(answer))
+        return {"errors": [f"{type(error).__name__}: {error}".splitlines()[0]], "result": None}
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-    main()
+    commands.get_ready()
+    django.setup()
+    for name in ("dreams.services.discovery", "dreams.services.rollback", "dreams.services.host_deeds"):
+        importlib.import_module(name)
+    commands.serve(socket.socket(fileno=int(sys.argv[1])))
+    main(sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]))
