@@ -271,3 +271,10 @@ def test_only_services_write_rows(place: str) -> None:
         if isinstance(node, ast.Call) and _writes_rows(node)
     ]
     assert not writing
+
+
+def test_what_is_run_by_hand_is_in_no_other_run() -> None:
+    """`-m` on a command line takes the place of the one in pyproject.toml, which says so too."""
+    chosen = re.findall(r'-m "([^"]+)"', (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert len(chosen) == 3
+    assert all("and not by_hand" in expression for expression in chosen)
