@@ -309,7 +309,7 @@ def _newest(
     sql = (
         f"SELECT {texts.key} AS key, {texts.at} AS at{also} FROM ({near}) AS f"  # noqa: S608 - values are apart
         f" CROSS JOIN dreams_searchtext AS t CROSS JOIN {texts.tables}"
-        f" WHERE t.id = f.id AND {index.holds(query.terms)} AND {texts.link} AND {conditions} LIMIT %s"
+        f" WHERE t.id = f.id AND {index.holds(query.terms)} AND {texts.link} AND {conditions}{index.in_order()} LIMIT %s"
     )
     return sql, [*wanted, *query.terms, *limits, most]
 

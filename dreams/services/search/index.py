@@ -39,6 +39,12 @@ def holds(terms: tuple[str, ...]) -> str:
     return " AND ".join([_database().HOLDS] * len(terms))
 
 
+def in_order() -> str:
+    """What ends a query that joins others to `newest` as `f`, so that its rows come newest first."""
+    order: str = _database().IN_ORDER
+    return order
+
+
 def is_common(terms: tuple[str, ...], kind: Kind) -> bool:
     """Whether `terms` may stand in more texts than are looked at. No row is looked up: each is in the index once."""
     sql, values = newest(terms, kind)

@@ -27,6 +27,8 @@ DROP = (f"DROP INDEX IF EXISTS {INDEX}",)
 
 
 HOLDS = "strpos(t.text, %s) > 0"
+# A join keeps no order by itself: the planner puts its tables in any.
+IN_ORDER = " ORDER BY f.id DESC"
 
 
 def newest(terms: tuple[str, ...], kind: Kind, most: int) -> tuple[str, list[Any]]:

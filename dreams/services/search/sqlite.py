@@ -76,6 +76,8 @@ DROP = (*DROP_TRIGGERS, f"DROP TABLE IF EXISTS {VOCAB}", f"DROP TABLE IF EXISTS 
 
 _NEWEST = f"SELECT rowid AS id FROM {FTS} WHERE {FTS} MATCH %s ORDER BY rowid DESC LIMIT %s"  # noqa: S608 - as above
 HOLDS = "instr(t.text, %s) > 0"
+# CROSS JOIN goes through its tables from left to right: rows come as `newest` has them, and to ask for that would sort all.
+IN_ORDER = ""
 
 
 def newest(terms: tuple[str, ...], kind: Kind, most: int) -> tuple[str, list[Any]]:
