@@ -229,6 +229,7 @@ def project_file(body: str) -> dict[str, str]:
 def test_what_was_to_come_long_ago_is_asked_about(tmp_path: Path, day: str, asked: bool) -> None:
     body = (
         f"It reads CSV since {day}, and does nothing else.\n\n## Open issues (tracker)\n\n- Merge the reader.\n\n"
+        "## 2026-02-15 05:06 UTC\n\nNo rows.\n\n### Next steps\n\n- Look again.\n\n"
         "## Rules\n\nNever skip a row.\n\nNever add one.\n\n## What's next\n\n1. The writer.\n\n**Why:** CSV is all there is.\n"
     )
     found = [

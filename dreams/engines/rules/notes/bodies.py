@@ -41,19 +41,19 @@ def units(path: str, document: memdir.Document) -> list[LineStatement]:
     """The statements that could be taken out without breaking what stands around them."""
     items = memdir.sections(document.body, document.body_start_line)
     ends = list_ends(items)
-    return [
-        LineStatement(
-            path,
-            item.first_line,
-            item.last_line,
-            one_line(item.content or item.text),
-            item.text,
-            tuple(comparing.normalised(title) for title in item.under),
-            _frame(items, place, ends[place]),
-        )
-        for place, item in enumerate(items)
-        if _is_free(items, place)
-    ]
+    free = (place for place in range(len(items)) if _is_free(items, place))
+    return [_stated(path, items, place, ends, items[place].content or items[place].text) for place in free]
+
+
+def _stated(
+    path: str, items: list[memdir.Item], place: int, ends: list[int], text: str, last: int | None = None
+) -> LineStatement:
+    """The statement at a place, with the items up to `last`."""
+    told = items[place : (place if last is None else last) + 1]
+    raw = told[0].text if last is None else "".join(each.text for each in told).rstrip("\r\n")
+    titles = tuple(comparing.normalised(title) for title in told[0].under)
+    lines = told[0].first_line, told[-1].last_line
+    return LineStatement(path, *lines, one_line(text), raw, titles, _frame(items, place, ends[place]))
 
 
 def standing_lines(path: str, document: memdir.Document) -> Iterator[LineStatement]:
@@ -105,15 +105,7 @@ def wholes(path: str, document: memdir.Document) -> Iterator[LineStatement]:
             continue
         last = _last_remark(items, place)
         if last is not None:
-            yield LineStatement(
-                path,
-                item.first_line,
-                items[last].last_line,
-                one_line(text),
-                "".join(each.text for each in items[place : last + 1]).rstrip("\r\n"),
-                tuple(comparing.normalised(title) for title in item.under),
-                _frame(items, place, ends[place]),
-            )
+            yield _stated(path, items, place, ends, text, last)
 
 
 def _may_be_whole(items: list[memdir.Item], place: int, text: str) -> bool:

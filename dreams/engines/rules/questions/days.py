@@ -159,6 +159,8 @@ _HEADS_A_STATE = re.compile(
     r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$",
     re.IGNORECASE,
 )
+# Below it is the log of a day.
+_ONLY_A_DAY = re.compile(r"\W*\d{4}-\d\d-\d\d(?:[ T]+\d\d:\d\d\b.*)?\W*")
 # What was to be done when the memory was written.
 _HEADS_WHAT_IS_NEXT = re.compile(
     r"\W*(?:next(?: steps?)?|what['’]s next|(?:open|current|active|pending) issues|"
@@ -233,7 +235,8 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
             end = min(next(ends, last), next(remarks, last))
             held = range(item.first_line, end + 1)
             # What is long, or most of its file, holds topics; rows of memories are no state.
-            if len(held) <= min(MOST_LINES, MOST_OF_A_FILE * last) and rows.isdisjoint(held):
+            short = len(held) <= min(MOST_LINES, MOST_OF_A_FILE * last)
+            if short and rows.isdisjoint(held) and not any(map(_ONLY_A_DAY.fullmatch, item.under)):
                 found.append(_Section(path, item.text.strip(), item.first_line, end))
         yield path, found
 
