@@ -51,12 +51,6 @@ MOST_NAME = 4  # words of a name
 _NAME, _VALUE = 1.6, 2.0  # the weights of a name and a value, where a plain word weighs 1; chosen
 
 
-_CODE = re2.compile(r"`[^`\n]*`|\S*[_/.:@-]\S*\w")
-_INSIDE = re.compile(r"(?<=[a-zà-ÿ,] )[^\W\d_][a-zà-ÿ]{2,}\b")  # a word inside a sentence, no abbreviation
-_SMALL = re2.compile(r"\b\p{Ll}+\b")
-MANY_CAPITALS, FEW_ENGLISH, ENOUGH = 0.2, 0.1, 40  # shares of words, and how many a text has that tells
-
-
 @dataclass(frozen=True, slots=True)
 class Value:
     """A value at `start` to `end` of its text. `sort` says what it is a value of, where a word beside it tells: "port", "day";
@@ -146,25 +140,6 @@ def read(text: str) -> Reading:
     said = {word: weight for word, weight in terms.items() if weight}
     anchors = frozenset(value.key for value in values)
     return Reading(said, tuple(values), anchors, sum(said.values()), frozenset(environments), denials)
-
-
-def capitalises_nouns(text: str) -> bool:
-    """Whether a text writes nouns with a capital, as German does, so that a capital makes no name.
-
-    English that is full of names has the little words of English, too.
-    """
-    text = _CODE.sub(" ", encodable(text))
-    words, small = _INSIDE.findall(text), _SMALL.findall(text)
-    if len(words) < ENOUGH:
-        return False
-    english = sum(word in lexicon.FILLER for word in small) / len(small)
-    return english < FEW_ENGLISH and sum(word[0].isupper() for word in words) / len(words) >= MANY_CAPITALS
-
-
-def is_noun(text: str) -> bool:
-    """Whether a value may be a mere noun where nouns have a capital: "Kasse", "MIME-Check"; not "MySQL", "Java 17"."""
-    parts = _INNER.findall(text)
-    return text[:1].isupper() and any(part.isalpha() and part.istitle() for part in parts)
 
 
 def encodable(text: str) -> str:

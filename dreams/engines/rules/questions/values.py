@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dreams.engines.linedates import day_in_name
@@ -31,7 +31,7 @@ from dreams.lib.prose.exchanges import (
 )
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import Statement
-from dreams.lib.prose.values import Value, capitalises_nouns, is_noun, read
+from dreams.lib.prose.values import Value, read
 
 TOLD = 0.85  # how useful an answer is, chosen: a person said the new value
 
@@ -132,12 +132,10 @@ class TwoValues:
 def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
     """Changed where one is newer, else a conflict."""
     asked: set[frozenset[Statement]] = set()
-    nouns = {path for path, text in asking.tree_before.texts.items() if capitalises_nouns(text)}
     for pair in (*_corrected(index), *_of_things(index), *_compared(index)):
         statements = frozenset((pair.one, pair.other))
         if (
             statements in asked
-            or _is_of_nouns(pair, nouns)
             or _says_much_else(pair)
             or _says_much_else(pair.turned())
             or any(
@@ -162,12 +160,6 @@ def two_values(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question
 def _says_much_else(pair: TwoValues) -> bool:
     """Whether the first statement has words of its own: its value is rather of that."""
     return own_words(pair.one, pair.thing, pair.value, pair.other.reading.terms) > MOST_OWN
-
-
-def _is_of_nouns(pair: TwoValues, paths: Collection[str]) -> bool:
-    """Whether a value is a word of a file whose nouns have capitals: no name, and no value."""
-    told = ((pair.one, pair.value), (pair.other, pair.second))
-    return any(each.path in paths and is_noun(value) for each, value in told)
 
 
 def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
