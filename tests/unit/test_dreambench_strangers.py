@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from dreams.dev.dreambench import folders, shapes, strangers
 from dreams.dev.dreambench.builder import KINDS, World
 from dreams.dev.dreambench.session_cases import Directory
+from dreams.dev.dreambench.shapes import Words
+from dreams.dev.dreambench.stranger_maker import Maker
 from dreams.lib import memdir
 
 ROWS = [
@@ -171,3 +174,11 @@ def test_a_folder_without_statements_is_refused(tmp_path: Path) -> None:
         shapes.read(tmp_path)
     with pytest.raises(shapes.NoShapes, match="is not a folder"):
         shapes.read(tmp_path / "none")
+
+
+def test_no_two_things_of_a_directory_have_one_name(folder: Path) -> None:
+    rng = random.Random(1)  # noqa: S311 - a benchmark, not a secret
+    maker = Maker(rng, Words(rng), shapes.read(folder), "work", "work-1")
+    subjects = [maker.subject() for _ in range(300)]
+    named = [name for _, name in (*subjects, *(maker.sibling(said) for said, _ in subjects))]
+    assert len(set(named)) == len(named)

@@ -54,6 +54,9 @@ class Maker:
         self.repo: dict[str, str] = {}
         self.secrets: list[str] = []
         self.cases: list[Case] = []
+        self.names: set[str] = (
+            set()
+        )  # of one name two things are never told: forgetting one would lose the other
         self.shape = rng.choice(("flat", "nested", "none"))
         self.facts = shapes.kind("fact", half)
 
@@ -62,8 +65,11 @@ class Maker:
     def subject(self) -> tuple[str, str]:
         """(as it is written, as claims name it)."""
         forms = [text for s in self.shapes.kind("subject", self.half) for text in s.texts]
-        one, two = self.words.pair()
-        return self._named(self.rng.choice(forms or ["{a}-{b}"]), one, two)
+        while True:
+            one, two = self.words.pair()
+            said, name = self._named(self.rng.choice(forms or ["{a}-{b}"]), one, two)
+            if self._is_new(name):
+                return said, name
 
     def _named(self, form: str, one: str, two: str) -> tuple[str, str]:
         slots = {"{a}": one, "{b}": two, "{A}": one.title(), "{B}": two.title()}
@@ -84,8 +90,13 @@ class Maker:
                 other = f"{said[: last.start()]}{new}{said[last.end() :]}"
             else:
                 other = f"{one}-{two}"
-            if other != said:
-                return other, plain(other).removeprefix("the ")
+            if self._is_new(name := plain(other).removeprefix("the ")):
+                return other, name
+
+    def _is_new(self, name: str) -> bool:
+        known = len(self.names)
+        self.names.add(name)
+        return len(self.names) > known
 
     def value(self, sort: str) -> str:
         given = self.shapes.values(sort)
