@@ -24,6 +24,7 @@ COPIED = (
     "static",
     "tests",
     "docs",
+    "Makefile",
     "pyproject.toml",
     "manage.py",
     "README.md",
