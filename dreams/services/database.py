@@ -59,6 +59,12 @@ def is_full(error: BaseException | None) -> bool:
     return code == sqlite3.SQLITE_FULL or getattr(cause, "sqlstate", None) == FULL_POSTGRES
 
 
+def why_full(error: BaseException | None) -> str:
+    """Where no room is left, as far as the error names it."""
+    named = getattr(error, "filename", None)
+    return f"No room is left for {named if isinstance(named, str) else settings.DATA_DIR}."
+
+
 def is_away(error: BaseException | None) -> bool:
     """Whether Django's `error` says that a database server does not answer, or is about to end."""
     if connections[DEFAULT_DB_ALIAS].vendor != "postgresql":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -80,6 +81,16 @@ def test_an_unexpected_fault_is_one_line_and_no_traceback(tmp_path: Path, monkey
     assert (run.status, run.failure) == ("failed", "fault")
     assert "secret detail" not in run.error and "\n" not in run.error
     assert clock(project) is None
+
+
+def test_a_dream_that_finds_no_room_says_where_and_what_to_do(tmp_path: Path, monkeypatch) -> None:
+    def crash(job: Job, report: Reporter) -> list:
+        raise OSError(errno.ENOSPC, "No space left on device", "/data/workspaces/w1/MEMORY.md")
+
+    engines.use(monkeypatch, crash)
+    run = dream(world.make_project(tmp_path))
+    assert (run.status, run.failure) == ("failed", "fault")
+    assert run.error == "No room is left for /data/workspaces/w1/MEMORY.md. Make room on that disk."
 
 
 def test_a_cancelled_dream_is_killed_at_its_next_checkpoint_and_proposes_nothing(

@@ -35,7 +35,16 @@ from dreams.models import (
     Proposal,
     Session,
 )
-from dreams.services import daily_logs, discovery, policies, pricing, project_lock, proposals, review
+from dreams.services import (
+    daily_logs,
+    database,
+    discovery,
+    policies,
+    pricing,
+    project_lock,
+    proposals,
+    review,
+)
 from dreams.services.apply import applying
 from dreams.services.catching import states as catching
 from dreams.services.dreaming import reading, self_review, steps
@@ -81,7 +90,7 @@ def run_dream(dream_pk: int) -> DreamRun | None:
         end(
             dream,
             DreamRun.Status.FAILED,
-            f"An unexpected fault ended it ({type(error).__name__}). The log has more.",
+            _fault(error),
             failure=DreamRun.Failure.FAULT,
         )
     except BaseException:
@@ -194,6 +203,12 @@ def _ask(dream: DreamRun, outcome: Outcome) -> None:
         asking.keep(dream, waiting, outcome.questions)
     except Exception:
         log.exception("dream %s: its questions are not kept", dream.public_id)
+
+
+def _fault(error: Exception) -> str:
+    if database.is_full(error):
+        return f"{database.why_full(error)} Make room on that disk."
+    return f"An unexpected fault ended it ({type(error).__name__}). The log has more."
 
 
 def _complete(dream: DreamRun, held: locks.Held, fingerprint: str, summary: str) -> None:

@@ -115,9 +115,7 @@ def busy(request: HttpRequest) -> HttpResponse:
 
 def full(request: HttpRequest, error: BaseException | None) -> HttpResponse:
     """No room left, for the database or for a file."""
-    named = getattr(error, "filename", None)
-    place = named if isinstance(named, str) else settings.DATA_DIR
-    said = f"No room is left for {place}. {what_became(request)} Make room on that disk, then try again."
+    said = f"{database.why_full(error)} {what_became(request)} Make room on that disk, then try again."
     return _page(None, 507, "The disk is full", said, onward=_page_of_the_form(request))
 
 
