@@ -103,6 +103,15 @@ function sheet(open) {
   return true;
 }
 
+// Between a key that leads to another page and that page, the next key is meant for what comes: it acts on nothing here. Only for a
+// while, as a download leads nowhere. Who is asked about a text that is not saved may stay.
+const LEAVING_MS = 3000;
+let leavingSince = -Infinity;
+addEventListener("beforeunload", (event) => setTimeout(() => {
+  if (!event.defaultPrevented) leavingSince = performance.now();
+}));
+addEventListener("pageshow", () => (leavingSince = -Infinity));
+
 const WALKS = { j: ["[data-hunk]", 1], k: ["[data-hunk]", -1], n: ["[data-file]", 1], p: ["[data-file]", -1] };
 
 document.addEventListener("keydown", (event) => {
@@ -115,7 +124,7 @@ document.addEventListener("keydown", (event) => {
     if (sheet(!document.getElementById("keys")?.open)) event.preventDefault();
     return;
   }
-  if (isOff() || event.key.length !== 1) return;
+  if (isOff() || event.key.length !== 1 || performance.now() - leavingSince < LEAVING_MS) return;
   if (WALKS[event.key] && document.querySelector(WALKS[event.key][0])) {
     walk(...WALKS[event.key]);
     event.preventDefault();

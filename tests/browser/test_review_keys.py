@@ -93,6 +93,24 @@ def test_keys_lead_to_the_next_open_decision_and_back_to_what_was_undone(
     assert page.url.endswith(f"/?hunk={first.pk}#hunk-{first.pk}")
 
 
+def test_a_key_pressed_while_the_next_page_comes_decides_nothing_on_the_last_one(
+    window: Page, address: str, proposal: Proposal
+) -> None:
+    """On a page with its last decision made, `d` leads to the next page; a quick `a` took back what was approved."""
+    page = window
+    first = desk.hunk_with(proposal, "PostgreSQL 16")
+    page.goto(f"{address}/review/{proposal.public_id}/#hunk-{first.pk}")
+    expect(card(page, first)).to_be_focused()
+    # The address changes; no page comes.
+    page.route("**/projects/", lambda route: route.fulfill(status=204))
+    page.evaluate("void location.assign('/projects/')")
+    page.keyboard.press("a")
+    page.wait_for_timeout(400)
+    page.unroute("**/projects/")
+    first.refresh_from_db()
+    assert first.verdict == Hunk.Verdict.PENDING
+
+
 def test_the_present_mark_and_the_focus_stay_together(window: Page, address: str, proposal: Proposal) -> None:
     page, keys = window, window.keyboard
     page.goto(f"{address}/review/{proposal.public_id}/")
