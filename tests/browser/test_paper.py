@@ -1,0 +1,37 @@
+"""What is printed is whole: paper does not scroll."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.world import review as desk
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.more]
+# A long text in each kind of box that scrolls on a screen → those of which a part would stay hidden.
+HIDDEN = """() => {
+  const boxes = ['question-place', 'evidence', 'evidence of-several', 'piece', 'loaded-text'];
+  const texts = boxes.map(name => {
+    const box = document.querySelector('main').appendChild(document.createElement('div'));
+    box.className = name;
+    const text = box.appendChild(document.createElement(/piece|loaded/.test(name) ? 'pre' : 'blockquote'));
+    text.innerText = 'A line.\\n'.repeat(200);
+    return text;
+  });
+  return boxes.filter((_, at) => texts[at].scrollHeight > texts[at].clientHeight + 2);
+}"""
+
+
+def test_no_long_text_is_cut_on_paper(window: Page, address: str, tmp_path: Path) -> None:
+    proposal = desk.make_proposal(desk.make_project(tmp_path))
+    window.goto(f"{address}/review/{proposal.public_id}/")
+    assert window.evaluate(HIDDEN), "on a screen they scroll"
+    window.emulate_media(media="print")
+    hidden = window.evaluate(HIDDEN)
+    window.emulate_media(media="screen")
+    assert hidden == []
