@@ -43,6 +43,22 @@ def test_it_is_removed_in_every_place_that_says_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "said",
     [
+        "Make ledger-worker drop port 41873 from memory after 90 s.",
+        "Clear port 41873 of ledger-worker from memory when the import is over.",
+    ],
+)
+def test_what_a_program_may_take_out_of_its_memory_is_only_asked_about(tmp_path: Path, said: str) -> None:
+    files = {
+        "MEMORY.md": "- [Ports](a.md)\n",
+        "a.md": memory("- ledger-worker listens on port 41873 for 90 s.\n- Docs are built with Sphinx.\n"),
+    }
+    made = dream(tmp_path, files, [session(1, said)])
+    assert made.edits == [] and len(asked(made)) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "Forget about port 41873 please.",
         "please forget what I said about `make release-all`",
         "Forget the thing about https://status.acme.example/ledger",

@@ -34,8 +34,9 @@ _FORGET = re.compile(
 AWAY = r"(?:remove|delete|drop|erase|purge|wipe|clear|strike|scratch|scrap|discard|ditch|take out|get rid of)"
 # "Do not delete …" asks for the opposite.
 _REMOVE = rf"(?<!n['’]t )(?<!\bnot )(?<!\bnever )(?<!\bwithout )\b(?:{AWAY}|cancel|throw|take|clean(?:ed|up)?)\b(?! nothing\b)"
-_MEMORY = r"\b(?:memory|memories|your (?:notes?|knowledge|records?)|you(?:['’]ve| have)? (?:once )?(?:know|knew|remember|noted|saved|stored|wrote|written|learned|learnt|recorded|keep))\b"
-_A_NOTE = r"\b(?:notes?|entry|entries|line|fact|what i (?:said|told you))\b"
+# "From memory" may be a program's, and is only asked about.
+_MEMORY = r"\b(?:(?<!from )(?<!in )(?<!of )memory|memory(?=:)|memories|your (?:notes?|knowledge|records?)|you(?:['’]ve| have)? (?:once )?(?:know|knew|remember|noted|saved|stored|wrote|written|learned|learnt|recorded|keep))\b"
+_A_NOTE = r"\b(?:notes?|entry|entries|line|fact|(?:from|out of) memory|what i (?:said|told you))\b"
 _FROM_MEMORY = re.compile(rf"{_REMOVE}.*{_MEMORY}|{_MEMORY}.*{_REMOVE}", re.IGNORECASE)
 _A_NOTE_AWAY = re.compile(
     rf"{_REMOVE}.*{_A_NOTE}|{_A_NOTE}.*{_REMOVE}|\bno longer (?:needed|true|relevant)|\bobsolete\b",
