@@ -53,6 +53,7 @@ def test_an_answer_is_taken_back_by_a_key_that_was_too_early(
     expect(card(window, conflict)).to_contain_text("You answered: Port 9443")
 
 
+@pytest.mark.more
 def test_beside_a_review_it_takes_back_the_answer_and_no_verdict(
     window: Page, address: str, tmp_path: Path
 ) -> None:

@@ -41,6 +41,7 @@ def card(page: Page, hunk: Hunk) -> Locator:
     return page.locator(f"#hunk-{hunk.pk}")
 
 
+@pytest.mark.more
 def test_keys_lead_to_the_next_open_decision_and_back_to_what_was_undone(
     window: Page, address: str, proposal: Proposal
 ) -> None:

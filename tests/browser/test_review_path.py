@@ -223,6 +223,7 @@ def test_the_pages_break_no_rule_of_accessibility(window: Page, address: str, pr
     check(window, at)
 
 
+@pytest.mark.more
 def test_what_is_applied_breaks_no_rule_of_accessibility(
     window: Page, address: str, proposal: Proposal
 ) -> None:

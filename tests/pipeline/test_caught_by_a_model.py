@@ -250,6 +250,7 @@ def test_a_reading_ends_after_its_windows_and_the_next_goes_on_there(
     assert [card.said for card in found.cards] == ["We cut releases on Friday."]
 
 
+@pytest.mark.more
 def test_a_session_read_once_more_does_not_move_its_cursor_back(
     project: Project, tmp_path: Path, monkeypatch
 ) -> None:

@@ -135,6 +135,7 @@ def test_a_stale_file_makes_apply_exit_1_until_it_is_confirmed(shell: Shell) -> 
     assert "from a live session" in index.read_text()
 
 
+@pytest.mark.more
 def test_a_version_comes_back_as_a_new_change(shell: Shell) -> None:
     shell.json("discover")
     path = shell.memory / "project_deploy.md"

@@ -113,6 +113,8 @@ def test_not_even_workers_whose_every_parent_was_killed_are_left(sleeper: Sleepe
     until(lambda: not sleeper.home.processes(), "nothing left of a killed server and its queue")
 
 
+@pytest.mark.more
+@pytest.mark.also_on_postgresql
 def test_a_dream_whose_worker_is_killed_fails_and_the_next_one_succeeds(sleeper: Sleeper) -> None:
     queue = sleeper.home.start("cluster")
     dream = sleeper.asleep()

@@ -28,7 +28,7 @@ MOMENTS = {
     "the history is full": Fault("history", ERROR, 28, CREATE | WRITE, CREATE | WRITE, only="/history/"),
 }
 #: The suite looks at these; `make test-more` at all of them.
-MOST = {"killed at the commit", "the database is gone for good"}
+MOST = {"the database is gone for good"}
 
 
 @pytest.fixture(scope="module")

@@ -191,6 +191,7 @@ def test_the_project_is_that_of_the_folder(desk: Desk) -> None:
     desk.session(ask, cwd=desk.other)
 
 
+@pytest.mark.more
 def test_a_folder_that_no_project_is_known_for_is_refused_in_one_line(desk: Desk) -> None:
     done = forked.run("mcp", "--project", "-nowhere", environment=desk.environment)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)

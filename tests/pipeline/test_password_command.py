@@ -15,6 +15,7 @@ from tests.world.processes.servers import Home
 GOOD = "seven brown kettles"
 
 
+@pytest.mark.more
 def test_a_first_command_of_a_new_machine_may_be_this_one(tmp_path: Path) -> None:
     home = Home(tmp_path)
     refused = forked.run("password", environment=home.environment, stdin="short\n")

@@ -43,6 +43,7 @@ def watcher(root: Path, told: queue.Queue[list[str]], transactional_db: None) ->
     made.stop(SECONDS)
 
 
+@pytest.mark.more
 def test_folders_of_changed_sessions_and_memories_are_told_and_nothing_else(
     root: Path, watcher: watching.Watcher, told: queue.Queue[list[str]]
 ) -> None:
