@@ -80,7 +80,11 @@ def test_all_can_be_selected_without_scripts(browser: Client, five: dict[str, Pr
     assert re.findall(r'name="proposal" value="([^"]+)"[^>]* checked>', text) == [five["blocked"].public_id]
 
 
-def test_the_oldest_is_named(browser: Client, five: dict[str, Proposal]) -> None:
+def test_the_oldest_is_named_and_is_no_question(browser: Client, five: dict[str, Proposal]) -> None:
+    asked = Question.objects.create(
+        project=five["old"].project, kind="same", subject="1", why="Which?", asked=True
+    )
+    Question.objects.filter(pk=asked.pk).update(created_at=asked.created_at - dt.timedelta(days=90))
     text = browser.get("/").content.decode()
     assert f'The oldest is <a href="/review/{five["old"].public_id}/">old</a>' in text
     assert "<b>4 to review</b>, <b>1 to finish</b>" in text

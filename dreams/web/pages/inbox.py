@@ -125,7 +125,8 @@ def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
             {item.project_pk: item.project for item in items if item.project_pk}.items(), key=_name
         ),
         kinds=sorted({item.kind for item in items}, key=list(Kind).index),
-        oldest=min(items, key=lambda item: item.since, default=None),
+        # Questions of all projects are one thing that waits, and no project that could be named.
+        oldest=min((item for item in items if item.project_pk), key=lambda item: item.since, default=None),
         later=sorted((item for item in everything if item.snooze), key=_comes_back),
     )
 
