@@ -160,7 +160,6 @@ def test_after_a_dream_that_found_nothing_to_change_no_gate_says_that_inputs_cha
     tmp_path: Path, monkeypatch, settings
 ) -> None:
     settings.ROOTS = (tmp_path,)
-    settings.ROOTS = (tmp_path,)
     project = world.discovered(tmp_path)
     engines.use(monkeypatch, engines.rewrite("feedback_testing.md", "not there", "x"))
     run = dream(project)

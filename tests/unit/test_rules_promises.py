@@ -281,9 +281,8 @@ def test_no_identifier_number_or_path_is_lost_and_what_is_not_ours_stays(
         if fixed:
             assert made.after.get(path) == data
     of_the_team = [edit for edit in made.edits if edit.path.startswith("team/")]
-    assert all(
-        edit.after and edit.citations[0].role == "user" for edit in of_the_team
-    )  # corrected, where told
+    # It is corrected, where a person told so.
+    assert all(edit.after and edit.citations[0].role == "user" for edit in of_the_team)
 
 
 @pytest.mark.sweep

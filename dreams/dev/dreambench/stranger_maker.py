@@ -54,9 +54,8 @@ class Maker:
         self.repo: dict[str, str] = {}
         self.secrets: list[str] = []
         self.cases: list[Case] = []
-        self.names: set[str] = (
-            set()
-        )  # of one name two things are never told: forgetting one would lose the other
+        # Of one name two things are never told: forgetting one would lose the other.
+        self.names: set[str] = set()
         self.shape = rng.choice(("flat", "nested", "none"))
         self.facts = shapes.kind("fact", half)
 

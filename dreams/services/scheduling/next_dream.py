@@ -24,7 +24,7 @@ from dreams.models import GateEvaluation, Project, Session
 from dreams.models.prepared import prepared
 from dreams.services import discovery, hosts, kept_counts
 from dreams.services.scheduling import gates
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, why_closed
+from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 from dreams.services.scheduling.gates.facts import Tally
 
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
@@ -68,16 +68,16 @@ class NextDream:
         return next((one for one in self.closed if one.opens_at is None and one.name not in names), None)
 
     @property
-    def is_off(self) -> bool:
-        """No dream starts by itself here until somebody changes that: also none that failed is tried again."""
-        return any(one.name in gates.SWITCHES for one in self.closed)
+    def why_off(self) -> str:
+        """Why no dream starts by itself here until somebody changes that, also none that failed; "" where one does."""
+        return next((one.reason for one in self.closed if one.name in gates.SWITCHES), "")
 
     def retry(self, now: dt.datetime) -> tuple[str, dt.datetime | None]:
         """When a dream that failed is tried again: the moment, or in words what it waits for where the clock alone does not say.
 
         Forced, it failed in spite of closed gates, and they are waited for as for any dream.
         """
-        if not self.closed or self.is_off:
+        if not self.closed or self.why_off:
             return "", None
         if self.opens_at is not None:
             return "", self.opens_at
@@ -135,11 +135,6 @@ def _present(host: str) -> QuerySet[Project]:
     rows = Project.objects.filter(gone_at__isnull=True)
     rows = rows.filter(host=host) if host else rows
     return rows.order_by(F("last_session_at").desc(nulls_last=True), "pk")[:MOST_LOOKED_AT]
-
-
-def why_off(project: Project, now: dt.datetime) -> str:
-    """Why no dream starts by itself in a project, as of its switches; "" where nobody switched it off."""
-    return why_closed(project, Everywhere.load(), now, gates.SWITCHES)
 
 
 def _next(

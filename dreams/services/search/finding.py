@@ -222,7 +222,8 @@ class SessionHit:
 class _Texts:
     """Whose texts (`t`) a kind is: `tables` beside it, `link` to them, and what else `holds` of a row that can be found.
 
-    `key`, `project` (with one value) and `at` are of that row; `path` is looked through as well, where it has one.
+    `key`, `project` (with one value) and `at` are of that row; `path` is looked through as well, where it has one; `tied` is
+    the order of rows of one moment.
     """
 
     kind: Kind
@@ -233,6 +234,7 @@ class _Texts:
     project: str
     at: str
     path: str = ""
+    tied: str = "key DESC"
 
 
 _NOT_HIDDEN = "NOT s.own AND NOT EXISTS (SELECT 1 FROM dreams_hiddenprompt AS n WHERE n.key = p.key)"
@@ -245,6 +247,7 @@ _MEMORIES = _Texts(
     project="m.project_id = %s",
     at="m.changed_at",
     path="m.path",
+    tied="key",  # those that were seen first together stand as in their directory
 )
 _VERSIONS = _Texts(
     Kind.MEMORY,
@@ -294,10 +297,8 @@ def _keys(texts: _Texts, query: Query, filters: Filters) -> list[int]:
     if texts.path:
         by_path, more = _by_path(texts, query, filters)
         sql, values = f"SELECT key, at FROM ({sql}) AS r UNION {by_path}", [*values, *more]  # noqa: S608 - values are apart
-    # Memories that were seen first together stand as in their directory.
-    order = "key" if texts is _MEMORIES else "key DESC"
-    listed = f"SELECT key FROM ({sql}) AS w ORDER BY at DESC NULLS LAST, {order} LIMIT %s"  # noqa: S608 - values are apart
-    return [key for (key,) in _rows(listed, [*values, MOST])]
+    listed = f"SELECT key FROM ({sql}) AS w ORDER BY at DESC NULLS LAST, {texts.tied} LIMIT %s"  # noqa: S608 - values are apart
+    return [key for (key,) in index.rows(listed, [*values, MOST])]
 
 
 def _newest(
@@ -334,13 +335,6 @@ def _conditions(texts: _Texts, filters: Filters) -> tuple[str, list[Any]]:
         conditions.append(f"{texts.at} >= %s")
         values.append(connection.ops.adapt_datetimefield_value(filters.since))
     return " AND ".join(conditions), values
-
-
-def _rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-    return found
 
 
 def _in_order(rows: Iterable[Found], keys: Sequence[int]) -> list[Found]:
@@ -390,7 +384,7 @@ def _earlier(query: Query, filters: Filters, most: int) -> list[Earlier]:
         f" FROM (SELECT memory_id, max(key) AS newest, count(*) AS count, max(at) AS last FROM ({newest}) AS w GROUP BY memory_id) AS g"
         " CROSS JOIN dreams_memory AS m WHERE m.id = g.memory_id ORDER BY still, g.last DESC LIMIT %s"
     )
-    rows = _rows(sql, [*query.terms, *values, MOST])
+    rows = index.rows(sql, [*query.terms, *values, MOST])
     return [Earlier(version, count, bool(still)) for version, count, still in rows]
 
 

@@ -45,13 +45,19 @@ def in_order() -> str:
     return order
 
 
+def rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """What a query finds."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    return found
+
+
 def is_common(terms: tuple[str, ...], kind: Kind) -> bool:
     """Whether `terms` may stand in more texts than are looked at. No row is looked up: each is in the index once."""
     sql, values = newest(terms, kind)
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM ({sql}) AS f", values)  # noqa: S608 - values are apart
-        found: int = cursor.fetchone()[0]
-    return found >= CANDIDATES
+    [(found,)] = rows(f"SELECT count(*) FROM ({sql}) AS f", values)  # noqa: S608 - values are apart
+    return bool(found >= CANDIDATES)
 
 
 def reset() -> None:
@@ -94,11 +100,8 @@ def add(versions: Mapping[str, bytes]) -> None:
 
 def waiting(most: int | None = None) -> int:
     """How many texts are not in the index yet, of each kind counted up to `most`. One query."""
-    sql, values = _counting(connection.vendor, most)
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        found: int = cursor.fetchone()[0]
-    return found
+    [(found,)] = rows(*_counting(connection.vendor, most))
+    return int(found)
 
 
 @cache

@@ -310,10 +310,10 @@ _MODES: Mapping[str, str] = {
 
 def _retry(project: Project) -> tuple[str, dt.datetime | None]:
     now = timezone.now()
-    off = next_dream.why_off(project, now)
-    if off:
-        return _MODES.get(project.mode) or f"It is not retried meanwhile: {off}", None
-    waits, at = next_dream.look([project], now)[project.pk].retry(now)
+    following = next_dream.look([project], now)[project.pk]
+    if following.why_off:
+        return _MODES.get(project.mode) or f"It is not retried meanwhile: {following.why_off}", None
+    waits, at = following.retry(now)
     return waits or "The dream is retried automatically.", at
 
 

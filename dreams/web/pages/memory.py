@@ -79,14 +79,14 @@ class Look(NamedTuple):
 
 
 ORIGINS = {
-    Version.Origin.FOUND: ("eye", "", "Already there when memoryweb started"),
-    Version.Origin.OUTSIDE: ("edit", "", "Changed outside"),
-    Version.Origin.APPLY: ("moon", "accent", "Applied from a dream"),
-    Version.Origin.ROLLBACK: ("undo", "warn", "Undone"),
-    Version.Origin.RESTORE: ("redo", "ok", "Restored"),
-    Version.Origin.EDIT: ("edit", "ok", "Edited by hand"),
-    Version.Origin.FORGET: ("trash", "warn", "Forgotten"),
-    Version.Origin.REDACTION: ("shield", "ok", "Redacted"),
+    Version.Origin.FOUND: Look("eye", "", "Already there when memoryweb started"),
+    Version.Origin.OUTSIDE: Look("edit", "", "Changed outside"),
+    Version.Origin.APPLY: Look("moon", "accent", "Applied from a dream"),
+    Version.Origin.ROLLBACK: Look("undo", "warn", "Undone"),
+    Version.Origin.RESTORE: Look("redo", "ok", "Restored"),
+    Version.Origin.EDIT: Look("edit", "ok", "Edited by hand"),
+    Version.Origin.FORGET: Look("trash", "warn", "Forgotten"),
+    Version.Origin.REDACTION: Look("shield", "ok", "Redacted"),
 }
 REDONE = Look("redo", "ok", "Redone")
 
@@ -106,7 +106,7 @@ class Looks:
 
     def __call__(self, row: Version) -> Look:
         is_redo = row.origin == Version.Origin.ROLLBACK and row.proposal_id in self.redos
-        return REDONE if is_redo else Look(*ORIGINS[Version.Origin(row.origin)])
+        return REDONE if is_redo else ORIGINS[Version.Origin(row.origin)]
 
 
 # As a choice of the filter, where it is more than the rows say.

@@ -392,9 +392,8 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
     """One sentence on the state, and when it ends by itself where that is known."""
     if rank == FAILING:
         waits, retried_at = facts.next[row.pk].retry(facts.now)
-        return " ".join(
-            filter(None, (facts.errors.get(row.pk) or "The last dream failed.", waits))
-        ), retried_at
+        failed = facts.errors.get(row.pk) or "The last dream failed."
+        return f"{failed} {waits}".rstrip(), retried_at
     if rank == OFF:
         return "Dreams are off for this project.", None
     if rank == GONE:

@@ -286,8 +286,10 @@ def main(work: str, processes: int, given: dict[str, object]) -> None:
         for number, answer in enumerate(answers):
             if not os.fork():
                 os.close(gate[1])
-                connection.ensure_connection()
-                os.write(ready[1], b".")
+                try:
+                    connection.ensure_connection()
+                finally:  # or all would wait for this one
+                    os.write(ready[1], b".")
                 os.read(gate[0], 1)
                 json.dump(_done(work, {**given, "number": number}), answer)
                 answer.flush()
