@@ -32,13 +32,18 @@ class ReviewRefused(Exception):
 
 
 class FindingInTheWay(ReviewRefused):
-    """Something approved has a finding that nobody confirmed; a page leads to it."""
+    """Something approved has a finding that nobody confirmed, or nobody can; a page leads to it."""
 
     def __init__(self, finding: Finding) -> None:
         where = f" in {finding.file.path}" if finding.file else ""
+        is_final = finding.severity == Finding.Severity.REFUSE
+        ways = (
+            "This cannot be confirmed: reject the change."
+            if is_final
+            else "Confirm it, or reject the change."
+        )
         super().__init__(
-            f"Nothing was written. An approved change{where} has an open finding: {finding.message} "
-            "Confirm it, or reject the change."
+            f"Nothing was written. An approved change{where} has an open finding: {finding.message} {ways}"
         )
         self.finding = finding
 

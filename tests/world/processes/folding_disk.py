@@ -1,0 +1,14 @@
+"""A disk that takes names for one that differ by case only, below one folder: `folding_disk.c`, compiled and preloaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.world.processes.faulty_disk import library
+
+SOURCE = Path(__file__).with_suffix(".c")
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """For processes whose names below `folder` are folded."""
+    return {"LD_PRELOAD": str(library(SOURCE)), "FOLDING_DISK": str(folder)}
