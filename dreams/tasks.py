@@ -47,7 +47,7 @@ def tick() -> str:
 
 def look(folders: list[str]) -> str:
     """Read the projects whose folders changed, ahead of their next check."""
-    projects = watching.look(folders, scheduler.LAST_DISCOVERY)
+    projects = watching.look(folders)
     return f"{plural(len(projects), 'project')} looked at"
 
 

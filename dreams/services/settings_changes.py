@@ -8,17 +8,19 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
 from dreams import conf
 from dreams.models import Operation, Override, Policy, Project
-from dreams.services import auditlog, database, jobs
+from dreams.services import auditlog, database, discovery, jobs
 from dreams.services.discovery import instruction_files
 from dreams.services.hosts import host
 
@@ -66,7 +68,14 @@ def set_override(key: str, raw: object, *, actor: str, project: Project | None =
         )
         if key in DIGEST_ADDRESSES and value:
             jobs.ensure_digest(actor)
+        _look_soon(key)
     return value
+
+
+def _look_soon(key: str) -> None:
+    """Other config folders are looked through by the next tick: whoever names one waits for what is in it."""
+    if key == "roots":
+        transaction.on_commit(partial(cache.delete, discovery.LAST_LOOK))
 
 
 def _is_default_without(key: str, value: conf.Value, project: Project | None) -> bool:
@@ -108,6 +117,7 @@ def reset_override(key: str, *, actor: str, project: Project | None = None) -> b
             was=_logged(key, row.value),
             now=None,
         )
+        _look_soon(key)
     return True
 
 

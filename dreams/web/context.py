@@ -15,6 +15,7 @@ from django_q.models import Schedule
 
 from dreams.models import Proposal
 from dreams.models.prepared import prepared
+from dreams.services.discovery import configured_roots
 from dreams.services.hosts import cluster_name, host, names
 from dreams.services.inbox import waiting
 
@@ -26,7 +27,7 @@ MOST_ON_ICON = 9
 def everywhere(request: HttpRequest) -> dict[str, Any]:
     """`open_proposals`, `last_proposal`, `favicon`, `scheduler_ok`, `is_demo`, `is_paused`,
     `hosts` (key → name, empty where there is one); little for those who may not see it."""
-    user = getattr(request, "user", None)
+    user, config = getattr(request, "user", None), getattr(request, "config", None)
     if user is None or not user.is_authenticated:
         return {"favicon": favicon(0)}
     try:
@@ -42,8 +43,8 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
         "favicon": favicon(count),
         "scheduler_ok": running,
         "hosts": hosts if len(hosts) > 1 else {},
-        "is_demo": settings.DEMO_ROOT in settings.ROOTS,
-        "is_paused": bool(getattr(getattr(request, "config", None), "paused", False)),
+        "is_demo": settings.DEMO_ROOT in configured_roots(getattr(config, "roots", "")),
+        "is_paused": bool(getattr(config, "paused", False)),
     }
 
 

@@ -15,7 +15,7 @@ from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler as look_at_schedules
 
 from dreams.models import Channel, Project, Question, ScheduledJob, Session
-from dreams.services import jobs, login, notify
+from dreams.services import discovery, jobs, login, notify
 from dreams.services.catching import reading
 from dreams.services.dreaming import reading as dream_reading
 from dreams.services.questions import states
@@ -89,7 +89,7 @@ def test_a_dream_that_failed_then_is_tried_again(tmp_path: Path) -> None:
 
 def test_discovery_and_lost_tasks_wait_for_no_such_time(tmp_path: Path, settings) -> None:
     settings.ROOTS = [tmp_path]
-    cache.set(scheduler.LAST_DISCOVERY, (timezone.now() + YEARS).isoformat(), None)
+    cache.set(discovery.LAST_LOOK, (timezone.now() + YEARS).isoformat(), None)
     world.write_sessions(tmp_path, 1)
     scheduler.tick()
     assert Project.objects.exists()

@@ -12,7 +12,7 @@ from django.core.cache import cache
 from pytest_django import Settings
 
 from dreams.models import DreamRun, Project, Proposal, Session
-from dreams.services import demo, dreaming
+from dreams.services import demo, dreaming, settings_changes, verifying
 from dreams.services.demo import writing
 from dreams.services.demo.content import projects
 from dreams.services.scheduling import scheduler
@@ -69,12 +69,14 @@ def test_a_demo_is_wanted_only_where_no_config_folder_exists(data: Path, setting
 
 @pytest.mark.more
 @pytest.mark.django_db
-def test_it_is_made_once_and_a_half_made_one_is_made_anew(data: Path) -> None:
+def test_it_is_made_once_and_a_half_made_one_is_made_anew(data: Path, settings: Settings) -> None:
     (data / "demo.draft" / "projects").mkdir(parents=True)
     (data / "demo.draft" / "projects" / "left over").touch()
     assert demo.ensure(NOW)
     first = _listing(demo.root())
     assert not any("left over" in path for path in first)
+    assert not demo.is_shown()
+    settings.ROOTS = (demo.root(),)
     assert demo.is_shown()
     assert not demo.ensure()
     assert _listing(demo.root()) == first
@@ -141,3 +143,27 @@ def test_its_transcripts_are_read_without_a_problem(
     assert sessions.get(title="Write a test for partial refunds").files.filter(kind="subagent").count() == 1
     reminded = sessions.filter(prompts__text__contains="system-reminder")
     assert not reminded.exists(), "what a hook says was typed by nobody"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_demo_leaves_within_a_tick_once_your_own_folders_are_chosen(
+    data: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    demo.ensure()
+    settings.ROOTS = (demo.root(),)
+    monkeypatch.setattr(scheduler, "enqueue", lambda _: None)
+    scheduler.tick()
+    own = tmp_path / "own"
+    memory = own / "projects" / "-home-dev-app" / "memory"
+    memory.mkdir(parents=True)
+    (memory / "MEMORY.md").write_text("- [Deploys](deploys.md) — when\n")
+    settings_changes.set_override("roots", str(own), actor="owner")
+    waiting = DreamRun.objects.get()
+    scheduler.tick()
+    assert demo.root().is_dir(), "a dream of it is at work"
+    DreamRun.objects.filter(pk=waiting.pk).update(status=DreamRun.Status.KILLED)
+    scheduler.tick()
+    assert [project.memory_dir for project in Project.objects.all()] == [str(memory)]
+    assert not Session.objects.exists()
+    assert not demo.root().exists()
+    assert verifying.verify().problems == []

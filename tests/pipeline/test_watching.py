@@ -12,9 +12,8 @@ from django.core.cache import cache
 from pytest_django import Settings
 
 from dreams.models import Override, Session
-from dreams.services import doctor
+from dreams.services import discovery, doctor
 from dreams.services.discovery import watching
-from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 from tests.world.processes.servers import PROMPTLY, Home, link_of, stop, until
 
@@ -88,7 +87,7 @@ def test_what_is_switched_off_watches_nothing_and_follows_no_hint(
     assert made.watched == []
     project = world.discovered(root)
     world.write_sessions(root, 3)
-    assert watching.look([str(root / "projects" / project.slug)], scheduler.LAST_DISCOVERY) == []
+    assert watching.look([str(root / "projects" / project.slug)]) == []
     assert Session.objects.filter(project=project).count() == 2
     made.stop(SECONDS)
 
@@ -98,16 +97,16 @@ def test_a_hint_has_the_project_read_whose_folder_changed(root: Path) -> None:
     project = world.discovered(root)
     world.write_sessions(root, 5)
     inside = root / "projects" / project.slug / "sub" / "agents"
-    assert watching.look([str(inside)], scheduler.LAST_DISCOVERY) == [project]
+    assert watching.look([str(inside)]) == [project]
     assert Session.objects.filter(project=project).count() == 5
 
 
 @pytest.mark.django_db
 def test_a_hint_of_a_new_folder_has_the_next_tick_look_for_projects(root: Path) -> None:
     world.discovered(root)
-    cache.set(scheduler.LAST_DISCOVERY, "2026-03-01T12:00:00+00:00", None)
-    assert watching.look([str(root / "projects" / "-home-dev-new")], scheduler.LAST_DISCOVERY) == []
-    assert cache.get(scheduler.LAST_DISCOVERY) is None
+    cache.set(discovery.LAST_LOOK, "2026-03-01T12:00:00+00:00", None)
+    assert watching.look([str(root / "projects" / "-home-dev-new")]) == []
+    assert cache.get(discovery.LAST_LOOK) is None
 
 
 @pytest.mark.django_db

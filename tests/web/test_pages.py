@@ -9,6 +9,7 @@ import pytest
 from django.test import Client, override_settings
 from django.urls import reverse
 
+from dreams.models import Override
 from tests.world.rows import World
 
 PAGES = ["inbox", "health", "settings", "engines"]
@@ -45,6 +46,8 @@ def test_made_up_projects_are_said_to_be_made_up(browser: Client, tmp_path: Path
         assert banner not in browser.get("/").content.decode()
         with override_settings(ROOTS=(tmp_path / "demo",)):
             assert banner in browser.get("/").content.decode()
+            Override.objects.create(key="roots", value=str(tmp_path / "own"), changed_by="owner")
+            assert banner not in browser.get("/").content.decode()
 
 
 def test_a_stranger_learns_nothing_from_the_frame(client: Client, world: World) -> None:

@@ -1,7 +1,8 @@
 """A believable demo, for a machine without any coding agent: a config folder of four projects in the data directory.
 
 Everything in it is invented here, is dated relative to the moment it is made, and is the same for the same moment.
-It never touches a real config folder. `demo/` in the data directory is the mark that pages show a banner for.
+It never touches a real config folder. Pages have a banner while its folder is looked at, and once others are it leaves: what
+is invented must not be counted among what is real.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ import shutil
 from pathlib import Path
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
-from dreams.services import discovery
+from dreams import conf
+from dreams.models import DreamRun, Project
+from dreams.services import discovery, hosts
 from dreams.services.demo import writing
 from dreams.services.demo.content import projects
+from dreams.services.memories import syncing
 
 
 def root() -> Path:
@@ -25,7 +30,9 @@ def root() -> Path:
 
 
 def is_wanted() -> bool:
-    """True where none of the configured folders exists, or the demo itself is all there is."""
+    """True where nobody chose a folder in the pages, and none of the environment's exists, or the demo itself is all there is."""
+    if conf.current().roots:
+        return False
     return not any(found.is_dir() and not is_demo(found) for found in discovery.configured_roots())
 
 
@@ -34,8 +41,8 @@ def is_demo(path: Path) -> bool:
 
 
 def is_shown() -> bool:
-    """True while the demo is what the pages show."""
-    return root().is_dir() and is_wanted()
+    """True while its folder is looked at."""
+    return root().is_dir() and root() in discovery.configured_roots()
 
 
 def ensure(now: dt.datetime | None = None) -> bool:
@@ -47,4 +54,22 @@ def ensure(now: dt.datetime | None = None) -> bool:
     # Paths inside the transcripts are those of the finished folder.
     writing.write(draft, root(), projects(now or timezone.now()))
     os.replace(draft, root())  # noqa: PTH105 - the one step that makes it whole
+    return True
+
+
+def leave() -> bool:
+    """Take the demo away, with all that is known of its projects, once its folder is no longer looked at; True when it left.
+
+    A dream of it that waits or runs is let end first: the next tick asks again.
+    """
+    if not root().is_dir() or is_shown():
+        return False
+    rows = Project.objects.filter(host=hosts.host(), root=os.path.realpath(root()))
+    if DreamRun.objects.filter(project__in=rows, status__in=("pending", "running")).exists():
+        return False
+    kept = [syncing.history_path(project) for project in rows]
+    with transaction.atomic():
+        rows.delete()
+    for folder in (*kept, root()):
+        shutil.rmtree(folder, ignore_errors=True)
     return True

@@ -37,6 +37,8 @@ from memoryweb import datadir
 
 #: How long one waits for another that is under way; a first look at a large folder takes about a minute.
 LOCK_SECONDS = 120.0
+#: The mark in the cache of when the config folders were last looked through; without it, the next tick does.
+LAST_LOOK = "memoryweb:last-discovery"
 #: What the time of a discovery is counted for; waiting for another one is a part of the walk.
 PARTS = ("walk", "transcripts", "memories", "history", "search")
 
@@ -45,9 +47,10 @@ class DiscoveryBusy(Exception):
     """Another process has been looking for longer than one waits."""
 
 
-def configured_roots() -> tuple[Path, ...]:
-    """The config folders to look at: those set in the pages, else the environment's."""
-    chosen = str(conf.sourced()["roots"].value)
+def configured_roots(chosen: str | None = None) -> tuple[Path, ...]:
+    """The config folders to look at: those set in the pages (`chosen`, where the caller has read it), else the environment's."""
+    if chosen is None:
+        chosen = str(conf.sourced()["roots"].value)
     found = tuple(Path(line.strip()).expanduser() for line in chosen.splitlines() if line.strip())
     return found or tuple(settings.ROOTS)
 

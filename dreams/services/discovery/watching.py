@@ -20,7 +20,7 @@ from dreams import conf
 from dreams.lib.files import watchable
 from dreams.lib.files.watchable import Watchable
 from dreams.models import Project, TranscriptFolder
-from dreams.services.discovery.run import configured_roots, refresh
+from dreams.services.discovery.run import LAST_LOOK, configured_roots, refresh
 from dreams.services.hosts import host
 
 log = logging.getLogger(__name__)
@@ -110,10 +110,10 @@ class Watcher:
                 waiting, told_at = set(), time.monotonic()
 
 
-def look(folders: Iterable[str], forget_last: str) -> list[Project]:
+def look(folders: Iterable[str]) -> list[Project]:
     """Read what changed in these folders; returns the projects that were looked at.
 
-    A folder of no project that is known makes the next tick look for new ones: `forget_last` is the mark of its last look.
+    A folder of no project that is known makes the next tick look for new ones.
     """
     if not conf.current().watch:
         return []
@@ -124,7 +124,7 @@ def look(folders: Iterable[str], forget_last: str) -> list[Project]:
     for folder in folders:
         owner = _owner(Path(folder), places)
         if owner is None:
-            cache.delete(forget_last)
+            cache.delete(LAST_LOOK)
         else:
             found.add(owner)
     projects = list(Project.objects.filter(pk__in=found))

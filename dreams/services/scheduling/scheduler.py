@@ -24,7 +24,17 @@ from dreams.lib import locks, process, stopwatch
 from dreams.lib.storage import journal
 from dreams.lib.timestamps import to_ns
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
-from dreams.services import database, discovery, dreaming, handing_over, hosts, jobs, notify, project_lock
+from dreams.services import (
+    database,
+    demo,
+    discovery,
+    dreaming,
+    handing_over,
+    hosts,
+    jobs,
+    notify,
+    project_lock,
+)
 from dreams.services.apply import writing
 from dreams.services.catching import story as catching
 from dreams.services.hosts import cluster_name, host
@@ -40,7 +50,6 @@ INDEX_SECONDS = 10.0  # of a tick, which comes every 60: the rest is a task of i
 INDEXING, INDEX_TASK_SECONDS = "indexing", 50
 EVERY = dt.timedelta(minutes=1)  # between two ticks, as fine as cron
 LAST_TICK = "memoryweb:last-tick"
-LAST_DISCOVERY = "memoryweb:last-discovery"
 # A pending dream that no worker took for this long has lost its task: it is handed to the queue again.
 PENDING_TOO_LONG = dt.timedelta(minutes=5)
 
@@ -66,6 +75,7 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     hosts.note_seen()
     _schedule_from_a_clock_ahead()
     repair(report)
+    demo.leave()
     _discover_now_and_then(report.at)
     _retry_digests(report.at)
     _run_jobs(report)
@@ -141,10 +151,10 @@ def _projects(without: Collection[int]) -> Sequence[Project]:
 
 
 def _discover_now_and_then(now: dt.datetime) -> None:
-    last = cache.get(LAST_DISCOVERY)
+    last = cache.get(discovery.LAST_LOOK)
     throttle = dt.timedelta(minutes=Everywhere.load().overrides.config(None).scan_minutes)
     if last is None or not dt.timedelta(0) <= now - dt.datetime.fromisoformat(last) < throttle:
-        cache.set(LAST_DISCOVERY, now.isoformat(), None)
+        cache.set(discovery.LAST_LOOK, now.isoformat(), None)
         try:
             discovery.discover()
         except discovery.DiscoveryBusy as error:

@@ -29,7 +29,7 @@ from django.utils import timezone
 from django_q.signals import post_execute_in_worker, post_spawn, pre_execute
 
 from dreams.lib import process
-from dreams.services import database
+from dreams.services import database, discovery
 from dreams.services.discovery import watching
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
@@ -298,5 +298,5 @@ def begin() -> None:
     OrmQ.objects.filter(key=queue).update(lock=timezone.now() - dt.timedelta(seconds=1))
     scheduler.ensure_schedule()
     # The queue looks at its schedules only every half minute.
-    cache.delete(scheduler.LAST_DISCOVERY)
+    cache.delete(discovery.LAST_LOOK)
     async_task("dreams.tasks.tick", cluster=queue)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from django.conf import settings
 from django.db.models import (
     Case,
     Count,
@@ -31,6 +30,7 @@ from dreams.lib import memdir
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
 from dreams.models.prepared import Fixed, prepared
 from dreams.services import blobs
+from dreams.services.discovery import configured_roots
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.paging import Asked, Listed, page_of
@@ -221,7 +221,7 @@ def projects(text: str = "", state: str = "", number: str | None = None, host: s
         counts=[
             (STATES[rank].name, STATES[rank].label, counted[rank]) for rank in STATES if counted.get(rank)
         ],
-        places=[str(root) for root in settings.ROOTS],
+        places=[] if counted else [str(root) for root in configured_roots()],
     )
 
 
