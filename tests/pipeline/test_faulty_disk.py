@@ -14,6 +14,7 @@ from tests.world.processes import faulty_disk
 from tests.world.processes.faulty_disk import CREATE, ERROR, FAULTS, KILL, SYNC, WRITE, Disk, Fault
 
 pytestmark = [
+    pytest.mark.sweep,
     pytest.mark.skipif(bool(faulty_disk.missing()), reason=faulty_disk.missing()),
     pytest.mark.not_on_postgresql,
 ]
@@ -27,8 +28,6 @@ MOMENTS = {
     "the database is gone for good": Fault("rows", ERROR, 5, WRITE, WRITE, only=".sqlite3-wal"),
     "the history is full": Fault("history", ERROR, 28, CREATE | WRITE, CREATE | WRITE, only="/history/"),
 }
-#: The suite looks at these; `make test-more` at all of them.
-MOST = {"the database is gone for good"}
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +41,7 @@ def apply(disk: Disk) -> faults.Story:
     return faults.Story("apply", disk)
 
 
-@pytest.mark.parametrize(
-    "moment", [m if m in MOST else pytest.param(m, marks=pytest.mark.sweep) for m in MOMENTS]
-)
+@pytest.mark.parametrize("moment", MOMENTS)
 def test_an_apply_is_done_or_not_and_recovered(apply: faults.Story, moment: str) -> None:
     figures = faults.Figures()
     assert apply.strike(MOMENTS[moment], 0, figures)
@@ -55,10 +52,10 @@ def test_an_apply_is_done_or_not_and_recovered(apply: faults.Story, moment: str)
     ("fault", "says"),
     [
         (MOMENTS["the journal is full"], "/data/journal: No space left on device. The disk is full: make room"),
-        pytest.param(MOMENTS["a memory cannot be staged"], "/memory: Disk quota exceeded. Your share of the disk is used up", marks=pytest.mark.more),
-        pytest.param(MOMENTS["a swap is refused"], "/memory: Read-only file system. It is mounted read-only: mount it", marks=pytest.mark.more),
+        (MOMENTS["a memory cannot be staged"], "/memory: Disk quota exceeded. Your share of the disk is used up"),
+        (MOMENTS["a swap is refused"], "/memory: Read-only file system. It is mounted read-only: mount it"),
         (MOMENTS["the database is gone for good"], "then `recover` finishes or undoes what was begun"),
-        pytest.param(Fault("id", ERROR, 5, faulty_disk.READ, only="/host_id"), "host_id cannot be made or read (Input/output error). See to its disk", marks=pytest.mark.more),
+        (Fault("id", ERROR, 5, faulty_disk.READ, only="/host_id"), "host_id cannot be made or read (Input/output error). See to its disk"),
     ],
 )  # fmt: skip
 def test_the_answer_names_the_thing_and_the_remedy(apply: faults.Story, fault: Fault, says: str) -> None:
@@ -68,7 +65,6 @@ def test_the_answer_names_the_thing_and_the_remedy(apply: faults.Story, fault: F
     assert apply.state(apply.tree()) in ("before", "after")
 
 
-@pytest.mark.sweep
 @pytest.mark.parametrize("name", faults.STORIES)
 def test_a_few_calls_of_every_story(disk: Disk, name: str) -> None:
     for story, figures in faults.sweep(

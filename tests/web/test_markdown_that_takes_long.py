@@ -14,12 +14,12 @@ from dreams.web.render import markdown
 
 SLOW = [
     "[ " * 20_000,
-    "- " * 50_000,
-    "`" * 100_000,
     "|a" * 50_000 + "\n" + "|-" * 50_000,
 ]
 # Slow in the same ways.
 ALSO_SLOW = [
+    "- " * 50_000,
+    "`" * 100_000,
     "===\n" * 40_000,
     "key: [" * 20_000,
     "[" * 9_000,
