@@ -115,6 +115,16 @@ def test_a_full_disk_is_said_in_time(monkeypatch: pytest.MonkeyPatch, free: int,
     assert found("Disk").state == state
 
 
+def test_on_a_full_disk_it_is_not_said_that_no_worker_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = SimpleNamespace(since=timezone.now() - dt.timedelta(minutes=2), address="", pid=1)
+    monkeypatch.setattr("dreams.services.server_registry.running", lambda: started)
+    check = found("Workers")
+    assert (check.said, check.remedy) == ("None", "The server was started 2 min ago; look again in a minute.")
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
+    check = found("Workers")
+    assert check.said == "Not known" and "disk is full" in check.remedy
+
+
 def test_the_database_is_up_to_date_and_lets_pages_read_while_dreams_write() -> None:
     check = found("Database")
     assert check.state == "ok"

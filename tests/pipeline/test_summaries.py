@@ -99,7 +99,7 @@ def test_an_undo_that_was_undone_is_a_redo() -> None:
     redone = make.make_written(redo)
     told = summaries.of_applications([undone, redone])
     assert told[undone.pk].text == "Undid 1 decision: “Testing”"
-    assert told[redone.pk].text == "Redid changes: “Testing”"
+    assert told[redone.pk].text == "Redid changes to “Testing”"
     assert told[redone.pk].reason == "", "nobody gave one"
 
 
@@ -114,8 +114,8 @@ def test_an_undo_that_was_taken_back_says_so_in_plain_words() -> None:
     redone = make.make_written(redo)
     AppliedBatch.objects.update(undone_at=timezone.now())
     told = summaries.of_applications(AppliedBatch.objects.select_related("proposal"))
-    assert told[undone.pk].text == "Undid changes: “Testing”; redone since"
-    assert told[redone.pk].text == "Redid changes: “Testing”; undone since"
+    assert told[undone.pk].text == "Undid changes to “Testing”; redone since"
+    assert told[redone.pk].text == "Redid changes to “Testing”; undone since"
 
 
 def test_many_cost_no_more_queries_than_few() -> None:

@@ -124,7 +124,11 @@ def test_an_undo_of_an_undo_is_a_redo_everywhere_and_the_next_one_an_undo(
         made.append(Proposal.objects.latest("pk"))
         lately = browser.get("/").content.decode().partition("Recently applied")[2]
         told.append((summaries.of_proposal(made[-1]).text, set(re.findall(r"(Undo|Redo)<span", lately))))
-    assert told == [("Undid changes", {"Redo"}), ("Redid changes", {"Undo"}), ("Undid changes", {"Redo"})]
+    assert told == [
+        ("Undid changes in 3 files", {"Redo"}),
+        ("Redid changes in 3 files", {"Undo"}),
+        ("Undid changes in 3 files", {"Redo"}),
+    ]
     assert "<h1>Redo what was undone</h1>" in _page_of_undo(browser, made[3])
     assert re.search(r"</svg>\s*Redo</a>", _page(browser, made[1]))
     log = browser.get("/audit/").content.decode()

@@ -255,8 +255,12 @@ def _standing_still(name: str, said: str, detail: str, now: dt.datetime) -> Chec
     running = server_registry.running()
     if running is None:
         return Check(name, "warn", said, detail, f"Start it with `{typed('serve')}`.")
+    if shutil.disk_usage(settings.DATA_DIR).free < NO_SPACE:
+        remedy = "The disk is full: that it runs cannot be noted. Make room on this disk."
+        return Check(name, "warn", "Not known", detail, remedy)
     if now - running.since < LATE:
-        return Check(name, "warn", said, detail, "The server has just started; look again in a minute.")
+        since = ages.ago(running.since, now)
+        return Check(name, "warn", said, detail, f"The server was started {since}; look again in a minute.")
     remedy = "If this stays for five minutes, stop `serve` and start it again; its last lines say why."
     return Check(name, "bad", said, detail, remedy)
 
@@ -330,6 +334,7 @@ def kept(*, thorough: bool) -> Check:
 # The machine and this installation: versions, settings, disk, the fence that the system offers, time zone.
 
 
+NO_SPACE = 1024**2  # below it not even a small file of the cache can be written; chosen
 LITTLE_SPACE = 200 * 1024**2  # below it writes may fail soon; chosen
 SOME_SPACE = 1024**3  # below it a copy of the database before an update may not fit; chosen
 PACKAGES = ("django-q2", "anthropic", "dulwich", "waitress")

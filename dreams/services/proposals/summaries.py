@@ -37,7 +37,7 @@ State = Proposal.State
 Origin = Proposal.Origin
 MOST_NAMES = 3  # in one sentence; chosen
 LONGEST_NAME = 60  # letters; chosen
-#: What is undone is one decision of the undo, and as many as it was of what it undoes: two numbers for one thing.
+#: What is undone is one decision of the undo, and as many as it was of what it undoes, two numbers for one thing: files are counted.
 _UNCOUNTED = "changes"
 _REDO = "redo"
 #: In the order in which they are told: done, still to do, and what they are counted in where the verb does not say it.
@@ -177,14 +177,15 @@ class _Known:
         """Of proposals that are told as one."""
         counts = sum((self.counts[proposal.pk] for proposal in proposals), Counts())
         each = [one for proposal in proposals for one in self.each.get(proposal.pk, ())]
-        head, tone = _head(each, counts, {proposal.state for proposal in proposals})
+        files = sum(self.files[proposal.pk] for proposal in proposals)
+        head, tone = _head(each, counts, files, {proposal.state for proposal in proposals})
         is_open = any(proposal.state == State.OPEN for proposal in proposals)
         rest = _rest(each, counts, is_open=is_open)
         return Summary(
             f"{head}; {rest}" if rest else head,
             tone,
             counts=counts,
-            files=sum(self.files[proposal.pk] for proposal in proposals),
+            files=files,
         )
 
 
@@ -201,11 +202,11 @@ def _files_counted(proposals: list[int]) -> QuerySet[FileChange, tuple[Any, ...]
     return rows.annotate(n=Count("pk")).values_list("proposal", "n")
 
 
-def _head(each: Sequence[Decided], counts: Counts, states: Collection[str]) -> tuple[str, str]:
+def _head(each: Sequence[Decided], counts: Counts, files: int, states: Collection[str]) -> tuple[str, str]:
     """What came of it before all else, and its colour."""
     written = [one for one in each if one.written]
     if written:
-        return deeds(written), "ok"
+        return deeds(written, files=files if len(written) == len(each) else 0), "ok"
     if counts.undone:
         return "All of it was undone", "warn"
     if not each:
@@ -241,11 +242,12 @@ def _rest(each: Sequence[Decided], counts: Counts, *, is_open: bool) -> str:
 _TAKEN = ("approved", "edited", "mixed")
 
 
-def deeds(each: Iterable[Decided], *, done: bool = True) -> str:
-    """ "Learnt 1, merged 2"; what is not done yet goes on after "Proposes to": "learn 1, merge 2"."""
+def deeds(each: Iterable[Decided], *, files: int = 0, done: bool = True) -> str:
+    """ "Learnt 1, merged 2"; what is not done yet goes on after "Proposes to": "learn 1, merge 2". `files` is how many an undo
+    changed, 0 where only a part of it did."""
     counted = Counter(one.kind if one.kind in _DEEDS else "" for one in each)
     told = [
-        f"{past if done else verb} {_counted(counted[kind], noun)}"
+        f"{past if done else verb} {_counted(counted[kind], noun, files)}"
         for kind, (past, verb, noun) in _DEEDS.items()
         if counted[kind]
     ]
@@ -253,9 +255,9 @@ def deeds(each: Iterable[Decided], *, done: bool = True) -> str:
     return said[:1].upper() + said[1:] if done else said
 
 
-def _counted(number: int, noun: str) -> str:
+def _counted(number: int, noun: str, files: int) -> str:
     if noun == _UNCOUNTED:
-        return noun
+        return f"{noun} in {plural(files, 'file')}" if files else noun
     return plural(number, noun) if noun else str(number)
 
 
@@ -386,8 +388,8 @@ def _done(proposal: Proposal, each: Sequence[Decided], reverted: _Written, names
     if proposal.origin in _BY_HAND:
         return f"{_BY_HAND[proposal.origin]} {names}"
     if proposal.origin == Origin.ROLLBACK:
-        many = plural(len(reverted.each), "decision") if reverted.each else "changes"
-        return f"Redid changes: {names}" if is_redo else f"Undid {many}: {names}"
+        many = f"{plural(len(reverted.each), 'decision')}:" if reverted.each else "changes to"
+        return f"Redid changes to {names}" if is_redo else f"Undid {many} {names}"
     if proposal.origin == Origin.ANSWERS:
         return f"Wrote {plural(len(each), 'answer')}: {names}"
     return f"{deeds(each) or 'Changed'}: {names}"
