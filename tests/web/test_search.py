@@ -140,6 +140,11 @@ def test_anything_that_can_be_typed_is_a_query(browser: Client, project: Project
     assert browser.get(reverse("search"), {"q": typed}).status_code == 200
 
 
+def test_what_was_not_found_is_named_as_it_was_typed(browser: Client) -> None:
+    text = " ".join(_found(browser, '"no such words"').split())
+    assert "has <b>&quot;no such words&quot;</b>." in text
+
+
 def test_nothing_that_is_found_becomes_markup(browser: Client, project: Project) -> None:
     evil = "<script>alert(1)</script> needle <img src=x> \u202eabc"
     world.make_memory(project, path="a<b>needle.md", text=evil)
