@@ -51,6 +51,24 @@ def test_a_list_names_each_rows_host_and_shows_one_hosts_rows_alone(two: Client,
     assert 'class="tag host">desk' in one and 'class="tag host">laptop' not in one
 
 
+def test_two_projects_of_one_name_are_told_apart_wherever_one_is_chosen(two: Client) -> None:
+    Project.objects.update(name="app")
+    for address in ("/dreams/", "/schedules/", "/search/"):
+        fields = two.get(address).content.decode()
+        assert ">app (laptop)</option>" in fields and ">app (desk)</option>" in fields, address
+    Project.objects.update(host=hosts.host(), repo_dir="")
+    assert "memory)</option>" in two.get("/schedules/").content.decode(), (
+        "on one host the folder tells them apart"
+    )
+
+
+def test_a_review_of_another_host_is_your_move_until_you_submit_it(two: Client) -> None:
+    assert "desk’s move" not in two.get("/").content.decode()
+    seen = {two.get("/next/", follow=False).headers["Location"]}
+    seen.add(two.get(f"/next/?after={seen.copy().pop().split('/')[2]}").headers["Location"])
+    assert len(seen) == 2
+
+
 def test_a_count_is_of_the_host_that_is_shown(two: Client) -> None:
     assert "<b>2 projects</b>" in two.get("/projects/").content.decode()
     assert "<b>1 project</b>" in two.get("/projects/?host=desk").content.decode()

@@ -93,7 +93,10 @@ def test_text_and_state_narrow_the_list(browser: Client) -> None:
     world.make_project("acme-api", gate_fingerprint="open")
     world.make_project("notes", repo_dir="/home/me/elsewhere")
     assert _names(browser, "?q=ACME") == ["acme-api"]
-    assert "Found 1 of 2 projects with “ACME” in" in browser.get(reverse("projects") + "?q=ACME").content.decode()
+    assert (
+        "Found 1 of 2 projects with “ACME” in"
+        in browser.get(reverse("projects") + "?q=ACME").content.decode()
+    )
     assert _names(browser, "?q=elsewhere") == ["notes"]
     assert _names(browser, "?state=open") == ["acme-api"]
     assert len(_names(browser, "?state=nonsense")) == 2

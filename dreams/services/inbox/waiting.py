@@ -149,8 +149,8 @@ class ProposalFacts:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that waits. `key` names it for good; `host` is the name of the machine whose move it is, empty where it is
-    the person's here; `of` the key of the host that it belongs to, empty for what belongs to none; `not_for` the accounts that did
+    """One thing that waits. `key` names it for good; `host` is the name of the other machine that was asked to go on with it,
+    empty where it is a person's move, who can decide on any host; `of` the key of the host that it belongs to, empty for what belongs to none; `not_for` the accounts that did
     their part of it."""
 
     key: str
@@ -221,7 +221,9 @@ def _of_proposals() -> Iterator[Item]:
             item = replace(item, why=_too_fast(stuck[row.pk], refused[row.pk], facts.host))
         elif row.pk in second and item.kind in (Kind.WRITE, Kind.FAILED):
             item = _for_another(item, second[row.pk])
-        yield replace(item, kind=Kind.WRITE, why=ASKED, action="Look") if row.pk in asked else item
+        if row.pk in asked:
+            item = replace(item, kind=Kind.WRITE, why=ASKED, action="Look", host=facts.host)
+        yield item
 
 
 def _for_another(item: Item, waits: review.Missing) -> Item:
@@ -367,7 +369,6 @@ def _item(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failure: str 
         why=why,
         action=action,
         url=url,
-        host=facts.host,
         of=row.project.host,
         facts=facts,
     )

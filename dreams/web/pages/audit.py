@@ -14,6 +14,7 @@ from django.urls import reverse
 from dreams.models import AuditEntry, DreamRun, Project, Proposal
 from dreams.services import auditlog
 from dreams.services.audit_sentences import Sentences
+from dreams.web.pages.project_choices import told_apart
 from dreams.web.paging import Listed, page_of
 
 
@@ -146,7 +147,9 @@ def choices() -> Choices:
     return Choices(
         actions=[(name, label) for name, label in auditlog.ACTIONS.items() if name in actions],
         actors=["system", *actors[:MOST_ACTORS]],
-        projects=sorted(((pk or 0, label) for pk, label in labels), key=lambda pair: pair[1].lower()),
+        projects=sorted(
+            told_apart((pk or 0, label) for pk, label in labels), key=lambda pair: pair[1].lower()
+        ),
     )
 
 

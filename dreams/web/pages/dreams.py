@@ -19,6 +19,7 @@ from dreams.services import dreaming
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary
 from dreams.services.scheduling import gates, next_dream
+from dreams.web.pages.project_choices import told_apart
 from dreams.web.paging import Asked, Listed, page_of
 
 PAGE_SIZE = 30  # rows; chosen
@@ -93,7 +94,7 @@ def _made(dreams: list[int]) -> QuerySet[Proposal]:
 
 def projects(host: str = "") -> list[tuple[int, str]]:
     """Projects that ever dreamt, for the filter; those of one host, or of all."""
-    return [(pk, name or slug) for pk, name, slug in _that_dreamt(host)]
+    return told_apart((pk, name or slug) for pk, name, slug in _that_dreamt(host))
 
 
 @prepared

@@ -20,6 +20,7 @@ from dreams.services.inbox.waiting import Item, Kind
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Deed, Summary
 from dreams.services.scheduling import next_dream
+from dreams.web.pages.project_choices import told_apart
 from dreams.web.paging import chosen, number_or_none
 
 FINDINGS: Mapping[str, str] = {
@@ -122,7 +123,8 @@ def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
         to_review=sum(item.kind is Kind.REVIEW for item in items),
         to_finish=sum(item.kind not in (Kind.REVIEW, Kind.QUESTIONS, Kind.JOB) for item in items),
         projects=sorted(
-            {item.project_pk: item.project for item in items if item.project_pk}.items(), key=_name
+            told_apart({item.project_pk: item.project for item in items if item.project_pk}.items()),
+            key=_name,
         ),
         kinds=sorted({item.kind for item in items}, key=list(Kind).index),
         # Questions of all projects are one thing that waits, and no project that could be named.

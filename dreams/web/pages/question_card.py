@@ -108,6 +108,7 @@ class Card:
     public_id: str
     project: str
     project_pk: int
+    host: str
     kind: str
     kind_label: str
     why: str
@@ -208,6 +209,7 @@ def _card(row: Question, known: _Known) -> Card:
         public_id=row.public_id,
         project=str(row.project),
         project_pk=row.project_id,
+        host=row.project.host,
         kind=row.kind,
         kind_label=str(row.get_kind_display()),
         why=known.mask(row.why),

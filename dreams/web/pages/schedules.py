@@ -11,6 +11,7 @@ from dreams import conf
 from dreams.lib.ages import span
 from dreams.models import JobRun, Project, ScheduledJob
 from dreams.services import jobs, notify
+from dreams.web.pages.project_choices import told_apart
 
 MOST_RUNS = 50  # rows; chosen
 #: What many choose, for the list below the field.
@@ -125,7 +126,7 @@ def schedule(now: dt.datetime, typed: Typed, host: str = "") -> Schedule:
             for row, depth in _in_chains(rows)
         ],
         runs=[_run(run) for run in runs],
-        projects=list(
+        projects=told_apart(
             Project.objects.filter(gone_at__isnull=True).order_by("name").values_list("pk", "name")
         ),
         typed=typed,

@@ -19,6 +19,7 @@ from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.pages import project as project_pages
 from dreams.web.pages import recall as recall_pages
 from dreams.web.pages import search as pages
+from dreams.web.pages.project_choices import told_apart
 from dreams.web.paging import chosen, number_or_none
 
 MOST_TYPED = 2_000  # letters; chosen
@@ -49,7 +50,7 @@ def search(request: Request) -> HttpResponse:
         "since": since,
         "sinces": pages.SINCE,
         "project": project,
-        "projects": finding.projects(),
+        "projects": told_apart(finding.projects()),
         "is_filtered": bool(kind or since or project),
     }
     return page(request, "dreams/search.html", "dreams/_search.html", context)
