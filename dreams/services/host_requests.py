@@ -100,8 +100,19 @@ def _mark() -> Path:
 
 def refuse_unless_accepted(project: Project) -> None:
     """Raises NotAccepted for a project of another host that takes no requests: before anything is decided for it."""
-    if is_elsewhere(project) and not Host.objects.filter(key=project.host, accepts_requests=True).exists():
-        raise _not_accepted(project.host, project.slug)
+    if refuses(project):
+        raise _not_accepted(project.host, str(project))
+
+
+def refuses(project: Project) -> str:
+    """The name of the project's host where that is another one that takes no requests, else "". No query for a project of this host."""
+    if not is_elsewhere(project) or _takes_requests(project.host):
+        return ""
+    return hosts.name_of(project.host)
+
+
+def _takes_requests(key: str) -> bool:
+    return Host.objects.filter(key=key, accepts_requests=True).exists()
 
 
 def _not_accepted(key: str, what: str) -> NotAccepted:
@@ -117,7 +128,7 @@ def _not_accepted(key: str, what: str) -> NotAccepted:
 
 def ask(wish: AskedDeed, actor: Actor) -> HostRequest:
     """The row that asks for it; the one that waits already, where it was asked before. Raises NotAccepted."""
-    if not Host.objects.filter(key=wish.owner, accepts_requests=True).exists():
+    if not _takes_requests(wish.owner):
         raise _not_accepted(wish.owner, wish.project.slug if wish.project else "This")
     try:
         with transaction.atomic():

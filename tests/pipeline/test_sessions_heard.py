@@ -165,7 +165,10 @@ def test_without_time_nothing_is_asked_and_that_is_said(project: Project, dream:
     heard.seconds = -1.0
     assert heard.ask(SAID) is None
     note = heard.left_out()
-    assert note is not None and "Statements not looked up: 1." in note.message
+    assert note is not None and "Statements not looked up: 1. The newest" in note.message
+    heard.is_here = False
+    note = heard.left_out()
+    assert note and note.message == "Statements not looked up: 1. The sessions are on another host."
 
 
 def test_what_a_person_made_is_held_against_nothing(project: Project) -> None:

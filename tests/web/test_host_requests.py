@@ -163,5 +163,19 @@ def test_pages_that_need_the_disk_of_another_host_say_so_and_read_nothing_here(
     session = make_session(approved.project, path=str(transcript))
     page = _text(browser, f"/sessions/{session.pk}/")
     assert "The transcript is on desk." in page and "private" not in page
-    assert "files are on desk" in _text(browser, f"/projects/{approved.project_id}/instructions/")
+    assert "no longer on disk" not in page, "it is, on desk"
+    here = f"/projects/{approved.project_id}/"
+    page = _text(browser, f"{here}instructions/")
+    assert "files are on desk" in page and "No instruction files" not in page
+    assert "No CLAUDE.md is loaded here" not in _text(browser, here)
     assert "memories are on desk" in _text(browser, f"/projects/{approved.project_id}/recall/")
+
+
+def test_a_host_that_does_nothing_for_others_is_named_before_anything_is_decided(
+    browser: Client, approved: Proposal, two: TwoHosts
+) -> None:
+    Host.objects.filter(key=two.desk).update(accepts_requests=False)
+    for address in (f"/review/{approved.public_id}/", f"/projects/{approved.project_id}/"):
+        assert "files are on desk, which does nothing for other hosts yet" in _text(browser, address)
+    Host.objects.filter(key=two.desk).update(accepts_requests=True)
+    assert "which does nothing" not in _text(browser, f"/review/{approved.public_id}/")

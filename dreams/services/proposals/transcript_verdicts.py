@@ -105,14 +105,15 @@ class TranscriptVerdicts:
 
     def left_out(self) -> Found | None:
         """What was not looked at, said once; None when all was."""
-        beyond = len(self.sessions) - len(self._planned()) + self.unread
+        beyond = len(self.sessions) - len(self._planned()) + self.unread if self.is_here else 0
         if not beyond and not self.unasked:
             return None
         told = [f"sessions not read: {beyond} of {len(self.sessions)}"] if beyond else []
         told += [f"statements not looked up: {len(self.unasked)}"] if self.unasked else []
+        limits = f"The newest are read first, {MOST_BYTES >> 20} MB and {self.seconds:.0f} s at most."
         return Found(
             "evidence", "sessions-left-out", "info",
-            f"{', '.join(told).capitalize()}. The newest are read first, {MOST_BYTES >> 20} MB and {self.seconds:.0f} s at most.",
+            f"{', '.join(told).capitalize()}. {limits if self.is_here else 'The sessions are on another host.'}",
             "What only the rest says counts as unsupported; look it up yourself where it matters.", about="sessions",
         )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `dots`, `words`, `may`, `section` (filters);
+`{% load desk %}`: `age`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `section` (filters);
 `hidden`, `part`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
 
 from __future__ import annotations
@@ -381,6 +381,12 @@ def on_disk_of(project: Project, what: str) -> str:
     return format_html(said, icon("disk"), what, diff.visible(hosts.name_of(project.host)))
 
 
+@register.filter
+def elsewhere(project: Project) -> str:
+    """The name of the other host that has the project's files; "" for a project of this host."""
+    return hosts.name_of(project.host) if host_requests.is_elsewhere(project) else ""
+
+
 @register.inclusion_tag("dreams/_host_requests.html", takes_context=True)
 def asked_of_host(context: Mapping[str, Any], project: Project) -> dict[str, Any]:
     """What is asked of the host that has the project's files, and what came of it; nothing for a project of this host."""
@@ -388,6 +394,7 @@ def asked_of_host(context: Mapping[str, Any], project: Project) -> dict[str, Any
         "request": context["request"],
         "csrf_token": context.get("csrf_token"),
         "host_requests": host_requests.of_project(project),
+        "refuses": host_requests.refuses(project),
     }
 
 
