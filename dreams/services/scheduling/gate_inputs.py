@@ -190,9 +190,10 @@ def _counted(
     rows: Callable[[], Iterable[gates.SessionFact] | Tally],
 ) -> Iterable[gates.SessionFact] | Tally:
     """What was counted for many projects in one query; the project's own rows where the lock file on disk says something
-    else than the row that was counted by."""
+    else than the row that was counted by, and where the dreams' own are told of only as far as anybody would look."""
     seen = project.last_consolidated_at
-    if from_ns(clock() or 0) != (seen or from_ns(0)) or tally.plain + tally.corrected >= ENOUGH:
+    ends_early = tally.plain + tally.corrected >= ENOUGH
+    if from_ns(clock() or 0) != (seen or from_ns(0)) or (ends_early and tally.own):
         return rows()
     return tally
 

@@ -119,8 +119,13 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
     everywhere = Everywhere.load()
     rows = _present(host)
     tallies = new_sessions(rows, now)
-    # Judging all projects takes longer than everything else here: where nothing is new, no dream is near.
-    projects = {row.pk: row for row in rows if tallies[row.pk].plain + tallies[row.pk].corrected}
+    # Judging all projects takes longer than everything else here: where nothing is new, no dream is near, and where a
+    # proposal waits for its review, none starts without a person.
+    projects = {
+        row.pk: row
+        for row in rows
+        if row.pk not in everywhere.open_proposals and tallies[row.pk].plain + tallies[row.pk].corrected
+    }
     found = [
         (projects[pk], one)
         for pk, one in look(list(projects.values()), now, everywhere, tallies).items()

@@ -338,9 +338,9 @@ def _news(host: str) -> list[News]:
 @prepared
 def _ended(host: str) -> QuerySet[DreamRun]:
     reviewed = Exists(Proposal.objects.filter(dream=OuterRef("pk"), by_policy=False))
-    rows = DreamRun.objects.filter(
-        ~reviewed, status__in=DreamRun.TERMINAL, notified_at__isnull=True, **_of(host)
-    )
+    # By what is not: else SQLite goes through all dreams that ever ended, and not through those that nobody was told of.
+    active = [DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
+    rows = DreamRun.objects.filter(~reviewed, ~Q(status__in=active), notified_at__isnull=True, **_of(host))
     return rows.select_related("project").order_by("-ended_at")[:MOST_NEWS]
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, F, QuerySet, Value
+from django.db.models.functions import Concat
 from django.utils import timezone
 
 from dreams.engines.tokens import Tokens
@@ -298,7 +299,9 @@ def _states_counted(
     project: int | None, since: dt.datetime, cuts: cells_of.Cuts
 ) -> QuerySet[DreamRun, tuple[Any, ...]]:
     rows = cells_of.with_days(_ended(project).filter(ended_at__gte=since).order_by(), cuts, "ended_at")
-    found: QuerySet[DreamRun, tuple[Any, ...]] = rows.values_list("status", "date", "part").annotate(
+    # As an expression: by the bare column SQLite would go through the index of states, and so through all dreams.
+    states = rows.annotate(state=Concat("status", Value("")))
+    found: QuerySet[DreamRun, tuple[Any, ...]] = states.values_list("state", "date", "part").annotate(
         n=Count("pk")
     )
     return found
@@ -460,8 +463,8 @@ def _names() -> QuerySet[Project, tuple[int, str]]:
 
 @prepared
 def _dreamt(since: dt.datetime) -> QuerySet[DreamRun, int]:
-    """How many of each status."""
-    rows = DreamRun.objects.filter(started_at__gte=since).order_by().values("status")
+    """How many there were, in one row."""
+    rows = DreamRun.objects.filter(started_at__gte=since).order_by().values(all=Value(1))
     return rows.annotate(n=Count("pk")).values_list("n", flat=True)
 
 
