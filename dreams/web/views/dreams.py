@@ -15,6 +15,7 @@ from dreams.services import dreaming
 from dreams.services.people import role_of
 from dreams.web.access import actor, allows
 from dreams.web.htmx import Request, go, page, wants_fragment
+from dreams.web.kept_pages import kept
 from dreams.web.pages import dream as one
 from dreams.web.pages import dreams as pages
 from dreams.web.pages import usage as usage_pages
@@ -22,6 +23,7 @@ from dreams.web.paging import chosen, host_asked, number_or_none
 
 
 @require_safe
+@kept
 def dreams(request: Request) -> HttpResponse:
     status = chosen(request.GET.get("status"), DreamRun.Status.values)
     project, host = number_or_none(request.GET.get("project")), host_asked(request)

@@ -19,12 +19,14 @@ from dreams.services.inbox import feed, waiting
 from dreams.services.review import triage
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page
+from dreams.web.kept_pages import kept
 from dreams.web.pages import inbox as inbox_pages
 from dreams.web.pages import questions, settings
 from dreams.web.paging import host_asked
 
 
 @require_safe
+@kept
 def inbox(request: Request) -> HttpResponse:
     now = timezone.now()
     found = inbox_pages.inbox(now, inbox_pages.asked_of(request.GET, host_asked(request)), actor(request))

@@ -21,6 +21,7 @@ from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
+from dreams.web.kept_pages import kept
 from dreams.web.pages import checkup as checkup_pages
 from dreams.web.pages import daily_logs as logs_pages
 from dreams.web.pages import instructions as instructions_pages
@@ -35,6 +36,7 @@ _PROMPT_KEY = re.compile(r"-?[0-9]{1,19}")
 
 
 @require_safe
+@kept
 def projects(request: Request) -> HttpResponse:
     text = search_text(request.GET.get("q"))
     state = chosen(request.GET.get("state"), list(projects_pages.FILTERS))
@@ -48,6 +50,7 @@ LATELY = 8  # rows; chosen
 
 
 @require_safe
+@kept
 def project(request: Request, pk: int) -> HttpResponse:
     found = get_object_or_404(Project, pk=pk)
     show = chosen(request.GET.get("show"), SHOWS)

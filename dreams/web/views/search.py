@@ -16,6 +16,7 @@ from dreams.services.people import role_of
 from dreams.services.search import finding, index, query
 from dreams.web import access
 from dreams.web.htmx import Request, go, page, wants_fragment
+from dreams.web.kept_pages import kept
 from dreams.web.pages import project as project_pages
 from dreams.web.pages import recall as recall_pages
 from dreams.web.pages import search as pages
@@ -28,6 +29,7 @@ QUICK = "quick-found"
 
 
 @require_safe
+@kept
 def search(request: Request) -> HttpResponse:
     """`?q=`, and to narrow it `?kind=`, `?project=`, `?since=`, `?page=`."""
     wanted = query.parse(request.GET.get("q", ""))

@@ -12,12 +12,14 @@ from dreams import conf
 from dreams.engines.anthropic.probe import probe
 from dreams.models import Project
 from dreams.web.htmx import Request, go, page
+from dreams.web.kept_pages import kept
 from dreams.web.pages import engines as engines_pages
 from dreams.web.pages import usage as usage_pages
 from dreams.web.paging import chosen, number_or_none
 
 
 @require_safe
+@kept
 def usage(request: Request) -> HttpResponse:
     period = chosen(request.GET.get("days"), list(usage_pages.PERIODS), usage_pages.DEFAULT_PERIOD)
     context = {

@@ -1,0 +1,129 @@
+"""A page is made once for the same rows, and never shown once any row changed."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+from django.contrib.auth.models import AbstractUser
+from django.db import connection, transaction
+from django.http import HttpResponse
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from dreams.models import Project
+from dreams.services import committed, people
+from dreams.services.review import Actor
+from dreams.web import kept_pages
+from tests.conftest import logged_in
+from tests.world.rows import World, make_world
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif("connection.vendor != 'sqlite'", reason="only SQLite tells of commits"),
+]
+TOKEN = re.compile(r'X-CSRFToken": "(\w+)"')
+OWNER = Actor("owner")
+#: Who asks and whose login it is; the rest of a page is asked for once.
+MOST_QUERIES = 5
+
+
+@pytest.fixture
+def world(owner: AbstractUser) -> World:
+    kept_pages._pages.clear()
+    return make_world()
+
+
+def _asked(browser: Client, address: str) -> tuple[str, int]:
+    """The page, and how many queries it took."""
+    with CaptureQueriesContext(connection) as queries:
+        page = browser.get(address).content.decode()
+    return page, len(queries)
+
+
+@pytest.mark.parametrize("address", ["/", "/projects/", "project", "/usage/", "/dreams/", "/search/?q=test"])
+def test_the_same_page_is_not_made_twice_and_its_forms_have_a_token_of_their_own(
+    browser: Client, world: World, address: str
+) -> None:
+    address = f"/projects/{world.project.pk}/" if address == "project" else address
+    browser.get("/account/")  # the first page of a visit writes down what its forms are known by
+    first, asked = _asked(browser, address)
+    again, asked_again = _asked(browser, address)
+    tokens = [TOKEN.findall(page) for page in (first, again)]
+    assert asked > MOST_QUERIES >= asked_again
+    assert len(tokens[0]) == len(tokens[1]) == 1 and tokens[0] != tokens[1]
+    assert again.replace(tokens[1][0], tokens[0][0]) == first
+
+
+def test_a_form_of_a_kept_page_is_taken(world: World, owner: AbstractUser) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    logged_in(browser, owner)
+    browser.get("/")
+    [token] = TOKEN.findall(_asked(browser, "/")[0])
+    assert browser.post("/seen/", {"csrfmiddlewaretoken": token}).status_code == 303
+    assert browser.post("/seen/", {"csrfmiddlewaretoken": "no" * 32}).status_code == 403
+
+
+def _by_a_row_of_ours(project: Project) -> None:
+    Project.objects.filter(pk=project.pk).update(name="renamed")
+
+
+def _by_another_program(project: Project) -> None:
+    with closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=20)) as other, other:
+        other.execute("UPDATE dreams_project SET name = 'renamed' WHERE id = ?", [project.pk])
+
+
+@pytest.mark.parametrize("change", [_by_a_row_of_ours, _by_another_program])
+def test_a_changed_row_is_on_the_next_page(
+    browser: Client, world: World, change: Callable[[Project], None]
+) -> None:
+    for _ in range(2):
+        assert "renamed" not in _asked(browser, "/projects/")[0]
+    change(world.project)
+    assert "renamed" in _asked(browser, "/projects/")[0]
+
+
+def test_a_row_that_changes_while_a_page_is_made_is_on_the_next_one(
+    browser: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dreams.web.views import project as views
+
+    def late(*given: object, **named: object) -> HttpResponse:
+        answer = page(*given, **named)  # type: ignore[arg-type] # as it was given
+        _by_a_row_of_ours(world.project)
+        return answer
+
+    page = views.page
+    monkeypatch.setattr(views, "page", late)
+    assert "renamed" not in _asked(browser, "/projects/")[0]
+    assert "renamed" in _asked(browser, "/projects/")[0]
+
+
+def test_a_page_is_kept_for_a_few_seconds_and_for_one_account(
+    browser: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Client()
+    logged_in(other, people.add("guest", people.Role.VIEWER, OWNER))
+    _asked(browser, "/projects/")
+    assert _asked(other, "/projects/")[1] > MOST_QUERIES
+    later = timezone.now() + kept_pages.FRESH + dt.timedelta(milliseconds=1)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    assert _asked(browser, "/projects/")[1] > MOST_QUERIES
+
+
+def test_what_is_told_once_is_on_one_page(browser: Client, world: World) -> None:
+    _asked(browser, "/")
+    assert browser.get("/next/?after=" + world.proposal.public_id).status_code == 303
+    assert "Nothing else is waiting" in _asked(browser, "/")[0]
+    assert "Nothing else is waiting" not in _asked(browser, "/")[0]
+
+
+def test_within_a_transaction_nothing_is_known_to_be_unchanged(world: World) -> None:
+    assert committed.state() is not None
+    with transaction.atomic():
+        assert committed.state() is None
