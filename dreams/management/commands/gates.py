@@ -21,6 +21,11 @@ from dreams.services.scheduling.next_dream import NextDream
 
 #: Projects whose rows are read together.
 AT_ONCE = 2_000
+#: What no gate asks of a project: moments above all take their time to be read.
+UNASKED = (
+    *("kind", "scope", "agent_name", "trusted", "secret_in_path", "history_key", "first_seen_at"),
+    *("last_session_at", "instructions_read_at", "gate_fingerprint"),
+)
 #: What the time is counted for: lock files on disk, rows of sessions, rows of memories; nothing is written or indexed.
 PARTS = ("walk", "transcripts", "memories", "history", "search")
 
@@ -40,7 +45,7 @@ class Command(BaseCommand):
             if options["project"]:
                 chosen = [named.project(options["project"])]
             else:
-                chosen = list(Project.objects.filter(host=host(), gone_at__isnull=True))
+                chosen = list(Project.objects.filter(host=host(), gone_at__isnull=True).defer(*UNASKED))
             judged = [judged for some in database.in_parts(chosen, AT_ONCE) for judged in _judged(some, now)]
             ms_by = watch.ms()
         found = {"projects": judged, "ms": sum(ms_by.values()), "ms_by": ms_by}

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from django.db.models import Q, QuerySet
@@ -120,7 +120,7 @@ def facts_of(
     clock: Callable[[], int | None] = partial(_clock if is_here else _clock_seen, project)
     sessions: Callable[[], Iterable[gates.SessionFact] | Tally] = partial(_sessions, project, now, scan)
     if tally is not None:
-        clock = cache(clock)
+        clock = _Once(clock)
         sessions = partial(_counted, project, clock, tally, sessions)
     return gates.Facts(
         paused=config.paused,
@@ -181,6 +181,21 @@ def _clock(project: Project) -> int | None:
 def _clock_seen(project: Project) -> int | None:
     """As the database has it."""
     return int(project.last_consolidated_at.timestamp() * 1e9) if project.last_consolidated_at else None
+
+
+class _Once:
+    """What is asked for at most once. `functools.cache` takes longer to make than this does to ask, and it is made for each of thousands."""
+
+    __slots__ = ("_ask", "_found", "_is_asked")
+
+    def __init__(self, ask: Callable[[], int | None]) -> None:
+        self._ask, self._is_asked = ask, False
+        self._found: int | None = None
+
+    def __call__(self) -> int | None:
+        if not self._is_asked:
+            self._found, self._is_asked = self._ask(), True
+        return self._found
 
 
 def _counted(

@@ -13,6 +13,7 @@ A person who wants the daily logs read (`logs`) has them for the sessions, and p
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 
 from dreams.services.scheduling.gates import rules
 from dreams.services.scheduling.gates.facts import (
@@ -146,9 +147,14 @@ def evaluate(
     if now.utcoffset() is None:
         raise ValueError("now needs an offset, as in 2026-03-01T12:00:00+00:00.")
     case = rules.Case(facts, config, now)
+    is_asked_for = force or scheduled or logs
     results: list[GateResult] = []
     for name in names:
-        results.append(_judge(name, case, force=force, scheduled=scheduled, logs=logs))
+        verdict = _verdict(name, case, logs=logs)
+        if verdict.passed or not is_asked_for:
+            results.append(_result(name, verdict))
+        else:
+            results.append(_in_spite(name, verdict, force=force, scheduled=scheduled, logs=logs))
         if stop_at_first and not results[-1].passed:
             break
     return results
@@ -177,13 +183,15 @@ def fingerprint(results: Iterable[GateResult]) -> str | None:
     return None if closed else "open"
 
 
-def _judge(name: str, case: rules.Case, *, force: bool, scheduled: bool, logs: bool) -> GateResult:
+def _verdict(name: str, case: rules.Case, *, logs: bool) -> rules.Verdict:
     try:
-        verdict = rules.log_lines(case) if logs and name == "sessions" else GATES[name].rule(case)
+        return rules.log_lines(case) if logs and name == "sessions" else GATES[name].rule(case)
     except OSError as error:
-        verdict = _unreadable(error)
-    if verdict.passed or not (force or scheduled or logs):
-        return GateResult(name, *verdict)
+        return _unreadable(error)
+
+
+def _in_spite(name: str, verdict: rules.Verdict, *, force: bool, scheduled: bool, logs: bool) -> GateResult:
+    """What a closed gate is for a dream that somebody asks for."""
     if force and GATES[name].forceable:
         also = " The new dream will supersede it." if name == "review" else ""
         return GateResult(name, True, f"Forced. Without force: {verdict.reason}{also}")
@@ -191,6 +199,12 @@ def _judge(name: str, case: rules.Case, *, force: bool, scheduled: bool, logs: b
         return GateResult(name, True, f"Scheduled. Without the schedule: {verdict.reason}")
     if logs and (name == "time" or verdict.cause in _PASSED_FOR_LOGS):
         return GateResult(name, True, f"You ask for it. Otherwise: {verdict.reason}")
+    return GateResult(name, *verdict)
+
+
+@lru_cache(maxsize=256)
+def _result(name: str, verdict: rules.Verdict) -> GateResult:
+    """The same for the same words, which most gates have for most of thousands of projects."""
     return GateResult(name, *verdict)
 
 
