@@ -141,7 +141,7 @@ def test_twenty_proposals_cost_no_more_queries_than_two(browser: Client) -> None
     costs = []
     for more in (2, 18):
         for number in range(more):
-            project = make.make_project(f"project-{number}")
+            project = make.make_project(f"project-{more}-{number}")
             make.make_proposal(project, make.make_dream(project))
         browser.get("/")
         DreamRun.objects.update(notified_at=None)
