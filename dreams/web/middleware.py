@@ -20,6 +20,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from dreams import conf
+from dreams.services import database
 from dreams.web.views import errors
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -173,8 +174,9 @@ def local_time(get_response: Handler) -> Handler:
 def _zone(request: HttpRequest) -> zoneinfo.ZoneInfo:
     try:
         request.config = conf.current()  # type: ignore[attr-defined] # read back by dreams.web.context
-    except (DatabaseError, conf.BadValue):
+    except (DatabaseError, conf.BadValue) as error:
         # Not migrated yet, or a value that no longer fits: the health page must still come up and say so.
-        log.warning("Settings could not be read", exc_info=True)
+        if not database.is_away(error):  # which the page itself is answered with
+            log.warning("Settings could not be read", exc_info=True)
         return zoneinfo.ZoneInfo(settings.TIME_ZONE)
     return zoneinfo.ZoneInfo(request.config.time_zone or settings.TIME_ZONE)  # type: ignore[attr-defined] # set above

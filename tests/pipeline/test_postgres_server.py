@@ -116,6 +116,10 @@ def test_while_the_server_is_away_pages_and_commands_say_so_and_afterwards_they_
     finally:
         server.start()
     assert status == 503 and "The database server does not answer" in page
+    [told] = [
+        line for line in home.log.read_text().splitlines() if "dreams.web" in line or "django.request" in line
+    ]
+    assert "The database is away, so" in told and "traceback" not in told
     assert command.returncode == 1 and "does not answer" in command.stderr
     assert "Traceback" not in command.stderr
     until(lambda: _status(address)[0] == 200, "a page once the server is back")

@@ -160,6 +160,18 @@ def test_a_pending_dream_whose_task_was_lost_is_handed_out_again(tmp_path: Path)
     assert dream_tasks() == 1, "not every minute"
 
 
+def test_a_task_that_a_worker_took_and_lost_keeps_no_other_dream_from_being_handed_out_again(
+    tmp_path: Path,
+) -> None:
+    """As after the database was away: the queue locks what was taken for an hour."""
+    project = found_project(tmp_path, 5)
+    scheduler.enqueue(dreaming.request(project, DreamRun.Trigger.PAGE))
+    now = timezone.now()
+    OrmQ.objects.update(lock=now + dt.timedelta(hours=1))
+    scheduler.tick(now + dt.timedelta(minutes=6))
+    assert dream_tasks() == 2
+
+
 def test_a_dream_whose_command_died_before_it_began_blocks_nobody(tmp_path: Path) -> None:
     project = found_project(tmp_path, 5)
     dream = dreaming.request(project, DreamRun.Trigger.COMMAND)

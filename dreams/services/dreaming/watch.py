@@ -212,7 +212,7 @@ def lost_its_worker(dream: DreamRun) -> str:
     if dream.cancel_requested_at is not None:
         said = "Its worker was stopped. Nothing was changed, and the clock is put back."
         return said if end(dream, DreamRun.Status.KILLED, said) else ""
-    said = "Its worker died: the process was killed, or the machine was shut down."
+    said = process.DIED
     return said if end(dream, DreamRun.Status.FAILED, said, failure=DreamRun.Failure.WORKER) else ""
 
 

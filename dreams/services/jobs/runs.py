@@ -259,6 +259,6 @@ def end_if_lost(run: JobRun, now: dt.datetime) -> bool:
     """End a run whose worker died. True when it is over."""
     if run.worker_pid is None or process.is_alive(run.worker_pid, run.worker_started):
         return False
-    said = "Its worker died: the process was killed, or the machine was shut down."
+    said = process.DIED
     end(run, Result(Status.FAILED, said), now)
     return True

@@ -407,7 +407,9 @@ def _hand_out_again(dream: DreamRun, now: dt.datetime) -> None:
 def _in_queue(dream: DreamRun) -> bool:
     from django_q.models import OrmQ  # noqa: PLC0415 - as above
 
-    return bool(OrmQ.objects.filter(key=cluster_name(dream.project.host)).exists())
+    # One that a worker took is locked for an hour; taken, and lost with its worker, it must not keep others waiting.
+    waiting = OrmQ.objects.filter(key=cluster_name(dream.project.host), lock__lte=timezone.now())
+    return bool(waiting.exists())
 
 
 def ensure_schedule() -> None:

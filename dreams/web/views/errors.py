@@ -141,6 +141,9 @@ def _try_again(request: HttpRequest, title: str, said: str) -> HttpResponse:
         way_on="Try again" if again else "",
     )
     answer.headers["Retry-After"] = "10"
+    # A line says all of it; Django's own would have a traceback for each page that anybody asks for meanwhile.
+    log.error("%s, so %s was answered 503: %s", title, request.path, said)
+    answer._has_been_logged = True  # type: ignore[attr-defined] # Django's own mark
     return answer
 
 
