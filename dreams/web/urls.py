@@ -8,44 +8,13 @@ conflict (a proposal's public_id) · account · questions · question (public_id
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
-
-from dreams.web import views
-
-if TYPE_CHECKING:
-    from dreams.web.views import (
-        account,
-        audit,
-        bulk,
-        caught,
-        conflict,
-        dreams,
-        hook,
-        host_requests,
-        inbox,
-        memory,
-        moments,
-        project,
-        pulse,
-        questions,
-        review,
-        review_edit,
-        review_submit,
-        schedules,
-        search,
-        secrets,
-        session,
-        settings,
-        undo,
-        usage,
-    )
 
 
 class _Later:
@@ -54,8 +23,11 @@ class _Later:
     All of them together take half a second, which whoever opens the first page would wait for.
     """
 
+    all: ClassVar[list[_Later]] = []
+
     def __init__(self, name: str) -> None:
         self._module = f"dreams.web.views.{name}"
+        self.all.append(self)
 
     def __getattr__(self, name: str) -> Callable[..., HttpResponseBase]:
         def view(request: HttpRequest, *given: object, **named: object) -> HttpResponseBase:
@@ -69,14 +41,35 @@ class _Later:
         return importlib.import_module(self._module)
 
 
-_LATER = {found.name: _Later(found.name) for found in pkgutil.iter_modules(views.__path__)}
-if not TYPE_CHECKING:
-    globals().update(_LATER)
+account = _Later("account")
+audit = _Later("audit")
+bulk = _Later("bulk")
+caught = _Later("caught")
+conflict = _Later("conflict")
+dreams = _Later("dreams")
+hook = _Later("hook")
+host_requests = _Later("host_requests")
+inbox = _Later("inbox")
+memory = _Later("memory")
+moments = _Later("moments")
+project = _Later("project")
+pulse = _Later("pulse")
+questions = _Later("questions")
+review = _Later("review")
+review_edit = _Later("review_edit")
+review_submit = _Later("review_submit")
+schedules = _Later("schedules")
+search = _Later("search")
+secrets = _Later("secrets")
+session = _Later("session")
+settings = _Later("settings")
+undo = _Later("undo")
+usage = _Later("usage")
 
 
 def load_views() -> None:
     """Read in all views, so that nobody waits for them."""
-    for module in _LATER.values():
+    for module in _Later.all:
         module.load()
 
 
