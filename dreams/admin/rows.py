@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.admin.site import Listed, ModelForm, ReadOnly, Values, actor
+from dreams.admin.site import HostNames, Listed, ModelForm, OnHosts, ReadOnly, Values, actor
 from dreams.models import (
     AuditEntry,
     DreamRun,
@@ -32,9 +32,18 @@ from dreams.services import jobs, settings_changes
 
 
 @admin.register(Project)
-class ProjectAdmin(ReadOnly):
-    list_display = ("name", "slug", "kind", "host", "last_consolidated_at", "failures", "trusted", "gone_at")
-    list_filter = ("kind", "host", "trusted", ("mode", Values))
+class ProjectAdmin(OnHosts):
+    list_display = (
+        "name",
+        "slug",
+        "kind",
+        "on_host",
+        "last_consolidated_at",
+        "failures",
+        "trusted",
+        "gone_at",
+    )
+    list_filter = ("kind", ("host", HostNames), "trusted", ("mode", Values))
     search_fields = ("name", "slug", "memory_dir", "repo_dir")
     changeable = ("trusted",)
 
@@ -81,9 +90,9 @@ class RequestUsageAdmin(ReadOnly):
 
 
 @admin.register(HistoryFile)
-class HistoryFileAdmin(ReadOnly):
-    list_display = ("__str__", "host", "line_no", "malformed_lines", "unplaced")
-    list_filter = ("host",)
+class HistoryFileAdmin(OnHosts):
+    list_display = ("__str__", "on_host", "line_no", "malformed_lines", "unplaced")
+    list_filter = (("host", HostNames),)
     search_fields = ("root",)
 
 

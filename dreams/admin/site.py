@@ -10,12 +10,14 @@ from django import forms
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.models import Group, User
-from django.db.models import DecimalField, Model
+from django.db.models import DecimalField, F, Model, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django_q.models import Failure, OrmQ, Schedule, Success
 
-from dreams.models import Price
+from dreams.models import Host, Price
+from dreams.services import hosts
 from dreams.web import amounts
 
 if TYPE_CHECKING:
@@ -53,6 +55,16 @@ class Values(admin.AllValuesFieldListFilter):
     def choices(self, changelist: ChangeList) -> Iterator[Choice]:
         for choice in super().choices(changelist):
             choice["display"] = choice["display"] or "none"
+            yield choice
+
+
+class HostNames(Values):
+    """The hosts by their names; the rows keep keys."""
+
+    def choices(self, changelist: ChangeList) -> Iterator[Choice]:
+        names = hosts.names()
+        for choice in super().choices(changelist):
+            choice["display"] = names.get(choice["display"], choice["display"])
             yield choice
 
 
@@ -96,6 +108,19 @@ class ReadOnly(Listed):
     def _names(self) -> list[str]:
         fields = (field for field in self.opts.fields if field.name != "id")
         return [f"{f.name}_shown" if isinstance(f, DecimalField) else f.name for f in fields]
+
+
+class OnHosts(ReadOnly):
+    """Rows of a host, which is shown by its name."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        name = Subquery(Host.objects.filter(key=OuterRef("host")).values("name")[:1])
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.annotate(host_name=Coalesce(name, F("host")))
+
+    @admin.display(description="host", ordering="host_name")
+    def on_host(self, row: Any) -> str:
+        return str(row.host_name)
 
 
 def _our_login(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -16,6 +16,7 @@ from dreams.models import (
     AuditEntry,
     DreamUsage,
     HistoryFile,
+    Host,
     JobRun,
     ModelRequest,
     NotesRequest,
@@ -138,6 +139,13 @@ def test_values_are_written_as_on_the_pages(
     for page in pages:
         text = browser.get(page).content.decode()
         assert raw not in text and re.search(rf'[>"]{re.escape(written)}[<"]', text), page
+
+
+def test_a_host_is_called_by_its_name(browser: Client, rows: World) -> None:
+    Host.objects.create(key="a-key-of-letters", name="desk")
+    Project.objects.update(host="a-key-of-letters")
+    text = browser.get(reverse("admin:dreams_project_changelist")).content.decode()
+    assert ">desk</td>" in text and ">desk</a>" in text and ">a-key-of-letters<" not in text
 
 
 def test_moments_are_written_as_on_the_pages(browser: Client, rows: World) -> None:

@@ -214,7 +214,10 @@ def test_no_page_leads_its_reader_to_what_they_may_not_use(role: Role, world: Wo
 
 def test_nothing_is_left_of_what_a_reviewer_may_not_do(world: World) -> None:
     reviewer, admin = client_of(Role.REVIEWER), client_of(Role.ADMIN)
-    for address, words in (("/schedules/", ("Add a job", "You can set")), ("/engines/", ("Press the button",))):
+    for address, words in (
+        ("/schedules/", ("Add a job", "You can set")),
+        ("/engines/", ("Press the button",)),
+    ):
         for said in words:
             assert said in admin.get(address).content.decode()
             assert said not in reviewer.get(address).content.decode()
