@@ -124,6 +124,16 @@ def test_the_admin_shows_earned_policies_and_changes_none(browser: Client, world
     assert (policy.action, policy.note) == ("review", "You ended it.")
 
 
+def test_a_dream_that_a_policy_applied_whole_is_not_said_to_be_applied_in_part(
+    browser: Client, world: World
+) -> None:
+    applied(world.proposal, Policy.objects.create(operation="change", action="auto"))
+    said = "A policy applied this automatically:"
+    assert said in browser.get(f"/dreams/{world.dream.public_id}/").content.decode()
+    make.make_proposal(world.project, world.dream)
+    assert "applied part of this" in browser.get(f"/dreams/{world.dream.public_id}/").content.decode()
+
+
 def applied(proposal: Proposal, policy: Policy) -> None:
     """As if the policy had applied all of `proposal` just now."""
     proposal.operations.update(policy=policy, kind="date")

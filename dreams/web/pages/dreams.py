@@ -205,6 +205,7 @@ class Result:
     review_state: str
     review_open: bool
     applied: str
+    is_all_applied: bool
     changed: list[Changed]
     more: int
     left_out: list[LeftOutHunk]
@@ -251,6 +252,7 @@ def result(run: DreamRun) -> Result:
         review_state=shown_proposal.get_state_display() if shown_proposal else "",
         review_open=review_open,
         applied=policy.public_id if policy and policy.state == Proposal.State.APPLIED else "",
+        is_all_applied=person is None,
         changed=changed[:MOST_NAMES],
         more=max(0, len(changed) - MOST_NAMES),
         left_out=[
