@@ -64,7 +64,8 @@ class HostNames(Values):
     def choices(self, changelist: ChangeList) -> Iterator[Choice]:
         names = hosts.names()
         for choice in super().choices(changelist):
-            choice["display"] = names.get(choice["display"], choice["display"])
+            key = str(choice["display"])
+            choice["display"] = names.get(key, key)
             yield choice
 
 
@@ -116,7 +117,8 @@ class OnHosts(ReadOnly):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         name = Subquery(Host.objects.filter(key=OuterRef("host")).values("name")[:1])
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(host_name=Coalesce(name, F("host")))
+        named: QuerySet[Any] = rows.annotate(host_name=Coalesce(name, F("host")))
+        return named
 
     @admin.display(description="host", ordering="host_name")
     def on_host(self, row: Any) -> str:
