@@ -72,7 +72,7 @@ class Config:
         10.0,
         "When",
         "Check for new sessions every",
-        "How often memoryweb counts the sessions of a project.",
+        "How often memoryweb looks for new sessions.",
         minimum=0.01,
         maximum=1440,
         unit="min",
@@ -89,7 +89,7 @@ class Config:
         2.0,
         "When",
         "Weight of a corrected session",
-        "How much a session counts in which you corrected the agent or said what the fix was. 1: like any other.",
+        "A session in which you corrected the agent, or said what the fix was, counts as this many. 1: like any other.",
         minimum=1,
         maximum=10,
         advanced=True,
@@ -273,7 +273,7 @@ class Config:
         False,
         "Review",
         "Team memory needs a second person",
-        "What one person approves below a folder “team” is written when another has approved it too. An undo needs one.",
+        "A change in a folder “team” is written only after a second person approved it, too. An undo needs one person.",
     )
 
     questions_per_dream: int = setting(

@@ -127,7 +127,7 @@ def test_forty_items_cost_no_more_queries_than_four(browser: Client) -> None:
     costs = []
     for more in (4, 36):
         for number in range(more):
-            made = make.make_proposal(make.make_project(f"p{number}"))
+            made = make.make_proposal(make.make_project(f"p{more}-{number}"))
             make.make_finding(made)
         browser.get("/")
         with CaptureQueriesContext(connection) as queries:

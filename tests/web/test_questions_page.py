@@ -129,6 +129,21 @@ def test_with_htmx_the_card_and_the_bar_come_back(
     assert '<span id="questions-count" hx-swap-oob="innerHTML">2</span>' in text
 
 
+def test_an_answer_and_its_undo_change_what_waits_for_a_submit_at_once(
+    browser: Client, project: Project
+) -> None:
+    (question,) = asked.ask(project, asked.conflict())
+    for here in (f"/projects/{project.pk}/questions/", "/questions/"):
+        text = text_of(answer(browser, question, "second", next=here, headers=HTMX))
+        assert (
+            'id="questions-wait" hx-swap-oob' in text and "1 answer" in text and "Review and submit" in text
+        )
+        back = {"next": here}
+        text = text_of(browser.post(f"/questions/{question.public_id}/take-back/", back, headers=HTMX))
+        assert 'id="questions-wait" hx-swap-oob' in text and "Review and submit" not in text
+    assert 'id="questions-wait"' not in text_of(answer(browser, question, "second", next="/", headers=HTMX))
+
+
 def test_not_now_is_said_and_undone(browser: Client, project: Project) -> None:
     question = asked.ask(project, asked.expired())[0]
     here = f"/projects/{project.pk}/questions/"

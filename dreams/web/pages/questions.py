@@ -59,7 +59,7 @@ def across() -> Page:
         count=found.count,
         projects=found.projects,
         unshown=0,
-        waits=_waits(Question.objects.all()),
+        waits=waits(None),
     )
 
 
@@ -86,7 +86,7 @@ def of_project(project: Project) -> Page:
         count=len(still_open),
         projects=1,
         unshown=asking.unshown(project).count(),
-        waits=_waits(project.questions.all()),
+        waits=waits(project),
     )
 
 
@@ -143,7 +143,9 @@ def _recent(rows: QuerySet[Question]) -> list[Question]:
     return list(found[:MOST_ANSWERED])
 
 
-def _waits(rows: QuerySet[Question]) -> list[Waits]:
+def waits(project: Project | None) -> list[Waits]:
+    """The answers of a project, or of all, that a submit would write."""
+    rows = Question.objects.all() if project is None else project.questions.all()
     found: dict[str, Waits] = {}
     waiting = (
         rows.filter(state=State.WAITING, operation__proposal__state=Proposal.State.OPEN)

@@ -13,7 +13,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.shortcuts import render as rendered
-from django.urls import Resolver404, resolve, reverse
+from django.urls import Resolver404, ResolverMatch, resolve, reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
@@ -163,6 +163,7 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
     }
     proposal = _review_of(request)
     if proposal is None:
+        context["waits"] = _waits(request, found.project)
         response = rendered(request, "dreams/_question_answer.html", context)
         patch_vary_headers(response, ["HX-Request"])
         return response
@@ -180,13 +181,26 @@ def _count(request: Request, found: Question) -> int:
     return sum(row.state == Question.State.OPEN for row in rows)
 
 
-def _review_of(request: Request) -> Proposal | None:
-    """The review that the question is beside, if it is."""
+def _waits(request: Request, project: Project) -> Sequence[pages.Waits] | None:
+    """What the page says of answers that wait for a submit; None for a page that does not say it."""
+    match = _page_of(request)
+    if match is None or match.url_name not in ("questions", "project-questions"):
+        return None
+    return pages.waits(project if match.url_name == "project-questions" else None)
+
+
+def _page_of(request: Request) -> ResolverMatch | None:
+    """The page that the question was on."""
     try:
-        match = resolve(urlsplit(_next(request)).path)
+        return resolve(urlsplit(_next(request)).path)
     except Resolver404:
         return None
-    if match.url_name != "review":
+
+
+def _review_of(request: Request) -> Proposal | None:
+    """The review that the question is beside, if it is."""
+    match = _page_of(request)
+    if match is None or match.url_name != "review":
         return None
     try:
         return desk.proposal_of(match.kwargs["public_id"])
