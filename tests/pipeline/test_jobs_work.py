@@ -61,7 +61,7 @@ def test_a_checkup_says_what_the_command_says(tmp_path: Path) -> None:
     run = done("checkup", project=project)
     found = checkup.look(project)
     assert run.status == "done"
-    assert run.text.startswith(f"{found.warnings} warning") and "in 3 memories" in run.text
+    assert run.text.startswith(f"{found.warnings} problem") and "in 3 files" in run.text
 
 
 def test_of_all_projects_one_that_fails_stops_no_other(tmp_path: Path, monkeypatch) -> None:

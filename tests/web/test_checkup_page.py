@@ -71,7 +71,7 @@ def test_the_command_says_the_same(tmp_path: Path) -> None:
     out = io.StringIO()
     call_command("checkup", str(project.pk), json=True, stdout=out)
     found = json.loads(out.getvalue())
-    assert found["memories"] == 3
+    assert found["files"] == 3
     assert {"leak.md"} <= {one["path"] for one in found["findings"]}
     assert TOKEN not in out.getvalue()
 

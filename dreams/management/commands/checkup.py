@@ -41,14 +41,14 @@ class Command(BaseCommand):
         ]
         return {
             "project": project.slug,
-            "memories": made.memories,
+            "files": made.files,
             "findings": found,
             "no_longer_asked": unasked,
         }
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if not result["findings"]:
-            yield f"{result['project']}: nothing to say of {plural(result['memories'], 'memory', 'memories')}."
+            yield f"{result['project']}: nothing to say of {plural(result['files'], 'file')}."
         for one in result["findings"]:
             yield from named.words(one)
         for one in result["no_longer_asked"]:

@@ -94,10 +94,10 @@ def _checkup(job: ScheduledJob) -> Result:
         syncing.refresh_if_here(project)
         found = checkup.look(project)
         warnings += found.warnings
-        said = f"{plural(found.warnings, 'warning')} and {plural(found.notes, 'note')}"
-        return f"{said} in {plural(found.memories, 'memory', 'memories')}."
+        said = f"{plural(found.warnings, 'problem')} and {plural(found.notes, 'note')}"
+        return f"{said} in {plural(found.files, 'file')}."
 
-    return _each(job, look, lambda n: f"{plural(n, 'project')} checked, {plural(warnings, 'warning')}.")
+    return _each(job, look, lambda n: f"{plural(n, 'project')} checked, {plural(warnings, 'problem')}.")
 
 
 def _verify(job: ScheduledJob) -> Result:

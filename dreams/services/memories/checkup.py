@@ -22,10 +22,10 @@ KEPT_SECONDS = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """`found` is worst first; `memories` were looked at."""
+    """`found` is worst first; `files` were looked at, memories and the index."""
 
     found: tuple[Found, ...]
-    memories: int
+    files: int
 
     @property
     def warnings(self) -> int:

@@ -97,7 +97,7 @@ def page(project: Project) -> Page:
         warnings=made.warnings,
         notes=made.notes,
         more=max(0, len(made.found) - MOST),
-        memories=made.memories,
+        memories=made.files,
         secrets=sum(found.check == "secrets" for found in made.found),
     )
 
