@@ -26,7 +26,7 @@ from dreams.web.paging import chosen, number_or_none
 FINDINGS: Mapping[str, str] = {
     "confirm": "To confirm",
     "warnings": "Warnings only",
-    "none": "Nothing found",
+    "none": "No findings",
 }
 SORTS: Mapping[str, str] = {
     "": "What needs you most",
