@@ -1,7 +1,6 @@
 """Hunks: the changes of one file as a person decides on them, named by what they say."""
 
 import hashlib
-from base64 import b32encode
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,9 @@ from typing import Final, Literal
 from dreams.lib.diff.lines import Change, changes, join_lines, line_end_of, split_lines, terminated
 from dreams.lib.diff.refine import refine
 
-ID_LENGTH: Final = 12  # letters of 5 bits: no two of a million hunks are alike
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
+#: Two letters for each ten bits, as base 32 has them.
+_PAIRS: Final = [one + other for one in _LETTERS for other in _LETTERS]
 
 Granularity = Literal["block", "unit"]
 Choice = bool | str
@@ -146,9 +147,11 @@ def _around(a: Sequence[str], change: Change) -> tuple[str, str]:
 
 
 def _digest(parts: Iterable[str]) -> str:
-    """Twelve characters a-z and 2-7 (60 bits) from the parts; lengths keep "ab","c" apart from "a","bc"."""
-    digest = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big") + data)
-    return b32encode(digest.digest()[:10]).decode().lower()[:ID_LENGTH]  # ten bytes are sixteen characters
+    """Twelve characters a-z and 2-7 (60 bits: no two of a million hunks are alike) from the parts; lengths keep "ab","c" apart
+    from "a","bc"."""
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    digest = hashlib.blake2b(
+        b"".join([len(data).to_bytes(8, "big") + data for data in encoded]), digest_size=16
+    ).digest()
+    bits = int.from_bytes(digest[:8], "big") >> 4
+    return "".join([_PAIRS[bits >> shift & 1023] for shift in range(50, -1, -10)])

@@ -107,6 +107,9 @@ def _once(lines: Sequence[Line], start: int, end: int) -> dict[Line, int]:
 
 def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest run of pairs that rises on both sides; the first side rises already."""
+    others = [y for _, y in pairs]
+    if others == sorted(others):  # nothing was moved: most edits are so
+        return pairs
     tails: list[int] = []
     ends: list[int] = []
     before: list[int] = []

@@ -69,17 +69,18 @@ def hunk_rows(hunk: Hunk, old_no: int | None = None, new_no: int | None = None) 
 
 def pieces(row: Row) -> list[Piece]:
     """The row's text cut at its spans, ready to be escaped and marked."""
-    show = str if is_printable(row.text) else _visible
+    text = row.text
     if not row.spans:
-        return [Piece(show(row.text), changed=False)] if row.text else []
-    out: list[Piece] = []
+        return [Piece(text if is_printable(text) else _visible(text), False)] if text else []
+    parts: list[tuple[str, bool]] = []
     at = 0
-    for span in row.spans:
-        out.append(Piece(show(row.text[at : span.start]), changed=False))
-        out.append(Piece(show(row.text[span.start : span.end]), changed=True))
-        at = span.end
-    out.append(Piece(show(row.text[at:]), changed=False))
-    return [piece for piece in out if piece.text]
+    for start, end in row.spans:
+        parts += ((text[at:start], False), (text[start:end], True))
+        at = end
+    parts.append((text[at:], False))
+    if is_printable(text):
+        return [Piece(part, changed) for part, changed in parts if part]
+    return [Piece(shown, changed) for part, changed in parts if (shown := _visible(part))]
 
 
 def _visible(text: str) -> str:
@@ -95,12 +96,12 @@ def _unchanged(
     tail = end if context is None else max(end - (context if beside[1] else 0), head)
     if tail - head < 2:
         head = tail = end
-    skip = Row("skip", head + 1, head + shift + 1, f"{tail - head} unchanged lines", hidden=tail - head)
-    return [
-        *(_row("equal", n + 1, n + shift + 1, lines[n]) for n in range(start, head)),
-        *([skip] if tail > head else ()),
-        *(_row("equal", n + 1, n + shift + 1, lines[n]) for n in range(tail, end)),
-    ]
+    shown = [_row("equal", n + 1, n + shift + 1, lines[n]) for n in range(start, head)]
+    if tail > head:
+        hidden = tail - head
+        shown.append(Row("skip", head + 1, head + shift + 1, f"{hidden} unchanged lines", hidden=hidden))
+        shown += [_row("equal", n + 1, n + shift + 1, lines[n]) for n in range(tail, end)]
+    return shown
 
 
 def _row(
@@ -137,6 +138,9 @@ def _per_line(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[str
     start = first = 0
     if not spans:
         yield from ((line, ()) for line in lines)
+        return
+    if len(lines) == 1 and spans[-1].end <= len(_body(lines[0])):  # most changed lines stand alone
+        yield lines[0], tuple(spans)
         return
     for line in lines:
         end = start + len(_body(line))
