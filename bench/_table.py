@@ -178,3 +178,12 @@ def start_django(data: Path) -> None:
     from dreams.services import database
 
     database.ensure()
+
+
+def make_pages_anew() -> None:
+    """In this process no page is kept: what making one costs is measured, and not that it was made before."""
+    import datetime as dt
+
+    from dreams.web import kept_pages
+
+    kept_pages.FRESH = dt.timedelta()

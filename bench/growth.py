@@ -43,9 +43,10 @@ def cpu(work: Callable[[], object], runs: int = RUNS) -> float:
 
 def pages(size: float, folder: Path) -> Found:
     """Of a project that has a tenth of everything; the plain page is what the same server needs for 50 rows."""
-    from bench._table import start_django
+    from bench._table import make_pages_anew, start_django
 
     start_django(folder / f"pages-{size}")
+    make_pages_anew()
     from django.conf import settings
     from django.test import Client
 

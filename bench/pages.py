@@ -212,6 +212,9 @@ def run_fill(counts: Sequence[int]) -> None:
 
 def run_ask() -> None:
     start_django()
+    from bench._table import make_pages_anew
+
+    make_pages_anew()
     print(json.dumps(asdict(ask())))
 
 

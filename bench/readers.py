@@ -2,6 +2,7 @@
 
     .venv/bin/python bench/table.py readers [--size 0.1]     the rows of the table
     .venv/bin/python bench/readers.py --mixed [--sessions N]  eight readers, a dream and an import at once
+    .venv/bin/python bench/readers.py [--anew | --commits]    no page is kept, or something is committed every second
 
 The plain page shows 50 rows of a table by a Django template, behind the same middleware, login, threads and database, and is
 asked in turn with the page. Percentiles are of all answers of a run. Any answer but 200 is an error, and ends the run.
@@ -13,13 +14,14 @@ import argparse
 import http.client
 import json
 import os
+import sqlite3
 import statistics
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ from bench._table import Cost, Measured, NotMeasured, Row
 ROOT = Path(__file__).resolve().parents[1]
 READERS, ASKED = 8, 12  # of each page by each reader
 PLAIN = "/plain/"
+ANEW = "BENCH_PAGES_ANEW"
 
 
 # --- The server, in a process of its own ----------------------------------------------------------------------------
@@ -38,9 +41,11 @@ PLAIN = "/plain/"
 
 def serve(sessions: int) -> None:
     """Fill a database, serve it, and say where and by which cookie it is read; until the line is closed."""
-    from bench._table import start_django
+    from bench._table import make_pages_anew, start_django
 
     start_django(Path(os.environ["MEMORYWEB_DATA_DIR"]))
+    if os.environ.get(ANEW):
+        make_pages_anew()
     from django.conf import settings
     from django.test import Client
 
@@ -242,20 +247,46 @@ def main() -> int:
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--mixed", action="store_true", help="with a dream and an import beside")
     parser.add_argument("--sessions", type=int, default=100_000)
+    parser.add_argument("--anew", action="store_true", help="make each page anew")
+    parser.add_argument("--commits", action="store_true", help="commit something every second (SQLite)")
     parser.add_argument("--folder", type=Path, help="keep the rows here, and find them here the next time")
     options = parser.parse_args()
     if options.serve:
         serve(options.serve)
         return 0
+    if options.anew:
+        os.environ[ANEW] = "1"
     import tempfile
 
     with tempfile.TemporaryDirectory() as empty:
         folder = options.folder or Path(empty)
         if options.mixed:
             return mixed(folder, options.sessions)
-        with served(folder, options.sessions) as server:
+        with served(folder, options.sessions) as server, commits(folder, options.commits):
             show_beside_plain(server)
     return 0
+
+
+@contextmanager
+def commits(folder: Path, wanted: bool) -> Iterator[None]:
+    """Another program that changes a row every second."""
+    is_over = threading.Event()
+
+    def commit() -> None:
+        with closing(sqlite3.connect(folder / "data" / "memoryweb.sqlite3", timeout=20)) as rows:
+            while not is_over.wait(1):
+                with rows:
+                    rows.execute("UPDATE dreams_project SET failures = failures")
+
+    worker = threading.Thread(target=commit) if wanted else None
+    if worker:
+        worker.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        if worker:
+            worker.join()
 
 
 def show_beside_plain(server: dict[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """Whether anything was committed to the database since somebody looked.
 
-SQLite only, which tells each of its connections whether another one committed since it was asked last. A connection that never
-writes is told of everybody's commits: of this process, of the queue's, of another program's. It is asked in microseconds.
+SQLite tells each of its connections whether another one committed since it was asked last. A connection that never writes is
+told of everybody's commits: of this process, of the queue's, of another program's. It is asked in microseconds. PostgreSQL is
+asked for its snapshot, which says whose changes can be seen: each commit of a change makes it another one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import threading
 from collections.abc import Hashable
 from pathlib import Path
 
-from django.db import connection
+from django.db import DatabaseError, connection
 
 #: The process, and the file: a fork may not touch its parent's connection, and a copy that was put back is another file.
 _Place = tuple[int, int, int]
@@ -27,16 +28,27 @@ def state() -> Hashable | None:
     Whatever is read after this was asked, and still has the same state later, is still what the database says. Within a
     transaction there is none: what that wrote is seen by itself alone.
     """
-    if connection.vendor != "sqlite" or connection.in_atomic_block:
+    if connection.in_atomic_block:
         return None
-    path = str(connection.settings_dict["NAME"])
     try:
-        found = Path(path).stat()
-        place = (os.getpid(), found.st_dev, found.st_ino)
-        with _lock:
-            return (*place, _version(place, path))
-    except (OSError, sqlite3.Error):
+        return _of_file() if connection.vendor == "sqlite" else _snapshot()
+    except (OSError, sqlite3.Error, DatabaseError):
         return None
+
+
+def _snapshot() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_current_snapshot()::text")
+        [found] = cursor.fetchone()
+    return str(found)
+
+
+def _of_file() -> Hashable:
+    path = str(connection.settings_dict["NAME"])
+    found = Path(path).stat()
+    place = (os.getpid(), found.st_dev, found.st_ino)
+    with _lock:
+        return (*place, _version(place, path))
 
 
 def _version(place: _Place, path: str) -> int:

@@ -11,7 +11,8 @@ import datetime as dt
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Concatenate, ParamSpec
@@ -35,19 +36,26 @@ _TOKENS = re.compile(rb'(?:"X-CSRFToken": |name="csrfmiddlewaretoken" value=)"([
 _PLACE = b"\0"
 
 
-@dataclass(slots=True)
-class _Kept:
-    """A page as it was last made, if it was: of which state of the database, when, and without its token."""
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A page without its token, of which state of the database it is, and when it was made."""
 
-    making: threading.Lock = field(default_factory=threading.Lock)
-    state: Hashable = None
-    made_at: dt.datetime | None = None
-    content: bytes = b""
-    headers: tuple[tuple[str, str], ...] = ()
+    state: Hashable
+    at: dt.datetime
+    content: bytes
+    headers: Sequence[tuple[str, str]]
 
     def is_fresh(self, state: Hashable) -> bool:
-        made = self.made_at
-        return made is not None and self.state == state and abs(timezone.now() - made) < FRESH
+        return self.state == state and abs(timezone.now() - self.at) < FRESH
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A page as it was last made, if it was. `is_steady`: it was still true when it was done, so that it is worth a wait."""
+
+    making: threading.Lock = field(default_factory=threading.Lock)
+    made: _Made | None = None
+    is_steady: bool = True
 
 
 _pages: OrderedDict[Hashable, _Kept] = OrderedDict()
@@ -64,19 +72,14 @@ def kept(
         if request.method != "GET" or request.htmx or len(get_messages(request)):
             return view(request, *given, **named)
         page = _place((request.user.pk, request.build_absolute_uri()))
-        if not page.making.acquire(timeout=PATIENCE):
-            return view(request, *given, **named)
-        try:
-            state = committed.state()
-            if state is not None and page.is_fresh(state):
-                return _again(request, page)
-            made_at = timezone.now()
+        with _turn(page):
+            state, now = committed.state(), timezone.now()
+            if page.made and state is not None and page.made.is_fresh(state):
+                return _again(request, page.made)
             response = view(request, *given, **named)
             if state is not None and response.status_code == 200:
-                _keep(page, response, state, made_at)
+                _keep(page, response, state, now)
             return response
-        finally:
-            page.making.release()
 
     return answer
 
@@ -90,17 +93,30 @@ def _place(key: Hashable) -> _Kept:
         return page
 
 
-def _keep(page: _Kept, response: HttpResponse, state: Hashable, made_at: dt.datetime) -> None:
+@contextmanager
+def _turn(page: _Kept) -> Iterator[None]:
+    """Who comes while the page is being made waits for that one, but for no other: each may be old before it is done."""
+    is_first = page.making.acquire(blocking=False)
+    if not is_first and page.is_steady and page.making.acquire(timeout=PATIENCE):
+        page.making.release()
+    try:
+        yield
+    finally:
+        if is_first:
+            page.making.release()
+
+
+def _keep(page: _Kept, response: HttpResponse, state: Hashable, now: dt.datetime) -> None:
     tokens = set(_TOKENS.findall(response.content))
     if len(tokens) != 1:
         return  # what tokens it has is not known for sure
-    page.content = response.content.replace(tokens.pop(), _PLACE)
-    page.headers = tuple(response.items())
-    page.state, page.made_at = state, made_at
+    content = response.content.replace(tokens.pop(), _PLACE)
+    page.made = _Made(state, now, content, tuple(response.items()))
+    page.is_steady = page.made.is_fresh(committed.state())
 
 
-def _again(request: Request, page: _Kept) -> HttpResponse:
-    response = HttpResponse(page.content.replace(_PLACE, get_token(request).encode()))
-    for name, value in page.headers:
+def _again(request: Request, made: _Made) -> HttpResponse:
+    response = HttpResponse(made.content.replace(_PLACE, get_token(request).encode()))
+    for name, value in made.headers:
         response.headers[name] = value
     return response

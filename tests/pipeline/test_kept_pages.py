@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from functools import partial
+from threading import Event, Thread, Timer
 
 import pytest
 from django.contrib.auth.models import AbstractUser
@@ -19,18 +19,15 @@ from django.utils import timezone
 from dreams.models import Project
 from dreams.services import committed, people
 from dreams.services.review import Actor
-from dreams.web import kept_pages
+from dreams.web import htmx, kept_pages
 from tests.conftest import logged_in
 from tests.world.rows import World, make_world
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif("connection.vendor != 'sqlite'", reason="only SQLite tells of commits"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 TOKEN = re.compile(r'X-CSRFToken": "(\w+)"')
 OWNER = Actor("owner")
 #: Who asks and whose login it is; the rest of a page is asked for once.
-MOST_QUERIES = 5
+MOST_QUERIES = 6
 
 
 @pytest.fixture
@@ -73,12 +70,19 @@ def _by_a_row_of_ours(project: Project) -> None:
     Project.objects.filter(pk=project.pk).update(name="renamed")
 
 
-def _by_another_program(project: Project) -> None:
-    with closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=20)) as other, other:
-        other.execute("UPDATE dreams_project SET name = 'renamed' WHERE id = ?", [project.pk])
+def _by_another_connection(project: Project) -> None:
+    def change() -> None:
+        try:
+            _by_a_row_of_ours(project)
+        finally:
+            connection.close()
+
+    other = Thread(target=change)
+    other.start()
+    other.join()
 
 
-@pytest.mark.parametrize("change", [_by_a_row_of_ours, _by_another_program])
+@pytest.mark.parametrize("change", [_by_a_row_of_ours, _by_another_connection])
 def test_a_changed_row_is_on_the_next_page(
     browser: Client, world: World, change: Callable[[Project], None]
 ) -> None:
@@ -91,15 +95,13 @@ def test_a_changed_row_is_on_the_next_page(
 def test_a_row_that_changes_while_a_page_is_made_is_on_the_next_one(
     browser: Client, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dreams.web.views import project as views
-
     def late(*given: object, **named: object) -> HttpResponse:
         answer = page(*given, **named)  # type: ignore[arg-type] # as it was given
         _by_a_row_of_ours(world.project)
         return answer
 
-    page = views.page
-    monkeypatch.setattr(views, "page", late)
+    page = htmx.page
+    monkeypatch.setattr("dreams.web.views.project.page", late)
     assert "renamed" not in _asked(browser, "/projects/")[0]
     assert "renamed" in _asked(browser, "/projects/")[0]
 
@@ -127,3 +129,39 @@ def test_within_a_transaction_nothing_is_known_to_be_unchanged(world: World) -> 
     assert committed.state() is not None
     with transaction.atomic():
         assert committed.state() is None
+
+
+@pytest.mark.parametrize("is_steady", [True, False])
+def test_who_comes_while_a_page_is_made_waits_for_it_where_it_may_be_kept(
+    browser: Client, world: World, monkeypatch: pytest.MonkeyPatch, is_steady: bool
+) -> None:
+    begun, goes_on, made = Event(), Event(), list[int]()
+
+    def slowly(*given: object, **named: object) -> HttpResponse:
+        made.append(len(made))
+        if len(made) == 1:
+            begun.set()
+            goes_on.wait(20)
+        return page(*given, **named)  # type: ignore[arg-type] # as it was given
+
+    def first() -> None:
+        try:
+            _asked(browser, "/projects/")
+        finally:
+            connection.close()
+
+    page = htmx.page
+    monkeypatch.setattr("dreams.web.views.project.page", slowly)
+    monkeypatch.setattr(kept_pages, "_Kept", partial(kept_pages._Kept, is_steady=is_steady))
+    browser.get("/account/")
+    other = Thread(target=first)
+    other.start()
+    assert begun.wait(20)
+    later = Timer(0.2 if is_steady else 20, goes_on.set)
+    later.start()
+    _asked(browser, "/projects/")
+    assert goes_on.is_set() == is_steady
+    later.cancel()
+    goes_on.set()
+    other.join()
+    assert len(made) == (1 if is_steady else 2)
