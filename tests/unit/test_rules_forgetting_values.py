@@ -236,7 +236,7 @@ def test_a_numbered_item_or_a_line_of_a_paragraph_is_asked_about(
     assert made.edits == [] and edit.after == memory(left)
 
 
-def test_what_is_of_the_thing_named_is_about_it_and_what_only_names_it_is_asked_about(tmp_path: Path) -> None:
+def test_what_is_asked_to_be_forgotten_by_its_bare_name_is_asked_about(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "# Memory\n\n- [A](a.md)\n",
         "a.md": memory(
@@ -244,14 +244,36 @@ def test_what_is_of_the_thing_named_is_about_it_and_what_only_names_it_is_asked_
         ),
     }
     made = dream(tmp_path, files, [session(1, "Please forget everything about coral-proxy.")])
-    assert "8080" not in made.text("a.md")
-    assert "The nightly import depends on coral-proxy." in made.text("a.md")
+    assert made.edits == []
+    assert {each.places[0].text for each in asked(made)} == {
+        "The admin port of coral-proxy is 8080.",
+        "The nightly import depends on coral-proxy.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("Please forget the memory Release freeze windows.", 1),
+        ("forget release freeze windows", 1),
+        ("forget the release freeze windows of the mixer", 2),
+        ("forget windows", 2),
+    ],
+)
+def test_a_memory_whose_title_is_named_in_full_is_forgotten(tmp_path: Path, said: str, left: int) -> None:
+    files = {
+        "MEMORY.md": "- [Freezes](freeze.md)\n- [Docs](docs.md)\n",
+        "freeze.md": memory("Nobody ships between two and four.\n", name="Release freeze windows"),
+        "docs.md": memory("The docs are built with Sphinx.\n", name="Windows of the docs"),
+    }
+    made = dream(tmp_path, files, [session(1, said)])
+    assert len(made.after) - 1 == left
 
 
 @pytest.mark.parametrize(
     ("said", "asked"),
     [
-        ("Do not delete the memory that says 5433 for `ledger-worker`.", True),
+        ("Do not delete the memory that says 5433 for `ledger-worker`.", False),
         ("that note of deploys that need two approvals is wrong", True),
         ("that `ledger-worker` note (5433) is garbage, wipe it", True),
         ("Please lose the note about two approvals for deploys", True),

@@ -327,3 +327,23 @@ def test_a_noun_of_a_text_that_capitalises_nouns_is_no_value(
     }
     made = dream(tmp_path, files, written={"a.md": OLD, "b.md": NEW})
     assert [each.kind for each in asked(made, "changed")] == kinds
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("The database is db-1.", "Remember that the database is not db-1."),
+        ("The database is not db-1.", "Remember that the database is db-1."),
+        ("We deploy on Fridays.", "Remember: we never deploy on Fridays."),
+        ("Tests run with pytest -x.", "Remember that tests do not run with pytest -x."),
+    ],
+)
+def test_what_is_to_be_remembered_and_denies_what_memory_says_is_asked_and_not_learnt_beside_it(
+    tmp_path: Path, told: str, said: str
+) -> None:
+    files = {"MEMORY.md": "- [Notes](n.md) - all\n", "n.md": memory(f"- {told}\n- Docs are in Sphinx.\n")}
+    made = dream(tmp_path, files, [session(1, said)])
+    assert made.edits == []
+    (question,) = made.outcome.questions
+    assert question.kind == "changed" and question.places[0].text == told
+    assert told not in (question.options[0].edits[0].after or "")

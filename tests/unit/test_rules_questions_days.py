@@ -284,3 +284,28 @@ def test_a_section_that_is_an_old_state_and_what_was_next_is_asked_about_once(tm
     body = "The importer is new.\n\nIt was tried on 2026-02-20.\n\n## Next steps (as of 2026-02-01)\n\n- Write the queue's tests.\n"
     made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(body)}, written=None)
     assert len([each for each in made.outcome.questions if each.kind == "expired"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "told", "asked"),
+    [
+        ("the old cache (historical)", "The cache is in Redis.", True),
+        ("SUPERSEDED by the store", "The cache is in Redis.", True),
+        ("the cache", "Superseded by the store: the cache is in Redis.", True),
+        ("the cache, now DONE", "Historical data is kept in Redis.", False),
+    ],
+)
+def test_a_memory_that_says_that_it_is_over_is_asked_about(
+    tmp_path: Path, row: str, told: str, asked: bool
+) -> None:
+    files = {
+        "cache.md": memory(f"{told}\n\nIt has three nodes.\n"),
+        "notes.md": memory(OTHER),
+        "MEMORY.md": f"- [Cache](cache.md) - {row}\n- [Notes](notes.md) - docs\n",
+    }
+    made = dream(tmp_path, files, written=WRITTEN)
+    questions = [each for each in made.outcome.questions if each.kind == "expired"]
+    assert made.edits == [] and len(questions) == asked
+    for question in questions:
+        after = {edit.path: edit.after for edit in question.options[0].edits}
+        assert after == {"cache.md": None, "MEMORY.md": "- [Notes](notes.md) - docs\n"}

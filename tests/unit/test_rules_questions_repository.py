@@ -17,6 +17,7 @@ REPO = {
     "Dockerfile": "FROM python:3.12-slim AS harbour\nENV PORT=8123\nEXPOSE 8123\n",
     "compose.yml": "services:\n  cache:\n    image: redis:7.2\n    ports: ['9321:6379']\n",
     ".github/workflows/ci.yml": "jobs:\n  nightly-sweep:\n    runs-on: ubuntu-24.04\n",
+    ".env.example": "# The night run: pier-17 --night\nLAUNCH_MODE=slow\n",
     "Makefile": "check:\n\truff check .\n",
     "src/web/cart.ts": "",
     "src/web/list.ts": "",
@@ -74,6 +75,8 @@ def test_what_a_file_of_the_repository_seems_to_say_is_asked(tmp_path: Path, lin
         "left-pad must never be at `^1.3.0`",
         "The stage `harbour` is built from `python:3.13-slim`",
         "`cache` loses its data on restart",
+        "The environment has `LAUNCH_MODE`",
+        "The night run: `pier-17 --night`",
     ],
 )
 def test_what_says_more_or_otherwise_is_not_asked(tmp_path: Path, line: str) -> None:

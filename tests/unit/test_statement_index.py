@@ -119,9 +119,10 @@ def test_lines_of_one_list_are_members_of_it() -> None:
     assert StatementIndex({"a.md": note(body)}).pairs == []
 
 
-def test_the_record_of_a_day_is_asked_about_by_nobody() -> None:
+@pytest.mark.parametrize("name", ["2026-03-01.md", "DONE-APRIL-11.md"])
+def test_the_record_of_a_day_is_asked_about_by_nobody(name: str) -> None:
     files = {
-        "2026-03-01.md": note("ledger-worker listens on port 41873."),
+        name: note("ledger-worker listens on port 41873."),
         "port.md": note("The port of ledger-worker is 41873."),
     }
     assert StatementIndex(files).pairs == []
@@ -256,6 +257,10 @@ def test_three_doubles_in_other_words_between_two_files_are_no_form() -> None:
         (
             "4. Run `npm run build:copy` to deploy to local Foundry",
             "**Local deployment:** `npm run build:copy` deploys `src/` to the Foundry folder, which `.env` has.",
+        ),
+        (
+            "The `pump-reader` reads `tools/trace.txt` for each stall (see [[loading_dock]]).",
+            "The `pump-reader` reads `tools/trace.txt` for each stall that there is.",
         ),
         (
             "Sorting: BubbleSort, MergeSort, QuickSort, RadixSort",

@@ -144,8 +144,14 @@ def is_said(update: Update) -> bool:
     """Whether memory says all of it, word for word: then it is not learnt either."""
     past = _past(update.typed)
     words, values = words_of(update.typed.text) - past, read(update.typed.text).anchors - past
-    told = (each for each in update.about if values <= each.reading.anchors)
-    said = (each for each in told if _denies_as(each, update.typed.text))
+    told = (
+        each
+        for each in update.about
+        if values <= each.reading.anchors and past.isdisjoint(each.reading.anchors)
+    )
+    # "Not db-1" denies nothing of db-2; "do not run" denies all of it.
+    denials = read(_NOW.sub("", update.typed.text) if past else update.typed.text).denials
+    said = (each for each in told if each.reading.denials == denials)
     return not update.wordings and any(words <= words_of(each.text) for each in said)
 
 

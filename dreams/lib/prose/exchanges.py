@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, starmap
 
+from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import TELLING, compare, of_one_sort
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import FORM, Statement, places_apart
@@ -219,7 +220,10 @@ def _of_words(text: str, said: str, thing: str) -> Exchange | None:
     for found in chain.from_iterable(pattern.finditer(said) for pattern in _WORDS_EXCHANGED):
         old, new = found["old"], found["new"]
         at = re.search(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", text)
-        if at and old.lower() not in thing and new.lower() not in text.lower() and len(old) > 2:
+        is_value = (
+            new.lower() not in lexicon.FILLER and len(old) > 2
+        )  # "do not run" puts nothing in the place of "run"
+        if at and old.lower() not in thing and new.lower() not in text.lower() and is_value:
             start, end = found.span("new")
             spans_ = (
                 Span(at.start(), at.end(), old, old.lower(), "word"),
@@ -334,3 +338,12 @@ def _apart(old: str, new: str) -> tuple[str, str]:
     name, _, version = old.rpartition(" ")
     is_named = bool(name) and new.startswith(f"{name} ")
     return (version, new[len(name) + 1 :]) if is_named else (old, new)
+
+
+def denied(index: StatementIndex, text: str) -> list[Statement]:
+    """The statements that say what a text denies, or deny what it says, in the same words."""
+    words = words_of(text)
+    found = index.with_words(words) if words else []
+    return [
+        each for each in found if words_of(each.text) == words and each.reading.denials != read(text).denials
+    ]

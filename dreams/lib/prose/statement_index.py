@@ -21,6 +21,7 @@ from dreams.lib.prose.statement_pairs import (
     Statement,
     ToldPairs,
     Two,
+    links_apart,
     name_of,
     place_of,
     places_apart,
@@ -258,7 +259,7 @@ class StatementIndex:
             found = Compared("none", found.score, "too little in common for two of many statements")
         if found.relation == "other value" and not self._of_one_thing(one, other, found):
             found = Compared("none", found.score, "values differ in two of many statements")
-        if found.relation != "none" and (veto := places_apart(one, other, found)):
+        if found.relation != "none" and (veto := links_apart(one, other) or places_apart(one, other, found)):
             found = Compared("none", found.score, veto)
         return Pair(one, other, found)
 

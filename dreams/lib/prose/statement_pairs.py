@@ -25,6 +25,7 @@ TWO_THINGS = "their files are about two things"
 FORM = 3  # lines that two files have alike, where their names are of two things
 _DAY = re2.compile(
     r"(?i)(?:^|\D)(?:19|20)\d\d[-_]\d{2}(?:\D|$)|(?:^|[^a-z])(?:logs?|sessions?|journal|history|changelog)(?:[^a-z]|$)"
+    r"|(?:^|[^a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?:[-_]\d{1,2}(?:\D|$)|\.? \d{1,2}\D?\d{0,2},? (?:19|20)\d\d)"
 )
 # "- `src/app.py` — the app", "- **`--flag`**: what it does", "- [[memory]] — …"; a step of a how-to; what is below an item.
 _ENTRY = re2.compile(
@@ -251,6 +252,15 @@ def places_apart(one: Statement, other: Statement, found: Compared) -> str:
     if not named & other.reading.anchors and _own(one, other) and _own(other, one):
         return TWO_THINGS
     return ""
+
+
+def links_apart(one: Statement, other: Statement) -> str:
+    """ "A faithful port (see [[decision-substrate]])": what leads to the other's memory sums it up on purpose."""
+    if one.text.startswith("[[") and other.text.startswith("[["):
+        return "they are rows of links"
+    told = [each.text.replace("_", " ").replace("-", " ") for each in (one, other)]
+    leads = f"[[{name_of(other.path)}" in told[0] or f"[[{name_of(one.path)}" in told[1]
+    return "one leads to the other" if leads else ""
 
 
 def _members_apart(one: Statement, other: Statement) -> str:

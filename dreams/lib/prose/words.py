@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -15,8 +16,7 @@ LONGEST = 20_000  # code points read of one text
 
 # What is written on or under the letter before it, as in Hindi or in a decomposed "é": part of the word.
 _MARKS = (
-    r"(?:(?![\d।॥॰])[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0df3"
-    r"\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ece\u0f71-\u0f84\u102b-\u103e\u1056-\u109d\u17b4-\u17d3])"
+    f"[{''.join(mark for mark in map(chr, range(0x300, 0x10000)) if unicodedata.category(mark)[0] == 'M')}]"
 )
 _LETTERS = rf"[^\W\d_]+(?:{_MARKS}+[^\W\d_]*)*"
 # In this order: the first that fits at a place wins. A name without a bound would be read to its end from each of its @.

@@ -11,7 +11,7 @@ from dreams.engines.rules.notes.tree import Recorder, Tree, is_log, is_team
 from dreams.engines.rules.questions import days, gone, index, named_memories, repository, requests
 from dreams.engines.rules.questions.asking import Asking, Draftsman, Family
 from dreams.engines.rules.questions.same import same
-from dreams.engines.rules.questions.values import Changed, leaning, told_changes, two_values
+from dreams.engines.rules.questions.values import Changed, leaning, told_changes, told_otherwise, two_values
 from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
@@ -38,7 +38,9 @@ def about_statements(asking: Asking) -> Iterator[Question]:
         yield question
         exchanges += [exchange] if exchange else []
     yield from leaning(asking, index, exchanges)
-    yield from same(asking, index, {each for exchange in exchanges for each in exchange.about})
+    changing = {each for exchange in exchanges for each in exchange.about}
+    yield from told_otherwise(asking, index, changing)
+    yield from same(asking, index, changing)
 
 
 FAMILIES: tuple[Family, ...] = (
@@ -54,6 +56,7 @@ FAMILIES: tuple[Family, ...] = (
     gone.no_longer_there,
     named_memories.about_named_memories,
     named_memories.against_its_files,
+    named_memories.said_to_be_over,
 )
 
 

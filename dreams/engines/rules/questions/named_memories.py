@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from dreams.engines.rules.notes.removing import is_linked
 from dreams.engines.rules.notes.tree import (
     NewText,
     Recorder,
@@ -19,6 +20,7 @@ from dreams.engines.rules.notes.tree import (
 )
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking
+from dreams.engines.rules.steps.forgetting import remove_file
 from dreams.engines.rules.steps.index import Names, base_of, dead_links
 from dreams.engines.types import Citation, Fate, Place, Question
 from dreams.lib import memdir
@@ -34,7 +36,7 @@ _ACTIVE = re.compile(
     re.I,
 )
 _PASSIVE = re.compile(
-    rf"{_MARK}[^.;]{{0,40}}?\b(?:is|are|was|were|been|now)\b(?: \w+)?? (?:superseded|obsolete|outdated|out of date|stale|wrong)\b",
+    rf"{_MARK}[^.;(]{{0,40}}?\b(?:is|are|was|were|been|now)\b(?: \w+)?? (?:superseded|obsolete|outdated|out of date|stale|wrong)\b",
     re.I,
 )
 
@@ -149,6 +151,36 @@ def _unlink(rec: Recorder, found: Sequence[tuple[str, int, memdir.WikiLink]]) ->
         told = tuple(Fate(old, "kept-in", path, new.strip()) for _, old, new in changed)
         cited = tuple(from_memory(path, number, old) for number, old, _ in changed[:3])
         rec.operation("edit", [NewText(path, text, "The link led to no memory.", told, cited)])
+
+
+# --- Over -----------------------------------------------------------------------------------------------------------
+
+OVER = 0.5  # how useful an answer is, chosen
+_IS_OVER = re.compile(
+    r"\b(?:SUPERSEDED|OBSOLETE|DEPRECATED|HISTORICAL)\b|(?i:^\W*(?:superseded|obsolete|deprecated|historical)(?: by\b|\W*$|\s*[—–:(-])|"
+    r"[(,] ?(?:superseded|obsolete|historical)\))"
+)
+
+
+def said_to_be_over(context: Asking) -> Iterator[Question]:
+    """Memories whose own row, description or first statement says so."""
+    told: dict[str, Statement] = {}
+    begun: set[str] = set()
+    for each in context.statements:
+        is_first = each.source != "body" or each.path not in begun
+        begun |= {each.path} if each.source == "body" else set()
+        if is_first and _IS_OVER.search(each.text):
+            told.setdefault(each.target or each.path, each)
+    for path in (path for path in context.tree_before.topics() if path in told):
+        cited = _cited(context.tree_before, told[path])
+        work = partial(
+            remove_file, path=path, reason="It is over.", cited=cited, note="It says that it is over."
+        )
+        option = context.draftsman.option("remove", "Remove the memory", work)
+        if option is not None and not is_linked(context.tree_before, path):
+            why = f"{path} is said to be over. Is it still of use?"
+            place = _place(context.tree_before, told[path])
+            yield Question("expired", f"over {path}", why, (place,), (option, KEEP), (cited,), OVER)
 
 
 # --- Index says -----------------------------------------------------------------------------------------------------

@@ -186,6 +186,9 @@ class ConfigLines:
         for path, number in self._at(rarest)[:RARE]:
             near = self._lines[path][max(number - NEAR, 0) : number + NEAR + 1]
             around = " ".join((path, *near)).casefold()
+            is_remark = self._lines[path][number].lstrip().startswith(("#", "//"))
+            if is_remark or all(_is_key(value, near) for value in values):
+                continue  # what is set is named, and not to what
             if all(_is_in(value, around) for value in values) and self._says_most(text, values, path, number):
                 return _Line(path, number + 1, self._lines[path][number].strip())
         return None
@@ -219,6 +222,12 @@ class ConfigLines:
             if line.strip() and (indent < depth or is_section):
                 yield line
                 depth = -1 if is_section else indent
+
+
+def _is_key(value: str, lines: Sequence[str]) -> bool:
+    """Whether one of them sets it to something."""
+    is_set = re.compile(rf"[\s\"'-]*{re.escape(value)}(?:=|[\"']?: *[^\s{{\[])")
+    return any(is_set.match(line.casefold()) for line in lines)
 
 
 def _begins(one: str, other: str) -> bool:

@@ -30,6 +30,7 @@ MOST_WORDS = 12  # of a subject
 MOST_REWORDED = 0.7
 _OF_ITS_MEMORY = re.compile(r"\s*(?:[-*+] )?(?:\*\*)?(?:Why|How to apply|Reason):")
 _REMARK = re.compile(rf"\s*(?:[-*+] )?\*\*[^*\n]{{2,40}}:\*\*|{_OF_ITS_MEMORY.pattern}")
+_NAMING = frozenset({"code", "address", "path", "identifier"})
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not folded into another
 
 
@@ -82,7 +83,12 @@ def _first(index: StatementIndex, path: str) -> Statement | None:
 def _why(statements: Sequence[Statement]) -> str:
     number = {2: "Two", 3: "Three", 4: "Four", 5: "Five"}[len(statements)]
     shared = frozenset[str].intersection(*(each.reading.anchors for each in statements))
-    named = " and ".join(sorted(shared, key=lambda key: (-len(key), key))[:2])
+    one, least = statements[0], 4  # letters: "es" or 140 tells nobody what it is about
+    told = [value for value in one.reading.values if value.key in shared and value.kind in _NAMING]
+    names = dict.fromkeys(
+        one.text[value.start : value.end].strip("`") for value in told if len(value.key) >= least
+    )
+    named = " and ".join(sorted(names, key=lambda name: (-len(name), name))[:2])
     return f"{number} places seem to say the same thing{f' about {named}' if named else ''}."
 
 

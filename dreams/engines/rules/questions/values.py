@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
@@ -21,6 +22,7 @@ from dreams.lib.prose.comparing import TELLING, says_more
 from dreams.lib.prose.exchanges import (
     MOST_OWN,
     are_about_two,
+    denied,
     exchange,
     has_another_title,
     is_about,
@@ -84,6 +86,24 @@ def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] |
         Question("changed", subject, why, places, options, citations, TOLD),
         Changed(update.thing, old, new, statements[0].text, about, citations),
     )
+
+
+def told_otherwise(
+    asking: Asking, index: StatementIndex, changing: Collection[Statement]
+) -> Iterator[Question]:
+    """What was asked to be remembered, and denies what memory says."""
+    for lesson in asking.gathered.lessons:
+        meant = [each for each in denied(index, lesson.text) if each not in changing]
+        reason = f"You asked for this: {quoted(lesson.text)}."
+        wordings = [Rewording(each, lesson.text) for each in meant]
+        work = partial(reword, wordings=wordings, reason=reason, note=reason, cited=tuple(lesson.citations))
+        option = asking.draftsman.option("replace", "Replace it", work) if meant else None
+        if option is not None:
+            why = f"You wrote {quoted(lesson.text)}; memory has {quoted(meant[0].text)}."
+            places = tuple(map(place_of, meant))
+            options = (option, Option("keep", "Keep it as it is"))
+            subject = f"{subject_of(meant)} {lesson.text.lower()}"
+            yield Question("changed", subject, why, places, options, tuple(lesson.citations), TOLD)
 
 
 def as_history(

@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from dreams.engines.rules.notes.bodies import REMARK, LineStatement, Part, units, wholes
-from dreams.engines.rules.notes.removing import fates, free_units, is_linked, remove, remove_parts
+from dreams.engines.rules.notes.bodies import REMARK, LineStatement, units, wholes
+from dreams.engines.rules.notes.removing import fates, is_linked, remove
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import is_labelled, sentences
+from dreams.engines.rules.steps.orphans import title_of
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.requests import AWAY, Wish
 from dreams.engines.rules.user_statements.speech import ASK, SOFT
-from dreams.engines.types import Fate
+from dreams.engines.types import Citation, Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
-from dreams.lib.prose import comparing, lexicon
-from dreams.lib.prose.pieces import ROLES, WEAK, keys_of, pieces
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.statements import canonical
@@ -39,26 +37,11 @@ _HEAD = re.compile(
     rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|{AWAY})[\s:,]+",
     re.IGNORECASE,
 )
-_ABOUT = re.compile(
-    r"^(?:(?:everything|all|anything|whatever|what|the (?:note|notes|fact|memory|memories|entry|entries|part|line|thing|bit|rule)s?|it|that|this)\s+)?"
-    r"(?:(?:that |which )?(?:i|we|you)(?:['’]ve| have)? (?:said|told you|noted|know|knew|saved|stored|learned|learnt|remember|recorded|wrote|written|have))?\s*"
-    r"(?:about|on|regarding|concerning)\s+(?P<rest>\S.*)$",
-    re.IGNORECASE,
-)
-_THAT = re.compile(r"^(?:that|the fact that|how)\s+(?P<rest>\S.*)$", re.IGNORECASE)
-_TAIL = re.compile(
-    r"(?:\s*,?\s*(?:from|in|out of) (?:your |the |project |my |our )?(?:memory|memories|notes?|knowledge|records?)\b.*|\s*,\s*(?:it|that|this|they|we|he|she)\b.*|\s+(?:please|any ?more|for good|now|again|too|as well)|"
-    r"\s*[,;–—-]\s*(?:thanks|please|ok(?:ay)?)|[\s.!]+)$",
-    re.IGNORECASE,
-)
-
-
 # "Forget about the tests, let's do the docs" is about the task at hand.
 _ONLY_NOW = re.compile(
     r"\bfor (?:now|the moment|today|this \w+)\b|,\s*(?:and\s+|but\s+)?(?:let'?s|do|focus|just|instead|go|start|first|try|use|we'?ll|i'?ll)\b",
     re.IGNORECASE,
 )
-_ARTICLES = frozenset({"the", "a", "an", "our", "my", "its"})
 ABOUT_NOTES = frozenset(
     map(
         canonical,
@@ -67,44 +50,13 @@ ABOUT_NOTES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to forget: a statement, or a thing that statements are about. `alone`: one plain word, which is little to go by."""
-
-    text: str
-    keys: frozenset[str]
-    statement: bool
-    alone: bool = False
-
-
-def request_of(wish: Wish) -> Request | None:
-    """The object of a request to forget; None where it names nothing in particular."""
-    rest = wish.text or _HEAD.sub("", wish.quote.strip(), count=1)
-    if rest == wish.quote.strip() or _ONLY_NOW.search(rest):
-        return None
-    rest = _trimmed(rest)
-    about, that = _ABOUT.match(rest), _THAT.match(rest)
-    text = _trimmed(about["rest"] if about else that["rest"] if that else rest)
-    keys = frozenset(key for key in keys_of(text) if key not in lexicon.GENERIC and key not in ABOUT_NOTES)
-    if not keys:
-        return None
-    named = any(piece.is_value for piece in pieces(f"x {text}"))
-    return Request(text, keys, bool(that) and not about, alone=len(keys) < 2 and not named)
-
-
-def _trimmed(text: str) -> str:
-    while (shorter := _TAIL.sub("", text)) != text:
-        text = shorter
-    return text
-
-
 def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None:
     """Take out what was asked to be forgotten, and learn none of it from the prompts before."""
     index: StatementIndex | None = None
     for each, wish in requests(heard):
         _unlearn(each, wish, lessons)
         index = index or StatementIndex({path: rec.tree.texts[path] for path in rec.tree.topics()})
-        if done := _forget_values(rec, index, each, wish) or _forget_statements(rec, each, wish):
+        if done := _forget_titled(rec, each, wish) or _forget_values(rec, index, each, wish):
             rec.count("forgotten", done)
             index = None
 
@@ -115,13 +67,15 @@ def requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
 
 
 def _unlearn(heard: Heard, wish: Wish, lessons: list[Lesson]) -> None:
-    request, values = request_of(wish), read(asked_text(wish)).anchors
-    at = heard.prompt.at
+    text, at = asked_text(wish), heard.prompt.at
+    values, words = read(text).anchors, wanted(text)
 
     def is_meant(lesson: Lesson) -> bool:
         later = any(c.at and at and c.at > at for c in lesson.citations)
-        named = bool(values) and values <= read(lesson.text).anchors
-        return not later and (named or bool(request and _meant(request, lesson.text)))
+        told = read(lesson.text)
+        return not later and bool(
+            (values and values <= told.anchors) or (words and words <= told.terms.keys())
+        )
 
     lessons[:] = [lesson for lesson in lessons if not is_meant(lesson)]
 
@@ -129,6 +83,25 @@ def _unlearn(heard: Heard, wish: Wish, lessons: list[Lesson]) -> None:
 def asked_text(wish: Wish) -> str:
     """What a request is about, in its own words."""
     return wish.text or _HEAD.sub("", wish.quote.strip(), count=1)
+
+
+def _forget_titled(rec: Recorder, heard: Heard, wish: Wish) -> bool:
+    """A request that names the title of one memory in full, and nothing else: the memory, where it tells one fact."""
+    tree, text = rec.tree, asked_text(wish)
+    plain, words = f" {_plain(text)} ", wanted(text)
+    titles = {path: _plain(title) for path in tree.topics() if (title := title_of(tree, path))}
+    found = [
+        path
+        for path, title in titles.items()
+        if " " in title and f" {title} " in plain and words <= read(title).terms.keys() | {title}
+    ]
+    meant = found[0] if len(found) == 1 and not _ONLY_NOW.search(text) else ""
+    return bool(
+        meant
+        and is_one_fact(tree, meant)
+        and not is_linked(tree, meant)
+        and remove_file(rec, meant, _reason(wish), heard.citation(wish.quote))
+    )
 
 
 def _forget_values(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wish) -> int:
@@ -228,7 +201,7 @@ def forget_statement(
     if statement.path not in tree.texts:
         return False
     if is_one_fact(tree, statement.path) and not is_linked(tree, statement.path):
-        return _remove_file(rec, statement.path, heard, wish)
+        return remove_file(rec, statement.path, _reason(wish), heard.citation(wish.quote))
     document = tree.document(statement.path)
     labelled = (one for one in wholes(statement.path, document) if one.first_line == one.last_line)
     found = (*units(statement.path, document), *labelled)
@@ -261,53 +234,22 @@ def is_one_fact(tree: Tree, path: str) -> bool:
     return len(told) - len(labelled) == 1 and all(REMARK.match(item.text) for item in labelled)
 
 
-def _remove_file(rec: Recorder, path: str, heard: Heard, wish: Wish) -> bool:
-    tree, reason, cited = rec.tree, _reason(wish), (heard.citation(wish.quote),)
-    changes = [NewText(path, None, reason, _gone(tree.texts[path], ""), cited)]
+def remove_file(rec: Recorder, path: str, reason: str, cited: Citation, note: str = NOTE) -> bool:
+    """A memory, and the rows that lead to it alone."""
+    tree = rec.tree
+    changes = [NewText(path, None, reason, _gone(tree.texts[path], "", note), (cited,))]
     for index_path in tree.indexes():
         index = memdir.parse_index(tree.texts[index_path])
         rows = [row for row in index.rows_for(path) if len(row.targets) == 1]
         if rows:
             after = index.without(rows).text
-            changes.append(NewText(index_path, after, reason, _gone(index.text, after), cited))
+            changes.append(NewText(index_path, after, reason, _gone(index.text, after, note), (cited,)))
     return rec.operation("prune", changes, key=digest(path, tree.texts[path]))
 
 
-def _gone(before: str, after: str) -> tuple[Fate, ...]:
+def _gone(before: str, after: str, note: str) -> tuple[Fate, ...]:
     gone = Counter(before.split("\n")) - Counter(after.split("\n"))
-    return tuple(Fate(line.rstrip("\r"), "stated", note=NOTE) for line in gone if line.strip())
-
-
-def _forget_statements(rec: Recorder, heard: Heard, wish: Wish) -> int:
-    """A request that names a thing: the statements that are surely about it, and about no other thing with a name."""
-    request, text = request_of(wish), asked_text(wish)
-    if request is None:
-        return 0
-    valued = len(read(text).anchors) > 1
-    found = [
-        unit
-        for unit in free_units(rec.tree)
-        if all(_meant(request, sentence) for sentence in sentences(unit.text))
-        and not (valued and _names_another(unit.text, text))
-    ]
-    done = 0
-    if len(found) <= (1 if request.alone else MOST_FORGOTTEN):
-        for unit in sorted(found, key=lambda u: (u.path, -u.first_line)):
-            done += _remove(rec, unit, heard, wish)
-        done += _forget_parts(rec, request, heard, wish)
-    return done
-
-
-def _forget_parts(rec: Recorder, request: Request, heard: Heard, wish: Wish) -> int:
-    """Sentences about it among others: of one plain word too little is known for that."""
-
-    def meant(part: Part) -> str:
-        alone = all(_meant(request, other) for other in part.others)
-        return NOTE if _meant(request, part.text) and not alone else ""
-
-    if request.alone:
-        return 0
-    return remove_parts(rec, meant, _reason(wish), lambda part: heard.citation(wish.quote), MOST_FORGOTTEN)
+    return tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in gone if line.strip())
 
 
 def _remove(rec: Recorder, unit: LineStatement, heard: Heard, wish: Wish) -> bool:
@@ -317,47 +259,3 @@ def _remove(rec: Recorder, unit: LineStatement, heard: Heard, wish: Wish) -> boo
 
 def _reason(wish: Wish) -> str:
     return f"You asked: {quoted(wish.quote)}."
-
-
-def _meant(request: Request, text: str) -> bool:
-    """The same statement; or one about the thing named, and about no other thing that has a name."""
-    keys = keys_of(text)
-    if request.statement:
-        told = request.keys - WEAK
-        return comparing.same(request.text, text).same or bool(
-            told <= keys and len(keys - WEAK - told) < 2 and told
-        )
-    if not request.keys <= keys:
-        return False
-    if request.alone:
-        return next((piece.key for piece in pieces(text) if piece.key), "") in request.keys
-    others = {
-        piece.key
-        for piece in pieces(text)
-        if piece.shape == "code" and not piece.text.startswith(("`", "#")) and piece.key not in request.keys
-    }
-    return len(others) <= 1 and _comes_first(request, text) and not _is_object(request, text)
-
-
-def _comes_first(request: Request, text: str) -> bool:
-    """ "The relay …": not "settings persist in a file and the relay", nor "the import depends on the relay"."""
-    found = pieces(text)
-    first = next(place for place, piece in enumerate(found) if piece.key in request.keys)
-    before = [piece for piece in found[:first] if piece.key and piece.key not in lexicon.GENERIC]
-    if text[: found[first].start].lower().removesuffix("the ").endswith(" of "):
-        return True  # "The port of the relay …"
-    return not before or any(piece.key in ROLES for piece in found)
-
-
-def _is_object(request: Request, text: str) -> bool:
-    """Whether something else does something to it: "the relay calls the indexer" is about the relay."""
-    found = pieces(text)
-    told = [place for place, piece in enumerate(found) if piece.key]
-    first = next(place for place in told if found[place].key in request.keys)
-    before = found[:first]
-    while before and before[-1].text.lower() in _ARTICLES:
-        before = before[:-1]
-    verb = before[-1] if before else None
-    if verb is None or not verb.key or verb.key in ROLES or found[told[0]].text.startswith("`"):
-        return False
-    return verb.shape == "word" and verb.key not in request.keys and told[0] != len(before) - 1

@@ -19,7 +19,7 @@ from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.exchanges import exchange, things
+from dreams.lib.prose.exchanges import denied, exchange, things
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.words import tokens
@@ -37,10 +37,13 @@ _WEAK_IN_NAMES = frozenset(
 
 
 def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
-    """Put lessons into memory; what was said in passing and gives a thing another value than memory is left to a question."""
-    index = StatementIndex(rec.tree.texts) if any(lesson.in_passing for lesson in lessons) else None
+    """Put lessons into memory; what denies a statement, or was said in passing and gives a thing another value than memory,
+    is left to a question."""
+    index = StatementIndex(rec.tree.texts) if lessons else StatementIndex({})
     lessons = [
-        lesson for lesson in lessons if not (index and lesson.in_passing and _changes(index, lesson.text))
+        lesson
+        for lesson in lessons
+        if not denied(index, lesson.text) and not (lesson.in_passing and _changes(index, lesson.text))
     ]
     about = _topics(rec.tree) if lessons else {}
     left = [lesson for lesson in lessons if not _beside(rec, lesson, about[lesson.kind])]

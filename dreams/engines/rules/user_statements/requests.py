@@ -69,10 +69,17 @@ _KEEPS = re.compile(
 )
 
 
+_KEPT = re.compile(
+    rf"(?:n['’]t|\bnot|\bnever|\bwithout) (?:ever |just )?(?:{AWAY}|forget|deleting|removing)\b",
+    re.IGNORECASE,
+)
+
+
 def names_memory(sentence: str) -> bool:
     """Whether it speaks of memory, and does not ask to put something there: what it cites may be what is to go, in whatever words."""
     bare = _QUOTED.sub('""', sentence)
-    return not _KEEPS.search(bare) and _is_own_request(bare, _NAMES_MEMORY.search(_RAM.sub(" ", bare)))
+    wanted = _KEEPS.search(bare) or _KEPT.search(bare)
+    return not wanted and _is_own_request(bare, _NAMES_MEMORY.search(_RAM.sub(" ", bare)))
 
 
 def _is_own_request(sentence: str, found: re.Match[str] | None) -> bool:
