@@ -142,15 +142,22 @@ class Draft:
 
 
 def file_hunks(path: str, base: bytes | None, new: bytes | None) -> list[diff.Hunk]:
-    """The hunks of one file. A file that appears or goes is one hunk; so is one that is not text."""
+    """The hunks of one file. A file that appears or goes is one hunk, so is one that is not text; the rows of a new index are
+    decided one by one."""
     before, after = text.decode(base or b""), text.decode(new or b"")
     whole = base is None or new is None or not (text.is_utf8(base) and text.is_utf8(new))
-    found = diff.hunks(before, after, path=path, granularity="block" if whole else "unit")
+    cut: diff.Granularity = "rows" if is_new_index(path, base, new) else "block" if whole else "unit"
+    found = diff.hunks(before, after, path=path, granularity=cut)
     if found or not whole or base == new:
         return found
     # An empty file that appears or goes has no line to differ in, and still is a change to decide on.
     name = hashlib.sha256(f"{path}\0{base is None}\0{new is None}".encode()).hexdigest()[:12]
     return [diff.Hunk(name, 0, (), 0, ())]
+
+
+def is_new_index(path: str, base: bytes | None, new: bytes | None) -> bool:
+    """Whether it appears, with whichever of its rows is taken."""
+    return path == memdir.INDEX_NAME and base is None and new is not None and text.is_utf8(new)
 
 
 def change_kind(base: bytes | None, new: bytes | None) -> ChangeKind:
@@ -233,7 +240,8 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
         for hunk, own in matched:
             memory = index_rows.memory(path, hunk, own)
             tied = [f"file:{memory}"] if memory else [step.edit.operation for step in own]
-            whole = [f"file:{path}"] if base is None or new is None else []
+            comes = base is None and not is_new_index(path, base, new)
+            whole = [f"file:{path}"] if comes or new is None else []
             groups.join([f"hunk:{path}:{hunk.id}", *tied, *whole])
         loose.append((path, base, new, matched))
     _link_renames(

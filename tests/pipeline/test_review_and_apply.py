@@ -62,6 +62,25 @@ def test_a_review_in_which_nothing_is_decided_is_not_closed(tmp_path: Path) -> N
     assert manifest(world.folder(project)) == before
 
 
+def test_of_a_new_index_only_the_rows_that_were_approved_are_written_and_undone(tmp_path: Path) -> None:
+    project = world.make_project(
+        tmp_path, {"feedback_testing.md": world.TESTING, "project_deploy.md": world.DEPLOY}
+    )
+    before = manifest(world.folder(project))
+    testing, deploy = world.INDEX.splitlines(keepends=True)[-2:]
+    proposal = world.propose(
+        project,
+        world.edit("MEMORY.md", None, testing, "testing", "index"),
+        world.edit("MEMORY.md", testing, testing + deploy, "deploy", "index"),
+    )
+    review.decide(proposal, [hunk_with(proposal, testing)], Hunk.Verdict.REJECTED, world.ME)
+    review.decide(proposal, [hunk_with(proposal, deploy)], Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(proposal, world.ME).complete
+    assert (world.folder(project) / "MEMORY.md").read_text() == deploy
+    rollback.rollback(proposal, world.ME, reason="changed my mind")
+    assert manifest(world.folder(project)) == before
+
+
 def test_nothing_is_written_before_the_review_is_submitted(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     before = manifest(world.folder(project))

@@ -54,6 +54,20 @@ def test_unrelated_changes_of_one_file_stay_apart() -> None:
     assert len(operations_of(made)["a.md"]) == 2
 
 
+def test_the_rows_of_a_new_index_are_decided_apart_and_it_comes_with_the_first_one() -> None:
+    first = "- [A](a.md) — one\n"
+    made = run(
+        {"a.md": "x\n", "b.md": "y\n"},
+        step("MEMORY.md", None, first, "a", kind="index"),
+        step("MEMORY.md", first, INDEX, "b", kind="index"),
+    )
+    ((index,), (one, two)) = made.files, made.files[0].hunks
+    assert index.kind == "add" and one.operation != two.operation
+    taken = drafts.rebuild(None, index.new, [one.hunk, two.hunk], {two.hunk.id: True})
+    assert taken == b"- [B](b.md) \xe2\x80\x94 two\n"
+    assert drafts.rebuild(None, index.new, [one.hunk, two.hunk], {}) is None
+
+
 def test_two_steps_on_one_line_are_decided_together() -> None:
     made = run(
         {"a.md": "on monday\nkeep\n"},

@@ -4,7 +4,16 @@ Text is `str` with lines ending at "\\n" only, decoded by the caller as UTF-8 wi
 CRLF, lone carriage returns, odd separators and undecodable bytes come out as they went in.
 """
 
-from dreams.lib.diff.hunks import Choice, Hunk, HunkMismatchError, apply_hunks, fitted, hunks, line_changes
+from dreams.lib.diff.hunks import (
+    Choice,
+    Granularity,
+    Hunk,
+    HunkMismatchError,
+    apply_hunks,
+    fitted,
+    hunks,
+    line_changes,
+)
 from dreams.lib.diff.invisible import is_hidden, is_plain, visible
 from dreams.lib.diff.lines import line_end_of, split_lines
 from dreams.lib.diff.moves import HunkLine, Move, moved, moved_within, renamed
@@ -13,6 +22,7 @@ from dreams.lib.diff.words import Span, tokens, word_spans
 
 __all__ = [
     "Choice",
+    "Granularity",
     "Hunk",
     "HunkLine",
     "HunkMismatchError",

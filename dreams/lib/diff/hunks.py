@@ -13,7 +13,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
 #: Two letters for each ten bits, as base 32 has them.
 _PAIRS: Final = [one + other for one in _LETTERS for other in _LETTERS]
 
-Granularity = Literal["block", "unit"]
+Granularity = Literal["block", "unit", "rows"]
 Choice = bool | str
 
 
@@ -58,8 +58,8 @@ def hunks(base: str, new: str, *, path: str = "", granularity: Granularity = "un
     """The changes from `base` to `new`, in order; none overlap.
 
     `granularity="unit"` cuts a changed block into list items, rows, fields and paragraphs that can be taken
-    one by one; `"block"` keeps each changed block whole. A file that appears or goes is one hunk. Ids hold
-    across edits elsewhere in the file.
+    one by one; `"block"` keeps each changed block whole. A file that appears or goes is one hunk, but for one
+    that is cut into `"rows"`. Ids hold across edits elsewhere in the file.
     """
     a, b = split_lines(base), split_lines(new)
     found = line_changes(a, b, granularity)
@@ -73,7 +73,7 @@ def hunks(base: str, new: str, *, path: str = "", granularity: Granularity = "un
 def line_changes(a: Sequence[str], b: Sequence[str], granularity: Granularity = "unit") -> list[Change]:
     """The changes between two lists of lines, cut as `hunks` cuts them."""
     blocks = changes(a, b)
-    if granularity == "block" or not a or not b:
+    if granularity == "block" or (granularity == "unit" and not (a and b)):
         return blocks
     return [
         piece.shifted(block.a0, block.b0)
