@@ -118,20 +118,6 @@ def test_a_form_that_was_filled_in_for_two_things_is_no_double(tmp_path: Path) -
     assert not dream(tmp_path, files).outcome.questions
 
 
-def test_places_of_one_value_are_asked_about_once_and_all_together(tmp_path: Path) -> None:
-    told = (
-        "region of the marlow auditor = ap-south-1",
-        "deployed to ap-south-1: the marlow auditor",
-        "the marlow auditor runs in ap-south-1",
-        "the marlow auditor in ap-south-1 only",
-    )
-    files = {f"{name}.md": memory(f"- {said}\n") for name, said in zip("abcd", told, strict=True)}
-    rows = "".join(f"- [{name}]({name}) - notes\n" for name in files)
-    made = dream(tmp_path, {"MEMORY.md": rows, **files})
-    (question,) = [each for each in made.outcome.questions if each.kind == "same"]
-    assert len(question.places) == len(told)
-
-
 def test_what_an_index_that_fits_repeats_of_a_memory_is_no_double_and_in_a_full_one_it_is(
     tmp_path: Path,
 ) -> None:

@@ -143,7 +143,11 @@ def test_memories_of_another_checkout_are_not_held_against_this_one(tmp_path: Pa
 
 @pytest.mark.parametrize(
     "line",
-    ["- A new store is `src/web/xxx_store.ts`.", "- On the host it is `D:\\shop`, with `src/web/stall.ts`."],
+    [
+        "- A new store is `src/web/xxx_store.ts`.",
+        "- On the host it is `D:\\shop`, with `src/web/stall.ts`.",
+        "Its path: `/home/ann/stalls`.\n\n- A stall is `src/web/stall.ts`.",
+    ],
 )
 def test_a_name_for_any_file_and_a_line_about_another_place_are_left(tmp_path: Path, line: str) -> None:
     files = {

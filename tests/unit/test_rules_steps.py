@@ -165,6 +165,7 @@ def test_the_record_of_what_went_on_gets_no_row(tmp_path: Path, path: str, liste
     [
         ("Cookies of ours — DONE", "how they are signed"),
         ("cookies-of-ours", "how they are signed"),
+        ("Cookies of ours, April 11, 2026", "how they are signed"),
         ("Cookies of ours", "SUPERSEDED by sessions.md"),
     ],
 )
@@ -174,7 +175,18 @@ def test_what_tells_a_state_or_has_no_title_gets_no_row_unasked_and_what_is_over
     text = memory("Cookies are signed.\n", name=name, description=description)
     made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": A, "project_c.md": text})
     assert made.edits == []
-    assert [each.kind for each in made.outcome.questions] == ["learn"] * ("SUPER" not in description)
+    assert [each.kind for each in made.outcome.questions] == [
+        "expired" if "SUPER" in description else "learn"
+    ]
+
+
+def test_a_file_without_a_head_among_memories_that_have_one_gets_no_row_unasked(tmp_path: Path) -> None:
+    made = dream(
+        tmp_path,
+        {**notes([f"n{n}.md" for n in range(5)]), "brief.md": "# The brief\n\nIn use as of 2025-03-14.\n"},
+    )
+    assert "brief.md" not in made.text("MEMORY.md")
+    assert [each.places[0].path for each in made.outcome.questions if each.kind == "learn"] == ["brief.md"]
 
 
 def test_a_row_of_a_renamed_file_is_pointed_to_it(tmp_path: Path):

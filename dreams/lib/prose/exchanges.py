@@ -9,18 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, starmap
+from itertools import chain
 
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.comparing import TELLING, compare, of_one_sort
+from dreams.lib.prose.comparing import TELLING, of_one_sort
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.lib.prose.statement_pairs import FORM, Statement, places_apart
+from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.statements import canonical
 from dreams.lib.prose.values import Value, read
 
 MOST_OF_A_THING = 8  # statements: of more, too much is said to know which is meant
-# Statements of one fact; words of one; such that say more than thing and value.
-MOST_PLACES, MOST_SHORT, MOST_OWN = 5, 12, 2
+MOST_OWN = 2  # words of a statement that say more than thing and value
 LEAST_WEIGHT = 0.6  # of a word that says something
 MOST_SLOT = 4  # words of a value behind a colon
 _RARE_WORD = 1.0  # the weight of a word that may be of a name
@@ -277,31 +276,6 @@ def _titles(statement: Statement) -> str:
 
 def _joined(text: str) -> str:
     return re.sub(r"[\s_.-]+", "-", text.lower().replace("`", ""))
-
-
-def told_twice(index: StatementIndex) -> Iterator[list[Statement]]:
-    """Short statements of two to five memories that give one thing the same value, and hardly say anything else."""
-    found: dict[tuple[str, str], dict[Statement, None]] = {}
-    for one in index.statements:
-        if one.source != "body" or len(one.text.split()) > MOST_SHORT:
-            continue
-        for thing, _ in things(index, one.text):
-            value = spans(one.text, thing)
-            if len(value) == 1 and own_words(one, thing, value[0].key) <= MOST_OWN:
-                found.setdefault((thing, value[0].key), {})[one] = None
-    alike: dict[frozenset[str], dict[frozenset[Statement], list[Statement]]] = {}
-    for group in map(list, found.values()):
-        paths, pairs = frozenset(each.path for each in group), combinations(group, 2)
-        if 1 < len(group) == len(paths) <= MOST_PLACES and not any(starmap(_are_apart, pairs)):
-            alike.setdefault(paths, {})[frozenset(group)] = group
-    for (
-        groups
-    ) in alike.values():  # what the same files have in common again and again is a form, filled in for each
-        yield from groups.values() if len(groups) < FORM else ()
-
-
-def _are_apart(one: Statement, other: Statement) -> bool:
-    return bool(places_apart(one, other, compare(one.text, other.text)))
 
 
 def own_words(statement: Statement, thing: str, value: str, beside: Collection[str] = ()) -> int:

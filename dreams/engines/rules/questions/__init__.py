@@ -92,7 +92,7 @@ def _is_askable(context: Asking, question: Question) -> bool:
 
 def _is_asked_better(question: Question, found: Sequence[Question]) -> bool:
     """Whether it only asks to learn what another one would put in the place of an older statement."""
-    if question.kind != "learn":
+    if question.kind != "learn" or not question.citations:  # rows for memories cite nothing
         return False
     others = [place for each in found if each.kind != "learn" for place in each.places]
     return any(

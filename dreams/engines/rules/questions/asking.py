@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.bodies import LineStatement, units, wholes
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_daily, is_index, is_log, is_team
 from dreams.engines.rules.repository import Repository
+from dreams.engines.rules.steps.orphans import NO_MEMORY
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.trial_workspace import TrialWorkspace
@@ -94,6 +96,8 @@ def askable(tree: Tree) -> Iterator[LineStatement]:
     """Statements on lines of their own: of memories, pinned ones among them, and of an index what is no row."""
     for path in sorted(tree.texts):
         if is_log(path) or is_team(path) or is_daily(path) or not tree.writable(path):
+            continue
+        if NO_MEMORY.fullmatch(PurePosixPath(path).name):
             continue
         rows = _row_lines(tree, path) if is_index(path) else frozenset()
         document = tree.document(path)

@@ -23,6 +23,7 @@ from dreams.lib.files.text import one_line, plural
 
 LONGEST = 240  # characters of a statement that is about one file only
 MOST_PLACES = 12  # of one question; chosen
+OPENING = 60  # characters in which a memory says where it is about; chosen
 MANY = 5  # files of a sort: the repository is made of such
 MOVED, GONE = 0.55, 0.35  # how useful an answer is, chosen: a file that is elsewhere now names what to write
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -52,7 +53,7 @@ _OF_A_FOLDER = frozenset(
     "index main mod lib init __init__ config types utils app setup action readme skill license package conftest".split()  # noqa: SIM905 - a word list
 )
 _COMMIT = re.compile(r"`[0-9a-f]{7,12}`")  # a record of what was done then
-_ELSEWHERE = re.compile(r"(?:^|[\s`(\"'])(?:[A-Z]:\\|~/|/(?:home|Users|opt|srv|mnt|workspace)/)")
+_ELSEWHERE = re.compile(r"(?:^|[\s`(\"'])(?:[A-Z]:\\|~/|/(?:home|Users|opt|srv|mnt|usr|workspace)/)")
 _LEADS_NOWHERE = re.compile(
     r"\b(?:dangling|broken|stale|wrong|missing|no longer|removed|deleted|renamed|moved)\b", re.IGNORECASE
 )
@@ -104,6 +105,8 @@ def _named(context: Asking) -> Iterator[_Named]:
         if is_log(path) or is_team(path) or is_daily(path) or day_in_name(path) or not tree.writable(path):
             continue
         context.report.checkpoint()
+        if _ELSEWHERE.search(_opening(tree, path)[:OPENING]):
+            continue  # "Located at /home/…": the whole memory is about what is there
         coded = False
         for number, line in enumerate(tree.texts[path].split("\n"), 1):
             coded ^= line.lstrip().startswith(("```", "~~~"))
@@ -111,6 +114,12 @@ def _named(context: Asking) -> Iterator[_Named]:
                 if _ANY_FILE.search(name) or _NO_SOURCE.search(name):
                     continue
                 yield _Named(path, number, line, name, not coded and _is_now(line, name))
+
+
+def _opening(tree: Tree, path: str) -> str:
+    """The first line that a memory says."""
+    lines = (line.strip() for line in tree.document(path).body.split("\n"))
+    return next((line for line in lines if line and not line.startswith("#")), "")
 
 
 def _is_now(line: str, name: str) -> bool:

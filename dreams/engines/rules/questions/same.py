@@ -18,13 +18,11 @@ from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, quoted
 from dreams.lib.prose.comparing import MOST_NEW, says_more
-from dreams.lib.prose.exchanges import told_twice
 from dreams.lib.prose.statement_index import FEW, StatementIndex
 from dreams.lib.prose.statement_pairs import Statement, places_of
 from dreams.lib.prose.values import read
 
 LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much
-ONE_THING = 0.5  # how sure two short statements of one thing with the same value are
 MOST_WORDS = 12  # of a subject
 # Of the weight of a statement that names the same values: the rest is other words for the same.
 MOST_REWORDED = 0.7
@@ -53,27 +51,17 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[Statement])
             tree.texts[path], max_lines=config.index_max_lines, max_bytes=config.index_max_bytes
         ).cut_by
     }
-    for places, score in _groups(index):
-        statements = [each for each in places if each.path not in asked and tree.writable(each.path)]
+    for pairs in index.possible_duplicates():
+        score = pairs[0].found.score
+        statements = [
+            each for each in places_of(pairs) if each.path not in asked and tree.writable(each.path)
+        ]
         # What an index that is loaded whole repeats of its files is told there on purpose.
         statements = [each for each in statements if each.path not in fit] or statements
         # What this dream merges for certain needs no answer; the others of its group do.
         statements = [each for each in statements if not asking.is_touched(place_of(each))]
         if len(statements) > 1 and not any(each in changing for each in statements):
             yield from _question(asking, statements, _why(statements), score)
-
-
-def _groups(index: StatementIndex) -> list[tuple[list[Statement], float]]:
-    """The places that seem to tell one fact, with how sure that is; of two such groups the one that has all of the other."""
-    found = [(places_of(pairs), pairs[0].found.score) for pairs in index.possible_duplicates()]
-    found += [(group, ONE_THING) for group in told_twice(index)]
-    groups: dict[frozenset[Statement], float] = {}
-    for places, score in sorted(found, key=lambda each: -len(each[0])):
-        places_in = frozenset(places)
-        whole = next((group for group in groups if places_in <= group), places_in)
-        groups[whole] = max(score, groups.get(whole, 0.0))
-    likeliest = sorted(groups.items(), key=lambda each: -each[1])
-    return [(sorted(group, key=lambda s: (s.path, s.first_line)), score) for group, score in likeliest]
 
 
 def _first(index: StatementIndex, path: str) -> Statement | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from dreams.conf import Config
-from dreams.engines.rules.notes.days import names_a_day
+from dreams.engines.rules.notes.days import WRITTEN, names_a_day
 from dreams.engines.rules.notes.tree import (
     TEAM_INDEX,
     NewText,
@@ -28,6 +28,7 @@ TITLE_MAX = 60  # letters of a row's title; chosen
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
 MANY, MOST_UNLISTED = 10, 0.8  # memories without a row, and their share
 ROOM = 0.9  # of what an agent loads: rows that fill an index leave none for the next memory
+FEW = 3  # memories, which tell no custom
 LEAST_WORDS = 4  # of a line that leads on to a list, to say something by itself
 LONGEST_HOOK = 400  # where it has no sentence that is shorter
 _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
@@ -42,7 +43,7 @@ _RECORD = re.compile(
 )
 _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 # Placed beside memories by people and tools, about the folder rather than in it.
-_NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE)(?![a-z]).*")
+NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE)(?![a-z]).*")
 _FIELD = re.compile(r"[A-Z][\w ]{0,20}: ")  # "Transcript: /home/…", of a record
 # What its own description or title says is over: no session needs to find it.
 _IS_OVER = re.compile(
@@ -66,15 +67,18 @@ def add_orphans(rec: Recorder, config: Config) -> None:
             if after == "":
                 _note_the_rest(rec, index_path, len(found) - added, config)
                 break
-            if after and _has_a_title(rec.tree, path):
+            if after and _is_surely_listed(rec.tree, path):
                 added += _add(rec, index_path, path, after)
 
 
-def _has_a_title(tree: Tree, path: str) -> bool:
-    """Whether a person wrote one that says what the memory is about; one made of its file's name, or that tells a state or
-    a day, is asked about."""
+def _is_surely_listed(tree: Tree, path: str) -> bool:
+    """Whether a person wrote a title that says what the memory is about, and it has a head where most others have one. One made
+    of its file's name, or that tells a state or a day, is asked about."""
     title = written_title(tree, path)
-    return bool(title) and not _TELLS_A_STATE.search(title) and not _NAMED_DAY.search(path)
+    dated = _NAMED_DAY.search(path) or re.search(WRITTEN, title, re.IGNORECASE)
+    headed = sum(tree.document(each).frontmatter is not None for each in tree.memories())
+    is_headed = tree.document(path).frontmatter is not None or headed <= max(FEW, len(tree.memories()) // 2)
+    return bool(title) and is_headed and not dated and not _TELLS_A_STATE.search(title)
 
 
 def list_all(rec: Recorder, paths: Sequence[str], config: Config) -> None:
@@ -163,7 +167,7 @@ def _is_topic(tree: Tree, path: str, index: str) -> bool:
     A name that hides characters would be hidden text in the index, and all that is done in one step is taken back with it.
     """
     name = PurePosixPath(path).name
-    if not diff.is_plain(path) or _NO_MEMORY.match(name) or _RECORD.fullmatch(PurePosixPath(path).stem):
+    if not diff.is_plain(path) or NO_MEMORY.match(name) or _RECORD.fullmatch(PurePosixPath(path).stem):
         return False
     if _A_DAYS_FILE.search(name) and tree.document(path).frontmatter is None:
         return False
