@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from django.db import connection
@@ -14,6 +15,10 @@ from dreams.models import HistoryFile, HistoryPrompt, Project, Prompt, Session
 from dreams.services.dreaming import reading
 from dreams.services.scheduling import next_dream
 from tests.world.agent_folder import Root, append, typed
+from tests.world.two_hosts import TwoHosts
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
 
 pytestmark = pytest.mark.django_db
 SECRET = "sk-ant-" + "api03-" + "A1b2" * 20
@@ -54,6 +59,23 @@ def test_a_session_whose_transcript_is_gone_keeps_its_prompts(root: Root, app: P
     assert found.started_at is not None and found.last_at is not None
     assert (found.last_at - found.started_at).seconds == 60
     assert kept() == ["Use tabs", "Ship it on Friday"]
+
+
+def test_two_hosts_with_the_same_home_have_each_their_own_prompts(
+    root: Root, app: Path, settings: SettingsWrapper, tmp_path: Path
+) -> None:
+    write(root, entry("Use tabs", app))
+    two = TwoHosts(settings, tmp_path)
+    root.discover()
+    with two.there():
+        root.discover()
+        root.discover()
+    root.discover()
+    found = Prompt.objects.values_list("session__project__host", "text").order_by("text")
+    hosts = set(Project.objects.values_list("host", flat=True))
+    assert len(hosts) == 2
+    assert sorted(found) == sorted((host, text) for host in hosts for text in ("Hello there", "Use tabs"))
+    assert len(kept()) == 2
 
 
 def test_what_a_transcript_has_is_not_doubled(root: Root, app: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import cast
 
 from django.db import transaction
 from django.db.models import Count, Max, Min, OuterRef, Subquery
@@ -177,12 +178,10 @@ class _Batch:
             known = Session.objects.filter(path__in=some, project__host=self.host)
             ids |= {(project, path): pk for project, path, pk in known.values_list("project", "path", "pk")}
         owned = [(ids[pk, self.places.path(entry)], entry) for entry, pk in wanted]
-        rows.put_prompts(
-            prompt_rows([(session, _typed(entry, self.places.root)) for session, entry in owned])
-        )
-        HistoryPrompt.objects.bulk_create(
-            [_history_row(entry, self.places.root) for _, entry in owned], ignore_conflicts=True
-        )
+        typed = prompt_rows([(session, _typed(entry, self.places.root)) for session, entry in owned])
+        rows.put_prompts(typed)
+        told = [_history_row(cast(int, row[0]), entry) for row, (_, entry) in zip(typed, owned, strict=True)]
+        HistoryPrompt.objects.bulk_create(told, ignore_conflicts=True)
         _sum_up({session for session, _ in owned})
 
 
@@ -196,12 +195,12 @@ def _key(entry: Entry, root: str) -> int:
     )
 
 
-def _history_row(entry: Entry, root: str) -> HistoryPrompt:
+def _history_row(key: int, entry: Entry) -> HistoryPrompt:
     pastes = [
         {"number": paste.number, "text": storable(redact(paste.text)), "hash": paste.hash}
         for paste in entry.pastes
     ]
-    return HistoryPrompt(prompt_id=_key(entry, root), pastes=pastes, images=entry.images)
+    return HistoryPrompt(prompt_id=key, pastes=pastes, images=entry.images)
 
 
 def _session_row(project: int, path: str, entry: Entry) -> rows.Row:

@@ -159,8 +159,9 @@ def _model(name: str) -> str:
 def prompt_rows(owned: Sequence[tuple[int, Prompt]]) -> list[rows.Row]:
     """Of (session, prompt) each."""
     texts = redact_all([row.text for _, row in owned])
+    keys = rows.own_keys(row.key for _, row in owned)
     return [
-        (row.key, session, row.offset, row.line, rows.moment(row.at), storable(text))
+        (keys[row.key], session, row.offset, row.line, rows.moment(row.at), storable(text))
         for (session, row), text in zip(owned, texts, strict=True)
     ]
 

@@ -17,7 +17,9 @@ from django.db import connection, models
 from django.db.models import Count, Sum
 
 from dreams.lib.agents.base import Skipped
+from dreams.lib.agents.transcripts import key64
 from dreams.models import (
+    Host,
     MemoryWrite,
     OpenEnd,
     Project,
@@ -28,6 +30,7 @@ from dreams.models import (
     TranscriptFolder,
 )
 from dreams.services import database
+from dreams.services.hosts import host
 
 # What a discovery found, and how far it is.
 
@@ -232,6 +235,22 @@ def put_usage(rows: Sequence[Row]) -> None:
         f'{_insert(RequestUsage, USAGE)} ON CONFLICT ("key") DO UPDATE SET {_set(changing)} WHERE {better}',
         rows,
     )
+
+
+def own_keys(keys: Iterable[int]) -> dict[int, int]:
+    """The key that each of these prompts has on this host: another one of the database may have the same, of a synced home.
+
+    Alone, a host takes the keys as they are, and keeps those that it has.
+    """
+    me, asked = host(), list(keys)
+    if not asked or not Host.objects.exclude(key=me).exists():
+        return {key: key for key in asked}
+    ours: set[int] = set()
+    for some in database.in_parts(asked, IN_AT_ONCE):
+        ours.update(
+            Prompt.objects.filter(pk__in=some, session__project__host=me).values_list("pk", flat=True)
+        )
+    return {key: key if key in ours else key64("of a host", me, str(key)) for key in asked}
 
 
 def put_prompts(rows: Sequence[Row]) -> None:
