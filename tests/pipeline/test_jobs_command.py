@@ -32,7 +32,7 @@ def test_a_job_is_added_listed_run_and_removed(tmp_path: Path) -> None:
     assert {at[10:14] for at in made["next"]} == {"T03:"} and made["next"][0][-6:] in ("+01:00", "+02:00")
     assert jobs("list") == {"jobs": [made]}
     ran = jobs("run", made["id"])
-    assert (ran["status"], ran["id"]) == ("done", made["id"]) and "memories" in ran["text"]
+    assert (ran["status"], ran["id"]) == ("done", made["id"]) and "files" in ran["text"]
     assert jobs("remove", made["id"]) == {"removed": [made["id"]]}
     assert jobs("list") == {"jobs": []}
 

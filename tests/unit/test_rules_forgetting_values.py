@@ -236,7 +236,7 @@ def test_a_numbered_item_or_a_line_of_a_paragraph_is_asked_about(
     assert made.edits == [] and edit.after == memory(left)
 
 
-def test_what_is_asked_to_be_forgotten_by_its_bare_name_is_asked_about(tmp_path: Path) -> None:
+def test_what_is_of_the_thing_named_is_about_it_and_what_only_names_it_is_asked_about(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "# Memory\n\n- [A](a.md)\n",
         "a.md": memory(
@@ -244,11 +244,8 @@ def test_what_is_asked_to_be_forgotten_by_its_bare_name_is_asked_about(tmp_path:
         ),
     }
     made = dream(tmp_path, files, [session(1, "Please forget everything about coral-proxy.")])
-    assert made.edits == []
-    assert {each.places[0].text for each in asked(made)} == {
-        "The admin port of coral-proxy is 8080.",
-        "The nightly import depends on coral-proxy.",
-    }
+    assert "8080" not in made.text("a.md")
+    assert "The nightly import depends on coral-proxy." in made.text("a.md")
 
 
 @pytest.mark.parametrize(
@@ -295,3 +292,18 @@ def test_what_speaks_of_memory_and_cites_a_statement_is_asked_about_in_any_words
     made = dream(tmp_path, files, [session(1, said)])
     assert made.edits == []
     assert [each.kind for each in made.outcome.questions] == ["forget"] * asked
+
+
+def test_a_line_in_the_middle_of_a_sentence_is_never_taken_out(tmp_path: Path) -> None:
+    body = "The mixer is slow and needs\na warm cache on port 5433 of\nthe ledger. Everything else is fine.\n\nAsk Ana first.\n"
+    files = {"notes.md": memory(body), "MEMORY.md": "- [Notes](notes.md)\n"}
+    made = dream(tmp_path, files, [session(1, "forget the note about 5433 and the old deploys")])
+    left = [
+        edit.after or ""
+        for each in made.outcome.questions
+        for option in each.options
+        for edit in option.edits
+    ]
+    assert made.edits == [] and not any(
+        "5433" not in text and "warm cache" not in text for text in left if "needs" in text
+    )

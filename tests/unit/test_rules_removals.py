@@ -97,6 +97,7 @@ def test_one_sentence_of_a_paragraph_is_forgotten_and_the_others_stay(tmp_path: 
         "- Uses uv. Tests run with pytest.\n\n"
         "The umber-mixer is slow and needs\na warm cache. Everything else is fine.\n\n- Ask Ana first.\n"
     )
+    assert made.outcome.questions == []
     assert [line for edit in made.edits for line in unaccounted(edit)] == []
 
 

@@ -117,7 +117,7 @@ def test_the_queries_do_not_grow_with_entries(browser: Client) -> None:
     counts = []
     for more in (2, 30):
         for number in range(more):
-            auditlog.record("login", project=world.make_project(f"p{number}"), object_id=f"d{number}")
+            auditlog.record("login", project=world.make_project(f"p{more}-{number}"), object_id=f"d{number}")
         with CaptureQueriesContext(connection) as queries:
             _text(browser)
         counts.append(len(queries))

@@ -126,14 +126,14 @@ def test_a_finding_that_keeps_approved_work_from_being_written_is_named(
     assert "1 finding to confirm" in _row(_inbox(browser), proposal)
 
 
-def test_of_what_another_host_writes_the_row_says_whose_move_it_is(
+def test_until_another_host_was_asked_to_write_what_it_has_it_is_your_move(
     browser: Client, proposal: Proposal
 ) -> None:
     _approve(proposal)
     review.submit(proposal, world.ME)
     Project.objects.update(host="laptop-d")
     row = _row(_inbox(browser), proposal)
-    assert "Your move" not in row and "laptop-d" in row
+    assert "Your move" in row and "Write now" in row and "laptop-d" in row
 
 
 @pytest.mark.parametrize(

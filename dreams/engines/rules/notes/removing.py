@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dreams.engines.rules.notes.bodies import LineStatement, Part, parts
+from dreams.engines.rules.notes.bodies import LineStatement, Part, parts, units
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_index
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.types import Citation, Fate, FateKind, OperationKind
@@ -61,6 +61,12 @@ _LEANS_BACK = re.compile(
     r"afterwards|after that|instead|which|both|neither|the (?:same|latter|former|other|rest|reason))\b",
     re.IGNORECASE,
 )
+
+
+def free_units(tree: Tree) -> Iterator[LineStatement]:
+    """The statements of topic files that may be taken out."""
+    for path in tree.topics():
+        yield from units(path, tree.document(path))
 
 
 def removable(tree: Tree, unit: LineStatement) -> bool:

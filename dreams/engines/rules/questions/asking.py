@@ -18,6 +18,7 @@ from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.trial_workspace import TrialWorkspace
 from dreams.engines.types import Citation, Edit, Job, Option, Place, Question, Reporter
 from dreams.lib import memdir
+from dreams.lib.files.text import one_line
 from dreams.lib.files.workspace import Workspace
 from dreams.lib.prose.statement_pairs import Statement
 
@@ -80,12 +81,21 @@ class Asking:
             return False
         if place.line_no is None:
             return place.path not in self.job.workspace.paths()  # the whole file is removed
-        height = place.text.count("\n") + 1
-        return not lines.isdisjoint(range(place.line_no, place.line_no + height))
+        return not lines.isdisjoint(range(place.line_no, place.line_no + self._height(place, place.line_no)))
+
+    def _height(self, place: Place, line_no: int) -> int:
+        """Of how many lines a statement is, which a place tells as one."""
+        lines = self.tree_before.texts.get(place.path, "").split("\n")[line_no - 1 :]
+        heights = range(1, min(len(lines), TALLEST) + 1)
+        told = one_line(place.text)
+        holds = (height for height in heights if told in one_line("\n".join(lines[:height])))
+        return next(holds, place.text.count("\n") + 1)
 
 
 Family = Callable[[Asking], Iterator[Question]]
 
+
+TALLEST = 40  # lines of one statement; chosen
 
 # --- Units ----------------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from dreams.engines.rules.notes.bodies import REMARK, LineStatement, units, wholes
-from dreams.engines.rules.notes.removing import fates, is_linked, remove
+from dreams.engines.rules.notes.bodies import REMARK, LineStatement, Part, units, wholes
+from dreams.engines.rules.notes.removing import fates, free_units, is_linked, remove, remove_parts
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import is_labelled, sentences
 from dreams.engines.rules.steps.orphans import title_of
@@ -18,6 +19,8 @@ from dreams.engines.rules.user_statements.speech import ASK, SOFT
 from dreams.engines.types import Citation, Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
+from dreams.lib.prose import comparing, lexicon
+from dreams.lib.prose.pieces import ROLES, WEAK, keys_of, pieces
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.statements import canonical
@@ -37,11 +40,26 @@ _HEAD = re.compile(
     rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|{AWAY})[\s:,]+",
     re.IGNORECASE,
 )
+_ABOUT = re.compile(
+    r"^(?:(?:everything|all|anything|whatever|what|the (?:note|notes|fact|memory|memories|entry|entries|part|line|thing|bit|rule)s?|it|that|this)\s+)?"
+    r"(?:(?:that |which )?(?:i|we|you)(?:['’]ve| have)? (?:said|told you|noted|know|knew|saved|stored|learned|learnt|remember|recorded|wrote|written|have))?\s*"
+    r"(?:about|on|regarding|concerning)\s+(?P<rest>\S.*)$",
+    re.IGNORECASE,
+)
+_THAT = re.compile(r"^(?:that|the fact that|how)\s+(?P<rest>\S.*)$", re.IGNORECASE)
+_TAIL = re.compile(
+    r"(?:\s*,?\s*(?:from|in|out of) (?:your |the |project |my |our )?(?:memory|memories|notes?|knowledge|records?)\b.*|\s*,\s*(?:it|that|this|they|we|he|she)\b.*|\s+(?:please|any ?more|for good|now|again|too|as well)|"
+    r"\s*[,;–—-]\s*(?:thanks|please|ok(?:ay)?)|[\s.!]+)$",
+    re.IGNORECASE,
+)
+
+
 # "Forget about the tests, let's do the docs" is about the task at hand.
 _ONLY_NOW = re.compile(
     r"\bfor (?:now|the moment|today|this \w+)\b|,\s*(?:and\s+|but\s+)?(?:let'?s|do|focus|just|instead|go|start|first|try|use|we'?ll|i'?ll)\b",
     re.IGNORECASE,
 )
+_ARTICLES = frozenset({"the", "a", "an", "our", "my", "its"})
 ABOUT_NOTES = frozenset(
     map(
         canonical,
@@ -50,15 +68,52 @@ ABOUT_NOTES = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to forget: a statement, or a thing that statements are about. `alone`: one plain word, which is little to go by."""
+
+    text: str
+    keys: frozenset[str]
+    statement: bool
+    alone: bool = False
+
+
+def request_of(wish: Wish) -> Request | None:
+    """The object of a request to forget; None where it names nothing in particular."""
+    rest = wish.text or _HEAD.sub("", wish.quote.strip(), count=1)
+    if rest == wish.quote.strip() or _ONLY_NOW.search(rest):
+        return None
+    rest = _trimmed(rest)
+    about, that = _ABOUT.match(rest), _THAT.match(rest)
+    text = _trimmed(about["rest"] if about else that["rest"] if that else rest)
+    keys = frozenset(key for key in keys_of(text) if key not in lexicon.GENERIC and key not in ABOUT_NOTES)
+    if not keys:
+        return None
+    named = any(piece.is_value for piece in pieces(f"x {text}"))
+    return Request(text, keys, bool(that) and not about, alone=len(keys) < 2 and not named)
+
+
+def _trimmed(text: str) -> str:
+    while (shorter := _TAIL.sub("", text)) != text:
+        text = shorter
+    return text
+
+
 def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None:
     """Take out what was asked to be forgotten, and learn none of it from the prompts before."""
     index: StatementIndex | None = None
     for each, wish in requests(heard):
         _unlearn(each, wish, lessons)
         index = index or StatementIndex({path: rec.tree.texts[path] for path in rec.tree.topics()})
-        if done := _forget_titled(rec, each, wish) or _forget_values(rec, index, each, wish):
+        if done := _forgotten(rec, index, each, wish):
             rec.count("forgotten", done)
             index = None
+
+
+def _forgotten(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wish) -> int:
+    """How many statements went."""
+    by_value = _forget_titled(rec, heard, wish) or _forget_values(rec, index, heard, wish)
+    return by_value or _forget_statements(rec, heard, wish)
 
 
 def requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
@@ -67,15 +122,13 @@ def requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
 
 
 def _unlearn(heard: Heard, wish: Wish, lessons: list[Lesson]) -> None:
-    text, at = asked_text(wish), heard.prompt.at
-    values, words = read(text).anchors, wanted(text)
+    request, values = request_of(wish), read(asked_text(wish)).anchors
+    at = heard.prompt.at
 
     def is_meant(lesson: Lesson) -> bool:
         later = any(c.at and at and c.at > at for c in lesson.citations)
-        told = read(lesson.text)
-        return not later and bool(
-            (values and values <= told.anchors) or (words and words <= told.terms.keys())
-        )
+        named = bool(values) and values <= read(lesson.text).anchors
+        return not later and (named or bool(request and _meant(request, lesson.text)))
 
     lessons[:] = [lesson for lesson in lessons if not is_meant(lesson)]
 
@@ -221,9 +274,16 @@ def _line_of(tree: Tree, statement: Statement, wish: Wish) -> LineStatement | No
     lines = [line.rstrip("\r") for line in item.text.rstrip("\n").split("\n")]
     meant = [at for at, line in enumerate(lines) if wanted and wanted <= read(line).anchors]
     if item.kind == "paragraph" and len(lines) > 1 and len(meant) == 1:
+        if not _is_whole(lines, meant[0]):
+            return None
         number = item.first_line + meant[0]
         return LineStatement(statement.path, number, number, lines[meant[0]], lines[meant[0]], (), ())
     return LineStatement(statement.path, item.first_line, item.last_line, statement.text, item.text, (), ())
+
+
+def _is_whole(lines: Sequence[str], at: int) -> bool:
+    """Whether a line of a paragraph is a statement by itself: neither it nor the next one goes on with another's words."""
+    return not any(line.lstrip()[:1].islower() for line in lines[at : at + 2])
 
 
 def is_one_fact(tree: Tree, path: str) -> bool:
@@ -252,6 +312,38 @@ def _gone(before: str, after: str, note: str) -> tuple[Fate, ...]:
     return tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in gone if line.strip())
 
 
+def _forget_statements(rec: Recorder, heard: Heard, wish: Wish) -> int:
+    """A request that names a thing: the statements that are surely about it, and about no other thing with a name."""
+    request, text = request_of(wish), asked_text(wish)
+    if request is None:
+        return 0
+    valued = len(read(text).anchors) > 1
+    found = [
+        unit
+        for unit in free_units(rec.tree)
+        if all(_meant(request, sentence) for sentence in sentences(unit.text))
+        and not (valued and _names_another(unit.text, text))
+    ]
+    done = 0
+    if len(found) <= (1 if request.alone else MOST_FORGOTTEN):
+        for unit in sorted(found, key=lambda u: (u.path, -u.first_line)):
+            done += _remove(rec, unit, heard, wish)
+        done += _forget_parts(rec, request, heard, wish)
+    return done
+
+
+def _forget_parts(rec: Recorder, request: Request, heard: Heard, wish: Wish) -> int:
+    """Sentences about it among others: of one plain word too little is known for that."""
+
+    def meant(part: Part) -> str:
+        alone = all(_meant(request, other) for other in part.others)
+        return NOTE if _meant(request, part.text) and not alone else ""
+
+    if request.alone:
+        return 0
+    return remove_parts(rec, meant, _reason(wish), lambda part: heard.citation(wish.quote), MOST_FORGOTTEN)
+
+
 def _remove(rec: Recorder, unit: LineStatement, heard: Heard, wish: Wish) -> bool:
     told = fates(unit, "stated", note=NOTE)
     return remove(rec, unit, "prune", _reason(wish), told, (heard.citation(wish.quote),))
@@ -259,3 +351,47 @@ def _remove(rec: Recorder, unit: LineStatement, heard: Heard, wish: Wish) -> boo
 
 def _reason(wish: Wish) -> str:
     return f"You asked: {quoted(wish.quote)}."
+
+
+def _meant(request: Request, text: str) -> bool:
+    """The same statement; or one about the thing named, and about no other thing that has a name."""
+    keys = keys_of(text)
+    if request.statement:
+        told = request.keys - WEAK
+        return comparing.same(request.text, text).same or bool(
+            told <= keys and len(keys - WEAK - told) < 2 and told
+        )
+    if not request.keys <= keys:
+        return False
+    if request.alone:
+        return next((piece.key for piece in pieces(text) if piece.key), "") in request.keys
+    others = {
+        piece.key
+        for piece in pieces(text)
+        if piece.shape == "code" and not piece.text.startswith(("`", "#")) and piece.key not in request.keys
+    }
+    return len(others) <= 1 and _comes_first(request, text) and not _is_object(request, text)
+
+
+def _comes_first(request: Request, text: str) -> bool:
+    """ "The relay …": not "settings persist in a file and the relay", nor "the import depends on the relay"."""
+    found = pieces(text)
+    first = next(place for place, piece in enumerate(found) if piece.key in request.keys)
+    before = [piece for piece in found[:first] if piece.key and piece.key not in lexicon.GENERIC]
+    if text[: found[first].start].lower().removesuffix("the ").endswith(" of "):
+        return True  # "The port of the relay …"
+    return not before or any(piece.key in ROLES for piece in found)
+
+
+def _is_object(request: Request, text: str) -> bool:
+    """Whether something else does something to it: "the relay calls the indexer" is about the relay."""
+    found = pieces(text)
+    told = [place for place, piece in enumerate(found) if piece.key]
+    first = next(place for place in told if found[place].key in request.keys)
+    before = found[:first]
+    while before and before[-1].text.lower() in _ARTICLES:
+        before = before[:-1]
+    verb = before[-1] if before else None
+    if verb is None or not verb.key or verb.key in ROLES or found[told[0]].text.startswith("`"):
+        return False
+    return verb.shape == "word" and verb.key not in request.keys and told[0] != len(before) - 1
