@@ -43,6 +43,7 @@ def _asked(browser: Client, address: str) -> tuple[str, int]:
     return page, len(queries)
 
 
+@pytest.mark.not_on_postgresql  # a commit in any other database of the server counts there
 @pytest.mark.parametrize("address", ["/", "/projects/", "project", "/usage/", "/dreams/", "/search/?q=test"])
 def test_the_same_page_is_not_made_twice_and_its_forms_have_a_token_of_their_own(
     browser: Client, world: World, address: str
@@ -131,6 +132,7 @@ def test_within_a_transaction_nothing_is_known_to_be_unchanged(world: World) -> 
         assert committed.state() is None
 
 
+@pytest.mark.not_on_postgresql  # a commit in any other database of the server counts there
 @pytest.mark.parametrize("is_steady", [True, False])
 def test_who_comes_while_a_page_is_made_waits_for_it_where_it_may_be_kept(
     browser: Client, world: World, monkeypatch: pytest.MonkeyPatch, is_steady: bool
