@@ -219,9 +219,8 @@ def _of_words(text: str, said: str, thing: str) -> Exchange | None:
     for found in chain.from_iterable(pattern.finditer(said) for pattern in _WORDS_EXCHANGED):
         old, new = found["old"], found["new"]
         at = re.search(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", text)
-        is_value = (
-            new.lower() not in lexicon.FILLER and len(old) > 2
-        )  # "do not run" puts nothing in the place of "run"
+        # "Do not run" puts nothing in the place of "run".
+        is_value = new.lower() not in lexicon.FILLER and len(old) > 2
         if at and old.lower() not in thing and new.lower() not in text.lower() and is_value:
             start, end = found.span("new")
             spans_ = (

@@ -14,25 +14,6 @@ from typing import Literal, NamedTuple
 Kind = Literal["code", "url", "date", "version", "number", "path", "identifier", "word"]
 LONGEST = 20_000  # code points read of one text
 
-# What is written on or under the letter before it, as in Hindi or in a decomposed "é": part of the word.
-_MARKS = (
-    f"[{''.join(mark for mark in map(chr, range(0x300, 0x10000)) if unicodedata.category(mark)[0] == 'M')}]"
-)
-_LETTERS = rf"[^\W\d_]+(?:{_MARKS}+[^\W\d_]*)*"
-# In this order: the first that fits at a place wins. A name without a bound would be read to its end from each of its @.
-_TOKEN = re.compile(
-    r"(?P<url>\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+)"
-    r"|(?P<date>(?<![\w.-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?(?![\w-]))"
-    r"|(?P<path>(?<![\w/])(?:~|\.{1,2})?/(?:[\w.@{}*$:+-]+/?)*[\w}*]/?"
-    r"|(?<![\w./-])\.[a-z][\w-]*(?:/[\w.@{}*:+-]*)*"
-    r"|(?<![\w./-])[\w@-][\w@.-]{1,255}(?:/[\w.@{}*:+-]+)*\.(?:[a-z]{1,5}|[jt]sx?|mp[34]|toml|ya?ml|json[lc]?|sqlite3?)(?![\w/])"
-    r"|(?<![\w./-])[\w@.-]{1,255}(?:/[\w.@{}*:+-]+){2,}/?)"
-    r"|(?P<version>(?<![\w.])v?\d+(?:\.\d+){1,4}(?:[-+.]?(?:alpha|beta|rc|dev|post|x)[.\d]*)?(?![\w]|\s?%)|(?<![\w.])v\d+(?!\w|\.\w))"
-    r"|(?P<number>[#$€£]?(?<![\w])\d(?:\d|_\d|,\d{3})*(?:\.\d+)?(?:\s?%|[kKMGTmµn]?[a-zA-Z]{0,5})(?![\w]))"
-    r"|(?P<identifier>(?<![\w-])--?[a-zA-Z](?:[\w-]*\w)?"
-    r"|[^\W\d_]*[a-z0-9][A-Z]\w*|\w*[^\W_]_\w+|_+\w+|(?<!\w)[^\W\d_]+\d\w*|(?<!\w)\d+[^\W\d_]\w*)"
-    rf"|(?P<word>{_LETTERS}(?:['’]{_LETTERS})?)",
-)
 _CODE_SPAN = re.compile(r"(`{1,2})(?P<code>[^`\n]{1,400})\1")
 
 
@@ -57,6 +38,28 @@ class Token(NamedTuple):
     code: bool = False
 
 
+@functools.cache
+def _token() -> re.Pattern[str]:
+    """Of one token; made when it is needed, as looking through all marks takes 10 ms."""
+    # What is written on or under the letter before it, as in Hindi or in a decomposed "é": part of the word.
+    marks = "".join(mark for mark in map(chr, range(0x300, 0x10000)) if unicodedata.category(mark)[0] == "M")
+    letters = rf"[^\W\d_]+(?:[{marks}]+[^\W\d_]*)*"
+    # In this order: the first that fits at a place wins. A name without a bound would be read to its end from each of its @.
+    return re.compile(
+        r"(?P<url>\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+)"
+        r"|(?P<date>(?<![\w.-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?(?![\w-]))"
+        r"|(?P<path>(?<![\w/])(?:~|\.{1,2})?/(?:[\w.@{}*$:+-]+/?)*[\w}*]/?"
+        r"|(?<![\w./-])\.[a-z][\w-]*(?:/[\w.@{}*:+-]*)*"
+        r"|(?<![\w./-])[\w@-][\w@.-]{1,255}(?:/[\w.@{}*:+-]+)*\.(?:[a-z]{1,5}|[jt]sx?|mp[34]|toml|ya?ml|json[lc]?|sqlite3?)(?![\w/])"
+        r"|(?<![\w./-])[\w@.-]{1,255}(?:/[\w.@{}*:+-]+){2,}/?)"
+        r"|(?P<version>(?<![\w.])v?\d+(?:\.\d+){1,4}(?:[-+.]?(?:alpha|beta|rc|dev|post|x)[.\d]*)?(?![\w]|\s?%)|(?<![\w.])v\d+(?!\w|\.\w))"
+        r"|(?P<number>[#$€£]?(?<![\w])\d(?:\d|_\d|,\d{3})*(?:\.\d+)?(?:\s?%|[kKMGTmµn]?[a-zA-Z]{0,5})(?![\w]))"
+        r"|(?P<identifier>(?<![\w-])--?[a-zA-Z](?:[\w-]*\w)?"
+        r"|[^\W\d_]*[a-z0-9][A-Z]\w*|\w*[^\W_]_\w+|_+\w+|(?<!\w)[^\W\d_]+\d\w*|(?<!\w)\d+[^\W\d_]\w*)"
+        rf"|(?P<word>{letters}(?:['’]{letters})?)",
+    )
+
+
 def code_spans(text: str) -> list[tuple[int, int]]:
     """Where the insides of inline code are."""
     return [match.span("code") for match in _CODE_SPAN.finditer(text[:LONGEST])]
@@ -67,7 +70,7 @@ def tokens(text: str) -> Iterator[Token]:
     text = text[:LONGEST]
     spans = code_spans(text)
     at = 0
-    for match in _TOKEN.finditer(text):
+    for match in _token().finditer(text):
         start, end = match.span()
         while at < len(spans) and spans[at][1] <= start:
             at += 1

@@ -360,10 +360,8 @@ def _item(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failure: str 
     is_open = row.state == State.OPEN
     told = _of_open(row, facts, stuck) if is_open else _of_submitted(row, facts, stuck, failure)
     kind, why, action, url = told
-    if kind in (
-        Kind.SUBMIT,
-        Kind.WRITE,
-    ):  # `why` says how far it is; what stays to be told is a person's reason
+    # `why` says how far these are; what stays to be told is a person's reason.
+    if kind in (Kind.SUBMIT, Kind.WRITE):
         facts = replace(facts, summary=summaries.reason(row))
     return Item(
         key=row.public_id,

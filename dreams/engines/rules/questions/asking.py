@@ -56,6 +56,9 @@ class Draftsman:
 # --- Asking ---------------------------------------------------------------------------------------------------------
 
 
+TALLEST = 40  # lines of one statement; chosen
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """What a family looks at: the memories as the dream found them, and what the dream changes.
@@ -94,8 +97,6 @@ class Asking:
 
 Family = Callable[[Asking], Iterator[Question]]
 
-
-TALLEST = 40  # lines of one statement; chosen
 
 # --- Units ----------------------------------------------------------------------------------------------------------
 

@@ -39,7 +39,9 @@ _WEAK_IN_NAMES = frozenset(
 def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
     """Put lessons into memory; what denies a statement, or was said in passing and gives a thing another value than memory,
     is left to a question."""
-    index = StatementIndex(rec.tree.texts) if lessons else StatementIndex({})
+    if not lessons:
+        return
+    index = StatementIndex(rec.tree.texts)
     lessons = [
         lesson
         for lesson in lessons

@@ -60,24 +60,30 @@ def add_orphans(rec: Recorder, config: Config) -> None:
     for index_path in (memdir.INDEX_NAME, TEAM_INDEX):
         if not rec.tree.writable(index_path) or index_path in rec.tree.hand_edited:
             continue
-        found = unlisted(rec.tree, index_path)
+        found, is_custom = unlisted(rec.tree, index_path), _have_heads(rec.tree)
         added = 0
         for path in found:
             after = _with_row(rec.tree, index_path, path, config)
             if after == "":
                 _note_the_rest(rec, index_path, len(found) - added, config)
                 break
-            if after and _is_surely_listed(rec.tree, path):
+            if after and _is_surely_listed(rec.tree, path, headed=is_custom):
                 added += _add(rec, index_path, path, after)
 
 
-def _is_surely_listed(tree: Tree, path: str) -> bool:
-    """Whether a person wrote a title that says what the memory is about, and it has a head where most others have one. One made
-    of its file's name, or that tells a state or a day, is asked about."""
+def _have_heads(tree: Tree) -> bool:
+    """Whether most memories have a head."""
+    paths = tree.memories()
+    headed = sum(tree.document(each).frontmatter is not None for each in paths)
+    return headed > max(FEW, len(paths) // 2)
+
+
+def _is_surely_listed(tree: Tree, path: str, *, headed: bool) -> bool:
+    """Whether a person wrote a title that says what the memory is about, and it has a head where most others have one
+    (`headed`). One made of its file's name, or that tells a state or a day, is asked about."""
     title = written_title(tree, path)
     dated = _NAMED_DAY.search(path) or re.search(WRITTEN, title, re.IGNORECASE)
-    headed = sum(tree.document(each).frontmatter is not None for each in tree.memories())
-    is_headed = tree.document(path).frontmatter is not None or headed <= max(FEW, len(tree.memories()) // 2)
+    is_headed = not headed or tree.document(path).frontmatter is not None
     return bool(title) and is_headed and not dated and not _TELLS_A_STATE.search(title)
 
 
