@@ -346,7 +346,8 @@ class Config:
         "",
         "Places",
         "Config folders of your agents",
-        "One folder per line. Empty: MEMORYWEB_ROOTS, then CLAUDE_CONFIG_DIR, then ~/.claude.",
+        "One folder per line. Empty: MEMORYWEB_ROOTS, then CLAUDE_CONFIG_DIR, then ~/.claude. "
+        "Projects of a folder that you remove are no longer watched; their history is kept.",
         per_project=False,
     )
     time_zone: str = setting(

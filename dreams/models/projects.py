@@ -43,6 +43,11 @@ class Project(models.Model):
     )
     first_seen_at = models.DateTimeField(auto_now_add=True)
     gone_at = models.DateTimeField(null=True, blank=True)
+    unwatched_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When its config folder was no longer in Places; it counts as gone since.",
+    )
     last_consolidated_at = models.DateTimeField(
         null=True, blank=True, help_text="The lock file's mtime when last seen."
     )

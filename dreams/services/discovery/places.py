@@ -65,7 +65,7 @@ def live_session_ids(project: Project) -> set[str]:
     return {entry.session_id for entry in found if isinstance(entry, LiveSession)}
 
 
-_FIELDS = ["slug", "name", "kind", "scope", "agent_name", "root", "repo_dir", "gone_at"]
+_FIELDS = ["slug", "name", "kind", "scope", "agent_name", "root", "repo_dir", "gone_at", "unwatched_at"]
 _BATCH = 200  # rows in one query; chosen
 
 
@@ -157,6 +157,7 @@ def _wanted(source: AgentSource, entry: FoundProject, name: str) -> dict[str, ob
         "root": source.root.real_path,
         "repo_dir": storable(entry.repo or entry.cwd or ""),
         "gone_at": None,
+        "unwatched_at": None,
     }
 
 
@@ -216,6 +217,19 @@ def mark_gone(places: list[KnownProject], host: str, roots: set[str], tally: Tal
     for some in database.in_parts(lost, 500):
         Project.objects.filter(pk__in=some).update(gone_at=now)
     return away
+
+
+def welcome_back(host: str, roots: set[str]) -> None:
+    """Projects whose config folder is among the places again are as before; what is no longer on disk is marked after it."""
+    rows = Project.objects.filter(host=host, root__in=roots, unwatched_at__isnull=False)
+    rows.update(gone_at=None, unwatched_at=None)
+
+
+def leave_others(host: str, roots: set[str]) -> None:
+    """Projects of config folders that are no longer among the places count as gone. What is known of them stays."""
+    now = timezone.now()
+    rows = Project.objects.filter(host=host, gone_at__isnull=True).exclude(root="").exclude(root__in=roots)
+    rows.update(gone_at=now, unwatched_at=now)
 
 
 def _is_away(memory_dir: str, tally: Tally) -> bool:

@@ -59,18 +59,24 @@ def discover(
     roots: Iterable[Path | str] | None = None,
     *,
     progress: OnProgress | None = None,
+    leave_others: bool = False,
 ) -> Report:
     """Bring the rows up to what these config folders hold (None: the configured ones).
 
-    Idempotent; a second one at the same time waits for the first. Raises DiscoveryBusy and database errors: what cannot be read on disk is in `Report.skipped`.
+    `leave_others`: projects of other config folders are no longer watched. Only the scheduler knows what `serve` was told to
+    watch; a command in another terminal does not. Idempotent; a second one at the same time waits for the first. Raises DiscoveryBusy and database errors: what cannot be read on disk is in `Report.skipped`.
     """
     tally, host = Tally(), current_host()
     with stopwatch.running(*PARTS) as watch, _one_at_a_time():
         known = listing.known_marks(host=host)
         sources = _sources(roots, tally)
+        real_roots = {source.root.real_path for source in sources}
+        places.welcome_back(host, real_roots)
         kept = places.keep(places.find(sources, known, tally), host)
         tally.projects = len(kept)
-        away = places.mark_gone(kept, host, {source.root.real_path for source in sources}, tally)
+        away = places.mark_gone(kept, host, real_roots, tally)
+        if leave_others:
+            places.leave_others(host, real_roots)
         plan = listing.compare(kept, known, away, tally)
         with stopwatch.part("transcripts"):
             _import(plan, host, tally, progress)

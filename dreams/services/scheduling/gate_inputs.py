@@ -125,6 +125,7 @@ def facts_of(
     return gates.Facts(
         paused=config.paused,
         project_on=config.dreaming,
+        is_watched=project.unwatched_at is None,
         agent_dreams=project.agent_settings.get("auto_dream"),
         open_proposal=everywhere.open_proposals.get(project.pk),
         memory=_memory_switch(project),

@@ -156,7 +156,7 @@ def _discover_now_and_then(now: dt.datetime) -> None:
     if last is None or not dt.timedelta(0) <= now - dt.datetime.fromisoformat(last) < throttle:
         cache.set(discovery.LAST_LOOK, now.isoformat(), None)
         try:
-            discovery.discover()
+            discovery.discover(leave_others=True)
         except discovery.DiscoveryBusy as error:
             log.warning("%s", error)
         except Exception:

@@ -145,7 +145,7 @@ class State(NamedTuple):
 
 
 # Worst first; the number is the order in the list.
-REVIEW, FAILING, OPEN, DREAMING, CLOSED, UNSEEN, OFF, GONE = range(8)
+REVIEW, FAILING, OPEN, DREAMING, CLOSED, UNSEEN, OFF, UNWATCHED, GONE = range(9)
 STATES: Mapping[int, State] = {
     REVIEW: State("review", "Waits for you", "accent", "inbox"),
     FAILING: State("failing", "Failing", "block", "block"),
@@ -154,6 +154,7 @@ STATES: Mapping[int, State] = {
     CLOSED: State("closed", "Gates closed", "", "gate-closed"),
     UNSEEN: State("unseen", "Not checked yet", "", "clock"),
     OFF: State("off", "Off", "", "pause"),
+    UNWATCHED: State("unwatched", "Not watched", "", "eye"),
     GONE: State("gone", "Gone", "", "trash"),
 }
 FILTERS = {state.name: state.label for state in STATES.values()}
@@ -234,6 +235,7 @@ def _ranked() -> QuerySet[Any]:
     dreaming = DreamRun.objects.filter(status__in=ACTIVE)
     return Project.objects.annotate(
         rank=Case(
+            When(Q(unwatched_at__isnull=False), then=Value(UNWATCHED)),
             When(Q(gone_at__isnull=False), then=Value(GONE)),
             When(pk__in=waiting.order_by().values("project"), then=Value(REVIEW)),
             When(pk__in=dreaming.order_by().values("project"), then=Value(DREAMING)),
@@ -398,6 +400,8 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
         return f"{failed} {waits}".rstrip(), retried_at
     if rank == OFF:
         return "Dreams are off for this project.", None
+    if rank == UNWATCHED:
+        return "Its config folder is no longer in Settings, Places; history is kept.", None
     if rank == GONE:
         return "Its folders are no longer on disk; history is kept.", None
     if rank == REVIEW:

@@ -132,6 +132,7 @@ class Facts:
 
     paused: bool = False
     project_on: bool = True
+    is_watched: bool = True
     agent_dreams: bool | None = None
     open_proposal: str | None = None
     memory: Switch = Switch(True, "the default")

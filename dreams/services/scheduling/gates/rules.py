@@ -65,6 +65,13 @@ def paused(case: Case) -> Verdict:
 
 
 def project(case: Case) -> Verdict:
+    if not case.facts.is_watched:
+        return Verdict(
+            False,
+            "Its config folder is no longer in Settings, Places; add it again to have dreams here.",
+            None,
+            "unwatched",
+        )
     if not case.facts.project_on:
         return Verdict(False, "Dreams are off for this project; switch them on on its page.", None, "off")
     note = {
