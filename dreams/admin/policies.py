@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 
 from dreams import conf
@@ -154,6 +154,10 @@ class PolicyAdmin(Listed):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("project", "memory_type", "operation", "kind") if obj else ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Policy]:
+        """Without the rows that only say since when trust is counted: they allow nothing."""
+        return super().get_queryset(request).exclude(~Q(maker=""), action=Policy.Action.REVIEW)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """What was earned is accepted in the inbox and ended in the settings."""

@@ -124,6 +124,10 @@ document.addEventListener("keydown", (event) => {
     if (sheet(!document.getElementById("keys")?.open)) event.preventDefault();
     return;
   }
+  if (event.key === "Enter" && !isOff() && event.target.matches("li[data-hunk]")) {
+    event.target.querySelector('[data-key="o"]')?.click();
+    return;
+  }
   if (isOff() || event.key.length !== 1 || performance.now() - leavingSince < LEAVING_MS) return;
   if (WALKS[event.key] && document.querySelector(WALKS[event.key][0])) {
     walk(...WALKS[event.key]);

@@ -68,6 +68,14 @@ def test_keys_walk_are_ignored_in_fields_and_can_be_switched_off(
     expect(window.locator("[data-hunk].now")).to_have_count(0)
 
 
+def test_enter_opens_the_row_that_was_walked_to(window: Page, address: str, world: object) -> None:
+    window.goto(f"{address}/projects/")
+    window.keyboard.press("j")
+    expect(window.locator("[data-hunk].now")).to_be_focused()
+    window.keyboard.press("Enter")
+    window.wait_for_url("**/projects/*/")
+
+
 def test_the_menu_opens_on_a_narrow_window(window: Page, address: str) -> None:
     window.set_viewport_size({"width": 390, "height": 800})
     window.goto(f"{address}/")

@@ -212,7 +212,10 @@ def test_a_card_waits_in_the_inbox(tmp_path: Path) -> None:
 
     project, _ = caught(tmp_path, STAGING, RELEASES)
     (item,) = [item for item in waiting.waiting(timezone.now()) if item.facts]
-    assert item.why == "You said 2 things to remember." and item.url == f"/projects/{project.pk}/caught/"
+    assert (
+        item.why == "2 things to remember, found in sessions."
+        and item.url == f"/projects/{project.pk}/caught/"
+    )
 
 
 def test_the_tick_hands_a_quiet_session_to_the_queue_and_its_task_catches(

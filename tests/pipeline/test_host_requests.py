@@ -366,7 +366,7 @@ def test_the_inbox_says_of_a_file_that_changes_faster_than_its_host_looks(
         assert done.state == State.REFUSED
         [item] = [one for one in waiting.waiting(timezone.now()) if one.kind == waiting.Kind.CONFIRM]
         said.append(item.why)
-    assert "Check the new result" in said[1] and "3 times" not in said[1]
+    assert "the new result is to be confirmed" in said[1] and "3 times" not in said[1]
     assert said[2].startswith("feedback_testing.md changed again each of the 3 times it was to be written")
     assert "Confirm it on desk" in said[2]
 

@@ -117,7 +117,7 @@ def test_questions_are_one_item_and_not_counted_in_the_title(browser: Client) ->
             asked=True,
         )
     text = browser.get("/?kind=questions").content.decode()
-    assert "3 questions in 3 projects that only you can answer." in text
+    assert "3 questions in 3 projects that only a person can answer." in text
     assert ">Questions</a>" in text and "<b>3 questions</b>" in text
     assert "<title>Inbox" in text
 

@@ -74,7 +74,7 @@ def test_approved_work_that_was_stale_at_the_submit_waits_to_be_confirmed(
     text = _inbox(browser)
     assert "<title>Inbox" in text
     row = _row(text, proposal)
-    assert "project_deploy.md changed on disk after you approved it" in row and "Confirm" in row
+    assert "project_deploy.md changed on disk after it was approved" in row and "Confirm" in row
 
 
 def test_approved_work_in_conflict_waits_and_leads_to_the_choice(browser: Client, proposal: Proposal) -> None:

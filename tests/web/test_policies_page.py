@@ -122,6 +122,7 @@ def test_the_admin_shows_earned_policies_and_changes_none(browser: Client, world
     browser.post(f"/admin/dreams/policy/{policy.pk}/delete/", {"post": "yes"})
     policy.refresh_from_db()
     assert (policy.action, policy.note) == ("review", "You ended it.")
+    assert b"rules " not in browser.get("/admin/dreams/policy/").content, "what ended allows nothing"
 
 
 def test_a_dream_that_a_policy_applied_whole_is_not_said_to_be_applied_in_part(

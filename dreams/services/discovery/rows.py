@@ -240,7 +240,8 @@ def put_usage(rows: Sequence[Row]) -> None:
 def own_keys(keys: Iterable[int]) -> dict[int, int]:
     """The key that each of these prompts has on this host: another one of the database may have the same, of a synced home.
 
-    Alone, a host takes the keys as they are, and keeps those that it has.
+    Alone, a host takes the keys as they are, and keeps those that it has. Every command makes its host known, committed, before
+    it reads (`management/base`): of two that begin at once the one that looks last sees the other, so two never take the same.
     """
     me, asked = host(), list(keys)
     if not asked or not Host.objects.exclude(key=me).exists():

@@ -391,21 +391,26 @@ def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck]) -> _Told:
         return Kind.REVIEW, _undecided(facts, stuck), "Review", here
     if stuck:
         return _of_stuck(row, stuck, "it was decided")
-    return Kind.SUBMIT, "Everything is decided and nothing is written yet. Submit it.", "Submit", here
+    return Kind.SUBMIT, "Everything is decided and nothing is written yet.", "Submit", here
 
 
 def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
     """What was caught has a page of its own, with a card for each thing that was said."""
     here = reverse("project-caught", args=[row.project_id])
     if facts.counts.undecided:
-        return Kind.REVIEW, f"You said {plural(facts.counts.undecided, 'thing')} to remember.", "Look", here
-    return Kind.SUBMIT, "Your cards are decided and nothing is written yet. Submit them.", "Submit", here
+        return (
+            Kind.REVIEW,
+            f"{plural(facts.counts.undecided, 'thing')} to remember, found in sessions.",
+            "Look",
+            here,
+        )
+    return Kind.SUBMIT, "The cards are decided and nothing is written yet.", "Submit", here
 
 
 def _of_submitted(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failure: str | None) -> _Told:
     here = reverse("review", args=[row.public_id])
     if stuck:
-        return _of_stuck(row, stuck, "you approved it")
+        return _of_stuck(row, stuck, "it was approved")
     if failure is not None:
         return Kind.FAILED, f"Approved, but writing failed: {failure.rstrip('.')}.", "Try again", here
     return Kind.WRITE, _unwritten(row, facts), "Write now", here
@@ -414,9 +419,9 @@ def _of_submitted(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failu
 def _of_stuck(row: Any, stuck: Sequence[_Stuck], since: str) -> _Told:
     conflicts = [file for file in stuck if file.in_conflict]
     if conflicts:
-        why = f"{_paths(conflicts)} {_became(conflicts)}. Choose what stays."
+        why = f"{_paths(conflicts)} {_became(conflicts)}."
         return Kind.CONFLICT, why, "Solve", reverse("conflict", args=[row.public_id, conflicts[0].pk])
-    why = f"{_paths(stuck)} changed on disk after {since}. Check the new result and confirm it."
+    why = f"{_paths(stuck)} changed on disk after {since}; the new result is to be confirmed."
     first = stuck[0].pk
     here = reverse("review", args=[row.public_id])
     return Kind.CONFIRM, why, "Confirm", f"{here}?file={first}#file-{first}"
@@ -464,7 +469,7 @@ def _questions() -> Iterator[Item]:
             project="Questions",
             project_pk=None,
             since=since,
-            why=f"{plural(count, 'question')} in {plural(projects, 'project')} that only you can answer.",
+            why=f"{plural(count, 'question')} in {plural(projects, 'project')} that only a person can answer.",
             action="Answer",
             url=reverse("questions"),
         )
