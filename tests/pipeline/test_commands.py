@@ -1,27 +1,54 @@
-"""The commands as people script them: real processes, JSON on stdout, exit codes, bare slugs."""
+"""The commands as people script them: JSON on stdout, exit codes, bare slugs."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.world import directory as world
+from tests.world.command_line import typed
 from tests.world.manifest import manifest
 from tests.world.processes import commands as forked
 from tests.world.processes.servers import with_database
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
+
+pytestmark = pytest.mark.django_db(transaction=True)
 
 SLUG = "-home-dev-app"
 
 
 class Shell:
-    """`manage.py` over a data directory and a root of its own."""
+    """Commands over a root of their own."""
 
     def __init__(self, base: Path) -> None:
         self.root = base / "claude"
         self.memory = self.root / "projects" / SLUG / "memory"
+        world.put(self.memory / "MEMORY.md", world.INDEX)
+        world.put(self.memory / "feedback_testing.md", world.TESTING)
+        world.put(self.memory / "project_deploy.md", world.DEPLOY)
+        world.write_sessions(self.root, 6, slug=SLUG)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return typed(*arguments)
+
+    def json(self, *arguments: str, code: int = 0):
+        done = self.run(*arguments, "--json")
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        return json.loads(done.stdout)
+
+
+class Processes(Shell):
+    """The same over a data directory of their own too, each command a process that knows nothing of the one before."""
+
+    def __init__(self, base: Path) -> None:
+        super().__init__(base)
         (base / "home").mkdir()
         self.env = forked.environment(
             with_database(base / "data"),
@@ -33,43 +60,30 @@ class Shell:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return forked.run(*arguments, environment=self.env)
 
-    def json(self, *arguments: str, code: int = 0):
-        done = self.run(*arguments, "--json")
-        assert done.returncode == code, done.stderr
-        assert "Traceback" not in done.stderr
-        return json.loads(done.stdout)
+
+@pytest.fixture
+def shell(tmp_path: Path, settings: SettingsWrapper) -> Shell:
+    made = Shell(tmp_path)
+    settings.ROOTS = (made.root,)
+    return made
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    return make_shell(tmp_path)
+def discovered(shell: Shell) -> Shell:
+    shell.json("discover")
+    return shell
 
 
-@pytest.fixture(scope="module")
-def discovered(tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    """For tests that change nothing."""
-    made = make_shell(tmp_path_factory.mktemp("discovered"))
-    made.json("discover")
-    return made
+@pytest.fixture
+def processes(tmp_path: Path) -> Processes:
+    return Processes(tmp_path)
 
 
 def test_a_dream_that_is_refused_says_so_in_one_line(discovered: Shell):
     (discovered.memory / ".consolidate-lock").mkdir()
-    try:
-        done = discovered.run("dream", SLUG, "--force")
-    finally:
-        (discovered.memory / ".consolidate-lock").rmdir()
+    done = discovered.run("dream", SLUG, "--force")
     assert done.returncode == 1 and done.stdout == ""
     assert "move it away" in done.stderr and "Traceback" not in done.stderr
-
-
-def make_shell(base: Path) -> Shell:
-    made = Shell(base)
-    world.put(made.memory / "MEMORY.md", world.INDEX)
-    world.put(made.memory / "feedback_testing.md", world.TESTING)
-    world.put(made.memory / "project_deploy.md", world.DEPLOY)
-    world.write_sessions(made.root, 6, slug=SLUG)
-    return made
 
 
 def test_from_discover_to_rollback_by_command_with_a_bare_slug(shell: Shell) -> None:
@@ -122,29 +136,29 @@ def without_lock(found):
 
 
 @pytest.mark.sweep
-def test_a_stale_file_makes_apply_exit_1_until_it_is_confirmed(shell: Shell) -> None:
-    shell.json("discover")
-    dreamt = shell.json("dream", SLUG)
-    shell.json("decide", dreamt["dream"], "--approve", "--confirm-findings")
-    index = shell.memory / "MEMORY.md"
+def test_a_stale_file_makes_apply_exit_1_until_it_is_confirmed(processes: Processes) -> None:
+    processes.json("discover")
+    dreamt = processes.json("dream", SLUG)
+    processes.json("decide", dreamt["dream"], "--approve", "--confirm-findings")
+    index = processes.memory / "MEMORY.md"
     index.write_text(index.read_text() + "- [Later](later.md) — from a live session\n")
-    refused = shell.json("apply", dreamt["dream"], code=1)
+    refused = processes.json("apply", dreamt["dream"], code=1)
     assert [w["path"] for w in refused["rebased"]] == ["MEMORY.md"]
     assert not [w for w in refused["applied"] if w["path"] == "MEMORY.md"]
-    shell.json("apply", dreamt["dream"], "--rebased")
+    processes.json("apply", dreamt["dream"], "--rebased")
     assert "from a live session" in index.read_text()
 
 
 @pytest.mark.more
-def test_a_version_comes_back_as_a_new_change(shell: Shell) -> None:
-    shell.json("discover")
-    path = shell.memory / "project_deploy.md"
+def test_a_version_comes_back_as_a_new_change(processes: Processes) -> None:
+    processes.json("discover")
+    path = processes.memory / "project_deploy.md"
     path.write_text(world.DEPLOY.replace("alpha", "beta"))
-    versions = shell.json("history", SLUG, "project_deploy.md")["versions"]
+    versions = processes.json("history", SLUG, "project_deploy.md")["versions"]
     assert [v["origin"] for v in versions] == ["outside", "found"]
-    shell.json("restore", SLUG, "project_deploy.md", "--version", versions[1]["version"][:12])
+    processes.json("restore", SLUG, "project_deploy.md", "--version", versions[1]["version"][:12])
     assert path.read_text() == world.DEPLOY
-    assert shell.json("history", SLUG, "project_deploy.md")["versions"][0]["origin"] == "restore"
+    assert processes.json("history", SLUG, "project_deploy.md")["versions"][0]["origin"] == "restore"
 
 
 @pytest.mark.parametrize(
@@ -180,15 +194,15 @@ def test_a_slug_of_two_projects_is_refused_with_the_candidates(shell: Shell, tmp
     assert shell.json("gates", str(other))["projects"][0]["memory_dir"] == str(other)
 
 
-def test_a_bad_configuration_is_refused_with_the_remedy(shell: Shell) -> None:
-    shell.env |= {"MEMORYWEB_TASK_TIMEOUT": "3600", "MEMORYWEB_TASK_RETRY": "3600"}
-    done = shell.run("projects")
+def test_a_bad_configuration_is_refused_with_the_remedy(processes: Processes) -> None:
+    processes.env |= {"MEMORYWEB_TASK_TIMEOUT": "3600", "MEMORYWEB_TASK_RETRY": "3600"}
+    done = processes.run("projects")
     assert done.returncode == 1
     assert "Set MEMORYWEB_TASK_RETRY above MEMORYWEB_TASK_TIMEOUT." in done.stderr
 
 
-def test_a_bad_environment_value_is_named(shell: Shell) -> None:
-    shell.env["MEMORYWEB_WORKERS"] = "many"
-    done = shell.run("projects")
+def test_a_bad_environment_value_is_named(processes: Processes) -> None:
+    processes.env["MEMORYWEB_WORKERS"] = "many"
+    done = processes.run("projects")
     assert done.returncode == 1
     assert "MEMORYWEB_WORKERS" in done.stderr and "Traceback" not in done.stderr

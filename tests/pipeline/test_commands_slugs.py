@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.world.agent_folder import Root
-from tests.world.processes import commands as forked
-from tests.world.processes.servers import with_database
+from tests.world.command_line import typed
+
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def manage(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return forked.run(*arguments, environment=forked.environment(data))
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(autouse=True)
+def projects(tmp_path: Path) -> None:
     """Projects whose slugs begin like `-h`, `-v` and other options; two config folders share one slug."""
-    base = tmp_path_factory.mktemp("slugs")
-    first, second = Root(base / "one"), Root(base / "two")
+    first, second = Root(tmp_path / "one"), Root(tmp_path / "two")
     for cwd in ("/home/dev/two", "/var/www", "/json", "/shared/app"):
         first.session(cwd, "s1")
     second.session("/shared/app", "s1")
-    manage(with_database(base / "data"), "discover", "--root", str(first.path), "--root", str(second.path))
-    return base / "data"
+    assert typed("discover", "--root", str(first.path), "--root", str(second.path)).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -38,59 +32,59 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("gates", "--json", "--", "-var-www"),
     ],
 )
-def test_a_bare_slug_is_a_project_before_and_after_options(data: Path, line: tuple[str, ...]) -> None:
-    found = manage(data, *line)
+def test_a_bare_slug_is_a_project_before_and_after_options(line: tuple[str, ...]) -> None:
+    found = typed(*line)
     assert (found.returncode, found.stderr) == (0, "")
     assert [project["slug"] for project in json.loads(found.stdout)["projects"]] == [
         word for word in line if word.startswith("-") and word not in {"--", "--json"}
     ]
 
 
-def test_a_slug_between_options_and_their_values(data: Path) -> None:
-    found = manage(data, "gates", "--now", "2026-03-02T10:00:00+00:00", "-home-dev-two", "--json")
+def test_a_slug_between_options_and_their_values() -> None:
+    found = typed("gates", "--now", "2026-03-02T10:00:00+00:00", "-home-dev-two", "--json")
     assert found.returncode == 0
-    found = manage(data, "dream", "--engine", "rules", "-home-x", "--force")
+    found = typed("dream", "--engine", "rules", "-home-x", "--force")
     assert found.returncode == 1
     assert "-home-x" in found.stderr
     assert found.stderr.count("\n") == 1
 
 
-def test_an_options_value_may_begin_with_a_dash(data: Path) -> None:
-    found = manage(data, "decide", "d00000000", "--approve", "--path", "-odd.md")
+def test_an_options_value_may_begin_with_a_dash() -> None:
+    found = typed("decide", "d00000000", "--approve", "--path", "-odd.md")
     assert found.returncode == 1
     assert "d00000000" in found.stderr
-    below = manage(data, "dreambench", "--facts", "-5")
+    below = typed("dreambench", "--facts", "-5")
     assert (below.returncode, below.stderr) == (2, "The number of facts must be from 10 to 20,000.\n")
 
 
-def test_a_mistyped_option_is_a_usage_error(data: Path) -> None:
+def test_a_mistyped_option_is_a_usage_error() -> None:
     option = "--jsn"
-    found = manage(data, "gates", "-home-dev-two", option)
+    found = typed("gates", "-home-dev-two", option)
     assert (found.returncode, found.stdout) == (2, "")
     assert option in found.stderr
 
 
-def test_an_optional_second_word_may_follow_an_option(data: Path) -> None:
-    found = manage(data, "history", "-home-dev-two", "--json", "-odd.md")
+def test_an_optional_second_word_may_follow_an_option() -> None:
+    found = typed("history", "-home-dev-two", "--json", "-odd.md")
     assert found.returncode in (0, 1)
     assert "unrecognized" not in found.stderr
 
 
-def test_an_ambiguous_slug_exits_2_with_the_candidates(data: Path) -> None:
-    found = manage(data, "gates", "-shared-app")
+def test_an_ambiguous_slug_exits_2_with_the_candidates() -> None:
+    found = typed("gates", "-shared-app")
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr.count("/memory") == 2
 
 
-def test_a_directory_or_an_id_tells_projects_apart(data: Path) -> None:
-    rows = json.loads(manage(data, "projects", "--json").stdout)["projects"]
+def test_a_directory_or_an_id_tells_projects_apart() -> None:
+    rows = json.loads(typed("projects", "--json").stdout)["projects"]
     row = next(row for row in rows if row["slug"] == "-shared-app")
     for name in (f"{row['memory_dir']}/", str(row["id"])):
-        found = manage(data, "gates", name, "--json")
+        found = typed("gates", name, "--json")
         assert json.loads(found.stdout)["projects"][0]["memory_dir"] == row["memory_dir"]
 
 
-def test_an_unknown_project_is_refused_with_a_near_one(data: Path) -> None:
-    found = manage(data, "gates", "-home-dev-too")
+def test_an_unknown_project_is_refused_with_a_near_one() -> None:
+    found = typed("gates", "-home-dev-too")
     assert (found.returncode, found.stdout) == (1, "")
     assert "-home-dev-two" in found.stderr

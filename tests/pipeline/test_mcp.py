@@ -8,16 +8,17 @@ import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 
 from tests.world.agent_folder import Root
 from tests.world.processes import commands as forked
 from tests.world.processes.servers import with_database
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 PASSWORD = "".join(["xK9", "vQ2mPz", "L7wRt"])
 DEPLOY = f"---\nname: Deploying the shop\ndescription: how releases go out\ntype: project\n---\n\nPort 8443.\npassword = {PASSWORD}\n"
@@ -55,6 +56,10 @@ class Desk:
     def session(
         self, ask: Callable[[Client], Awaitable[None]], *arguments: str, cwd: Path | None = None
     ) -> None:
+        # A second of imports: not for each worker that only collects this file.
+        from mcp import Client
+        from mcp.client.stdio import StdioServerParameters
+
         started = StdioServerParameters(
             command=sys.executable,
             args=[str(forked.PROJECT / "manage.py"), "mcp", *arguments],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from dreams.models import Question
 from tests.world import asking
 from tests.world import directory as world
 from tests.world.asking import ALPHA
+from tests.world.command_line import typed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,15 +23,12 @@ ASK = asking.asks("project_deploy.md", ALPHA, "The API runs on host beta.")
 
 
 @pytest.fixture
-def command(capsys) -> Callable[..., tuple[int, str, str]]:
+def command() -> Callable[..., tuple[int, str, str]]:
     """Exit code, stdout and stderr of a command line, bare slugs and all."""
 
     def run(*words: str) -> tuple[int, str, str]:
-        module = import_module(f"dreams.management.commands.{words[0]}")
-        with pytest.raises(SystemExit) as done:
-            module.Command().run_from_argv(["manage.py", *words])
-        found = capsys.readouterr()
-        return int(done.value.code), found.out, found.err
+        done = typed(*words)
+        return done.returncode, done.stdout, done.stderr
 
     return run
 

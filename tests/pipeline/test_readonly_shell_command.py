@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.world.command_line import typed
 from tests.world.processes import commands as forked
 
 pytestmark = pytest.mark.not_on_postgresql
@@ -77,5 +78,5 @@ def test_one_line_prints_its_output_and_ends_with_its_status(memory: Path) -> No
 def test_a_wrong_call_ends_with_one_clear_line(
     memory: Path, args: list[str], status: int, words: str
 ) -> None:
-    done = run(memory, *[arg.format(memory=memory) for arg in args])
+    done = typed("readonly_shell", *[arg.format(memory=memory) for arg in args])
     assert done.returncode == status and words in done.stderr and "Traceback" not in done.stderr
