@@ -110,7 +110,6 @@ MENDABLE = frozenset(
         "in-git",
         "in-instructions",
         "index-over-budget",
-        "judgement",
         "no-evidence",
         "no-type",
         "now-contradicts",
