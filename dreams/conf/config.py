@@ -98,7 +98,7 @@ class Config:
         1,
         "When",
         "Dreams at once",
-        "How many dreams may run before another one starts by itself. Those that you ask for start at once.",
+        "No dream starts automatically while this many run. A dream that you ask for starts immediately.",
         minimum=1,
         maximum=16,
         per_project=False,
@@ -107,7 +107,7 @@ class Config:
         "",
         "When",
         "Quiet hours",
-        "No job of the schedule starts in this time, such as 22:00-07:00; it starts once at its end. Empty: none.",
+        "No scheduled job starts in these hours, such as 22:00-07:00. What was due starts once they end. Empty: none.",
         per_project=False,
     )
     retry_minutes: float = setting(

@@ -124,7 +124,7 @@ def test_the_dream_of_the_orders_project_shows_what_dreams_can_do(
     kinds = set(proposal.operations.values_list("kind", flat=True))
     assert {"learn", "merge", "date", "index"} <= kinds
     learnt = " ".join(proposal.operations.filter(kind="learn").values_list("reason", flat=True))
-    assert "uv instead of pip" in learnt
+    assert "uv instead of pip" in learnt and "needs the VPN" in learnt
     memory = Path(proposal.project.memory_dir)
     assert "Yesterday" in (memory / "project_deploys.md").read_text(), "nothing changed before approval"
 

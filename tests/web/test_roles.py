@@ -212,15 +212,17 @@ def test_no_page_leads_its_reader_to_what_they_may_not_use(role: Role, world: Wo
             assert text.count("<form") == text.count("</form>"), name
 
 
-def test_nothing_is_left_of_what_a_reviewer_may_not_do(world: World) -> None:
-    reviewer, admin = client_of(Role.REVIEWER), client_of(Role.ADMIN)
-    for address, words in (
-        ("/schedules/", ("Add a job", "You can set")),
-        ("/engines/", ("Press the button",)),
+def test_nothing_is_left_of_what_a_role_may_not_do(world: World) -> None:
+    viewer, reviewer, admin = (client_of(role) for role in (Role.VIEWER, Role.REVIEWER, Role.ADMIN))
+    for reader, address, words in (
+        (reviewer, "/schedules/", ("Add a job", "You can set")),
+        (reviewer, "/engines/", ("Press the button",)),
+        (viewer, "/", ("before you submit",)),
+        (viewer, reverse("review", args=[world.proposal.public_id]), ("before you submit",)),
     ):
         for said in words:
             assert said in admin.get(address).content.decode()
-            assert said not in reviewer.get(address).content.decode()
+            assert said not in reader.get(address).content.decode()
 
 
 def test_a_viewer_does_not_see_what_the_tools_of_a_dream_read(world: World) -> None:

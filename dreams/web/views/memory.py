@@ -22,7 +22,7 @@ from dreams.models import Memory, Project, Proposal, Version
 from dreams.services import blobs, host_requests, project_lock
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits
-from dreams.services.review import Actor, ReviewRefused
+from dreams.services.review import Actor, ReviewRefused, submitting
 from dreams.web import hidden_secrets
 from dreams.web.access import actor, is_path_here
 from dreams.web.hidden_secrets import Sight
@@ -277,7 +277,10 @@ def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport]
     if not report.complete:
         waits = [*report.conflicts, *report.rebased]
         why = report.error or "; ".join(f"{item.path}: {item.why}" for item in waits)
-        messages.error(request, f"Nothing was written: {why}")
+        if all(item.why == submitting.NEEDS_ANOTHER for item in waits) and not report.error:
+            messages.info(request, "Nothing is written yet: a second person must approve it.")
+        else:
+            messages.error(request, f"Nothing was written: {why}")
         return _to_waiting(request, found)
     if report.applied:
         undo = reverse("undo", args=[report.proposal])

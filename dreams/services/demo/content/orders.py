@@ -218,7 +218,7 @@ def _talks() -> tuple[Talk, ...]:
                     "import started\n0 orders\nimport finished",
                 ),
                 You(
-                    "remember that the nightly import needs the VPN; without it it reads nothing and says nothing"
+                    "remember that the nightly import needs the VPN; without that it finds no orders and logs no error"
                 ),
                 Agent("I added a check that fails when the supplier's host cannot be reached."),
             ),
