@@ -114,6 +114,22 @@ def test_not_even_workers_whose_every_parent_was_killed_are_left(sleeper: Sleepe
 
 
 @pytest.mark.more
+def test_not_even_what_only_waits_for_workers_is_left(sleeper: Sleeper) -> None:
+    """As where the queue's main process is killed while it tells the others one by one to end."""
+    server = sleeper.home.start("serve", "--no-browser")
+    link_of(sleeper.home)
+    sleeper.asleep()
+    worker = psutil.Process(sleeper.dreams("running")[0]["worker_pid"])
+    sentinel, main = worker.parents()[:2]
+    *workers, monitor, pusher = sorted(sentinel.children(), key=lambda child: child.create_time())
+    assert worker in workers
+    for process in [main, sentinel, *workers, psutil.Process(server.pid)]:
+        process.send_signal(signal.SIGKILL)
+    server.wait(5)
+    until(lambda: not sleeper.home.processes(), f"nothing left of a killed queue ({monitor}, {pusher})")
+
+
+@pytest.mark.more
 @pytest.mark.also_on_postgresql
 def test_a_dream_whose_worker_is_killed_fails_and_the_next_one_succeeds(sleeper: Sleeper) -> None:
     queue = sleeper.home.start("cluster")

@@ -20,6 +20,7 @@ from contextlib import suppress
 from multiprocessing.context import ForkContext, ForkProcess
 from pathlib import Path
 from types import FrameType
+from typing import ClassVar
 
 import psutil
 from django.conf import settings
@@ -128,9 +129,18 @@ def take_lock(path: Path) -> int | None:
 
 
 class _QueueProcess(ForkProcess):
-    """A process that fails with a line in the log; multiprocessing's own writes its traceback to the terminal."""
+    """A process that outlives no `serve`, and fails with a line in the log, where multiprocessing's own writes its traceback
+    to the terminal.
+
+    Each ends with the parent by itself, not workers alone: what takes tasks and what keeps results would wait for ever
+    for workers that ended a moment before. The sentinel forks more and so has no thread: while it is there, so are they.
+    """
+
+    parent: ClassVar[int | None] = None
 
     def run(self) -> None:
+        if self.parent is not None and os.getppid() != os.getpgrp():
+            threading.Thread(target=_end_with_parent, args=(self.parent,), daemon=True).start()
         try:
             super().run()
         except Exception:
@@ -211,8 +221,9 @@ class _Run:
         begin()
         connections.close_all()
         pulse = Pulse()
-        post_spawn.connect(self._in_worker, weak=False)
+        post_spawn.connect(_in_worker, weak=False)
         fail_in_one_line()
+        _QueueProcess.parent = self._parent
         cluster = Cluster()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._tell)
@@ -245,11 +256,10 @@ class _Run:
             return not os.read(self._parent, 1)
         return self._told
 
-    def _in_worker(self, **_: object) -> None:
-        """In each worker: SIGTERM unwinds a dream (killed, clock put back), and no worker outlives `serve`."""
-        signal.signal(signal.SIGTERM, _unwind)
-        if self._parent is not None:
-            threading.Thread(target=_end_with_parent, args=(self._parent,), daemon=True).start()
+
+def _in_worker(**_: object) -> None:
+    """In each worker: SIGTERM unwinds a dream (killed, clock put back)."""
+    signal.signal(signal.SIGTERM, _unwind)
 
 
 IMPORT_SECONDS = 0.05  # of CPU between two looks whether an import is over; chosen
