@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,33 +18,54 @@ from tests.world import questions as asked
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
+PATIENCE = 15  # seconds
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@contextmanager
-def held(page: Page) -> Iterator[None]:
-    """Answers that are sent inside wait on the line until the block ends."""
-    waiting: list[Route] = []
+class Line:
+    """Answers that are sent while it is held wait until the block ends.
 
-    def hold(route: Route) -> None:  # a method of a list takes no mark, and Playwright marks handlers
-        waiting.append(route)
+    Made before the page is opened: what a page sends right after Chromium was told to stop its requests may still pass.
+    """
 
-    page.route("**/answer/", hold)
-    yield
-    page.wait_for_timeout(50)
-    assert waiting, "no answer was sent"
-    for route in waiting:
-        route.continue_()
-    page.unroute("**/answer/")
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._is_held = False
+        self._waiting: list[Route] = []
+        page.route("**/answer/", self._meet)
+
+    def _meet(self, route: Route) -> None:
+        if self._is_held:
+            self._waiting.append(route)
+        else:
+            route.continue_()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        self._is_held = True
+        yield
+        end = time.monotonic() + PATIENCE
+        while not self._waiting and time.monotonic() < end:
+            self._page.wait_for_timeout(20)
+        assert self._waiting, "no answer was sent"
+        self._is_held = False
+        for route in self._waiting:
+            route.continue_()
+
+
+@pytest.fixture
+def line(window: Page) -> Iterator[Line]:
+    yield Line(window)
+    window.unroute_all(behavior="wait")
 
 
 @pytest.mark.more
 def test_an_answer_is_taken_back_by_a_key_that_was_too_early(
-    window: Page, address: str, tmp_path: Path
+    window: Page, line: Line, address: str, tmp_path: Path
 ) -> None:
     conflict, *_ = asked.ask_all(asked.make_project(tmp_path))
     window.goto(f"{address}/questions/")
-    with held(window):
+    with line.held():
         window.keyboard.press("1")
         window.keyboard.press("u")
     expect(window.locator("#questions-said")).to_have_text("Open again.")
@@ -55,7 +77,7 @@ def test_an_answer_is_taken_back_by_a_key_that_was_too_early(
 
 @pytest.mark.more
 def test_beside_a_review_it_takes_back_the_answer_and_no_verdict(
-    window: Page, address: str, tmp_path: Path
+    window: Page, line: Line, address: str, tmp_path: Path
 ) -> None:
     project = asked.make_project(tmp_path)
     proposal = asked.propose(project)
@@ -64,7 +86,7 @@ def test_beside_a_review_it_takes_back_the_answer_and_no_verdict(
     window.locator("#review [data-hunk] [data-key=a]").first.click()
     expect(window.locator("#take-back")).to_be_visible()
     card(window, conflict).focus()
-    with held(window):
+    with line.held():
         window.keyboard.press("1")
         window.keyboard.press("u")
     expect(window.locator("#questions-said")).to_have_text("Open again.")
@@ -73,11 +95,11 @@ def test_beside_a_review_it_takes_back_the_answer_and_no_verdict(
 
 
 def test_who_went_on_to_the_next_question_is_not_called_back(
-    window: Page, address: str, tmp_path: Path
+    window: Page, line: Line, address: str, tmp_path: Path
 ) -> None:
     conflict, changed, *_ = asked.ask_all(asked.make_project(tmp_path))
     window.goto(f"{address}/questions/")
-    with held(window):
+    with line.held():
         window.keyboard.press("1")
         window.keyboard.press("j")
     expect(card(window, conflict)).to_contain_text("You answered: Port 8443")
