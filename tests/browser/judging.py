@@ -24,13 +24,16 @@ FORMS: Sequence[Form] = (
     ("dark", NARROW, (*LAYOUT, CONTRAST)),
 )
 
+# Of texts that look the same on one page, so many are asked of; chosen: the rule counts the same colours for each.
+EACH = 3
+
 _AXE = Axe().axe_script
 # Nothing is fetched beforehand: that is for sound and for styles of other hosts, and there are none.
 _OPTIONS: Mapping[str, object] = {"resultTypes": ["violations"], "preload": False}
-# Texts are marked by how they look: the window's width, their colours and all that lies behind them.
+# Texts are marked by how they look: their colours, their size and all that lies behind them.
 _KINDS = """() => {
     const seen = style => [style.backgroundColor, style.backgroundImage, style.opacity].join(" ");
-    const behind = new Map([[document, String(innerWidth)]]);
+    const behind = new Map([[document, ""]]);
     const below = node => {
         if (!behind.has(node)) {
             const own = seen(getComputedStyle(node)), more = below(node.parentNode);
@@ -45,11 +48,12 @@ _KINDS = """() => {
         if (says(element) && element.checkVisibility({opacityProperty: true, visibilityProperty: true})) {
             const style = getComputedStyle(element);
             const look = [below(element), style.color, style.fontSize, style.fontWeight].join(" ");
-            found.set(look, [...(found.get(look) || []), element]);
+            if (!found.has(look)) found.set(look, []);
+            if (found.get(look).length < %d) found.get(look).push(element);
         }
     }
     return [...found.keys()];
-}"""
+}""" % EACH
 _RUN = """([options, looks]) => {
     const texts = looks.flatMap(look => textsByLook.get(look));
     texts.forEach(text => text.setAttribute("data-new-look", ""));
