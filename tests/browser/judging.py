@@ -24,14 +24,13 @@ FORMS: Sequence[Form] = (
     ("dark", NARROW, (*LAYOUT, CONTRAST)),
 )
 
-# Of texts that look the same on one page, so many are asked of; chosen: the rule counts the same colours for each.
-EACH = 3
-
 _AXE = Axe().axe_script
 # Nothing is fetched beforehand: that is for sound and for styles of other hosts, and there are none.
 _OPTIONS: Mapping[str, object] = {"resultTypes": ["violations"], "preload": False}
+# Of texts that look the same on one page, so many are asked of; chosen: the rule counts the same colours for each.
+EACH = 3
 # Texts are marked by how they look: their colours, their size and all that lies behind them.
-_KINDS = """() => {
+_KINDS = """most => {
     const seen = style => [style.backgroundColor, style.backgroundImage, style.opacity].join(" ");
     const behind = new Map([[document, ""]]);
     const below = node => {
@@ -49,11 +48,11 @@ _KINDS = """() => {
             const style = getComputedStyle(element);
             const look = [below(element), style.color, style.fontSize, style.fontWeight].join(" ");
             if (!found.has(look)) found.set(look, []);
-            if (found.get(look).length < %d) found.get(look).push(element);
+            if (found.get(look).length < most) found.get(look).push(element);
         }
     }
     return [...found.keys()];
-}""" % EACH
+}"""
 _RUN = """([options, looks]) => {
     const texts = looks.flatMap(look => textsByLook.get(look));
     texts.forEach(text => text.setAttribute("data-new-look", ""));
@@ -81,7 +80,7 @@ def broken_rules(page: Page, rules: Sequence[str] = ()) -> list[str]:
     looks = (
         []
         if rules and CONTRAST not in rules
-        else [one for one in page.evaluate(_KINDS) if one not in _judged]
+        else [one for one in page.evaluate(_KINDS, EACH) if one not in _judged]
     )
     _judged.update(looks)
     options = {**_OPTIONS, "runOnly": {"type": "rule", "values": list(rules)}} if rules else _OPTIONS

@@ -1,6 +1,6 @@
 """Whatever the disk refuses, files are as before or as after; an answer names the thing and the remedy; nothing is lost.
 
-One call of each story here; every call, and every fault, by `bench/faults.py` (docs/security.md has the figures).
+One call of each story here, refused and killed; every call, and every fault, by `bench/faults.py` (docs/security.md has the figures).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def test_the_answer_names_the_thing_and_the_remedy(apply: faults.Story, fault: F
 @pytest.mark.parametrize("name", faults.STORIES)
 def test_a_few_calls_of_every_story(disk: Disk, name: str) -> None:
     for story, figures in faults.sweep(
-        disk, [name], [FAULTS[fault] for fault in ("EIO", "kill", "unreadable")], start=90, limit=1
+        disk, [name], [FAULTS[fault] for fault in ("EIO", "kill")], start=90, limit=1
     ):
         assert figures.wrong == [], story
-        assert sum(figures.runs.values()) >= 3
+        assert sum(figures.runs.values()) >= 2

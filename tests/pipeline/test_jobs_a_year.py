@@ -1,4 +1,5 @@
-"""Weeks and a year of a schedule, over sleep, restarts and both changes of the clock: nothing starts twice, nothing is lost."""
+"""A spring, an autumn and by hand a year of a schedule, over sleep, restarts and changes of the clock: nothing starts twice,
+nothing is lost."""
 
 from __future__ import annotations
 
@@ -19,7 +20,10 @@ from dreams.services.jobs import runs
 
 pytestmark = pytest.mark.django_db
 ZONE = zoneinfo.ZoneInfo("America/New_York")
-YEAR = (dt.date(2026, 1, 1), dt.date(2027, 1, 1))
+Days = tuple[dt.date, dt.date]
+SPRING: Days = (dt.date(2026, 2, 15), dt.date(2026, 4, 10))
+AUTUMN: Days = (dt.date(2026, 10, 10), dt.date(2026, 12, 5))
+YEAR: Days = (dt.date(2026, 1, 1), dt.date(2027, 1, 1))
 SCHEDULES = ["30 2 * * *", "0 1 * * sun", "15 1,2 * * sat,sun", "0 8 1 * *", "45 * * 3,11 sun"]
 
 
@@ -48,16 +52,17 @@ Spans = list[tuple[dt.datetime, dt.datetime]]
 # something is due, as a tick between finds nothing.
 @pytest.mark.sweep
 @pytest.mark.parametrize(
-    "each_minute",
+    ("days", "each_minute"),
     [
-        pytest.param(False, id="when-due"),
-        pytest.param(True, id="each-minute", marks=pytest.mark.by_hand),
+        pytest.param(SPRING, False, id="spring"),
+        pytest.param(AUTUMN, False, id="autumn"),
+        pytest.param(YEAR, True, id="each-minute-of-a-year", marks=pytest.mark.by_hand),
     ],
 )
 def test_every_job_starts_for_each_of_its_times_and_never_twice(
-    monkeypatch: pytest.MonkeyPatch, each_minute: bool
+    monkeypatch: pytest.MonkeyPatch, days: Days, each_minute: bool
 ) -> None:
-    begin, end = (dt.datetime.combine(day, dt.time(), ZONE) for day in YEAR)
+    begin, end = (dt.datetime.combine(day, dt.time(), ZONE) for day in days)
     settings_changes.set_override("time_zone", str(ZONE), actor="owner")
     monkeypatch.setattr(timezone, "now", lambda: pytest.fail("the year has its own clock"))
     monkeypatch.setattr(jobs, "hand_out", lambda run: None)

@@ -272,7 +272,7 @@ READERS: dict[str, Callable[[str, str], None]] = {
     "stream": _stream,
     "markdown": _markdown,
 }
-CASES = int(os.environ.get("FUZZ_CASES", "100"))
+CASES = int(os.environ.get("FUZZ_CASES", "40"))
 quietly = [
     HealthCheck.too_slow,
     HealthCheck.data_too_large,

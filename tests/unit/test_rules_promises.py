@@ -14,7 +14,7 @@ from dreams.engines.linedates import KeptVersion, line_dates
 from tests.world.rules import NOON, Dreamt, dream, memory, session, unaccounted
 from tests.world.strategies import tries
 
-MODERATE = tries(8, 50)
+MODERATE = tries(8, 30)
 
 _WORD = re.compile(r"\w+")
 _TELLING = re.compile(r"[\w./-]*\d[\w./-]*\w|\w+_\w+|\w+/[\w/.]+")

@@ -24,9 +24,9 @@ class Command(base.Command):
         )
 
     def run(self, options: Mapping[str, Any]) -> None:
+        project = named.project(options["project"]) if options["project"] else _here()
         from dreams.management import mcp_server  # noqa: PLC0415 - takes a second to load, and only this command needs it
 
-        project = named.project(options["project"]) if options["project"] else _here()
         mcp_server.server(project).run("stdio")
 
 
