@@ -222,14 +222,16 @@ def mark_gone(places: list[KnownProject], host: str, roots: set[str], tally: Tal
 def welcome_back(host: str, roots: set[str]) -> None:
     """Projects whose config folder is among the places again are as before; what is no longer on disk is marked after it."""
     rows = Project.objects.filter(host=host, root__in=roots, unwatched_at__isnull=False)
-    rows.update(gone_at=None, unwatched_at=None)
+    if rows.exists():  # what has not changed is not written
+        rows.update(gone_at=None, unwatched_at=None)
 
 
 def leave_others(host: str, roots: set[str]) -> None:
     """Projects of config folders that are no longer among the places count as gone. What is known of them stays."""
     now = timezone.now()
     rows = Project.objects.filter(host=host, gone_at__isnull=True).exclude(root="").exclude(root__in=roots)
-    rows.update(gone_at=now, unwatched_at=now)
+    if rows.exists():
+        rows.update(gone_at=now, unwatched_at=now)
 
 
 def _is_away(memory_dir: str, tally: Tally) -> bool:
