@@ -110,6 +110,7 @@ MENDABLE = frozenset(
         "in-git",
         "in-instructions",
         "index-over-budget",
+        "judgement",
         "no-evidence",
         "no-type",
         "now-contradicts",

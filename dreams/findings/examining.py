@@ -215,6 +215,8 @@ RULES = {
     "answer-linked": "What an agent used for an answer must still be easy to find.",
     "answer-lost": "What an agent used for an answer must still be there.",
     # what memory should not say
+    "architecture": "Memory should not repeat the code.",
+    "debug-recipe": "Memory should not hold recipes for debugging.",
     "home-path": "A memory that others read must not name a folder of one machine.",
     "account": "A memory that others read must not name somebody’s account.",
     "personal": "A memory that others read must not be about one person.",
@@ -222,6 +224,8 @@ RULES = {
     "in-code": "Memory should not repeat the code.",
     "in-git": "Memory should not repeat the git history.",
     "in-instructions": "Memory should not repeat an instruction file.",
+    "judgement": "Memory should say what to do, not judge people.",
+    "task-state": "Memory should not hold the state of a task.",
     "rejected-before": "A change that a person rejected should not return.",
     # what may deceive
     "escape-sequence": "A memory must not have hidden text.",

@@ -1,10 +1,11 @@
-"""What belongs in a memory directory: types, names, rows of the index; and what does not: what is said elsewhere, a rejected line
-come back. PURE.
+"""What belongs in a memory directory: types, names, rows of the index; and what does not: judgements, what is said elsewhere, a
+rejected line come back. PURE.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import PurePosixPath
@@ -24,6 +25,7 @@ from dreams.findings.ledger.units import (
     units_of,
     units_of_lines,
 )
+from dreams.findings.passing import passing
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 from dreams.lib.prose import comparing
@@ -37,6 +39,11 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)\s*$", re.MULTILINE | re.DOTALL)
+_ABOUT_USER = re.compile(
+    r"^(?:[*_`]*)(?:the\s+)?user\s+(?:prefers|likes|wants|dislikes|hates|speaks|lives|works|is\s+(?:an?|based|from|new|fluent))\b",
+    re.IGNORECASE,
+)
+LEAST_ABOUT_USER = 2  # statements
 MOST_UNTYPED = 3  # told one by one; a directory that knows no types is told so once
 SHOWN = 3  # of many
 
@@ -56,7 +63,7 @@ def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[Found]:
         says = f"has the type “{kind[:60]}”, which agents do not know"
         yield _found_in_file(path, hunk_id, "unknown-type", says, f"Use one of {kinds}.", 1)
     else:
-        yield from _wrong(path, kind, hunk_id)
+        yield from _wrong(path, document, kind, hunk_id)
         if kind == "reference" and holds_content(document.body):
             yield _found_in_file(
                 path, hunk_id, "reference-holds-content", "is a reference, but contains the content instead of pointing to it",
@@ -76,19 +83,29 @@ def together(found: list[Found]) -> Iterator[Found]:
     yield from (each for each in found if each.code != "no-type")
 
 
-def _wrong(path: str, kind: str, hunk_id: str) -> Iterator[Found]:
+def _wrong(path: str, document: memdir.Document, kind: str, hunk_id: str) -> Iterator[Found]:
     named = _named(path)
     if named and named != kind:
         says = f"is filed as {kind}, and its name says {named}"
         yield _found_in_file(
             path, hunk_id, "wrong-type", says, "Change the type or the name, whichever is wrong.", 1
         )
+    elif kind in {"project", "reference"} and _is_about_user(document):
+        says = f"is filed as {kind}, but is about the user"
+        yield _found_in_file(path, hunk_id, "wrong-type", says, "Give it the type user.", 1)
 
 
 def _named(path: str) -> str:
     """The type that a file's name begins with, or nothing."""
     stem = PurePosixPath(path).name.lower().replace("-", "_")
     return next((kind for kind in memdir.MEMORY_TYPES if stem.startswith(kind + "_")), "")
+
+
+def _is_about_user(document: memdir.Document) -> bool:
+    items = memdir.sections(document.body, document.body_start_line)
+    said = [item.content or item.text for item in items if item.kind in {"bullet", "paragraph"}]
+    about = sum(bool(_ABOUT_USER.match(each.strip())) for each in said)
+    return about >= LEAST_ABOUT_USER and about * 5 >= len(said) * 4
 
 
 def holds_content(body: str) -> bool:
@@ -104,7 +121,13 @@ def _found_in_file(
     return Found(CHECK, code, "info", f"{path} {says}.", remedy, path, hunk_id, line_no, path)
 
 
+_DRAWN = re.compile(r"^\s*(?:[│|]\s*)*(?:├|└|\+--|\|--|`--)")
+_LOGGED = re.compile(
+    r"^\s*(?:[-*+]\s+)?`?(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}`?\s*[:—–-]?\s+[\w(\[]"
+)
 _TELLS = {"code": "the code says it and is always up to date.", "git": "git has it and is always up to date."}
+LEAST_DRAWN = 3  # lines that make the drawing of a folder
+LEAST_LOGGED = 2  # lines that make a log
 
 
 def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
@@ -112,6 +135,15 @@ def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) 
     lines = list(lines)
     yield from _in_instructions(subject, lines, severity)
     yield from _in_repository(subject, lines)
+    yield from _runs(
+        lines,
+        _DRAWN,
+        LEAST_DRAWN,
+        "in-code",
+        "shows the repository's file tree",
+        "Remove it: a session can see the files.",
+    )
+    yield from _runs(lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}")  # fmt: skip
 
 
 def _in_instructions(subject: Subject, lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
@@ -139,8 +171,48 @@ def _in_repository(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
             yield _found(line, f"in-{each.by}", "info", says, f"Leave it out: {_TELLS[each.by]}")
 
 
+def _runs(
+    lines: Iterable[Line], pattern: re.Pattern[str], least: int, code: str, says: str, remedy: str
+) -> Iterator[Found]:
+    """One finding for each file with enough such lines, at the first of them."""
+    found: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        if pattern.match(line.text[:300]):
+            found[line.path].append(line)
+    for some in found.values():
+        if len(some) >= least:
+            yield _found(some[0], code, "info", says, remedy)
+
+
 def _found(line: Line, code: str, severity: Severity, says: str, remedy: str) -> Found:
     return found_at(line, CHECK, code, severity, says, remedy)
+
+
+_NOT = r"(?:very |really |too |so |quite |often |always |a bit |a |an |just |simply |such )*"
+_WHOSE = r"(?:the |my |our |their |his |her |this |that )"
+# "The HTTP client" is no person: a client is one only right behind whose it is.
+_PERSON = (
+    rf"(?:{_WHOSE}?(?:user|he|she|developer|dev|engineer|colleague|coworker|co-worker|manager|boss|"
+    rf"customer|teammate|reviewer|designer|intern|contractor|team lead|lead|CTO|CEO|PM|product owner|tester|owner|maintainer)|{_WHOSE}client)"
+)
+_NAME = r"(?-i:[A-Z][a-z]{2,15})"
+_VERB = r"(?:is|are|was|seems|appears|can be|tends to be|looks)"
+# Of a thing some of these are no judgement of a person ("Imports are lazy", "Safari is annoying"): those need a person.
+_OF_ANYONE = (
+    r"(?:incompetent|rude|clueless|arrogant|unprofessional|dishonest|untrustworthy|ignorant|unskilled|careless|childish|moody|hot-headed|passive-aggressive|narcissistic|idiot|moron|jerk|imbecile|"
+    r"difficult person|slow learner|(?:bad|poor|terrible|awful|lousy|mediocre|sloppy|lazy) (?:developer|programmer|engineer|manager|coder|communicator|listener|colleague))"
+)
+_OF_PERSONS = (
+    r"(?:lazy|stupid|dumb|annoying|terrible|hopeless|useless|unreliable|sloppy|crazy|a pain|impatient and rude|"
+    r"stubborn|condescending|immature|selfish|bossy|whiny|not (?:very )?(?:bright|smart|competent|good at \w+)|"
+    r"bad at (?:his|her|their) job|(?:bad|terrible|awful) at (?:math|maths|communication|spelling|names|people|coding|programming|design|writing)\b)"
+)
+_JUDGEMENT = re.compile(
+    rf"\b(?:{_PERSON}\s+{_VERB}\s+{_NOT}(?:{_OF_ANYONE}|{_OF_PERSONS})|{_NAME}\s+{_VERB}\s+{_NOT}{_OF_ANYONE}|"
+    rf"(?:{_PERSON}|{_NAME})\s+(?:has no idea what|does(?: not|n['’]t) know what (?:he|she|they) (?:is|are) doing|can(?:not|['’]t) be trusted)|"
+    rf"{_PERSON}\s+(?:overreacts|(?:easily )?gets (?:easily )?(?:angry|upset|defensive)))\b",
+    re.IGNORECASE,
+)
 
 
 def check(subject: Subject) -> Iterator[Found]:
@@ -150,7 +222,9 @@ def check(subject: Subject) -> Iterator[Found]:
     yield from _rejected(subject)
     yield from _rows_lost(subject)
     lines = list(new_lines(subject))
+    yield from _judgements(lines)
     yield from said_elsewhere(subject, lines, "warn")
+    yield from passing(subject.after, lines)
 
 
 def standing(subject: Subject) -> Iterator[Found]:
@@ -158,7 +232,9 @@ def standing(subject: Subject) -> Iterator[Found]:
     yield from together(filed)
     yield from _rows_standing(subject.after)
     lines = list(standing_lines(subject))
+    yield from _judgements(lines)
     yield from said_elsewhere(subject, lines, "info")
+    yield from passing(subject.after, lines)
 
 
 def _rows_standing(files: Mapping[str, bytes]) -> Iterator[Found]:
@@ -223,6 +299,19 @@ def _place(subject: Subject, index: str, target: str) -> tuple[str, str]:
     )
     gone = (hunk for hunk in subject.hunks if hunk.path == target)
     return next(((hunk.path, hunk.hunk_id) for hunk in chain(rows, gone)), (index, ""))
+
+
+def _judgements(lines: Iterable[Line]) -> Iterator[Found]:
+    for line in lines:
+        match = _JUDGEMENT.search(line.text[:2000])
+        if match:
+            yield _found(
+                line,
+                "judgement",
+                "warn",
+                f"judges a person: “{match[0][:80]}”",
+                "Say what to do, not what somebody is like.",
+            )
 
 
 def _rejected(subject: Subject) -> Iterator[Found]:

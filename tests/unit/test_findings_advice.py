@@ -13,6 +13,7 @@ from dreams.findings import examine, examining
 from dreams.findings.base import Repeated
 from dreams.findings.directories import between
 from dreams.lib.prose import comparing
+from tests.world.cases import each
 from tests.world.findings import FILES, INDEX, changed, codes, one, report
 
 
@@ -79,6 +80,7 @@ def _memory(kind: str, body: str) -> bytes:
     ("path", "data"),
     [
         ("project_hosts.md", _memory("reference", "See https://wiki.test/hosts")),
+        ("tastes.md", _memory("project", "- The user prefers tabs\n- User likes short answers")),
     ],
 )
 def test_a_memory_of_the_wrong_type_is_told(path, data):
@@ -107,6 +109,23 @@ def test_a_reference_that_holds_the_content_is_told_and_a_pointer_is_not():
     assert "reference-holds-content" in codes(report({**FILES, **held}))
     pointer = _memory("reference", f"All of it is in https://wiki.test/importer\n\n{content}")
     assert "reference-holds-content" not in codes(findings.health({"reference_importer.md": pointer}))
+
+
+TREE = "```\nshop/\n├── cart.py\n├── pay.py\n└── web/\n```"
+LOG = "- `9fceb02` Add the cart\n- `1b4d0aa` Fix the sum"
+
+
+@pytest.mark.parametrize(("body", "code"), [(TREE, "in-code"), (LOG, "in-git")])
+def test_what_the_files_and_git_show_anyway_is_told_once(body, code):
+    files = {"project_shop.md": _memory("project", body)}
+    found = one(findings.health(files), code)
+    assert (found.severity, bool(found.line_no), bool(found.remedy)) == ("info", True, True)
+    assert code in codes(report({**FILES, **files}))
+
+
+def test_one_commit_and_a_drawing_of_two_lines_are_no_copy():
+    files = {"project_shop.md": _memory("project", "- `9fceb02` broke the sum\n- A\n├── B\n└── C")}
+    assert not {"in-git", "in-code"} & codes(findings.health(files))
 
 
 def test_what_the_code_says_is_told_with_its_place():
@@ -182,6 +201,48 @@ def test_what_was_rejected_is_told_once_for_changes_that_are_decided_together():
     subject = between(FILES, after)
     together = [replace(hunk, operation="one") for hunk in subject.hunks]
     one(examine(replace(subject, hunks=together, rejected=rejected)), "rejected-before")
+
+
+@each(
+    "line",
+    [
+        "- The client is really annoying",
+        "- User is a bad programmer",
+        "- Bob is a terrible developer",
+        "- The user is bad at math",
+        "- He is stubborn",
+        "- Our reviewer is often lazy",
+        "- Tom is incompetent",
+        "- The manager does not know what she is doing",
+        "- My boss can be difficult, the PM is clueless",
+        "- The contractor can't be trusted",
+        "- He is an idiot",
+        "- Tom is careless, and his manager easily gets angry",
+    ],
+)
+def test_a_judgement_of_a_person_is_told(line):
+    files = {"user_b.md": line.encode()}
+    assert one(findings.health(files), "judgement").severity == "warn"
+    assert "judgement" in codes(report({**FILES, **files}))
+
+
+@each(
+    "line",
+    [
+        "- The client is in Lyon",
+        "- The HTTP client is terrible with retries, and a client is useless without its key",
+        "- Imports are lazy, and so is the loader",
+        "- Safari is annoying to test on",
+        "- The client always complains about a missing header and never listens on 8080",
+        "- The owner is Ana; the lead is Tom",
+        "- The user is new to Rust and wants short answers",
+        "- Performance was terrible before the index",
+        "- The user was very careful with migrations",
+        "- The customer is always asked first",
+    ],
+)
+def test_what_is_said_of_a_thing_or_plainly_of_a_person_is_no_judgement(line):
+    assert "judgement" not in codes(findings.health({"user_b.md": line.encode()}))
 
 
 def test_a_check_that_fails_blocks_instead_of_stopping_the_others(monkeypatch):

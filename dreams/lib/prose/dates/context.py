@@ -199,7 +199,8 @@ def is_word(text: str, start: int, end: int) -> bool:
     left, right = text[max(0, start - 1) : start], text[end : end + 2]
     if left and (left.isalnum() or left in "_/\\.@#$%&=-+<{~"):
         return False
-    if right[:1].isalnum() or (right and right[0] in "_/\\(=@#><}%"):
+    korean = "가" <= right[:1] <= "힣" and "가" <= text[end - 1] <= "힣"  # a particle, by its rule's leave
+    if (right[:1].isalnum() and not korean) or (right and right[0] in "_/\\(=@#><}%"):
         return False
     if re.match(r"['’]s[-_/]", text[end : end + 3]):  # "yesterday's-news"
         return False

@@ -31,6 +31,17 @@ def _around_now(m: re.Match[str], context: Context, ref: Reference) -> Reading:
     return Reading(period, "range", words, "in", "loose")
 
 
+def _hours(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    """The day itself, unless they began or end on another."""
+    steps = counting.steps_of(m["steps"]) or [(1, "hour")]
+    day = counting.moved(ref, steps, v.direction(m["d"]))
+    return (
+        Reading(calendars.day(ref.date), "subday", ref.date.isoformat(), "on", "loose")
+        if day == ref.date
+        else None
+    )
+
+
 def _shared(date: dt.date, unit: str, count: int) -> Period:
     """`count` units, before the day if negative. Only quarters are never counted from a day."""
     this, edge = calendars.unit_of(date, unit), calendars.unit_of(date, unit, count)
@@ -50,14 +61,19 @@ _WINDOWS: tuple[Rule, ...] = (
         _last_units,
     ),
     rule(
-        "windows rarely said",
-        rf"(?:last|past|previous|next|coming|following)\s+(?:{v.COUNTED}\s+)?(?:hour|hr|minute|min|second|sec)s?\b|"
-        rf"(?:last|past|previous|next|coming|following)\s+{v.COUNTED}\s+{v.UNIT}|(?:in|over|during|within|for)\s+the\s+next\s+{v.PERIOD}",
-        leave,
+        "hours",
+        rf"(?P<d>last|past|previous|next|coming)\s+(?P<steps>(?:{v.COUNTED}\s+)?(?:hour|hr)s?|{v.COUNTED}\s+(?:minute|min|second|sec)s?)\b",
+        _hours,
     ),
+    rule("other units", rf"(?:last|past|previous|next|coming|following)\s+{v.COUNTED}\s+{v.UNIT}", leave),
     rule(
         "past unit",
         rf"(?:the\s+last|(?:(?:the|this)\s+)?past)\s+(?P<u>{v.PERIOD}){_OF_NOTHING}",
+        _around_now,
+    ),
+    rule(
+        "time to come",
+        rf"(?:in|over|during|within|for)\s+(?P<x>the\s+next\s+(?P<u>{v.PERIOD})){_OF_NOTHING}",
         _around_now,
     ),
 )
@@ -107,6 +123,15 @@ def _several(m: re.Match[str], context: Context, ref: Reference) -> Reading | No
     return Reading(period, "range", f"{m['which']} {m['n']} {m['piece']} of {whole(base).words}", "in")
 
 
+def _half(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+    year = _of_direction(m, ref).start.year
+    first, turn, end = dt.date(year, 1, 1), dt.date(year, 7, 1), dt.date(year + 1, 1, 1)
+    period = (
+        calendars.span(first, turn) if m["nth"].lower() in {"first", "1st"} else calendars.span(turn, end)
+    )
+    return Reading(period, "range", f"the {m['nth']} half of {year}", "in")
+
+
 _PIECES: tuple[Rule, ...] = (
     rule(
         "nth piece",
@@ -117,6 +142,11 @@ _PIECES: tuple[Rule, ...] = (
         "several pieces",
         rf"(?P<which>first|last)\s+(?P<n>{v.COUNTED})\s+(?P<piece>days|weeks|months|quarters)\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})",
         _several,
+    ),
+    rule(
+        "half of a year",
+        rf"(?:the\s+)?(?P<nth>first|1st|second|2nd)\s+half\s+of\s+{v.DIRECTION}\s+(?P<u>{v.YEAR})",
+        _half,
     ),
 )
 
@@ -148,6 +178,11 @@ def _unit(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     return whole(calendars.unit_of(ref.date, unit, v.direction(m["d"])))
 
 
+def _unit_beyond(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+    offset = -2 if m["d"] else 2
+    return whole(calendars.unit_of(ref.date, v.unit(m["u"]), offset))
+
+
 def _weekend(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     """ "last weekend" said on a weekend, and "next weekend" said in the week, mean either of two."""
     offset, weekend = v.direction(m["d"].split()[0]), ref.date.weekday() >= 5
@@ -174,6 +209,19 @@ def _one_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | No
 
 def _weekend_reading(period: Period) -> Reading:
     return Reading(period, "weekend", f"the weekend of {period.start.isoformat()}", "on")
+
+
+def _bare_weekend(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    tense = context.tense(m.start())
+    if tense is None or ref.date.weekday() >= 5:
+        return None
+    period = calendars.unit_of(ref.date, "weekend", -1 if tense == "past" else 0)
+    return Reading(period, "weekend", f"the weekend of {period.start.isoformat()}")
+
+
+def _weekday_of_week(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+    week = calendars.unit_of(ref.date, "week", v.direction(m["d"]))
+    return with_part(calendars.day(week.start + v.weekday(m["wd"]) * DAY), m.groupdict().get("p"))
 
 
 def _weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
@@ -236,9 +284,15 @@ def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading:
     return whole(calendars.day(calendars.nth_weekday(base.year, base.month, v.weekday(m["wd"]), nth)))
 
 
-_END = r"(?=\s*(?:[.,;!?)]|$))"
+def _nth_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
+    if not m["d"] and context.tense(m.start()) is None:  # "is paid on the 5th of the month"
+        return None
+    base = calendars.unit_of(ref.date, "month", v.direction(m["d"] or "this")).start
+    reading = whole(calendars.day(base.replace(day=v.ordinal(m["nth"]))))
+    return reading if m["d"] else replace(reading, hold="loose")
 
-_ANY_DIRECTION, _ANY_PART = (re.sub(r"\?P<\w+>", "?:", each) for each in (v.DIRECTION, v.PART_OF_IT))
+
+_END = r"(?=\s*(?:[.,;!?)]|$))"
 
 RULES: tuple[Rule, ...] = (
     rule(
@@ -248,25 +302,45 @@ RULES: tuple[Rule, ...] = (
     ),
     *counting.RULES,
     rule(
+        "the day itself",
+        r"(?:today|tomorrow|yesterday)['’]s\s+date",
+        leave,
+    ),
+    rule(
         "two days off",
         rf"(?P<x>(?:the\s+)?day\s+(?:before\s+(?P<w>yesterday)|after\s+tomorrow){v.PART_OF_IT})",
         lambda m, c, r: with_part(calendars.day(r.date + (-2 if m["w"] else 2) * DAY), m["p"]),
     ),
-    # None of these is in 1,600 notes of others: a piece of one would be read wrongly.
-    rule(
-        "rarely said",
-        rf"(?:today|tomorrow|yesterday)['’]s\s+date|(?:{v.DAY_WORD}|{v.WEEKDAY})\s+week|(?:the|a)\s+last\s+(?:night|evening)|"
-        rf"(?:the\s+)?(?:night|morning|evening|weekend|{v.PERIOD})\s+(?:before\s+last|after\s+(?:the\s+)?next)(?:\s+(?:night|{v.PERIOD}))?|"
-        rf"{_ANY_DIRECTION}\s+week(?:['’]s|,?\s+on)?,?\s+{v.WEEKDAY}|{v.WEEKDAY}{_ANY_PART}\s+(?:(?:of|from|in)\s+)?(?:the\s+)?{_ANY_DIRECTION}\s+week|"
-        rf"(?:the\s+)?\w+\s+half\s+of\s+{_ANY_DIRECTION}\s+{v.YEAR}|(?:the\s+)?{v.ORDINAL}\s+(?:day\s+)?of\s+(?:the\s+)?(?:{_ANY_DIRECTION}\s+)?month",
-        leave,
-    ),
+    rule("a week on", rf"(?:{v.DAY_WORD}|{v.WEEKDAY})\s+week", leave),
+    rule("a night that was the last", r"(?:the|a)\s+last\s+(?:night|evening)", leave),
+    rule("last night two off", r"(?:the\s+)?(?:night|morning|evening)\s+before\s+last(?:\s+night)?", leave),
     *counting.RANGES,
     *_PIECES,
     rule(
         "nth weekday",
         rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<wd>{v.WEEKDAY})(?:\s+{v.PART}|\s+{v.CLOCK}|\s+to|\s+-)*\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+month",
         _nth_weekday,
+    ),
+    rule(
+        "nth day",
+        rf"(?:the\s+)?(?P<nth>{v.ORDINAL})\s+(?:day\s+)?of\s+(?:(?:the\s+)?{v.DIRECTION}|the)\s+month",
+        _nth_day,
+    ),
+    rule(
+        "weekday of week",
+        rf"(?P<wd>{v.WEEKDAY}){v.PART_OF_IT}\s+(?:(?:of|from|in)\s+)?(?:the\s+)?{v.DIRECTION}\s+week",
+        _weekday_of_week,
+    ),
+    rule(
+        "week's weekday",
+        rf"{v.DIRECTION}\s+week(?:['’]s|,?\s+on)?,?\s+(?P<wd>{v.WEEKDAY}){v.PART_OF_IT}",
+        _weekday_of_week,
+    ),
+    rule("weekend beyond", r"(?:the\s+)?weekend\s+(?:before\s+last|after\s+next)", leave),
+    rule(
+        "unit beyond",
+        rf"(?:the\s+)?(?P<u>{v.PERIOD})\s+(?:before\s+(?P<d>last)|after\s+(?:the\s+)?next)(?:\s+(?P=u))?(?!\s+(?:\w*day|week|month|quarter|year|night)\b)",
+        _unit_beyond,
     ),
     rule(
         "part of unit",
@@ -314,6 +388,7 @@ RULES: tuple[Rule, ...] = (
         rf"(?P<d>last|previous|this\s+past|past|this\s+(?:coming|upcoming)|coming|upcoming|this|next)\s+(?P<wd>{v.WEEKDAY_SHORT}){v.PART_OF_IT}(?!s\b|\s+(?:of|in|week)\b)",
         _weekday,
     ),
+    rule("bare weekend", r"(?:on|over|during)\s+(?P<x>the\s+weekend)", _bare_weekend),
     rule("last night", r"last\s+(?:night|evening)", _last_night),
     rule("this part", r"this\s+(?P<p>morning|afternoon|evening|night)", _this_part),
     rule("day word", rf"(?P<w>{v.DAY_WORD}){v.PART_OF_IT}", _day_word),
