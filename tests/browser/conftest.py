@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from dreams.services.login import ensure_owner
 from tests.browser import shots
-from tests.browser.windows import Windows
+from tests.browser.windows import SECONDS, Windows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -35,6 +35,8 @@ def chromium() -> Iterator[Browser]:
         pytest.skip(f"no Chromium at {shots.CHROMIUM}; set MEMORYWEB_CHROMIUM")
     # Playwright's loop lives in this thread, where Django would refuse the tests' own queries.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    # What comes at all comes in much less; a machine that is busy with something else takes more than the usual five.
+    expect.set_options(timeout=SECONDS * 1000)
     with sync_playwright() as playwright:
         browser = shots.launch(playwright)
         yield browser

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from dreams.models import Hunk, Proposal
 from dreams.services import review
 from dreams.services.login import make_link
+from tests.browser.windows import until
 from tests.world import directory as world
 from tests.world import review as desk
 
@@ -152,7 +153,8 @@ def test_a_typed_text_is_not_lost_without_a_word(window: Page, address: str, pro
     page.get_by_role("link", name="Projects").first.click(no_wait_after=True)
     expect(box).to_have_value("Likes brief answers.")
     page.get_by_role("searchbox", name="Words in a path").fill("train")
-    page.wait_for_timeout(600)
+    until(page, lambda: len(asked) == 2)
+    page.wait_for_timeout(100)  # in which it would be swapped
     expect(box).to_have_value("Likes brief answers.")
     assert asked == ["beforeunload", "confirm"]
     card(page, role).get_by_role("button", name="Keep this text").click()
@@ -175,7 +177,7 @@ def test_on_a_phone_one_decision_fills_the_screen_and_its_verdict_is_at_the_thum
     for words in ("PostgreSQL 16", "Never update them", "reference_runbook", "Releases leave"):
         shown = card(page, desk.hunk_with(proposal, words))
         shown.evaluate("card => card.scrollIntoView({ block: 'start', behavior: 'instant' })")
-        page.wait_for_timeout(150)
+        until(page, lambda shown=shown: shown.evaluate(COVERED) == [True, 0, True])
         assert shown.evaluate("card => card.offsetHeight") > 600
         is_at_thumb, covered, is_at_foot = shown.evaluate(COVERED)
         assert is_at_thumb and not covered and is_at_foot, words

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 SIZE = {"width": 1280, "height": 720}
+SECONDS = 30  # more than any machine needs for what is waited for
+
+
+def until(page: Page, found: Callable[[], bool]) -> None:
+    """Wait for what `expect` cannot ask, while the page goes on."""
+    end = time.monotonic() + SECONDS
+    while not found() and time.monotonic() < end:
+        page.wait_for_timeout(20)
 
 
 @dataclass

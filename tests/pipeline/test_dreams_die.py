@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from tests.world.directory import INDEX, TESTING, put, write_sessions
-from tests.world.processes.servers import PROMPTLY, Home, link_of, stop, until, with_database
+from tests.world.processes.servers import PATIENCE, PROMPTLY, Home, link_of, stop, until, with_database
 
 PRIOR_NS = 1_780_000_000_123_456_789
 TICK = "from dreams.services.scheduling import scheduler; scheduler.tick()"
@@ -91,7 +91,7 @@ def test_nothing_outlives_a_killed_server_and_the_next_start_puts_its_dream_righ
     link_of(sleeper.home)
     dream = sleeper.asleep()
     server.send_signal(signal.SIGKILL)
-    server.wait(5)
+    server.wait(PATIENCE)
     until(lambda: not sleeper.home.processes(), "nothing left of a killed server")
     recovered = sleeper.home.run("recover")
     assert recovered.returncode == 0, recovered.stderr
@@ -109,7 +109,7 @@ def test_not_even_workers_whose_every_parent_was_killed_are_left(sleeper: Sleepe
     sleeper.asleep()
     for process in [psutil.Process(server.pid), *psutil.Process(server.pid).children()]:
         process.send_signal(signal.SIGKILL)
-    server.wait(5)
+    server.wait(PATIENCE)
     until(lambda: not sleeper.home.processes(), "nothing left of a killed server and its queue")
 
 
@@ -125,7 +125,7 @@ def test_not_even_what_only_waits_for_workers_is_left(sleeper: Sleeper) -> None:
     assert worker in workers
     for process in [main, sentinel, *workers, psutil.Process(server.pid)]:
         process.send_signal(signal.SIGKILL)
-    server.wait(5)
+    server.wait(PATIENCE)
     until(lambda: not sleeper.home.processes(), f"nothing left of a killed queue ({monitor}, {pusher})")
 
 
@@ -162,4 +162,4 @@ def test_a_dream_whose_worker_is_killed_fails_and_the_next_one_succeeds(sleeper:
 
 def _end(queue: subprocess.Popen[bytes]) -> None:
     queue.send_signal(signal.SIGTERM)
-    assert queue.wait(10) == 0
+    assert queue.wait(PATIENCE) == 0

@@ -140,7 +140,7 @@ def test_closing_ends_a_call_that_still_runs(world: Path) -> None:
     caller.start()
     time.sleep(0.1)
     made.close()
-    caller.join(5)
+    caller.join(30)
     assert answers == [True] and process.poll() is not None
     assert made.run("Bash", {"command": "ls"}).refused
 

@@ -20,7 +20,7 @@ from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.tools import mounts_of
 from dreams.engines.types import Job
 from dreams.lib.sandbox import Shell
-from dreams.lib.sandbox.tool_worker import MOST_STARTS, Mounts, ToolWorker
+from dreams.lib.sandbox.tool_worker import CALL_SECONDS, MOST_STARTS, Mounts, ToolWorker
 from dreams.lib.sandbox.tool_worker.tools import Reply
 from tests.world import model as kit
 from tests.world.sandbox import open_tree, plant
@@ -64,8 +64,8 @@ def test_a_worker_killed_in_the_middle_of_a_call_is_an_answer_and_the_next_call_
     time.sleep(0.2)
     assert not answers, "the call still runs"
     kill(worker)
-    caller.join(5)
-    assert time.monotonic() - started < 5
+    caller.join(CALL_SECONDS)
+    assert time.monotonic() - started < CALL_SECONDS, "it is not waited for"
     assert answers[0].refused and "Not done" in answers[0].text
     assert "one fact" in bash(worker, "cat /memory/a.md").text
 
