@@ -40,6 +40,7 @@ class OverrideForm(ModelForm):
     class Meta:
         model = Override
         fields = ("project", "key", "value")
+        help_texts: ClassVar = {"project": "Empty: all projects."}
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -118,6 +119,7 @@ class PolicyForm(ModelForm):
     class Meta:
         model = Policy
         fields = ("project", "memory_type", "operation", "kind", "action")
+        help_texts: ClassVar = {"project": "Empty: all projects."}
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or self.cleaned_data

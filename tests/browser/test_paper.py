@@ -25,6 +25,10 @@ HIDDEN = """() => {
   });
   return boxes.filter((_, at) => texts[at].scrollHeight > texts[at].clientHeight + 2);
 }"""
+FOLDED = """() => [...document.querySelectorAll('main details:not([open], .diff-skip, .no-print *)')]
+  .filter(fold => fold.checkVisibility() && ![...fold.children].some(
+    part => part.tagName !== 'SUMMARY' && part.checkVisibility({contentVisibilityAuto: true}) && part.offsetHeight))
+  .map(fold => fold.innerText)"""
 
 
 def test_no_long_text_is_cut_on_paper(window: Page, address: str, tmp_path: Path) -> None:
@@ -33,5 +37,6 @@ def test_no_long_text_is_cut_on_paper(window: Page, address: str, tmp_path: Path
     assert window.evaluate(HIDDEN), "on a screen they scroll"
     window.emulate_media(media="print")
     hidden = window.evaluate(HIDDEN)
+    assert window.evaluate(FOLDED) == [], "what is folded is on paper"
     window.emulate_media(media="screen")
     assert hidden == []
