@@ -371,16 +371,16 @@ def test_a_file_that_says_nothing_new_goes_and_links_to_it_follow(tmp_path: Path
     files = {
         "MEMORY.md": "- [Tests](feedback_tests.md) — tests first\n- [feedback_testing.md](feedback_testing.md) — tests first\n",
         "feedback_tests.md": memory(body, "feedback", "Tests", "tests first"),
-        "feedback_testing.md": memory(body + "\nSee CI.\n", "feedback", "Testing", "tests before code"),
-        "user_role.md": memory("See [[feedback_tests]] and [t](feedback_tests.md#why).\n", "user"),
+        "feedback_testing.md": memory(body, "feedback", "Testing", "tests before code"),
+        "user_role.md": memory("See [[feedback_testing]] and [t](feedback_testing.md#why).\n", "user"),
     }
     files["MEMORY.md"] += "- [Role](user_role.md)\n"
     made = dream(tmp_path, files)
-    assert "feedback_tests.md" not in made.after
-    assert "See [[feedback_testing]] and [t](feedback_testing.md#why)." in made.text("user_role.md")
-    assert made.text("MEMORY.md").count("feedback_testing.md)") == 1
+    assert "feedback_testing.md" not in made.after
+    assert "See [[feedback_tests]] and [t](feedback_tests.md#why)." in made.text("user_role.md")
+    assert made.text("MEMORY.md").count("feedback_tests.md)") == 1
     (operation,) = made.operations("merge").values()
-    assert {edit.path for edit in operation} == set(files) - {"feedback_testing.md"}
+    assert {edit.path for edit in operation} == set(files) - {"feedback_tests.md"}
     assert not any(map(unaccounted, made.edits))
 
 

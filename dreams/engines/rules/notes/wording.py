@@ -18,6 +18,11 @@ _NAMED_LABEL = re.compile(r"(?:\*\*|__)?(?P<name>[^*_:\n]{2,60}?)(?:\*\*|__)?:(?
 KINDS = lexicon.NOTE_KINDS | frozenset(
     "notes example hint source idea question bug issue problem solution learned learnt fixed task cause result".split()  # noqa: SIM905 - a word list
 )
+# Of a title, a row, a description or a first statement: it says that its memory is over.
+IS_OVER = re.compile(
+    r"\b(?:SUPERSEDED|OBSOLETE|DEPRECATED|HISTORICAL)\b|[(,] ?(?i:superseded|obsolete|historical)\)|"
+    r"(?i:^\W*(?:(?:superseded|obsolete|deprecated|historical|archived|retired)(?: by\b|\W*$|\s*[—–:(-])|(?:replaced by|merged into|moved to)\b))"
+)
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"))
 _SEMICOLON = re.compile(r"(?<=;)\s+")
 LEAST_CLAUSE = 12  # characters: a shorter piece says nothing on its own

@@ -18,7 +18,7 @@ from dreams.engines.rules.notes.tree import (
     is_index,
     is_log,
 )
-from dreams.engines.rules.notes.wording import sentences
+from dreams.engines.rules.notes.wording import IS_OVER, sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking
 from dreams.engines.rules.steps.forgetting import remove_file
 from dreams.engines.rules.steps.index import Names, base_of, dead_links
@@ -156,10 +156,6 @@ def _unlink(rec: Recorder, found: Sequence[tuple[str, int, memdir.WikiLink]]) ->
 # --- Over -----------------------------------------------------------------------------------------------------------
 
 OVER = 0.5  # how useful an answer is, chosen
-_IS_OVER = re.compile(
-    r"\b(?:SUPERSEDED|OBSOLETE|DEPRECATED|HISTORICAL)\b|(?i:^\W*(?:superseded|obsolete|deprecated|historical)(?: by\b|\W*$|\s*[—–:(-])|"
-    r"[(,] ?(?:superseded|obsolete|historical)\))"
-)
 
 
 def said_to_be_over(context: Asking) -> Iterator[Question]:
@@ -169,7 +165,7 @@ def said_to_be_over(context: Asking) -> Iterator[Question]:
     for each in context.statements:
         is_first = each.source != "body" or each.path not in begun
         begun |= {each.path} if each.source == "body" else set()
-        if is_first and _IS_OVER.search(each.text):
+        if is_first and IS_OVER.search(each.text):
             told.setdefault(each.target or each.path, each)
     for path in (path for path in context.tree_before.topics() if path in told):
         cited = _cited(context.tree_before, told[path])

@@ -1,7 +1,7 @@
 """Files that surely tell the same: one of them stays. Pure but for the recorder.
 
-Certain are bodies that are the same but for white space and the order of unnumbered items, and a file whose whole body is a
-run of another one's. Whatever else may be one fact is a question (`questions/same.py`), which folds files with `fold` too.
+Certain are bodies that are the same but for white space and the order of unnumbered items. Whatever else may be one fact is a
+question (`questions/same.py`), which folds files with `fold` too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from dreams.engines.rules.steps.index import base_of, has_children, undoubled
 from dreams.engines.types import Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
-from dreams.lib.prose import comparing
 from dreams.lib.prose.comparing import says_more
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
@@ -29,9 +28,7 @@ _PLAIN_KEYS = frozenset(
 )
 LABEL = "The label of a merged file; all its content is kept."
 LINK = "The linked file was merged; the link now leads to the merged memory."
-PARTNERS = 20  # files that share a line and are compared with one
 MOST_READ = 4_000  # characters of a body looked at for what it is about
-COMMON_FROM = 50  # a line in more files than this tells nothing
 LEAST_TOLD = 3.0  # weight of a body that names no thing by a name, but says of what it is all the same
 _SUFFIX = re.compile(
     r"(?:[-_ ]?\(?v?\d{1,3}\)?|[-_ ](?:copy|copie|kopie)(?:[-_ ]?\(?\d{1,3}\)?)?)$", re.IGNORECASE
@@ -48,13 +45,6 @@ def merge(rec: Recorder, row_max: int) -> None:
             rec.report.checkpoint()
             if not refusal(rec.tree, keep, drop):
                 rec.count("files", int(fold(rec, keep, drop, row_max)))
-    bodies = {path: _blocks(rec.tree.document(path).body) for path in rec.tree.topics()}
-    for one, two in list(_candidates(bodies)):
-        rec.report.checkpoint()
-        if one in rec.tree.texts and two in rec.tree.texts:
-            pair = _contained(rec.tree, one, two)
-            if pair and not refusal(rec.tree, *pair):
-                rec.count("files", int(fold(rec, *pair, row_max)))
 
 
 def same_bodies(tree: Tree, paths: Iterable[str]) -> list[list[str]]:
@@ -215,17 +205,6 @@ def _is_linked_from_fixed(tree: Tree, path: str) -> bool:
     )
 
 
-def _blocks(body: str) -> list[str]:
-    """Paragraphs and lists between blank lines, normalised line by line: a block is kept or merged whole."""
-    found: list[list[str]] = [[]]
-    for line in memdir.split_lines(_without_title(body)):
-        if line.strip():
-            found[-1].append(comparing.normalised(line) or line.strip())
-        elif found[-1]:
-            found.append([])
-    return ["\n".join(block) for block in found if block and says_something("".join(block))]
-
-
 def _without_title(body: str) -> str:
     """The body without the heading of the first level that it begins with: a title is a file's name once more."""
     lines = memdir.split_lines(body)
@@ -239,60 +218,6 @@ def _title(body: str) -> str:
     lines = (line for line in memdir.split_lines(body) if line.strip())
     first = next(lines, "")
     return first[2:].strip() if first.startswith("# ") else ""
-
-
-def _candidates(bodies: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
-    """Pairs that share a whole block, most shared first."""
-    having: dict[str, list[str]] = defaultdict(list)
-    for path, blocks in bodies.items():
-        for block in dict.fromkeys(blocks):
-            having[block].append(path)
-    for path, blocks in bodies.items():
-        shared: Counter[str] = Counter()
-        for block in dict.fromkeys(blocks):
-            if len(having[block]) < COMMON_FROM:
-                shared.update(other for other in having[block] if other > path)
-        ranked = sorted(shared.items(), key=lambda pair: (-pair[1], pair[0]))
-        yield from ((path, other) for other, _ in ranked[:PARTNERS])
-
-
-def _contained(tree: Tree, one: str, two: str) -> tuple[str, str] | None:
-    """(stays, goes) where the one has all blocks of the other in a row, or None."""
-    mine, theirs = _blocks(tree.document(one).body), _blocks(tree.document(two).body)
-    kinds = {tree.kind(one), tree.kind(two)} - {None}
-    if not mine or not theirs or len(kinds) > 1 or not _names_agree(tree, one, two):
-        return None
-    if mine == theirs:
-        keep, drop = by_worth(tree, (one, two))
-        return keep, drop
-    if _contains(mine, theirs, tree.document(one).body):
-        return one, two
-    if _contains(theirs, mine, tree.document(two).body):
-        return two, one
-    return None
-
-
-def _names_agree(tree: Tree, one: str, two: str) -> bool:
-    """ "Tests" and "tests first" are one topic; two topics must both be named by what the bodies have in common."""
-    words = [statement(tree.document(path).body[:MOST_READ]).weights for path in (one, two)]
-    told = words[0].keys() & words[1].keys()
-    mine, theirs = (
-        bodies.words_of(f"{PurePosixPath(path).stem}. {_names(path, tree.document(path).frontmatter)}")
-        for path in (one, two)
-    )
-    if any(map(str.isdigit, "".join(mine ^ theirs))):
-        return False
-    one_sided = bool(mine & theirs) and (mine <= theirs or theirs <= mine)
-    return one_sided or (bodies.says(mine - theirs, told) and bodies.says(theirs - mine, told))
-
-
-def _contains(long: list[str], short: list[str], long_body: str) -> bool:
-    """Whether `short` is one run of blocks of `long`, and no heading above it gives it another meaning."""
-    starts = [at for at in range(len(long) - len(short) + 1) if long[at : at + len(short)] == short]
-    if not starts:
-        return False
-    titles = {comparing.normalised(i.content) for i in memdir.sections(long_body) if i.kind == "heading"}
-    return not any(line in titles for block in long[: starts[0]] for line in block.split("\n"))
 
 
 def fold(

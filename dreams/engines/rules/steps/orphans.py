@@ -18,7 +18,14 @@ from dreams.engines.rules.notes.tree import (
     from_memory,
     is_team,
 )
-from dreams.engines.rules.notes.wording import is_labelled, is_slug, says_something, sentences, summed_up
+from dreams.engines.rules.notes.wording import (
+    IS_OVER,
+    is_labelled,
+    is_slug,
+    says_something,
+    sentences,
+    summed_up,
+)
 from dreams.engines.rules.steps.index import base_of, mentioned
 from dreams.lib import diff, memdir
 from dreams.lib.files.text import encode, is_utf8, one_line, plural
@@ -45,11 +52,6 @@ _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 # Placed beside memories by people and tools, about the folder rather than in it.
 NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE)(?![a-z]).*")
 _FIELD = re.compile(r"[A-Z][\w ]{0,20}: ")  # "Transcript: /home/…", of a record
-# What its own description or title says is over: no session needs to find it.
-_IS_OVER = re.compile(
-    r"\W*(?:superseded|obsolete|deprecated|archived|retired|replaced by|merged into|moved to)\b",
-    re.IGNORECASE,
-)
 _TELLS_A_STATE = re.compile(
     r"\b(?:done|completed?|shipped|resolved|closed|finished|status|wip|to-?do)\b", re.IGNORECASE
 )
@@ -149,7 +151,7 @@ def unlisted(tree: Tree, index_path: str) -> list[str]:
         if is_team(path) == shared
         and _is_topic(tree, path, text or "")
         and says_something(tree.texts[path])
-        and not any(map(_IS_OVER.match, (written_title(tree, path), hook_of(tree, path))))
+        and not any(map(IS_OVER.search, (written_title(tree, path), hook_of(tree, path))))
     ]
     index = memdir.parse_index(text or "")
     found = [path for path in paths if not mentioned(index, path.removeprefix(base))]
