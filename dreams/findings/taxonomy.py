@@ -121,7 +121,8 @@ def _found_in_file(
     return Found(CHECK, code, "info", f"{path} {says}.", remedy, path, hunk_id, line_no, path)
 
 
-_DRAWN = re.compile(r"^\s*(?:[│|]\s*)*(?:├|└|\+--|\|--|`--)")
+# A branch and a name after it; rules of tables and arrows have none.
+_DRAWN = re.compile(r"^\s*(?:[│|]\s*)*[├└|+`\\][─-]{2,3}\s*(?=[\w.])")
 _LOGGED = re.compile(
     r"^\s*(?:[-*+]\s+)?`?(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}`?\s*[:—–-]?\s+[\w(\[]"
 )

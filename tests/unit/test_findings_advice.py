@@ -123,6 +123,24 @@ def test_what_the_files_and_git_show_anyway_is_told_once(body, code):
     assert code in codes(report({**FILES, **files}))
 
 
+@pytest.mark.parametrize("tree", ["|-- cart.py\n|-- pay.py\n`-- web/", "+---cart\n|   +---old\n+---web"])
+def test_a_file_tree_in_plain_characters_is_one_too(tree):
+    assert "in-code" in codes(findings.health({"project_shop.md": _memory("project", tree)}))
+
+
+TABLES = [
+    "|---|---|\n" * 3,
+    "+-----+-----+\n| a | b |\n+-----+-----+\n| c | d |\n+-----+-----+",
+    "├──────┼────┤\n" * 3 + "└──────┴────┘",
+    "shop\n├──> cart\n├──> pay\n└──> web",
+]
+
+
+@pytest.mark.parametrize("drawn", TABLES)
+def test_a_table_or_a_drawing_of_something_else_is_no_file_tree(drawn):
+    assert "in-code" not in codes(findings.health({"project_shop.md": _memory("project", drawn)}))
+
+
 def test_one_commit_and_a_drawing_of_two_lines_are_no_copy():
     files = {"project_shop.md": _memory("project", "- `9fceb02` broke the sum\n- A\n├── B\n└── C")}
     assert not {"in-git", "in-code"} & codes(findings.health(files))
