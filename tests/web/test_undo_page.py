@@ -51,6 +51,13 @@ def test_the_preview_shows_what_would_happen_and_writes_nothing(browser: Client,
     assert manifest(world.folder(proposal.project)) == before
 
 
+def test_what_a_policy_applied_is_not_called_the_whole_dream(browser: Client, proposal: Proposal) -> None:
+    address = f"/review/{proposal.public_id}/undo/"
+    assert "Undo all of this dream" in browser.get(address).content.decode()
+    Proposal.objects.update(by_policy=True)
+    assert "Undo what a policy applied" in browser.get(address).content.decode()
+
+
 @pytest.mark.more
 def test_a_renamed_file_is_one_change_as_in_its_review(browser: Client, tmp_path: Path) -> None:
     made = kinds.make_proposal(kinds.make_project(tmp_path))

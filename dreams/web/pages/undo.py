@@ -193,7 +193,9 @@ def _what(proposal: Proposal, selection: Selection, is_redo: bool) -> str:
         return f"what was changed in {', '.join(selection.paths)}"
     if is_redo:
         return "what was undone"
-    return "what was redone" if proposal.undoes_id else f"all of {_what_made(proposal)}"
+    if proposal.undoes_id:
+        return "what was redone"
+    return "what a policy applied" if proposal.by_policy else f"all of {_what_made(proposal)}"
 
 
 def _file(file: UndoneFile, made_by: str, is_shown: bool) -> File:
