@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,12 +12,12 @@ from playwright.sync_api import expect
 
 from dreams.models import Hunk
 from tests.browser.test_questions_path import card, state
+from tests.browser.windows import until
 from tests.world import questions as asked
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
-PATIENCE = 15  # seconds
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -44,9 +43,7 @@ class Line:
     def held(self) -> Iterator[None]:
         self._is_held = True
         yield
-        end = time.monotonic() + PATIENCE
-        while not self._waiting and time.monotonic() < end:
-            self._page.wait_for_timeout(20)
+        until(self._page, lambda: bool(self._waiting))
         assert self._waiting, "no answer was sent"
         self._is_held = False
         for route in self._waiting:

@@ -59,17 +59,18 @@ _TELLS_A_STATE = re.compile(
 
 def add_orphans(rec: Recorder, config: Config) -> None:
     """A row for each file that has a title, while the index is not nearly full; the summary says how many have none."""
+    headed = _have_heads(rec.tree)
     for index_path in (memdir.INDEX_NAME, TEAM_INDEX):
         if not rec.tree.writable(index_path) or index_path in rec.tree.hand_edited:
             continue
-        found, is_custom = unlisted(rec.tree, index_path), _have_heads(rec.tree)
+        found = unlisted(rec.tree, index_path)
         added = 0
         for path in found:
             after = _with_row(rec.tree, index_path, path, config)
             if after == "":
                 _note_the_rest(rec, index_path, len(found) - added, config)
                 break
-            if after and _is_surely_listed(rec.tree, path, headed=is_custom):
+            if after and _is_surely_listed(rec.tree, path, headed=headed):
                 added += _add(rec, index_path, path, after)
 
 
