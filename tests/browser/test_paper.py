@@ -25,10 +25,19 @@ HIDDEN = """() => {
   });
   return boxes.filter((_, at) => texts[at].scrollHeight > texts[at].clientHeight + 2);
 }"""
-FOLDED = """() => [...document.querySelectorAll('main details:not([open], .diff-skip, .no-print *)')]
+UNCHANGED = ".diff-skip:not(.diff-rest, .diff-front)"
+FOLDED = """unchanged => [...document.querySelectorAll(`main details:not([open], ${unchanged}, .no-print *)`)]
   .filter(fold => fold.checkVisibility() && ![...fold.children].some(
     part => part.tagName !== 'SUMMARY' && part.checkVisibility({contentVisibilityAuto: true}) && part.offsetHeight))
   .map(fold => fold.innerText)"""
+
+
+# What a long change, and a new memory, have folded.
+ADD_FOLDS = """() => ['diff-rest', 'diff-front'].map(name => {
+  const fold = document.querySelector('main').appendChild(document.createElement('details'));
+  fold.className = `diff-skip ${name}`;
+  fold.innerHTML = '<summary>More</summary><div class="diff-lines">A line.</div>';
+}).length"""
 
 
 def test_no_long_text_is_cut_on_paper(window: Page, address: str, tmp_path: Path) -> None:
@@ -37,6 +46,7 @@ def test_no_long_text_is_cut_on_paper(window: Page, address: str, tmp_path: Path
     assert window.evaluate(HIDDEN), "on a screen they scroll"
     window.emulate_media(media="print")
     hidden = window.evaluate(HIDDEN)
-    assert window.evaluate(FOLDED) == [], "what is folded is on paper"
+    assert window.evaluate(ADD_FOLDS) == 2
+    assert window.evaluate(FOLDED, UNCHANGED) == [], "what is folded is on paper"
     window.emulate_media(media="screen")
     assert hidden == []

@@ -54,3 +54,13 @@ def test_a_folder_taken_out_of_places_is_watched_no_more_until_it_is_put_in_agai
     _choose(roots)
     assert (_second().gone_at, _second().unwatched_at) == (None, None)
     assert "no longer in Settings" not in browser.get(f"/projects/{_second().pk}/").content.decode()
+
+
+@pytest.mark.parametrize("part", ["", "?show=memories", "checkup/"])
+def test_no_note_is_promised_where_nothing_is_watched(part: str, roots: list[str], browser: Client) -> None:
+    _second().memories.all().delete()
+    address = f"/projects/{_second().pk}/{part}"
+    assert "Your agent writes the first note" in browser.get(address).content.decode()
+    _choose(roots[:1])
+    page = browser.get(address).content.decode()
+    assert "None was seen while its config folder was watched." in page and "Your agent writes" not in page
