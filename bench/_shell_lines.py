@@ -14,18 +14,18 @@ COMMANDS = r"""
 30 grep 3 -n  -l  -i  -o  --include='*.md'  --include=*.txt  --exclude='a*'  --exclude-dir=deep : -r {basic} {folder}
 50 find 0 : {folder} {tests} {tests} {action}
 10 find 0 : {folder} \( {tests} -o {tests} \) {action}
-30 ls 3 -l  -a  -A  -1  -t  -r  -S  -h  -R  -d  -F  -p  -i  -s  -n  -g  -o  -lt  -la  -X  -v  -G  -lc  -I '*.md' : {files}
-10 ls 2 -l  -t  -r  -R  --time-style=long-iso  --full-time  --sort=size  --group-directories-first : {folder}
+30 ls 3 -l  -a  -A  -1  -t  -r  -S  -h  -R  -d  -F  -p  -lt  -la : {files}
+10 ls 2 -l  -t  -r  -R  --time-style=long-iso  --full-time  --group-directories-first : {folder}
 30 sort 3 -n  -r  -u  -f  -b  -s  -h  -V  -k2  -k2,2  -k 2n  -t,  -k1,1 -k3nr  -k2.2,3b : {files}
 20 head 1 -n 3  -5  -n5  -q -n 2  -v  --lines=4  -n -3  -c 30  -c -9 : {files}
 20 tail 1 -n 3  -5  -n5  -q -n 2  -v  --lines=4  -n +4 : {files}
-20 wc 2 -l  -w  -c  -m  -L : {files}
+20 wc 2 -l  -w  -c  -m : {files}
 10 cat 2 -n  -b  -s  -E  -T  -v  -A  -e  -t : {files}
 10 cut 0 : {cuts} {files}
-10 uniq 2 -c  -d  -u  -i  -f 1  -s 2  -w 3 : {file}
-10 nl 2 -ba  -w 3  -s:  -nln  -v 5  -i2 : {file}
+10 uniq 2 -c  -d  -u  -i : {file}
+10 nl 2 -ba  -w 3  -s: : {file}
 10 stat 0 : {formats} {files}
-20 diff 1 -u  -q  -i  -w  -b  -U 1  -s  -u0 : {file} {file}
+20 diff 1 -u  -q  -i  -w  -b  -U 1  -u0 : {file} {file}
 30 sed 1 -n  -s  -n -s : '{scripts}' {text} {text}
 10 cmp 1 -s : {text} {text}
 5 du 0 : {sizes}
@@ -37,7 +37,7 @@ FILTERS = r"""
 2 uniq 1 -c  -d  -u  -i :
 2 head 1 -3  -n 2  -c 20  -n -2 :
 2 tail 1 -3  -n 2  -c 20  -n +3  +2 :
-1 wc 2 -l  -w  -c  -L :
+1 wc 2 -l  -w  -c :
 1 cut 0 : {cuts}
 2 tr 0 : {sets}
 1 cat 2 -A  -n  -s  -E  -b :
@@ -59,21 +59,21 @@ POOLS = {
         -not -name '*.txt'  ! -type d  -newermt 2020-01-01  -perm -100  -name '[ab].*'  -regex '.*/[ab]\.md'
         -name topic -prune  -depth  -true  -perm 644  -maxdepth 2""",
     "action": r"""  -print  -print0  -printf '%f %s\n'  -printf '%p %d %m %y %h\n'  -printf '%T@ %P\n'  -quit  -print -quit
-        -printf '%TY-%Tm-%Td %k %M\n'  -ls""",
-    "cuts": "-d, -f1  -d ' ' -f2-  -f2  -c1-5  -b3,1  -d: -f1 -s  -d, -f1,3 --output-delimiter=-  --complement -c2-4",
+        -printf '%TY-%Tm-%Td %M\n'  -ls""",
+    "cuts": "-d, -f1  -d ' ' -f2-  -f2  -c1-5  -b3,1  -d: -f1 -s  -d, -f1,3  -c2-4",
     "sets": r"""a-z A-Z  -d ' '  -s o  '[:upper:]' '[:lower:]'  -cd '[:alnum:]\n'  ' ' '\n'  -s ' ' '\n'  abc x  -d '\n'
         -c '[:print:]\n' '?'""",
     "formats": r"""-c '%n %s'  -c %Y  --format='%a %A %U %F'  -c '%y|%i|%h|%b|%o'  --printf='%n\t%s\n'  -c '%10s %-8a|'""",
     "sizes": "-s topic  -sh .  -a topic  -b topic  -d 1 .  -ch *.md  a.md b.md  --apparent-size -s topic",
-    "scripts": r"""2p  1,3p  $p  /foo/p  /foo/,/bar/p  2,/e/p  /o/,+1p  1~2p  0,/a/p  /foo/!p  3q  s/o/0/  s/o/0/g  s/o/0/2
+    "scripts": r"""2p  1,3p  $p  /foo/p  /foo/,/bar/p  2,/e/p  /o/,+1p  0,/a/p  /foo/!p  3q  s/o/0/  s/o/0/g  s/o/0/2
         s/\(fo\)\(o\)/\2\1/  s/[a-z]*/<&>/  s/x*/-/g  s/^/> /  s/$/ </  /^$/d  1d  $d  2,4d  s/foo/bar/p  s/FOO/x/I
-        s|a.b|a/b|g  1p;3p  /note/d;s/a/A/g  5,2p  2p;2q  2q5  $!d  2~3d  0~2d  /a/,3d  /a/,+2s/^/+/  1,/o/d
+        s|a.b|a/b|g  1p;3p  /note/d;s/a/A/g  5,2p  2p;2q  2q  $!d  /a/,3d  /a/,+2s/^/+/  1,/o/d
         s/[^,]*,//2  s/a\|b/<&>/g  s/\//|/g  s/.*/[&]/;s/x/y/3g  2,4!s/^/- /  s,a,/,g  $s/$/\nend/  1s/^/start\n/
         /x/,$p  2,2p  /foo/I,/BAR/Ip  3d;2,3p  s/\t/\x41/""",
     "small": r"""pwd  echo foo bar  echo -n x  echo -e 'a\tb'  printf '%s\n' a b  printf '%d-%s\n' 1 x 2 y  true  false
         basename topic/a.md .md  dirname topic/a.md  test -f a.md  [ -d topic ]  [ -s empty.txt ]  test 3 -gt 2
         [ a = b ]  test ! -e missing  echo *.md  echo 'a b' c  [ -n x -a -z '' ]  printf '%5s|%-5s|%03d\n' a b 7
-        ls -l .odd  printf '%05.2f|%e|%g\n' 3.14159 1000 0.5  sha256sum a.md  ls -v 'odd names'""",
+        ls -l .odd  printf '%05.2f|%e|%g\n' 3.14159 1000 0.5  sha256sum a.md""",
 }
 WRITTEN = r"""
 grep -rn "foo" . --include=*.md | head -20

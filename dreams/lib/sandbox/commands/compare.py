@@ -11,26 +11,23 @@ from dataclasses import dataclass
 from dreams.lib.diff.lines import Change, changes
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.commands import metadata
-from dreams.lib.sandbox.globbing import matches
 from dreams.lib.sandbox.mounts import trouble
 from dreams.lib.sandbox.options import Args, Spec, digits_of, read
 from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder, raw
 
 _DIFF = Spec(
     flags={
-        **{letter: letter for letter in "uqsirwbadNt"},
+        **{letter: letter for letter in "uqirwbdNt"},
         "brief": "q",
-        "report-identical-files": "s",
         "ignore-case": "i",
         "recursive": "r",
         "ignore-all-space": "w",
         "ignore-space-change": "b",
-        "text": "a",
         "normal": "normal",
         "minimal": "d",
         "new-file": "N",
     },
-    values={"U": "U", "L": "label", "label": "label", "x": "x", "exclude": "x"},
+    values={"U": "U"},
     optional={"unified": "U", "color": "color"},
     why_not={"output": "it writes a file"},
 )
@@ -110,12 +107,9 @@ class _Comparison:
         for path in (a, b):
             entries = process.tree.entries(process.tree.place(path, process.cwd))
             process.meter.saw(len(entries))
-            sides.append({entry.name: entry.stat for entry in entries if not self._left_out(entry.name)})
+            sides.append({entry.name: entry.stat for entry in entries})
         for name in sorted(sides[0].keys() | sides[1].keys(), key=raw):
             yield from self._pair(a, b, name, sides[0].get(name), sides[1].get(name), depth)
-
-    def _left_out(self, name: str) -> bool:
-        return any(matches(pattern, name) for pattern in self._args.all("x"))
 
     def _pair(self, a: str, b: str, name: str, first: Stat, second: Stat, depth: int) -> Iterator[bytes]:
         path_a, path_b = f"{a.rstrip('/')}/{name}", f"{b.rstrip('/')}/{name}"
@@ -143,10 +137,8 @@ class _Comparison:
             self._process.complain(trouble(error), 2)
             return
         if first.lines == second.lines:
-            if self._args.has("s"):
-                yield raw(f"Files {a} and {b} are identical\n")
             return
-        if (first.binary or second.binary) and not self._args.has("a"):
+        if first.binary or second.binary:
             self._process.status = max(self._process.status, 1)
             word = "Files" if self._args.has("q") else "Binary files"
             yield raw(f"{word} {a} and {b} differ\n")
@@ -156,8 +148,6 @@ class _Comparison:
     def _texts(self, first: _Text, second: _Text, a: str, b: str, *, headed: bool) -> Iterator[bytes]:
         script = self._script(first, second)
         if not script:
-            if self._args.has("s"):
-                yield raw(f"Files {a} and {b} are identical\n")
             return
         self._process.status = max(self._process.status, 1)
         if self._args.has("q"):
@@ -190,12 +180,8 @@ class _Comparison:
         return line.lower() if args.has("i") else line
 
     def _unified(self, script: list[Change], a: _Text, b: _Text) -> Iterator[bytes]:
-        labels = self._args.all("label")
-        for index, (sign, text) in enumerate((("---", a), ("+++", b))):
-            label = (
-                labels[index] if index < len(labels) else f"{_heading(text.name)}\t{metadata.full(text.ns)}"
-            )
-            yield raw(f"{sign} {label}\n")
+        for sign, text in (("---", a), ("+++", b)):
+            yield raw(f"{sign} {_heading(text.name)}\t{metadata.full(text.ns)}\n")
         for group in _groups(script, self._around):
             yield from _hunk(group, a, b, self._around)
 

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import stat as st
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.sandbox.commands.sort import next_field
 from dreams.lib.sandbox.mounts import trouble
-from dreams.lib.sandbox.options import Args, Spec, digits_of, read
+from dreams.lib.sandbox.options import Args, Spec, read
 from dreams.lib.sandbox.patterns import CLASSES
-from dreams.lib.sandbox.process import MIB, Chunks, LineTooLong, Process, Refused, Runner, UsageError, raw
+from dreams.lib.sandbox.process import Chunks, Process, Refused, Runner, UsageError, raw
 
 # --- cut ----------------------------------------------------------------------------------------------------------
 _CUT = Spec(
-    flags={
-        "s": "s",
-        "only-delimited": "s",
-        "complement": "complement",
-        "n": "n",
-        "z": "z",
-        "zero-terminated": "z",
-    },
+    flags={"s": "s", "only-delimited": "s"},
     values={
         "b": "b",
         "bytes": "b",
@@ -33,11 +26,13 @@ _CUT = Spec(
         "fields": "f",
         "d": "d",
         "delimiter": "d",
-        "output-delimiter": "output",
+    },
+    why_not={
+        "complement": "name what stays, as in -f1,3-",
+        "output-delimiter": "put tr or sed behind it",
     },
 )
 _FOREVER = 1 << 62  # above any place in a line
-LONGEST_RESULT = 128 * MIB
 Picker = Callable[[bytes], bytes | None]
 
 
@@ -48,19 +43,16 @@ def cut(name: str, argv: list[str]) -> Runner:
         raise UsageError("you must specify a list of bytes, characters, or fields")
     kind = kinds.pop()
     ranges = _ranges(args.last(kind) or "", kind)
-    if args.has("complement"):
-        ranges = _complement(ranges)
     if kind == "b" and (args.has("d") or args.has("s")):
         raise UsageError("an input delimiter may be specified only when operating on fields")
-    end = b"\0" if args.has("z") else b"\n"
-    pick = _byte_picker(args, ranges) if kind == "b" else _field_picker(args, ranges)
+    pick = _byte_picker(ranges) if kind == "b" else _field_picker(args, ranges)
 
     def run(process: Process) -> Iterator[bytes]:
         for _, chunks in process.inputs(args.operands):
-            for line in process.lines(chunks, end):
-                picked = pick(line.removesuffix(end))
+            for line in process.lines(chunks):
+                picked = pick(line.removesuffix(b"\n"))
                 if picked is not None:
-                    yield picked + end
+                    yield picked + b"\n"
 
     return run
 
@@ -84,7 +76,7 @@ def _ranges(text: str, kind: str) -> list[tuple[int, int]]:
 
 
 def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Overlapping ranges as one; adjacent ones stay apart, since an output delimiter goes between them."""
+    """Overlapping ranges as one."""
     out: list[tuple[int, int]] = []
     for low, high in ranges:
         if out and low <= out[-1][1]:
@@ -94,21 +86,8 @@ def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return out
 
 
-def _complement(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    out: list[tuple[int, int]] = []
-    at = 1
-    for low, high in ranges:
-        if low > at:
-            out.append((at, low - 1))
-        at = high + 1
-    if at < _FOREVER:
-        out.append((at, _FOREVER))
-    return out
-
-
-def _byte_picker(args: Args, ranges: list[tuple[int, int]]) -> Picker:
-    between = raw(args.last("output") or "")
-    return lambda line: between.join(line[low - 1 : high] for low, high in ranges if low <= len(line))
+def _byte_picker(ranges: list[tuple[int, int]]) -> Picker:
+    return lambda line: b"".join(line[low - 1 : high] for low, high in ranges)
 
 
 def _field_picker(args: Args, ranges: list[tuple[int, int]]) -> Picker:
@@ -117,17 +96,11 @@ def _field_picker(args: Args, ranges: list[tuple[int, int]]) -> Picker:
         delimiter = b"\0"
     if len(delimiter) != 1:
         raise UsageError("the delimiter must be a single character")
-    output = args.last("output")
-    between = delimiter if output is None else raw(output)
 
     def pick(line: bytes) -> bytes | None:
         if delimiter not in line:
             return None if args.has("s") else line
-        runs = [line[start:end] for start, end in _runs_of_fields(line, delimiter, ranges)]
-        size = len(line) + sum(run.count(delimiter) for run in runs) * len(between)
-        if size > LONGEST_RESULT:
-            raise LineTooLong(f"stopped at a result of more than {LONGEST_RESULT:,} bytes")
-        return between.join(run.replace(delimiter, between) for run in runs)
+        return delimiter.join(line[start:end] for start, end in _runs_of_fields(line, delimiter, ranges))
 
     return pick
 
@@ -158,12 +131,11 @@ def _runs_of_fields(
 
 _TR = Spec(
     flags={
-        **{letter: letter for letter in "cdst"},
+        **{letter: letter for letter in "cds"},
         "C": "c",
         "complement": "c",
         "delete": "d",
         "squeeze-repeats": "s",
-        "truncate-set1": "t",
     }
 )
 _TR_ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
@@ -187,7 +159,7 @@ def _tr_runner(args: Args, first: list[int], second: list[int] | None) -> Runner
     delete = bytes(set(first)) if args.has("d") else b""
     table: bytes | None = None
     if second is not None and not args.has("d"):
-        table = _tr_table(first, second, truncate=args.has("t"))
+        table = _tr_table(first, second)
     squeezed = b"".join(b"\\x%02x" % byte for byte in set(first if second is None else second))
     pattern = re.compile(b"([" + squeezed + b"])\\1+") if squeezed and args.has("s") else None
 
@@ -204,13 +176,12 @@ def _tr_runner(args: Args, first: list[int], second: list[int] | None) -> Runner
     return run
 
 
-def _tr_table(first: list[int], second: list[int], *, truncate: bool) -> bytes:
+def _tr_table(first: list[int], second: list[int]) -> bytes:
     if not second:
         raise UsageError("when not truncating set1, string2 must be non-empty")
     table = list(range(256))
     for index, byte in enumerate(first):
-        if index < len(second) or not truncate:
-            table[byte] = second[min(index, len(second) - 1)]
+        table[byte] = second[min(index, len(second) - 1)]
     return bytes(table)
 
 
@@ -254,14 +225,13 @@ def _tr_bytes(text: str, at: int) -> tuple[list[int], int]:
 
 _UNIQ = Spec(
     flags={
-        **{letter: letter for letter in "cdiuz"},
+        **{letter: letter for letter in "cdiu"},
         "count": "c",
         "repeated": "d",
         "ignore-case": "i",
         "unique": "u",
-        "zero-terminated": "z",
     },
-    values={"f": "f", "skip-fields": "f", "s": "s", "skip-chars": "s", "w": "w", "check-chars": "w"},
+    why_not=dict.fromkeys(("f", "skip-fields", "s", "skip-chars", "w", "check-chars"), "put cut before it"),
 )
 
 
@@ -269,59 +239,38 @@ def uniq(name: str, argv: list[str]) -> Runner:
     args = read(name, _UNIQ, argv)
     if len(args.operands) > 1:
         raise Refused("uniq with a second file: it would be written over; use: uniq FILE1")
-    fields = digits_of(args.last("f") or "0", "invalid number of fields to skip")
-    chars = digits_of(args.last("s") or "0", "invalid number of bytes to skip")
-    width = digits_of(args.last("w"), "invalid number of bytes to compare") if args.has("w") else None  # type: ignore[arg-type]  # has() says it is there
-    end = b"\0" if args.has("z") else b"\n"
-
-    def key(line: bytes) -> bytes:
-        at = 0
-        for _ in range(min(fields, len(line))):
-            at = next_field(line, at, None)
-        part = line[at + chars :]
-        part = part if width is None else part[:width]
-        return part.upper() if args.has("i") else part
 
     def run(process: Process) -> Iterator[bytes]:
         for _, chunks in process.inputs(args.operands):
-            lines = (line.removesuffix(end) for line in process.lines(chunks, end))
-            yield from _groups(lines, key, args, end)
+            lines = (line.removesuffix(b"\n") for line in process.lines(chunks))
+            for _, alike in itertools.groupby(lines, bytes.upper if args.has("i") else None):
+                yield _group(alike, args)
 
     return run
 
 
-def _groups(lines: Iterator[bytes], key: Callable[[bytes], bytes], args: Args, end: bytes) -> Iterator[bytes]:
-    first: bytes | None = None
-    count = 0
-    for line in lines:
-        if first is not None and key(first) == key(line):
-            count += 1
-            continue
-        if first is not None:
-            yield _group(first, count, args, end)
-        first, count = line, 1
-    if first is not None:
-        yield _group(first, count, args, end)
-
-
-def _group(line: bytes, count: int, args: Args, end: bytes) -> bytes:
+def _group(alike: Iterator[bytes], args: Args) -> bytes:
+    line = next(alike)
+    count = 1 + sum(1 for _ in alike)
     if (args.has("d") and count == 1) or (args.has("u") and count > 1):
         return b""
-    return (b"%7d " % count if args.has("c") else b"") + line + end
+    return (b"%7d " % count if args.has("c") else b"") + line + b"\n"
 
 
 # --- wc -----------------------------------------------------------------------------------------------------------
 
 _WC = Spec(
     flags={
-        **{letter: letter for letter in "clmwL"},
+        **{letter: letter for letter in "clmw"},
         "bytes": "c",
         "chars": "m",
         "lines": "l",
         "words": "w",
-        "max-line-length": "L",
     },
-    why_not={"files0-from": "file names are not taken from files"},
+    why_not={
+        "files0-from": "file names are not taken from files",
+        **dict.fromkeys(("L", "max-line-length"), "use grep -nE '.{200}' for lines that are so long"),
+    },
 )
 _NOT_PRINTING = bytes(byte for byte in range(256) if not 32 <= byte < 127 and byte not in b"\t\n\v\f\r")
 _SPACES = b" \t\n\v\f\r"
@@ -332,18 +281,16 @@ class _Counts:
     lines: int = 0
     words: int = 0
     size: int = 0
-    longest: int = 0
 
     def add(self, other: _Counts) -> None:
         self.lines += other.lines
         self.words += other.words
         self.size += other.size
-        self.longest = max(self.longest, other.longest)
 
 
 def wc(name: str, argv: list[str]) -> Runner:
     args = read(name, _WC, argv)
-    wanted = [letter for letter in "lwmcL" if args.has(letter)] or ["l", "w", "c"]
+    wanted = [letter for letter in "lwmc" if args.has(letter)] or ["l", "w", "c"]
 
     def run(process: Process) -> Iterator[bytes]:
         width = _width(process, args.operands, len(wanted))
@@ -376,14 +323,11 @@ def _counted(process: Process, chunks: Iterator[bytes], wanted: list[str]) -> _C
         counts.size = chunks.size()
         return counts
     in_word = False
-    column = 0
     for chunk in chunks:
         counts.size += len(chunk)
         counts.lines += chunk.count(b"\n")
         if "w" in wanted:
             in_word = _count_words(chunk, in_word, counts)
-        if "L" in wanted:
-            column = _measure(chunk, column, counts)
         process.meter.tick()
     return counts
 
@@ -398,18 +342,6 @@ def _count_words(chunk: bytes, in_word: bool, counts: _Counts) -> bool:
 
 
 _SPACES_SET = frozenset(bytes([byte]) for byte in _SPACES)
-
-
-def _measure(chunk: bytes, column: int, counts: _Counts) -> int:
-    for piece in re.split(rb"([\n\r\f\t])", chunk.translate(None, _NOT_PRINTING + b"\v")):
-        if piece in (b"\n", b"\r", b"\f"):
-            column = 0
-        elif piece == b"\t":
-            column += 8 - column % 8
-        else:
-            column += len(piece)
-        counts.longest = max(counts.longest, column)
-    return column
 
 
 def _width(process: Process, paths: list[str], columns: int) -> int:
@@ -430,7 +362,7 @@ def _width(process: Process, paths: list[str], columns: int) -> int:
 
 
 def _row(counts: _Counts, wanted: list[str], width: int, name: bytes) -> bytes:
-    values = {"l": counts.lines, "w": counts.words, "m": counts.size, "c": counts.size, "L": counts.longest}
+    values = {"l": counts.lines, "w": counts.words, "m": counts.size, "c": counts.size}
     row = b" ".join(b"%*d" % (width, values[letter]) for letter in wanted)
     return row + (b" " + name if name else b"") + b"\n"
 

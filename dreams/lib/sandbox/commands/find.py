@@ -22,6 +22,9 @@ _REFUSED = {
     **dict.fromkeys(("-fprint", "-fprint0", "-fprintf", "-fls"), _WRITES),
     **dict.fromkeys(("-L", "-H", "-follow"), _LINKS),
     **dict.fromkeys(("-user", "-group", "-links", "-inum", "-samefile"), "use ls -l or stat"),
+    **dict.fromkeys(
+        ("-atime", "-amin", "-ctime", "-cmin", "-anewer", "-cnewer"), "use -mtime, -mmin or -newermt"
+    ),
     "-delete": "it removes files",
     "-files0-from": "file names are not taken from files",
 }
@@ -72,7 +75,7 @@ class _Expression:
 
 
 class _Parser:
-    """Recursive descent: `,`, `-o`, `-a`, `!`, parentheses, then one test or action."""
+    """Recursive descent: `-o`, `-a`, `!`, parentheses, then one test or action."""
 
     def __init__(self, words: list[str]) -> None:
         self._words = words
@@ -84,7 +87,7 @@ class _Parser:
 
     def whole(self) -> _Expression:
         if self._words:
-            test = self._list()
+            test = self._or()
             if self._at < len(self._words):
                 raise UsageError(f"paths must precede expression: `{self._words[self._at]}'")
             self._result.test = test if self._acts else _both(test, tests.print_line)
@@ -100,13 +103,6 @@ class _Parser:
         self._at += 1
         return word
 
-    def _list(self) -> Test:
-        test = self._or()
-        while self._peek() == ",":
-            self._at += 1
-            test = _then(test, self._or())
-        return test
-
     def _or(self) -> Test:
         test = self._and()
         while self._peek() in ("-o", "-or"):
@@ -116,7 +112,7 @@ class _Parser:
 
     def _and(self) -> Test:
         test = self._not()
-        while self._peek() not in (None, "-o", "-or", ")", ","):
+        while self._peek() not in (None, "-o", "-or", ")"):
             if self._peek() in ("-a", "-and"):
                 self._at += 1
             test = _both(test, self._not())
@@ -137,7 +133,7 @@ class _Parser:
             raise Refused("find: parentheses nested too deeply")
         if self._peek() == ")":
             raise UsageError("invalid expression; empty parentheses are not allowed.")
-        test = self._list()
+        test = self._or()
         if self._peek() != ")":
             raise UsageError("invalid expression; expected to find a ')' but didn't see one.")
         self._at += 1
@@ -147,8 +143,10 @@ class _Parser:
     def _primary(self, word: str) -> Test:
         if word in _REFUSED:
             raise _refused(word)
-        if word in (")", ","):
-            raise UsageError(f"invalid expression; you have used '{word}' in the wrong place")
+        if word == ",":
+            raise Refused("find ,: run find once for each expression")
+        if word == ")":
+            raise UsageError("invalid expression; you have used ')' in the wrong place")
         if not word.startswith("-"):
             raise UsageError(f"paths must precede expression: `{word}'")
         if word in tests.ALONE:
@@ -160,7 +158,7 @@ class _Parser:
         return tests.yes if word in _NOTHING else self._with_value(word)
 
     def _with_value(self, word: str) -> Test:
-        newer = re.fullmatch(r"-newer(?:([acm])([acmt]))?", word)
+        newer = re.fullmatch(r"-newer(mt)?", word)
         known = (*tests.VALUED, "-maxdepth", "-mindepth", "-regex", "-iregex", "-regextype")
         if word not in known and newer is None:
             raise _refused(word)
@@ -168,7 +166,7 @@ class _Parser:
             raise UsageError(f"missing argument to `{word}'")
         value = self._take()
         if newer is not None:
-            return self._newer(newer[1] or "m", newer[2] or "m", value)
+            return self._newer(value, is_time=newer[1] is not None)
         if word in ("-maxdepth", "-mindepth"):
             return self._bound(word, value)
         if word == "-regextype":
@@ -188,11 +186,11 @@ class _Parser:
             self._result.shallowest = int(text)
         return tests.yes
 
-    def _newer(self, which: str, reference: str, value: str) -> Test:
-        if reference == "t":
-            return tests.newer_than_time(which, value)
+    def _newer(self, value: str, *, is_time: bool) -> Test:
+        if is_time:
+            return tests.newer_than_time(value)
         self._result.references.append(value)
-        return tests.newer_than_file(which, reference, value)
+        return tests.newer_than_file(value)
 
 
 def _both(a: Test, b: Test) -> Test:
@@ -201,14 +199,6 @@ def _both(a: Test, b: Test) -> Test:
 
 def _either(a: Test, b: Test) -> Test:
     return lambda visit: a(visit) or b(visit)
-
-
-def _then(a: Test, b: Test) -> Test:
-    def both(visit: Visit) -> bool:
-        a(visit)
-        return b(visit)
-
-    return both
 
 
 # --- The walk -----------------------------------------------------------------------------------------------------

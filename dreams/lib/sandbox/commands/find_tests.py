@@ -139,17 +139,13 @@ def _permitted(word: str, text: str) -> Test:
     return test
 
 
-def _time(stat: os.stat_result, which: str) -> int:
-    return {"a": stat.st_atime_ns, "c": stat.st_ctime_ns, "m": stat.st_mtime_ns}[which]
-
-
-def _age(visit: Visit, which: str) -> int:
-    return int(visit.process.now * NS) - _time(visit.stat, which)
+def _age(visit: Visit) -> int:
+    return int(visit.process.now * NS) - visit.stat.st_mtime_ns
 
 
 def _days_old(word: str, text: str) -> Test:
     wanted = _Amount.of(word, text)
-    return lambda visit: wanted.holds(_age(visit, word[1]) // (86_400 * NS))
+    return lambda visit: wanted.holds(_age(visit) // (86_400 * NS))
 
 
 def _minutes_old(word: str, text: str) -> Test:
@@ -157,7 +153,7 @@ def _minutes_old(word: str, text: str) -> Test:
     wanted = _Amount.of(word, text)
 
     def test(visit: Visit) -> bool:
-        minutes = _age(visit, word[1]) / (60 * NS)
+        minutes = _age(visit) / (60 * NS)
         if wanted.sign:
             return minutes > wanted.number if wanted.sign == "+" else minutes < wanted.number
         return math.ceil(minutes) == wanted.number
@@ -165,20 +161,20 @@ def _minutes_old(word: str, text: str) -> Test:
     return test
 
 
-def newer_than_file(which: str, reference: str, path: str) -> Test:
+def newer_than_file(path: str) -> Test:
     def test(visit: Visit) -> bool:
         try:
             stat = visit.process.stat(path)
         except (OSError, SafeFsError) as error:
             raise UsageError(f"'{path}': {trouble(error)}") from None
-        return _time(visit.stat, which) > _time(stat, reference)
+        return visit.stat.st_mtime_ns > stat.st_mtime_ns
 
     return test
 
 
-def newer_than_time(which: str, text: str) -> Test:
+def newer_than_time(text: str) -> Test:
     moment = metadata.moment(text)
-    return lambda visit: _time(visit.stat, which) > moment(visit.process.now)
+    return lambda visit: visit.stat.st_mtime_ns > moment(visit.process.now)
 
 
 # --- Actions ------------------------------------------------------------------------------------------------------
@@ -232,61 +228,47 @@ def _target(visit: Visit) -> str:
         return ""
 
 
-_DIRECTIVE = re.compile(
-    r"%([-#+ 0]*)([0-9]{0,3})(\.[0-9]{1,3})?([ACT].|[A-Za-z%])|\\([abfnrtv\\])|\\([0-7]{1,3})|(\\c)"
-)
-_ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
+_DIRECTIVE = re.compile(r"%(-?)([0-9]{0,3})(T.|[A-Za-z%])|\\([ntr0\\])")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\"}
 _TIME_LETTERS = "YmdHMSBbaAjyDFTRI@+s"
-_FIELDS: dict[str, Callable[[Visit], str | int]] = {
+_FIELDS: dict[str, Callable[[Visit], str]] = {
     "p": lambda visit: visit.path,
     "f": lambda visit: visit.path[visit.path.rstrip("/").rfind("/") + 1 :] or "/",
     "h": lambda visit: visit.path.rstrip("/").rpartition("/")[0] if "/" in visit.path.rstrip("/") else ".",
     "P": lambda visit: visit.path[len(visit.start) :].lstrip("/"),
-    "H": lambda visit: visit.start,
     "s": lambda visit: str(visit.stat.st_size),
-    "k": lambda visit: str(-(-visit.stat.st_blocks // 2)),
-    "d": lambda visit: visit.depth,
+    "d": lambda visit: str(visit.depth),
     "m": lambda visit: f"{st.S_IMODE(visit.stat.st_mode):o}",
     "M": lambda visit: st.filemode(visit.stat.st_mode),
     "u": lambda visit: metadata.owner(visit.stat.st_uid),
     "g": lambda visit: metadata.group(visit.stat.st_gid),
     "i": lambda visit: str(visit.stat.st_ino),
-    "n": lambda visit: visit.stat.st_nlink,
     "y": lambda visit: metadata.letter(visit.stat),
     "l": _target,
     "t": lambda visit: _plain_time(visit.stat.st_mtime_ns),
-    "a": lambda visit: _plain_time(visit.stat.st_atime_ns),
-    "c": lambda visit: _plain_time(visit.stat.st_ctime_ns),
 }
 
 
 def _printf(word: str, form: str) -> Test:
     """-printf: to the output alone."""
     for found in _DIRECTIVE.finditer(form):
-        name = found[4]
-        is_time = name is not None and name[0] in "ACT" and name[1:] in tuple(_TIME_LETTERS)
+        name = found[3]
+        is_time = name is not None and name[0] == "T" and name[1:] in tuple(_TIME_LETTERS)
         if not (name is None or name == "%" or name in _FIELDS or is_time):
-            raise Refused(f"find -printf {found[0]}: this directive is not on offer")
-    if "%" in _DIRECTIVE.sub("", form):
-        raise Refused("find -printf: a '%' that is no directive on offer")
-    shown = form.partition("\\c")[0]
-    return lambda visit: visit.print(_DIRECTIVE.sub(lambda found: _filled(found, visit), shown))
+            raise Refused(f"find -printf {found[0]}: this directive is not on offer; use stat -c")
+    if re.search(r"[%\\]", _DIRECTIVE.sub("", form)):
+        raise Refused("find -printf: a '%' or '\\' that is no directive on offer")
+    return lambda visit: visit.print(_DIRECTIVE.sub(lambda found: _filled(found, visit), form))
 
 
 def _filled(found: re.Match[str], visit: Visit) -> str:
-    if found[5]:
-        return _ESCAPES[found[5]]
-    if found[6]:
-        return chr(int(found[6], 8) & 127)
-    name, flags, width = found[4], found[1], found[2]
+    if found[4]:
+        return _ESCAPES[found[4]]
+    name = found[3]
     if name == "%":
         return "%"
-    if len(name) == 2:
-        return f"%{flags}{width}s" % _time_part(_time(visit.stat, name[0].lower().replace("t", "m")), name[1])
-    value = _FIELDS[name](visit)
-    if isinstance(value, int):
-        return f"%{flags}{width}d" % value
-    return f"%{'-' if '-' in flags else ''}{width}{found[3] or ''}s" % value
+    value = _time_part(visit.stat.st_mtime_ns, name[1]) if len(name) == 2 else _FIELDS[name](visit)
+    return f"%{found[1]}{found[2]}s" % value
 
 
 def _plain_time(ns: int) -> str:
@@ -318,8 +300,8 @@ ALONE: dict[str, Test] = {
 }
 VALUED: dict[str, Callable[[str, str], Test]] = {
     **dict.fromkeys(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"), _named),
-    **dict.fromkeys(("-mtime", "-atime", "-ctime"), _days_old),
-    **dict.fromkeys(("-mmin", "-amin", "-cmin"), _minutes_old),
+    "-mtime": _days_old,
+    "-mmin": _minutes_old,
     "-type": _of_type,
     "-size": _sized,
     "-perm": _permitted,

@@ -17,9 +17,10 @@ from dreams.lib.sandbox.options import Args, Spec, digits_of, read
 from dreams.lib.sandbox.process import LineTooLong, Process, Refused, Runner, UsageError, is_folder, raw
 
 _DEEPEST = 64  # folders; chosen
+_NOT_FROM_FILES = "patterns are not taken from files; use -e for each"
 _GREP = Spec(
     flags={
-        **{letter: letter for letter in "EFGHILPUachilnoqrsvwxy"},
+        **{letter: letter for letter in "EFGHILPUachilnoqrsvwx"},
         "R": "r",
         "perl-regexp": "P",
         "extended-regexp": "E",
@@ -43,15 +44,13 @@ _GREP = Spec(
         "word-regexp": "w",
         "line-regexp": "x",
         "line-buffered": "line-buffered",
-        "no-group-separator": "no-separator",
     },
     values={
-        **{letter: letter for letter in "ABCefm"},
+        **{letter: letter for letter in "ABCem"},
         "after-context": "A",
         "before-context": "B",
         "context": "C",
         "regexp": "e",
-        "file": "f",
         "max-count": "m",
         "include": "include",
         "exclude": "exclude",
@@ -60,6 +59,7 @@ _GREP = Spec(
     optional={"color": "color", "colour": "color"},
     why_not={
         "exclude-from": "patterns for names are not taken from files",
+        **dict.fromkeys(("f", "file"), _NOT_FROM_FILES),
         "z": "lines that end in NUL are not on offer",
         "Z": "names stand one on a line",
         "b": "use -n",
@@ -73,16 +73,12 @@ def grep(name: str, argv: list[str]) -> Runner:
     if args.last("color") not in (None, "", "never", "auto", "no", "none", "tty", "if-tty"):
         raise Refused("grep --color: only never and auto are on offer")
     given = args.all("e")
-    if not given and not args.has("f"):
+    if not given:
         if not args.operands:
             raise UsageError("usage: grep [OPTION]... PATTERNS [FILE]...", 2)
         given = [args.operands.pop(0)]
-    texts = [raw(text) for text in given]
-    if not args.has("f"):
-        plan = _plan_of(args, texts)
-        return lambda process: _run(process, plan)
-    _plan_of(args, texts or [b""])
-    return lambda process: _run(process, _plan_of(args, texts + _from_files(process, args)))
+    plan = _plan_of(args, [raw(text) for text in given])
+    return lambda process: _run(process, plan)
 
 
 def _classic(argv: list[str]) -> list[str]:
@@ -91,21 +87,10 @@ def _classic(argv: list[str]) -> list[str]:
     for index, word in enumerate(argv):
         if word == "--":
             return out + argv[index:]
-        is_value = index > 0 and argv[index - 1] in ("-e", "-f", "-m", "-A", "-B", "-C")
+        is_value = index > 0 and argv[index - 1] in ("-e", "-m", "-A", "-B", "-C")
         is_number = word[:1] == "-" and word[1:].isdigit() and word.isascii()
         out += ["-C", word[1:]] if is_number and not is_value else [word]
     return out
-
-
-def _from_files(process: Process, args: Args) -> list[bytes]:
-    texts: list[bytes] = []
-    for path in args.all("f"):
-        try:
-            lines = process.held(process.lines(process.chunks(path)))
-        except (OSError, SafeFsError) as error:
-            raise UsageError(f"{path}: {trouble(error)}", 2) from None
-        texts += [line.removesuffix(b"\n") for line in lines]
-    return texts
 
 
 # --- What was asked for -------------------------------------------------------------------------------------------
@@ -115,7 +100,7 @@ def _plan_of(args: Args, texts: list[bytes]) -> Plan:
     syntax = args.last_of("E", "F", "G", "P") or "G"
     longest = syntax != "P"
     expressions, behind = _expressions(args, texts, syntax)
-    whole = b"|".join(b"(?:" + each + b")" for each in expressions) if expressions else b"[^\\x00-\\xff]"
+    whole = b"|".join(b"(?:" + each + b")" for each in expressions)
     words = args.has("w") and not args.has("x")
     line = _bounded(whole, lines=args.has("x"), words=words)
     both = _number(args, "C", 0)
@@ -143,13 +128,12 @@ _PLAIN = re.compile(rb"[A-Za-z0-9_ :/,;=<>@%&~#'\"-]+")
 
 def _literal(args: Args, texts: list[bytes]) -> bytes:
     """The one text that is looked for, where it means itself and nothing else."""
-    folded = args.has("i") or args.has("y")
-    plain = len(texts) == 1 and not folded and _PLAIN.fullmatch(texts[0])
+    plain = len(texts) == 1 and not args.has("i") and _PLAIN.fullmatch(texts[0])
     return texts[0] if plain else b""
 
 
 def _expressions(args: Args, texts: list[bytes], syntax: str) -> tuple[list[bytes], int | None]:
-    fold = args.has("i") or args.has("y")
+    fold = args.has("i")
     if syntax == "P":
         return _perl(args, texts, fold)
     unique = dict.fromkeys(texts)
@@ -161,11 +145,10 @@ def _expressions(args: Args, texts: list[bytes], syntax: str) -> tuple[list[byte
 def _perl(args: Args, texts: list[bytes], fold: bool) -> tuple[list[bytes], int | None]:
     if len(set(texts)) > 1:
         raise UsageError("the -P option only supports a single pattern", 2)
-    found = [grep_lines.read_perl(text, fold=fold) for text in texts[:1]]
-    behind = found[0].behind if found else None
-    if behind is not None and (args.has("w") or args.has("x")):
+    found = grep_lines.read_perl(texts[0], fold=fold)
+    if found.behind is not None and (args.has("w") or args.has("x")):
         raise Refused("grep -P: \\K and looking around are not on offer with -w and -x")
-    return [one.expression for one in found], behind
+    return [found.expression], found.behind
 
 
 def _bounded(whole: bytes, *, lines: bool, words: bool) -> bytes:
@@ -323,7 +306,7 @@ _RG = Spec(
     why_not={
         "L": "links are never followed",
         "follow": "links are never followed",
-        "f": "patterns are not taken from files; use -e for each",
+        "f": _NOT_FROM_FILES,
         "pre": "it runs a program",
         "U": "a pattern is matched against one line",
         "multiline": "a pattern is matched against one line",

@@ -303,7 +303,7 @@ class _Scan:
         """The line between groups that do not touch."""
         first = self._before[0][0] if self._before else self._number
         apart = first > self._last_printed + (1 if self._last_printed else 0)
-        if self._plan.context and state.printed and apart and not self._plan.args.has("no-separator"):
+        if self._plan.context and state.printed and apart:
             yield b"--\n"
         state.printed = True
 

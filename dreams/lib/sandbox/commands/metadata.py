@@ -92,11 +92,9 @@ def utc(ns: int) -> dt.datetime:
 def listed(ns: int, now: float) -> str:
     """`ls -l`: with the hour within half a year, with the year otherwise."""
     at = utc(ns)
-    return f"{_MONTHS[at.month - 1]} {at.day:2d} " + (f"{at:%H:%M}" if recent(ns, now) else f"{at.year:5d}")
-
-
-def recent(ns: int, now: float) -> bool:
-    return now - RECENT < ns / NS <= now
+    return f"{_MONTHS[at.month - 1]} {at.day:2d} " + (
+        f"{at:%H:%M}" if now - RECENT < ns / NS <= now else f"{at.year:5d}"
+    )
 
 
 def full(ns: int) -> str:

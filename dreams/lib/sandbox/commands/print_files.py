@@ -99,16 +99,12 @@ def _line_shown(line: bytes, style: _CatStyle) -> bytes:
 
 _NL = Spec(
     values={
-        **{letter: letter for letter in "bwsnvi"},
+        **{letter: letter for letter in "bws"},
         "body-numbering": "b",
         "number-width": "w",
         "number-separator": "s",
-        "number-format": "n",
-        "starting-line-number": "v",
-        "line-increment": "i",
     }
 )
-_NL_FORMATS = {"ln": b"%-*d", "rn": b"%*d", "rz": b"%0*d"}
 
 
 def nl(name: str, argv: list[str]) -> Runner:
@@ -116,24 +112,19 @@ def nl(name: str, argv: list[str]) -> Runner:
     style = args.last("b", "t")
     if style not in ("a", "t", "n"):
         raise Refused("nl -b: a, t or n are read")
-    form = _NL_FORMATS.get(args.last("n", "rn") or "")
-    if form is None:
-        raise UsageError("invalid line numbering format")
     width = min(max(digits_of(args.last("w", "6") or "", "invalid line number field width"), 1), 200)
     separator = raw(args.last("s", "\t") or "")
-    first = digits_of(args.last("v", "1") or "", "invalid starting line number")
-    step = digits_of(args.last("i", "1") or "", "invalid line number increment")
 
     def run(process: Process) -> Iterator[bytes]:
-        number = first
+        number = 0
         for _, chunks in process.inputs(args.operands):
             for line in process.lines(chunks):
                 body = line.removesuffix(b"\n")
                 if body in (b"\\:\\:\\:", b"\\:\\:", b"\\:"):
                     raise Refused("nl: logical pages are not on offer")
                 if style == "a" or (style == "t" and body):
-                    yield form % (width, number) + separator + body + b"\n"
-                    number += step
+                    number += 1
+                    yield b"%*d" % (width, number) + separator + body + b"\n"
                 else:
                     yield b" " * (width + len(separator)) + body + b"\n"
 
@@ -142,7 +133,7 @@ def nl(name: str, argv: list[str]) -> Runner:
 
 # --- head ---------------------------------------------------------------------------------------------------------
 
-_QUIET = {"q": "q", "quiet": "q", "silent": "q", "v": "v", "verbose": "v", "z": "z", "zero-terminated": "z"}
+_QUIET = {"q": "q", "quiet": "q", "silent": "q", "v": "v", "verbose": "v"}
 _COUNTS = {"n": "n", "lines": "n", "c": "c", "bytes": "c"}
 _NEVER_ENDS = "it never ends; read the file again instead"
 _HEAD = Spec(flags=_QUIET, values=_COUNTS)
@@ -161,14 +152,13 @@ class _Wanted:
     is_bytes: bool
     sign: str
     number: int
-    end: bytes
 
     @classmethod
     def of(cls, args: Args) -> _Wanted:
         kind = args.last_of("n", "c") or "n"
         text = args.last(kind, "10") or ""
         number = count_of(text.lstrip("+-"), "bytes" if kind == "c" else "lines")
-        return cls(args, kind == "c", text[:1], number, b"\0" if args.has("z") else b"\n")
+        return cls(args, kind == "c", text[:1], number)
 
     def headed(self, process: Process) -> Iterator[tuple[bytes, Iterator[bytes]]]:
         """Each input with the heading to print above it."""
@@ -186,9 +176,9 @@ class _Wanted:
 
 def _classic(argv: list[str]) -> list[str]:
     """`-5` as `-n 5`, when it is the first word."""
-    if argv and (found := re.fullmatch(r"-([0-9]+)([clqvz]*)", argv[0])):
+    if argv and (found := re.fullmatch(r"-([0-9]+)([clqv]*)", argv[0])):
         letter = "c" if "c" in found[2] else "n"
-        others = "".join(flag for flag in found[2] if flag in "qvz")
+        others = "".join(flag for flag in found[2] if flag in "qv")
         return [*([f"-{others}"] if others else []), f"-{letter}", found[1], *argv[1:]]
     return argv
 
@@ -208,7 +198,7 @@ def head(name: str, argv: list[str]) -> Runner:
     def run(process: Process) -> Iterator[bytes]:
         for heading, chunks in wanted.headed(process):
             yield heading
-            lines = process.lines(chunks, wanted.end)
+            lines = process.lines(chunks)
             if wanted.sign == "-":
                 yield from _all_but(process, chunks if wanted.is_bytes else lines, wanted)
             else:
@@ -266,7 +256,7 @@ def tail(name: str, argv: list[str]) -> Runner:
                 yield from (
                     _from_byte(chunks, wanted.number)
                     if wanted.is_bytes
-                    else _from_line(process.lines(chunks, wanted.end), wanted.number)
+                    else _from_line(process.lines(chunks), wanted.number)
                 )
                 continue
             if isinstance(chunks, Chunks):
@@ -274,7 +264,7 @@ def tail(name: str, argv: list[str]) -> Runner:
             yield from (
                 _last_bytes(process, chunks, wanted.number)
                 if wanted.is_bytes
-                else _last_lines(process, process.lines(chunks, wanted.end), wanted.number)
+                else _last_lines(process, process.lines(chunks), wanted.number)
             )
 
     return run
@@ -297,7 +287,7 @@ def _skip_ahead(chunks: Chunks, wanted: _Wanted) -> None:
         return
     near = _NEAR
     while near < size and near <= _FARTHEST:
-        if chunks.peek(size - near, near).count(wanted.end) > wanted.number:
+        if chunks.peek(size - near, near).count(b"\n") > wanted.number:
             chunks.go(size - near)
             return
         near *= 8

@@ -75,11 +75,10 @@ COMMANDS = {"sed": sed}
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """A line number, the last line (`$`), a pattern, every `step`-th line, or `+number` lines more."""
+    """A line number, the last line (`$`), a pattern, or `+number` lines more."""
 
-    kind: Literal["number", "last", "pattern", "step", "more"]
+    kind: Literal["number", "last", "pattern", "more"]
     number: int = 0
-    step: int = 0
     pattern: re2._Regexp | None = None
 
 
@@ -101,7 +100,6 @@ class _Command:
     last: _Address | None
     negated: bool
     substitution: _Substitution | None = None
-    status: int = 0
 
 
 def _parse(script: str, *, extended: bool) -> list[_Command]:
@@ -137,10 +135,9 @@ class _Reader:
                 f"sed {letter}: {_INSTEAD.get(letter, 's, p, d and q with addresses are on offer')}"
             )
         substitution = self._substitution() if letter == "s" else None
-        status = int(self._take(r"[ \t]*[0-9]{0,5}").strip() or 0) if letter == "q" else 0
         if self._take(r"[ \t]*(?:#[^\n]*)?(?=[;\n}]|$)") == "" and self._peek() not in ("", ";", "\n", "}"):
             raise Refused(f"sed: {self._text[self._at :][:20]!r} behind {letter}: this is not on offer")
-        return _Command(letter, first, last, negated, substitution, status)
+        return _Command(letter, first, last, negated, substitution)
 
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
@@ -171,10 +168,10 @@ class _Reader:
         return first, last
 
     def _address(self) -> _Address | None:
-        if found := re.compile(r"([0-9]{1,15})(?:~([0-9]{1,15}))?").match(self._text, self._at):
-            self._at = found.end()
-            number = int(found[1])
-            return _Address("number", number) if found[2] is None else _Address("step", number, int(found[2]))
+        if number := self._take(r"[0-9]{1,15}"):
+            if self._peek() == "~":
+                raise Refused("sed: steps such as 1~2 are not on offer; write the lines' numbers")
+            return _Address("number", int(number))
         if self._take(r"\$"):
             return _Address("last")
         opened = self._take(r"/|\\[^\n]")
@@ -305,7 +302,6 @@ class _Run:
             elif command.substitution is not None:
                 self._substitute(command.substitution)
             else:
-                self._process.status = (self._process.status or command.status) & 255
                 self._ended = True
                 break
         if not self._quiet:
@@ -359,8 +355,7 @@ class _Run:
         if address.pattern is not None:
             patterns.check_cost(address.pattern, self._text)
             return address.pattern.search(self._text) is not None
-        distance = self._number - address.number
-        return distance >= 0 and distance % address.step == 0 if address.step else distance == 0
+        return self._number == address.number
 
 
 def _substituted(one: _Substitution, text: bytes, process: Process) -> bytes | None:

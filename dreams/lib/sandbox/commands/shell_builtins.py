@@ -91,7 +91,7 @@ def echo(name: str, argv: list[str]) -> Runner:
 
 
 _DIRECTIVE = re.compile(
-    rb"%%|%([-+ 0#]*)([0-9]{0,3})(?:\.([0-9]{0,3}))?([diouxXcsbqfFeEgG])|\\([abefnrtv\\\"'])|\\([0-7]{1,3})|\\x([0-9A-Fa-f]{1,2})|\\c"
+    rb"%%|%([-+ 0#]*)([0-9]{0,3})(?:\.([0-9]{0,3}))?([diouxXcsbfFeEgG])|\\([abefnrtv\\\"'])|\\([0-7]{1,3})|\\x([0-9A-Fa-f]{1,2})|\\c"
 )
 
 
@@ -139,7 +139,7 @@ def _directive(process: Process, found: re.Match[bytes], queue: list[bytes]) -> 
     kind = found[4]
     flags = found[1] + found[2]
     precision = b"" if found[3] is None else b"." + found[3]
-    if kind in b"sbcq":
+    if kind in b"sbc":
         text = _unescaped(value)[0] if kind == b"b" else value[:1] if kind == b"c" else value
         flags = re.sub(rb"^[-+ 0#]*", lambda given: b"-" if b"-" in given[0] else b"", flags)
         return (b"%" + flags + precision + b"s") % text
@@ -179,7 +179,7 @@ def false(name: str, argv: list[str]) -> Runner:
 
 
 def basename(name: str, argv: list[str]) -> Runner:
-    spec = Spec(flags={"a": "a", "multiple": "a", "z": "z", "zero": "z"}, values={"s": "s", "suffix": "s"})
+    spec = Spec(flags={"a": "a", "multiple": "a"}, values={"s": "s", "suffix": "s"})
     args = read(name, spec, argv)
     suffix = args.last("s")
     many = args.has("a") or suffix is not None
@@ -187,8 +187,7 @@ def basename(name: str, argv: list[str]) -> Runner:
         raise UsageError("missing operand" if not args.operands else f"extra operand '{args.operands[2]}'")
     if not many and len(args.operands) == 2:
         suffix = args.operands.pop()
-    end = b"\0" if args.has("z") else b"\n"
-    return lambda process: iter([raw(_base(path, suffix)) + end for path in args.operands])
+    return lambda process: iter([raw(_base(path, suffix)) + b"\n" for path in args.operands])
 
 
 def _base(path: str, suffix: str | None) -> str:
@@ -197,11 +196,10 @@ def _base(path: str, suffix: str | None) -> str:
 
 
 def dirname(name: str, argv: list[str]) -> Runner:
-    args = read(name, Spec(flags={"z": "z", "zero": "z"}), argv)
+    args = read(name, Spec(), argv)
     if not args.operands:
         raise UsageError("missing operand")
-    end = b"\0" if args.has("z") else b"\n"
-    return lambda process: iter([raw(_folder(path)) + end for path in args.operands])
+    return lambda process: iter([raw(_folder(path)) + b"\n" for path in args.operands])
 
 
 def _folder(path: str) -> str:

@@ -12,7 +12,7 @@ from dreams.lib.sandbox.process import Process, Runner, UsageError, raw
 _WRITES = "it writes a file"
 _SORT = Spec(
     flags={
-        **{letter: letter for letter in "bfhnrsuVczC"},
+        **{letter: letter for letter in "bfhnrsuV"},
         "ignore-leading-blanks": "b",
         "ignore-case": "f",
         "human-numeric-sort": "h",
@@ -21,14 +21,13 @@ _SORT = Spec(
         "stable": "s",
         "unique": "u",
         "version-sort": "V",
-        "zero-terminated": "z",
-        "check": "c",
     },
     values={"k": "k", "key": "k", "t": "t", "field-separator": "t"},
     why_not={
         **dict.fromkeys(("o", "output", "T", "temporary-directory"), _WRITES),
         "compress-program": "it runs a program",
         "files0-from": "file names are not taken from files",
+        **dict.fromkeys(("c", "C", "check"), "compare with: diff FILE <(sort FILE)"),
     },
 )
 _MODES = "bfhnrV"
@@ -43,10 +42,8 @@ def sort(name: str, argv: list[str]) -> Runner:
     for key in keys:
         if len(set("nhV") & set(key.modes)) > 1:
             raise UsageError(f"options '-{''.join(sorted(key.modes))}' are incompatible", 2)
-    end = b"\0" if args.has("z") else b"\n"
     order = Order(keys, separator, "r" in overall, args.has("s") or args.has("u"))
-    run = _checked if args.has("c") or args.has("C") else _sorted
-    return lambda process: run(process, args, order, end)
+    return lambda process: _sorted(process, args, order)
 
 
 COMMANDS = {"sort": sort}
@@ -63,36 +60,20 @@ def _separator(args: Args) -> bytes | None:
     return raw(text)
 
 
-def _sorted(process: Process, args: Args, order: Order, end: bytes) -> Iterator[bytes]:
+def _sorted(process: Process, args: Args, order: Order) -> Iterator[bytes]:
     lines: list[bytes] = []
     for path in args.operands or ["-"]:
         chunks = process.try_chunks(path, 2, "cannot read: {}: {}")
         if chunks is None:
             return
-        lines += process.held(line.removesuffix(end) for line in process.lines(chunks, end))
+        lines += process.held(line.removesuffix(b"\n") for line in process.lines(chunks))
     previous: bytes | None = None
     for line in order.sort(lines):
         process.meter.tick()
         if args.has("u") and previous is not None and order.compare(previous, line) == 0:
             continue
         previous = line
-        yield line + end
-
-
-def _checked(process: Process, args: Args, order: Order, end: bytes) -> Iterator[bytes]:
-    if len(args.operands) > 1:
-        raise UsageError(f"extra operand '{args.operands[1]}' not allowed with -c", 2)
-    previous: bytes | None = None
-    for path, chunks in process.inputs(args.operands, 2):
-        for number, whole in enumerate(process.lines(chunks, end), start=1):
-            line = whole.removesuffix(end)
-            if previous is not None and order.compare(previous, line) > (-1 if args.has("u") else 0):
-                if args.has("c"):
-                    process.complain(f"{path}:{number}: disorder: {line.decode('utf-8', 'surrogateescape')}")
-                process.status = 1
-                return
-            previous = line
-    yield b""
+        yield line + b"\n"
 
 
 # --- Keys ---------------------------------------------------------------------------------------------------------
