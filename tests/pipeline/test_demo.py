@@ -125,6 +125,7 @@ def test_the_dream_of_the_orders_project_shows_what_dreams_can_do(
     assert {"learn", "merge", "date", "index"} <= kinds
     learnt = " ".join(proposal.operations.filter(kind="learn").values_list("reason", flat=True))
     assert "uv instead of pip" in learnt and "needs the VPN" in learnt
+    assert set(proposal.questions.values_list("kind", "state")) >= {("changed", "open"), ("expired", "open")}
     memory = Path(proposal.project.memory_dir)
     assert "Yesterday" in (memory / "project_deploys.md").read_text(), "nothing changed before approval"
 

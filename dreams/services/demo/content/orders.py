@@ -14,6 +14,7 @@ INDEX = """# Memory
 - [Commit messages](feedback_commits.md) — imperative mood, ticket number at the end
 - [Test database](feedback_test_database.md) — integration tests use a real PostgreSQL, never mocks
 - [Payment sandbox](reference_payment_sandbox.md) — where its account is kept and who renews it
+- [Payment webhook](reference_payment_webhook.md) — how the provider tells us what happened
 - [Pager](project_pager.md) — Ines has the pager in even weeks, Marek in odd ones
 - [Commit style](feedback_commit_style.md) — imperative mood, ticket number at the end
 """
@@ -51,6 +52,8 @@ metadata:
 Staging deploys itself from main.
 Yesterday staging moved to the new cluster, so old kubeconfig files no longer work.
 Production is deployed by hand from a tag, only before 15:00.
+
+Until {thawed} nothing is deployed, because of the sale of the shops.
 """
 
 COMMITS = """---
@@ -71,6 +74,19 @@ type: reference
 
 The sandbox account of the payment provider is in the team vault under `payments/sandbox`.
 Ines renews it every January.
+
+The payment webhook listens on port 8443.
+"""
+
+WEBHOOK = """---
+name: Payment webhook
+description: How the payment provider tells us what happened
+type: reference
+---
+
+The payment webhook listens on port 9443.
+
+It answers before it stores anything, because the provider waits two seconds at most.
 """
 
 DASHBOARDS = """---
@@ -86,17 +102,17 @@ Refund latency is on the board `orders-refunds`, everything else on `orders-over
 
 
 def project(now: dt.datetime) -> DemoProject:
-    moved = (now - days(12)).replace(microsecond=0)
     return DemoProject(
         "orders-api",
         notes=(
             Note("MEMORY.md", INDEX, days(3)),
             Note("user_role.md", USER, days(40)),
             Note("feedback_test_database.md", DATABASE, days(33)),
-            Note("project_deploys.md", DEPLOYS.format(modified=moved.isoformat()), days(12)),
+            Note("project_deploys.md", _deploys(now), days(12)),
             Note("feedback_commits.md", COMMITS.format(name="Commit messages"), days(26)),
             Note("feedback_commit_style.md", COMMITS.format(name="Commit style"), days(9)),
             Note("reference_payment_sandbox.md", SANDBOX, days(21)),
+            Note("reference_payment_webhook.md", WEBHOOK, days(8)),
             Note("reference_dashboards.md", DASHBOARDS, days(3)),
         ),
         talks=_talks(),
@@ -106,6 +122,11 @@ def project(now: dt.datetime) -> DemoProject:
             "orders/refunds.py": "def refund(order, amount):\n    return order.refunds.create(amount=amount)\n",
         },
     )
+
+
+def _deploys(now: dt.datetime) -> str:
+    moved = (now - days(12)).replace(microsecond=0)
+    return DEPLOYS.format(modified=moved.isoformat(), thawed=(now - days(5)).date())
 
 
 def _talks() -> tuple[Talk, ...]:
