@@ -14,6 +14,7 @@ import pytest
 
 from dreams.lib.agents.transcripts import Cancelled, Whole, read_ahead, read_whole, whole_file
 from dreams.lib.agents.transcripts.read_ahead import Ahead, children_for
+from dreams.lib.agents.transcripts.reader import opened
 
 T0 = "2026-03-01T10:00:00.123456Z"
 pack = msgspec.msgpack.Encoder().encode
@@ -109,6 +110,19 @@ def test_a_child_process_reads_every_shape_exactly_as_one_process_does(
     assert [pack(found) for found in beside] == [pack(found) for found in alone]
     assert beside == alone
     assert sum(len(part.usage) for found in alone for part in found.parts) > 10
+
+
+def test_a_file_read_at_once_is_what_reading_it_line_by_line_finds(folder: Path) -> None:
+    (folder / "longer.jsonl").write_bytes(SHAPES["plain"] * 40)
+    files = listed(folder)
+    with Ahead(files, children=0) as reading:
+        at_once = [reading.take(path) for path, _ in files]
+    for found, (path, _) in zip(at_once, files, strict=True):
+        with opened(path) as handle:
+            by_lines = read_whole(handle)
+        assert found in (None, by_lines), path
+        assert read_whole(path) == by_lines, path
+    assert 10 < len([found for found in at_once if found]) < len(files)
 
 
 def test_both_sides_read_and_the_order_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

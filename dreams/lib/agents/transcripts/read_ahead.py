@@ -23,7 +23,7 @@ import msgspec
 
 from .read_ahead_process import Answer, Task, receive_answer, send, unpack
 from .reader import Reader
-from .whole_file import TooMuch, Whole, read_whole
+from .whole_file import TooMuch, Whole, read_small, read_whole
 
 MIN_BYTES = 192 << 20  # less is read sooner than processes start; chosen
 MAX_CHILDREN = 3  # one core is left to the rows; chosen
@@ -35,7 +35,7 @@ MAX_FILE_BYTES = 256 << 20  # larger ones are read in place, line by line; chose
 WAIT_SECONDS = 0.1  # between two looks whether a child lives; chosen
 PATIENCE_SECONDS = 60  # then the files are read in place; chosen
 # What opening and describing one file costs, as bytes of a large one.
-FILE_COST = 16 << 10
+FILE_COST = 48 << 10
 # A child needs no secrets.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "HOME", "TMPDIR")
 _CODE = "from dreams.lib.agents.transcripts.read_ahead_process import main; main()"
@@ -154,7 +154,7 @@ class Ahead:
         """What `path` holds; None when it is to be read by the caller. Ask in the order of `files`, once for each."""
         number, at = self._place.pop(path, (-1, 0))
         if number < 0:
-            return None
+            return self._read(path, read_small)
         for done in range(self._first, number):
             self._groups[done].files = []
         self._first = max(self._first, number)
@@ -228,9 +228,9 @@ class Ahead:
         for number in child.asked:
             self._groups[number].files = [None] * len(self._groups[number].paths)
 
-    def _read(self, path: str) -> Whole | None:
+    def _read(self, path: str, read: Callable[[str, Reader], Whole | None] = read_whole) -> Whole | None:
         try:
-            return read_whole(path, self._reader)
+            return read(path, self._reader)
         except (OSError, TooMuch, ValueError, ArithmeticError, LookupError, TypeError, RecursionError):
             return None  # the caller finds the same again, and tells
 

@@ -18,6 +18,7 @@ BUFFER_BYTES = 1 << 20  # read at once; chosen
 MAX_LINE_BYTES = 64 << 20  # of one record, pictures and all; chosen
 MAX_PROBLEMS = 100  # that are named of one file; chosen
 _BLANK = b" \t\r\n"
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 Source: TypeAlias = str | bytes | os.PathLike[str] | int
 Progress: TypeAlias = Callable[[int], bool | None]
@@ -47,6 +48,9 @@ class Problem:
     reason: str
 
 
+_BEGINNING = Cursor()
+
+
 class Cancelled(Exception):
     """The progress callback asked to stop; `Reader.cursor` says where to go on."""
 
@@ -60,14 +64,22 @@ def opened(source: Source) -> Iterator[int]:
     if isinstance(source, int):
         yield source
         return
-    # O_NONBLOCK: opening a FIFO that nobody writes to would hang the whole scan.
-    fd = os.open(source, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    fd, _ = open_regular(source)
     try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(f"{os.fsdecode(source)} is not a regular file")
         yield fd
     finally:
         os.close(fd)
+
+
+def open_regular(path: str | bytes | os.PathLike[str]) -> tuple[int, os.stat_result]:
+    """A handle on a regular file, to be closed by the caller, and its numbers; no link is followed. Raises OSError."""
+    # O_NONBLOCK: opening a FIFO that nobody writes to would hang the whole scan.
+    fd = os.open(path, _FLAGS)
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(fd)
+        raise OSError(f"{os.fsdecode(path)} is not a regular file")
+    return fd, found
 
 
 class Reader:
@@ -114,6 +126,32 @@ class Reader:
         with opened(source) as fd:
             yield from self._records(fd, os.fstat(fd).st_size, progress)
 
+    def at_once(self, fd: int, size: int) -> list[Entry] | None:
+        """Everything in a file that fits into the buffer and holds nothing odd; None means: `read` it.
+
+        For many small files: a generator's steps, for each of them, cost as much as their records. Raises OSError.
+        """
+        self._begin(_BEGINNING)
+        if not 0 < size <= self._small or self._fill(fd, 0, size) < size:
+            return None
+        found, pos, line = list[Entry](), 0, 0
+        find, view, decode = self._buffer.find, memoryview(self._buffer), decode_line
+        try:
+            while (end := find(b"\n", pos, size)) >= 0:
+                line += 1
+                found.append((decode(view[pos:end]), pos, line))
+                pos = end + 1
+        except FAST_ERRORS:
+            return None
+        self._offset, self._lines = pos, line
+        return found if pos == size else None
+
+    def samples_at_once(self) -> bytes:
+        """As `samples`, together, of a file that was read `at_once`."""
+        view, size = memoryview(self._buffer), self._filled
+        first = _digest(view[: min(SAMPLE_BYTES, size)])
+        return first + (first if size <= SAMPLE_BYTES else _digest(view[size - SAMPLE_BYTES : size]))
+
     def samples(self, fd: int, offset: int) -> tuple[bytes, bytes]:
         """As `samples`, of the file that was read last; what was kept of it is not asked of the disk again."""
         return samples(fd, offset, self._head)
@@ -141,7 +179,7 @@ class Reader:
             return 0
         got = os.preadv(fd, [memoryview(self._buffer)[self._filled : self._filled + room]], position)
         if position == 0:
-            self._head = bytes(self._buffer[: min(got, SAMPLE_BYTES)])
+            self._head = bytes(memoryview(self._buffer)[: min(got, SAMPLE_BYTES)])
         self._filled += got
         self.bytes_read += got
         return got
@@ -286,5 +324,5 @@ def samples(fd: int, offset: int, head: bytes = b"") -> tuple[bytes, bytes]:
     return first, first if offset <= SAMPLE_BYTES else _digest(os.pread(fd, size, offset - size))
 
 
-def _digest(data: bytes) -> bytes:
+def _digest(data: bytes | memoryview) -> bytes:
     return blake2b(data, digest_size=8).digest()

@@ -8,6 +8,7 @@ sum that no request ever had. A row from the main conversation is preferred to i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -48,13 +49,15 @@ class UsageRow(msgspec.Struct, frozen=True, gc=False, array_like=True):
         return self.input + self.output + self.cache_creation + self.cache_read
 
 
+_USAGE = re.compile(rb'"usage"')
 _progress = msgspec.json.Decoder(Progress)
 
 
 def reported(line: Line) -> Line | None:
     """The sub-agent's line inside a progress line, when it carries usage (some versions write it nowhere else)."""
     # Looked for before decoding: two lines of five are progress, and hardly any of them has one.
-    if len(line.data) == 0 or b'"usage"' not in bytes(line.data):
+    # A pattern looks into the buffer itself, which a plain search would copy.
+    if len(line.data) == 0 or not _USAGE.search(line.data):
         return None
     try:
         return _progress.decode(line.data).message

@@ -9,8 +9,8 @@ import msgspec
 from dreams.lib.agents.transcripts.reader import samples
 from dreams.lib.agents.transcripts.scan import Summary
 
-from .reader import Cursor, Problem, Reader, Source, opened
-from .scan import BATCH_LINES, Batch, MemoryWrite, Prompt, Scan, scan
+from .reader import Cursor, Problem, Reader, Source, open_regular, opened
+from .scan import BATCH_LINES, Batch, MemoryWrite, Prompt, Scan, scan, scan_at_once
 from .usage import UsageRow
 
 MAX_ROWS = 100_000  # more are read piece by piece; chosen
@@ -57,7 +57,10 @@ class Whole(msgspec.Struct, array_like=True):
 
 def seen(fd: int) -> Seen:
     """Raises OSError."""
-    st = os.fstat(fd)
+    return _seen(os.fstat(fd))
+
+
+def _seen(st: os.stat_result) -> Seen:
     return Seen(st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns)
 
 
@@ -66,9 +69,25 @@ def identity_of(fd: int, offset: int) -> bytes:
     return b"".join(samples(fd, offset))
 
 
+def read_small(path: str | bytes, reader: Reader) -> Whole | None:
+    """A file that fits into the reader's buffer and holds nothing odd, else None: most are so. Raises OSError."""
+    fd, numbers = open_regular(path)
+    try:
+        found = scan_at_once(fd, numbers.st_size, reader)
+    finally:
+        os.close(fd)
+    if found is None:
+        return None
+    state, batch = found
+    named = state.summary.session_id
+    return Whole(_seen(numbers), reader.samples_at_once(), named, state.cursor, state.summary, [_part(batch)])
+
+
 def read_whole(source: Source, reader: Reader | None = None) -> Whole:
     """Read a file from its first byte to its end. Raises OSError, and TooMuch for one too rich to be kept at once."""
     reader = reader or Reader()
+    if isinstance(source, str | bytes) and (found := read_small(source, reader)) is not None:
+        return found
     with opened(source) as fd:
         before, state, parts, named = seen(fd), Scan(), list[Part](), ""
         rows = text = 0
