@@ -47,6 +47,15 @@ def is_current(made_by: str, kind: OperationKind) -> bool:
 
 
 @functools.cache
+def source_digest() -> str:
+    """Hex digest of all the app's modules, read once per process: what another version said of the same texts does not count."""
+    made = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        made.update(path.read_bytes())
+    return made.hexdigest()
+
+
+@functools.cache
 def version(engine: str, kind: OperationKind) -> str:
     """Digest of the code with which `engine` makes changes of this kind; read once per process."""
     made = hashlib.sha256()

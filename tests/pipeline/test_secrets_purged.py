@@ -276,7 +276,7 @@ def test_a_secret_that_only_notes_on_a_session_hold_is_found_and_purged(project:
     other = "ghp_" + "b8Lw3KfN5uY1xQ7mD2rV9cH6tA4sZ0jGpIeO"
     notes = _noted(project, f"The worker signs in with {other}.\n")
     [leak] = [leak for leak in secret_purge.look(project).found if not leak.stands]
-    assert leak.paths == {f"notes on session {notes.session.session_id}"}
+    assert leak.paths == [f"notes on session {notes.session.session_id}"]
     secret_purge.purge(project, [leak.id], ME)
     notes.refresh_from_db()
     assert blobs.get_text(notes.sha256) == "The worker signs in with [redacted: github-token].\n"

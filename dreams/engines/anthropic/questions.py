@@ -12,7 +12,6 @@ from typing import Any, cast
 
 from dreams.engines.anthropic.evidence import BadCitations, Checked, QuoteFinder
 from dreams.engines.anthropic.writing import Refusal, Writer
-from dreams.engines.trial_workspace import TrialWorkspace
 from dreams.engines.types import (
     QUESTIONS,
     Citation,
@@ -26,6 +25,7 @@ from dreams.engines.types import (
     QuestionKind,
 )
 from dreams.lib.files import text as texts
+from dreams.lib.files.workspace import TrialWorkspace
 from dreams.lib.prose.pieces import keys_of
 from dreams.lib.secrets import redact
 

@@ -18,7 +18,7 @@ from dreams.lib.memdir import INDEX_NAME as INDEX
 from dreams.lib.secrets import redact
 
 if TYPE_CHECKING:
-    from dreams.engines.trial_workspace import TrialWorkspace
+    from dreams.lib.files.workspace import TrialWorkspace
 
 MASKED = re.compile(r"\[redacted: [a-z0-9-]+\]|⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩")
 _BOM = "\ufeff"

@@ -107,6 +107,6 @@ def _as_json(leak: secret_purge.Leak) -> dict[str, Any]:
         "id": leak.id,
         "rule": leak.rule,
         "places": [{"path": place.path, "line": place.line_no} for place in leak.places],
-        "paths": sorted(leak.paths),
+        "paths": leak.paths,
         "kept_texts": leak.texts,
     }

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from django.core.cache import cache
 
 from dreams import conf, findings
+from dreams.engines.versions import source_digest
 from dreams.findings import index_limits
 from dreams.findings.base import Found, Report
-from dreams.lib.source_digest import source_digest
 from dreams.models import DreamRun, Project
 from dreams.services import hosts
 from dreams.services.memories import derivable, instructions, syncing

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from dreams import conf, findings
 from dreams.engines import drafts
+from dreams.engines.versions import source_digest
 from dreams.findings import secrets
 from dreams.findings.base import ChangedHunk, Found, Judged, MessageParts, Report, Row, Subject
 from dreams.findings.ledger.units import units_of_lines
@@ -25,7 +26,6 @@ from dreams.findings.regression import LONGEST_PROMPT, MOST_PROMPTS
 from dreams.lib.files import text
 from dreams.lib.prose import comparing
 from dreams.lib.secrets import redact
-from dreams.lib.source_digest import source_digest
 from dreams.models import (
     FileChange,
     Finding,

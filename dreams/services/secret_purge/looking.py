@@ -206,8 +206,13 @@ class Leak:
     id: str
     rule: str
     places: list[SecretLine] = field(default_factory=list)
-    paths: set[str] = field(default_factory=set)
+    paths: list[str] = field(default_factory=list)
     texts: int = 0
+
+    @property
+    def kind(self) -> str:
+        """The rule in words."""
+        return self.rule.replace("-", " ")
 
     @property
     def stands(self) -> bool:
@@ -237,7 +242,7 @@ def look(project: Project) -> Leaks:
         for value, rule in values(content).items():
             leak = _leak(found, value, rule)
             leak.texts += 1
-            leak.paths |= paths[sha]
+            leak.paths = sorted({*leak.paths, *paths[sha]})
     ordered = sorted(found.values(), key=lambda leak: (not leak.stands, leak.rule, leak.id))
     return Leaks(tuple(ordered), len(paths) <= MOST_TEXTS)
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from dreams.models import AuditEntry, DreamRun, Project, Proposal
 from dreams.services import auditlog
 from dreams.services.audit_sentences import Sentences
-from dreams.web.pages.project_choices import told_apart
+from dreams.web.pages.projects import told_apart
 from dreams.web.paging import Listed, page_of
 
 

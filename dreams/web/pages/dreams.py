@@ -19,7 +19,7 @@ from dreams.services import dreaming
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Summary
 from dreams.services.scheduling import gates, next_dream
-from dreams.web.pages.project_choices import told_apart
+from dreams.web.pages.projects import told_apart
 from dreams.web.paging import Asked, Listed, page_of
 
 PAGE_SIZE = 30  # rows; chosen

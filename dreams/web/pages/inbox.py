@@ -20,7 +20,7 @@ from dreams.services.inbox.waiting import Item, Kind
 from dreams.services.proposals import summaries
 from dreams.services.proposals.summaries import Deed, Summary
 from dreams.services.scheduling import next_dream
-from dreams.web.pages.project_choices import told_apart
+from dreams.web.pages.projects import told_apart
 from dreams.web.paging import chosen, number_or_none
 
 FINDINGS: Mapping[str, str] = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -28,11 +29,12 @@ from dreams import conf
 from dreams.lib import memdir
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
 from dreams.models.prepared import Fixed, prepared
-from dreams.services import blobs
+from dreams.services import blobs, hosts
 from dreams.services.discovery import configured_roots
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.paging import Asked, Listed, page_of
+from dreams.web.tags.desk import short_path
 
 MOST_ROWS_SHOWN = 30  # of an index that do not fit; chosen
 
@@ -415,3 +417,20 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
     return found.sentence(
         facts.now
     ) if found.closed else "Dreams as soon as a worker is free.", found.opens_at
+
+
+def told_apart(choices: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """(id, name) of projects; those that share a name say on which host, or else where, they are. No query where none do."""
+    rows = list(choices)
+    often = Counter(name for _, name in rows)
+    shared = [pk for pk, name in rows if often[name] > 1]
+    if not shared:
+        return rows
+    names = hosts.names()
+    found = Project.objects.filter(pk__in=shared).values_list("pk", "name", "host", "repo_dir", "memory_dir")
+    owners = Counter((name, owner) for _, name, owner, _, _ in found)
+    where = {
+        pk: names.get(owner, owner) if owners[name, owner] == 1 else short_path(repo or folder)
+        for pk, name, owner, repo, folder in found
+    }
+    return [(pk, f"{name} ({where[pk]})" if where.get(pk) else name) for pk, name in rows]

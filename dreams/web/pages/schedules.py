@@ -11,7 +11,7 @@ from dreams import conf
 from dreams.lib.ages import span
 from dreams.models import JobRun, Project, ScheduledJob
 from dreams.services import jobs, notify
-from dreams.web.pages.project_choices import told_apart
+from dreams.web.pages.projects import told_apart
 
 MOST_RUNS = 50  # rows; chosen
 #: What many choose, for the list below the field.

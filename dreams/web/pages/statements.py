@@ -16,12 +16,12 @@ from typing import Final
 from django.core.cache import cache
 from django.db.models import F
 
+from dreams.engines.versions import source_digest
 from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import Pair, Statement, places_of
 from dreams.lib.secrets.masking import Mask
-from dreams.lib.source_digest import source_digest
 from dreams.models import Memory, Project
 from dreams.services.memories import syncing
 

@@ -20,7 +20,7 @@ from dreams.web.kept_pages import kept
 from dreams.web.pages import project as project_pages
 from dreams.web.pages import recall as recall_pages
 from dreams.web.pages import search as pages
-from dreams.web.pages.project_choices import told_apart
+from dreams.web.pages.projects import told_apart
 from dreams.web.paging import chosen, number_or_none
 
 MOST_TYPED = 2_000  # letters; chosen

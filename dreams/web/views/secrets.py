@@ -15,14 +15,20 @@ from dreams.services.memories import hand_edits
 from dreams.services.review import Actor
 from dreams.web.access import actor
 from dreams.web.htmx import Request, go
-from dreams.web.pages import secrets as pages
 from dreams.web.views.host_requests import asked
 
 
 @require_safe
 def show(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
-    return render(request, "dreams/secrets.html", {"project": project, "leaks": pages.page(project)})
+    leaks = secret_purge.look(project)
+    context = {
+        "project": project,
+        "standing": [leak for leak in leaks.found if leak.stands],
+        "kept": [leak for leak in leaks.found if not leak.stands],
+        "all_looked_at": leaks.all_looked_at,
+    }
+    return render(request, "dreams/secrets.html", context)
 
 
 @require_POST

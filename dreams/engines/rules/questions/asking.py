@@ -15,11 +15,10 @@ from dreams.engines.rules.repository import Repository
 from dreams.engines.rules.steps.orphans import NO_MEMORY
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.trial_workspace import TrialWorkspace
 from dreams.engines.types import Citation, Edit, Job, Option, Place, Question, Reporter
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
-from dreams.lib.files.workspace import Workspace
+from dreams.lib.files.workspace import TrialWorkspace, Workspace
 from dreams.lib.prose.statement_pairs import Statement
 
 
