@@ -99,18 +99,19 @@ def _blocks(lines: list[str]) -> Iterator[tuple[ItemKind, list[str]]]:
 def _kind_of(line: str) -> ItemKind:
     """What a block is that starts with this line."""
     text = strip_end(line)
-    if not text.strip():
-        return "blank"
-    if fence_opened_by(line):
-        return "code"
-    if _HEADING.fullmatch(text):
-        return "heading"
-    if _RULE.fullmatch(text):
-        return "rule"
-    if _BULLET.fullmatch(text):
-        return "bullet"
     start = text.lstrip()
-    if start.startswith("|"):
+    if not start:
+        return "blank"
+    mark = start[0]
+    if mark in "`~" and fence_opened_by(line):
+        return "code"
+    if mark == "#" and _HEADING.fullmatch(text):
+        return "heading"
+    if mark in "-*_" and _RULE.fullmatch(text):
+        return "rule"
+    if (mark in "-*+" or mark.isdecimal()) and _BULLET.fullmatch(text):
+        return "bullet"
+    if mark == "|":
         return "table"
     return "comment" if start.startswith("<!--") else "paragraph"
 

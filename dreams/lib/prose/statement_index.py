@@ -6,6 +6,7 @@ value or a rare word are compared, each with few others.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
@@ -48,6 +49,8 @@ _KEEPS = frozenset({"paragraph", "bullet"})
 _NAMED_DAY = re2.compile(
     r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:,? \d{4})?|\b(?:19|20)\d\d(?:-\d\d){0,2}\b"
 )
+# What every named day has: RE2 is asked only then, because a text goes to it and back as bytes.
+_DAY_SIGN = re.compile(r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|19\d|20\d", re.IGNORECASE)
 _LINK = re2.compile(r"\[\[[^\]\n]*\]\]|\[[^\]\n]*\]\([^)\n]*\)|`?[\w./-]+\.md`?")
 
 
@@ -124,7 +127,7 @@ class StatementIndex:
             having = self._having[term]
             if min(count, len(having)) <= COMMON_WORD:
                 self._stale |= having
-            if (count <= RARE) != (len(having) <= RARE):
+            if self._partners and (count <= RARE) != (len(having) <= RARE):
                 self._told.remove(
                     two_of(each, other)
                     for each in having
@@ -142,8 +145,10 @@ class StatementIndex:
             self._bodies[number] = each
             self._stale.add(number)
             for term in each.reading.keys:
-                before.setdefault(term, len(self._having[term]))
-                self._having[term].add(number)
+                having = self._having[term]
+                if term not in before:
+                    before[term] = len(having)
+                having.add(number)
 
     def _forget(self, path: str, before: dict[str, int]) -> None:
         self._of.pop(path, None)
@@ -308,7 +313,8 @@ def _is_fact(text: str) -> bool:
     """Not what only leads to files or names a day ("Related: [[a]]", "Noted Apr 22, 2026."), nor the head of a form
     ("**Date:** … **By:** …") or a record of results."""
     text = encodable(text)
-    rest = _LINK.sub(" ", _NAMED_DAY.sub(" ", text))
+    rest = _NAMED_DAY.sub(" ", text) if _DAY_SIGN.search(text) else text
+    rest = _LINK.sub(" ", rest) if "[" in rest or ".md" in rest else rest
     if rest != text and read(rest).weight < LEAST_SAID:
         return False
     if text.count(":**") > 1:

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Literal
@@ -282,6 +283,7 @@ def _is_entry(statement: Statement) -> bool:
     return statement.source == "body" and _ENTRY.match(encodable(statement.raw)) is not None
 
 
+@lru_cache(maxsize=20_000)
 def name_of(path: str) -> str:
     return PurePosixPath(path).stem.replace("_", " ").replace("-", " ")
 

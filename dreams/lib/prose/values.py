@@ -119,8 +119,16 @@ def read(text: str) -> Reading:
             environments |= _environments(each.text for each in found[place : place + run])
             place += run
             continue
-        value = _value(token, found, place)
-        if value is not None:
+        plain = _plain(token.kind, token.text, token.opens)
+        if plain is not None:
+            word, weight, places, denies = plain
+            denials += denies
+            if places:
+                environments |= places
+            if weight > terms.get(word, 0.0):
+                terms[word] = weight
+        else:
+            value = _value(token, found, place)
             values.append(value)
             for inner in _inside(value):
                 values.append(inner)
@@ -131,11 +139,6 @@ def read(text: str) -> Reading:
                 if not part.isdigit() and len(part) > 1 and not _is_light(word):
                     _add(terms, word, _PARTS_WEIGH)
             environments |= _environments(_INNER.findall(token.text))
-        else:
-            word, weight, places, denies = _weighed(token.text)
-            denials += denies
-            environments |= places
-            _add(terms, word, weight)
         place += 1
     said = {word: weight for word, weight in terms.items() if weight}
     anchors = frozenset(value.key for value in values)
@@ -161,6 +164,14 @@ def _is_light(word: str) -> bool:
 
 
 @functools.lru_cache(maxsize=20_000)
+def _plain(sort: str, text: str, opens: bool) -> tuple[str, float, set[str], bool] | None:
+    """What `_weighed` says of a token that is no value wherever it stands; None for one that may be: most are none."""
+    if sort == "number" or (sort == "code" and text.strip("`").isdigit()):
+        return None  # it may be the day of a month
+    return None if _named(sort, text, opens)[0] else _weighed(text)
+
+
+@functools.lru_cache(maxsize=20_000)
 def _weighed(text: str) -> tuple[str, float, set[str], bool]:
     """A plain word as it is compared, its weight, the environments that it names, and whether it denies."""
     low = _bare(text)
@@ -181,18 +192,17 @@ def _environments(words: Iterator[str] | list[str]) -> set[str]:
 def _tokens(text: str) -> Iterator[_Token]:
     before = 0
     for kind, start, end in _spans(text):
-        between = text[before:start].rstrip(" *_")
-        opens = not before or (
-            text[before:start] != " "
-            and (between.rstrip(" *_\"'”’)")[-1:] in _ENDERS or "\n" in text[before:start])
-        )
+        between, opens = text[before:start], not before
+        if between != " ":  # what stands before most tokens
+            opens = opens or "\n" in between or between.rstrip(" *_\"'”’)")[-1:] in _ENDERS
+        labelled = between.rstrip(" *_")[-1:] == ":"
         before, held = end, text[start:end]
         if kind == "path" and held.endswith((".", ":")):
             held = held[:-1]
         if kind == "word" and ("/" in held or ":" in held):  # "flags/args", "localhost:8080": two words
             yield from _split(held, start, opens)
         else:
-            yield _Token(kind, held, start, start + len(held), opens, between[-1:] == ":")
+            yield _Token(kind, held, start, start + len(held), opens, labelled)
 
 
 def _spans(text: str) -> Iterator[tuple[str, int, int]]:
@@ -200,21 +210,18 @@ def _spans(text: str) -> Iterator[tuple[str, int, int]]:
     place = 0
     for plain in _PLAIN.finditer(text):
         start, end = plain.span()
-        yield from _between(text, place, start)
-        yield _kind_of_plain(text[start]), start, end
+        if text[place:start].strip(_BETWEEN):
+            yield from _between(text, place, start)
+        first = text[start]
+        yield "code" if first == "`" else "number" if first.isdigit() else "word", start, end
         place = end
-    yield from _between(text, place, len(text))
-
-
-def _kind_of_plain(first: str) -> str:
-    return "code" if first == "`" else "number" if first.isdigit() else "word"
+    if text[place:].strip(_BETWEEN):
+        yield from _between(text, place, len(text))
 
 
 def _between(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    part = text[start:end]
-    if part.strip(_BETWEEN):
-        for match in _TOKEN.finditer(part):
-            yield _KINDS[match.lastindex], start + match.start(), start + match.end()
+    for match in _TOKEN.finditer(text[start:end]):
+        yield _KINDS[match.lastindex], start + match.start(), start + match.end()
 
 
 def _split(text: str, start: int, opens: bool) -> Iterator[_Token]:
@@ -260,7 +267,8 @@ def _is_code(text: str) -> bool:
     return any(mark in text for mark in "_.:-") or text.endswith("()")
 
 
-def _value(token: _Token, found: list[_Token], place: int) -> Value | None:
+def _value(token: _Token, found: list[_Token], place: int) -> Value:
+    """Of a token that is no `_plain` one."""
     if token.kind == "number" or (token.kind == "code" and token.text.strip("`").isdigit()):
         if _is_day_of_month(found, place):
             return Value("date", token.text.lower(), token.start, token.end)
@@ -268,7 +276,8 @@ def _value(token: _Token, found: list[_Token], place: int) -> Value | None:
         behind = next(iter(unit), "") or next(iter(_sort(found[place : place + 2], 0)), "")
         return Value("number", key, token.start, token.end, _sort(found, place) | unit, behind)
     kind, key = _named(token.kind, token.text, token.opens)
-    return Value(kind, key, token.start, token.end) if kind else None
+    assert kind is not None  # noqa: S101  # else it were a plain one
+    return Value(kind, key, token.start, token.end)
 
 
 @functools.lru_cache(maxsize=20_000)
