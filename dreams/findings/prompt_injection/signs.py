@@ -125,6 +125,8 @@ class Sign:
 
     def found(self, text: Text) -> Match | None:
         """A place where it is meant."""
+        if text.lacks(self.ideas):
+            return None
         return next((place for idea in self.ideas for place in text.places(idea) if self.holds(place)), None)
 
 

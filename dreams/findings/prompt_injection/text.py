@@ -92,6 +92,7 @@ class PatternIndex:
         for idea in asked:
             for pattern in _firsts(idea):
                 self._begun.setdefault(pattern, []).append(idea)
+        self._needed = {idea: _needed(idea) for idea in asked}
 
     def present(self, text: str) -> set[str]:
         found: set[str] = set()
@@ -103,9 +104,10 @@ class PatternIndex:
                 found.update(patterns)
         return found
 
-    def begun(self, present: set[str]) -> set[Idea]:
-        """The ideas whose first part is there."""
-        return {idea for pattern in present for idea in self._begun.get(pattern, ())}
+    def possible(self, present: set[str]) -> set[Idea]:
+        """The ideas of which each part is there. Where, and whether near each other, costs much more to tell."""
+        begun = {idea for pattern in present for idea in self._begun.get(pattern, ())}
+        return {idea for idea in begun if not any(map(present.isdisjoint, self._needed[idea]))}
 
 
 class Text:
@@ -114,12 +116,16 @@ class Text:
     def __init__(self, text: str, index: PatternIndex) -> None:
         self.text = text
         self._present = index.present(text)
-        self._begun = index.begun(self._present)
+        self._possible = index.possible(self._present)
         self._known: dict[Idea, list[Span]] = {}
+
+    def lacks(self, ideas: Iterable[Idea]) -> bool:
+        """Whether it surely has none of the ideas. So it is with most: a text has to do with few."""
+        return self._possible.isdisjoint(ideas)
 
     def places(self, idea: Idea) -> list[Match]:
         """Where one of the ideas stands that the index was made of."""
-        if idea not in self._begun:  # most: a text has to do with few
+        if idea not in self._possible:
             return []
         return [Match(self.text, start, end) for start, end in self._spans(idea)]
 
@@ -183,6 +189,12 @@ def _firsts(idea: Idea) -> Iterator[str]:
             yield from _firsts(each)
     else:
         yield from _firsts(idea.ideas[0]) if isinstance(idea, Near) else [idea]
+
+
+def _needed(idea: Idea) -> list[frozenset[str]]:
+    """Of each part the patterns of which a text must have one."""
+    parts = idea.ideas if isinstance(idea, Near) else (idea,)
+    return [frozenset(_firsts(part)) for part in parts]
 
 
 def _set_of(patterns: list[str]) -> re2.Set:
