@@ -7,8 +7,8 @@ import errno
 import os
 import secrets
 import stat as st
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -74,23 +74,46 @@ def make_dirs(work: Work) -> None:
 def stage(work: Work) -> None:
     """Write every temporary file, on disk, then note their inodes."""
     inodes = {}
-    for task in progress.each("Writing files", work.script.tasks):
-        if task.after is not None:
-            inodes[task.temp] = write_temp(work, task, task.after, task.temp)
+    new = [(task, task.after) for task in work.script.tasks if task.after is not None]
+    with _one_step(work, len(new)) as together:
+        for task, state in progress.each("Writing files", new):
+            inodes[task.temp] = write_temp(work, task, state, task.temp, together)
     work.journal.put("staged", Staged(inodes))
     work.inodes = inodes
 
 
-def write_temp(work: Work, task: Task, state: FileState, name: str) -> int:
-    """A new file `name` beside the task's, with the content and metadata of `state`, fsynced; its inode."""
+@contextmanager
+def _one_step(work: Work, files: int) -> Iterator[int | None]:
+    """The file system whose new files need no fsync of their own, as all are brought to disk at the end; None with few files.
+
+    The handle is older than the files: what fails while they are written is told to it.
+    """
+    if not work.system.syncs_together(files):
+        yield None
+        return
+    fd = work.root.open_dir()
+    try:
+        yield os.fstat(fd).st_dev
+        work.system.fsync_all(fd, "staged")
+    finally:
+        os.close(fd)
+
+
+def write_temp(work: Work, task: Task, state: FileState, name: str, together: int | None = None) -> int:
+    """A new file `name` beside the task's, with the content and metadata of `state`, on disk; its inode.
+
+    On the file system `together` it is not yet on disk: that is done for many at once.
+    """
     system, data = work.system, work.journal.blob(state.sha256)
     with work.root.parent(task.where) as (folder, _):
         fd = system.create(folder, name)
         try:
             system.write(fd, data, name)
             _dress(system, fd, state, name)
-            system.fsync(fd, name)
-            return os.fstat(fd).st_ino
+            found = os.fstat(fd)
+            if found.st_dev != together:
+                system.fsync(fd, name)
+            return found.st_ino
         finally:
             os.close(fd)
 
