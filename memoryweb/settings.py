@@ -129,7 +129,7 @@ Q_CLUSTER: dict[str, Any] = {
     "queue_limit": 1,
     "bulk": 1,
     "poll": 1.0,
-    "guard_cycle": 0.5,
+    "guard_cycle": 1.0,  # each look at its processes also writes a file
     "max_attempts": 1,
     "ack_failures": True,
     "catch_up": False,

@@ -171,7 +171,7 @@ def fail_in_one_line() -> None:
         handler.addFilter(_with_remedy)
 
 
-LOOK_SECONDS = 0.2  # between two looks; chosen
+LOOK_SECONDS = 1.0  # between two looks whether all is well; the end is told at once
 GRACE_SECONDS = 2.0  # between asking a group to end and ending it
 # Longer than the main process needs to end the group in an orderly way.
 ORPHAN_SECONDS = 4.0
@@ -209,7 +209,8 @@ class _Run:
     def __init__(self, parent: int | None) -> None:
         # A copy: the queue's processes close their standard input.
         self._parent = os.dup(parent) if parent is not None else None
-        self._told = False
+        self._told, self._bell = os.pipe()
+        self._pid = os.getpid()
 
     def until_it_ends(self) -> int:
         from django_q.cluster import Cluster  # noqa: PLC0415 - its import wants the apps ready
@@ -246,15 +247,14 @@ class _Run:
         return code
 
     def _tell(self, number: int, frame: FrameType | None) -> None:
-        self._told = True
+        if os.getpid() == self._pid:  # a process just forked off has the pipe too
+            os.write(self._bell, b"!")
 
     def _over(self) -> bool:
-        """Wait a moment; True when told to end or when the parent is gone."""
-        if self._parent is None:
-            time.sleep(LOOK_SECONDS)
-        elif select.select([self._parent], [], [], LOOK_SECONDS)[0]:
-            return not os.read(self._parent, 1)
-        return self._told
+        """Wait a moment; at once True when told to end or when the parent is gone."""
+        waited = [self._told] if self._parent is None else [self._told, self._parent]
+        ready = select.select(waited, [], [], LOOK_SECONDS)[0]
+        return any(end == self._told or not os.read(end, 1) for end in ready)
 
 
 def _in_worker(**_: object) -> None:

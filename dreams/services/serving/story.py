@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -108,7 +109,8 @@ def roots_environment() -> dict[str, str]:
     return {"MEMORYWEB_ROOTS": os.pathsep.join(map(str, settings.ROOTS))}
 
 
-LOOK_SECONDS = 0.2  # between two looks; chosen
+LOOK_SECONDS = 0.2  # between two looks at the lock; chosen
+WATCH_SECONDS = 0.5  # between two looks whether all is well; chosen
 LOCK_SECONDS = 3.0  # for another server that just ends; chosen
 
 Say = Callable[[str], None]
@@ -129,10 +131,10 @@ class Wish:
 
 
 class Stop:
-    """Remembers that Ctrl-C or SIGTERM came. Nothing is done inside the signal: not even a lock is safe there."""
+    """Remembers that Ctrl-C or SIGTERM came. Next to nothing is done inside the signal: not even a lock is safe there."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self._asked, self._bell = os.pipe()
 
     def __enter__(self) -> Self:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -143,7 +145,11 @@ class Stop:
         """Stay deaf: a second Ctrl-C while ending must not leave half of it undone."""
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
+        os.write(self._bell, b"!")
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it came, waited for so long."""
+        return bool(select.select([self._asked], [], [], seconds)[0])
 
 
 def serve(wish: Wish, say: Say) -> None:
@@ -282,8 +288,7 @@ def _tell(address: str, wish: Wish, say: Say) -> None:
 
 
 def _watch(web: Web, queue: Supervisor, stop: Stop) -> None:
-    while not stop.asked:
-        time.sleep(LOOK_SECONDS)
+    while not stop.wait(WATCH_SECONDS):
         queue.look()
         if not web.is_alive:
             raise CannotServe("The web server stopped; the lines above say why. Start it again.")
