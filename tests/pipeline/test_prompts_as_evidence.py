@@ -92,7 +92,7 @@ def test_they_are_used_once_and_open_no_gate(project: Project) -> None:
     assert next_dream.new_sessions([project], timezone.now())[project.pk].plain == 1, (
         "the one with a transcript"
     )
-    assert reading.with_prompts_only(project).count() == 1
+    assert reading.with_prompts_only(project.sessions.all()).count() == 1
     unread = reading.fingerprint(project)
     Session.objects.filter(pk=_gone().pk).update(used_bytes=_end())
     assert reading.fingerprint(project) != unread
@@ -120,7 +120,7 @@ def test_a_transcript_that_comes_back_is_read_from_its_beginning(project: Projec
     discovery.discover([tmp_path])
     back = _gone()
     assert (back.gone_at, back.used_bytes, back.caught_bytes) == (None, 0, None)
-    assert not reading.with_prompts_only(project).exists()
+    assert not reading.with_prompts_only(project.sessions.all()).exists()
 
 
 def test_catching_makes_a_card_of_them_that_says_so(project: Project, browser: Client) -> None:

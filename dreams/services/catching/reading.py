@@ -23,7 +23,8 @@ from dreams import conf
 from dreams.engines.types import PromptBrief, SessionBrief
 from dreams.lib.agents.claude_code.history import FILE
 from dreams.lib.files import safefs
-from dreams.models import MemoryWrite, Project, Prompt, Session
+from dreams.models import MemoryWrite, Project, Prompt, Session, TranscriptFolder
+from dreams.models.prepared import prepared
 from dreams.services.dreaming.reading import brief, end_of, with_prompts_only, without_hidden
 
 MOST_SESSIONS = 50  # in one reading; the others come with the next
@@ -67,7 +68,11 @@ class Part:
 
 def unread(project: Project) -> QuerySet[Session]:
     """Sessions with bytes that nobody has read, the oldest first; not those of our own dreams."""
-    rows = project.sessions.filter(gone_at__isnull=True, own=False)
+    return _unread(project.sessions.all())
+
+
+def _unread(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    rows = sessions.filter(gone_at__isnull=True, own=False)
     return rows.exclude(size=Coalesce(F("caught_bytes"), 0)).order_by("touched_at", "pk")
 
 
@@ -76,19 +81,54 @@ def unread_prompts(
 ) -> QuerySet[Session]:
     """Sessions without a transcript, of which the prompt history has something that nobody has read; the last word of each
     was typed between `since` and `until`."""
-    rows = with_prompts_only(project).filter(end__gt=Coalesce(F("caught_bytes"), 0), last_at__lte=until)
+    return _unread_prompts(project.sessions.all(), until, since)
+
+
+def _unread_prompts(
+    sessions: QuerySet[Session], until: dt.datetime, since: dt.datetime | None
+) -> QuerySet[Session]:
+    rows = with_prompts_only(sessions).filter(end__gt=Coalesce(F("caught_bytes"), 0), last_at__lte=until)
     return (rows.filter(last_at__gte=since) if since else rows).order_by("last_at", "pk")
 
 
-def quiet(project: Project, now: dt.datetime, pause: dt.timedelta | None = None) -> QuerySet[Session]:
-    """Those of `unread` in which nothing was written for a while, or that the agent's hook said to have ended.
+def quiet(project: Project, now: dt.datetime) -> QuerySet[Session]:
+    """Those of `unread` in which nothing was written for a while, or that the agent's hook said to have ended."""
+    pause = wait(project)
+    return _quiet(project.sessions.all(), now - pause, now + pause)
 
-    `pause`: how long a while is, where it is known; it takes a query to ask.
-    """
-    pause = wait(project) if pause is None else pause
+
+def _quiet(sessions: QuerySet[Session], before: dt.datetime, ahead: dt.datetime) -> QuerySet[Session]:
     # Touched long after now: a clock ran ahead.
-    is_quiet = Q(touched_at__lte=now - pause) | Q(touched_at__gt=now + pause)
-    return unread(project).filter(is_quiet | Q(hinted_at__gte=F("touched_at")))
+    is_quiet = Q(touched_at__lte=before) | Q(touched_at__gt=ahead)
+    return _unread(sessions).filter(is_quiet | Q(hinted_at__gte=F("touched_at")))
+
+
+@prepared
+def first_quiet(project: int, before: dt.datetime, ahead: dt.datetime) -> QuerySet[Session, int]:
+    """One of the `quiet` ones, if there is any: every tick asks this of many projects."""
+    sessions = Session.objects.filter(project=project)
+    return _quiet(sessions, before, ahead).order_by().values_list("pk", flat=True)[:1]
+
+
+@prepared
+def first_prompts(project: int, until: dt.datetime, since: dt.datetime) -> QuerySet[Session, int]:
+    """The same of `unread_prompts`."""
+    sessions = Session.objects.filter(project=project)
+    return _unread_prompts(sessions, until, since).order_by().values_list("pk", flat=True)[:1]
+
+
+@prepared
+def folders_of(project: int) -> QuerySet[TranscriptFolder, str]:
+    return TranscriptFolder.objects.filter(project=project, gone_at__isnull=True).values_list(
+        "path", flat=True
+    )
+
+
+@prepared
+def touched(project: int) -> QuerySet[Session, tuple[str, dt.datetime]]:
+    """The path of each transcript, and when it was written to as of the last reading."""
+    rows = Session.objects.filter(project=project, gone_at__isnull=True).order_by()
+    return rows.values_list("path", "touched_at")
 
 
 def wait(project: Project) -> dt.timedelta:
@@ -96,10 +136,19 @@ def wait(project: Project) -> dt.timedelta:
     return dt.timedelta(minutes=conf.current(project).catch_minutes)
 
 
-def began(project: Project) -> dt.datetime:
-    """What was said before is old: when memoryweb first ran here, and shortly before the project was first seen."""
-    first = Project.objects.filter(host=project.host).aggregate(at=Min("first_seen_at"))["at"]
-    return max(first or project.first_seen_at, project.first_seen_at - BEFORE_FIRST_SEEN)
+def first_run(host: str) -> dt.datetime | None:
+    """When memoryweb first saw a project there."""
+    first: dt.datetime | None = Project.objects.filter(host=host).aggregate(at=Min("first_seen_at"))["at"]
+    return first
+
+
+def began(project: Project, first: dt.datetime | None = None) -> dt.datetime:
+    """What was said before is old: when memoryweb first ran here, and shortly before the project was first seen.
+
+    `first`: its `first_run`, where many projects are asked.
+    """
+    first = first or first_run(project.host) or project.first_seen_at
+    return max(first, project.first_seen_at - BEFORE_FIRST_SEEN)
 
 
 def parts(sessions: Iterable[Session], since: dt.datetime | None, *, again: bool = False) -> list[Part]:

@@ -8,9 +8,10 @@ budget is asked for one window, and again before each request.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -87,28 +88,33 @@ def in_queue(project_pk: int) -> str:
 def due(now: dt.datetime, everywhere: Everywhere) -> Iterator[Project]:
     """The projects of this host with a session that went quiet and was not read: files are looked at, none is read."""
     rows = Project.objects.filter(host=host(), gone_at__isnull=True, last_session_at__gte=now - ACTIVE)
+    first = functools.cache(reading.first_run)
     for project in rows.order_by("-last_session_at"):
         try:
             closed = why_not_read(project, everywhere, now)
             pause = dt.timedelta(minutes=everywhere.config(project).catch_minutes)
-            if not closed and _has_new(project, now, pause) and not is_dreaming(project, everywhere, now):
+            is_new = not closed and _has_new(project, now, pause, first)
+            if is_new and not is_dreaming(project, everywhere, now):
                 yield project
         except Exception:
             log.exception("catching in %s", project)
 
 
-def _has_new(project: Project, now: dt.datetime, pause: dt.timedelta) -> bool:
+def _has_new(
+    project: Project, now: dt.datetime, pause: dt.timedelta, first: Callable[[str], dt.datetime | None]
+) -> bool:
+    before = now - pause
     return (
-        reading.quiet(project, now, pause).exists()
-        or _quiet_prompts(project, now, pause).exists()
-        or any(at > known for at, known in _touched(project) if at <= now - pause)
+        bool(reading.first_quiet(project.pk, before, now + pause))
+        or bool(reading.first_prompts(project.pk, before, reading.began(project, first(project.host))))
+        or any(at > known for at, known in _touched(project.pk) if at <= before)
     )
 
 
-def _touched(project: Project) -> Iterator[tuple[dt.datetime, dt.datetime]]:
+def _touched(project: int) -> Iterator[tuple[dt.datetime, dt.datetime]]:
     """(when it was written to, when it was when last read) of each transcript on disk; one directory listing."""
-    known = dict(project.sessions.filter(gone_at__isnull=True).values_list("path", "touched_at"))
-    for folder in project.folders.filter(gone_at__isnull=True).values_list("path", flat=True):
+    known = dict(reading.touched(project))
+    for folder in reading.folders_of(project):
         try:
             with os.scandir(folder) as entries:
                 found = [entry for entry in entries if entry.name.endswith(".jsonl")]

@@ -55,17 +55,13 @@ def unused(sessions: QuerySet[Session]) -> QuerySet[Session]:
     return _new(sessions).order_by("-touched_at", "pk")
 
 
-def with_prompts_only(project: Project) -> QuerySet[Any]:
-    """Sessions whose transcript nobody has: `end` is behind the last prompt that the prompt history has of each, in bytes
-    of the history. No gate counts them."""
-    return _prompts_only(project.sessions.all())
-
-
 def _new(sessions: QuerySet[Session]) -> QuerySet[Session]:
     return sessions.filter(gone_at__isnull=True, own=False, size__gt=F("used_bytes"))
 
 
-def _prompts_only(sessions: QuerySet[Session]) -> QuerySet[Any]:
+def with_prompts_only(sessions: QuerySet[Session]) -> QuerySet[Any]:
+    """Those whose transcript nobody has: `end` is behind the last prompt that the prompt history has of each, in bytes of
+    the history. No gate counts them."""
     last = HistoryPrompt.objects.filter(prompt__session=OuterRef("pk")).order_by().values("prompt__session")
     end = Subquery(last.annotate(end=Max("prompt__offset") + 1).values("end"))
     return sessions.filter(gone_at__isnull=False, own=False).annotate(end=end).filter(end__isnull=False)
@@ -73,7 +69,7 @@ def _prompts_only(sessions: QuerySet[Session]) -> QuerySet[Any]:
 
 def _new_prompts_only(project: Project) -> QuerySet[Any]:
     return (
-        with_prompts_only(project)
+        with_prompts_only(project.sessions.all())
         .filter(end__gt=F("used_bytes"))
         .order_by(F("last_at").desc(nulls_last=True), "-pk")
     )
@@ -118,7 +114,7 @@ def _inputs(projects: Sequence[int]) -> list[tuple[QuerySet[Any, Any], int | Non
         ),
         (_new(mine).values_list("project_id", "session_id", "used_bytes", "size"), MAX_SESSIONS),
         (
-            _prompts_only(mine)
+            with_prompts_only(mine)
             .filter(end__gt=F("used_bytes"))
             .values_list("project_id", "session_id", "used_bytes", "end"),
             MAX_SESSIONS,
