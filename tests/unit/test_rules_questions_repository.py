@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from dulwich import porcelain
 
 from dreams.engines.types import Question
 from tests.world.rules import dream, memory
@@ -65,6 +66,16 @@ def test_what_a_file_of_the_repository_seems_to_say_is_asked(tmp_path: Path, lin
     assert question.citations[0].place == file
     (edit,) = question.options[0].edits
     assert edit.after is not None and line not in edit.after and OTHER in edit.after
+
+
+def test_one_line_among_many_that_configuration_has_tells_where_to_look(tmp_path: Path) -> None:
+    others = "".join(f"- {word} is not written down there.\n" for word in ("Paying", "Sending", "Storing"))
+    for line, kinds in (
+        ("**Stage:** `harbour`, from `python:3.12-slim`", []),
+        ("The stage `harbour` is from `python:3.12-slim`.", ["derived"]),
+    ):
+        files = {"n.md": memory(f"- {line}\n{others}", "project"), "MEMORY.md": "- [N](n.md)\n"}
+        assert [each.kind for each in questions_of(tmp_path, files, REPO)] == kinds
 
 
 @pytest.mark.parametrize(
@@ -129,6 +140,22 @@ def test_a_file_that_is_gone_is_asked_about_wherever_it_is_named(tmp_path: Path)
     (question,) = (each for each in found if each.kind == "gone")
     assert [(place.path, place.line_no) for place in question.places] == [("one.md", 7), ("two.md", 5)]
     assert [option.id for option in question.options] == ["update", "keep"]
+
+
+def test_what_no_commit_ever_had_is_not_gone(tmp_path: Path) -> None:
+    """A repository's history tells what was in it: the rest is of another one, built, or on one machine only."""
+    folder = tmp_path / "repo"
+    for name, text in {**REPO, "src/web/basket.ts": "x"}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    with porcelain.init(str(folder)) as repo:
+        for message in (b"First", b"Second"):
+            porcelain.add(repo, [str(path) for path in folder.rglob("*") if ".git" not in path.parts])
+            porcelain.commit(repo, message, author=b"A <a@b>", committer=b"A <a@b>")
+            (folder / "src/web/basket.ts").unlink(missing_ok=True)
+            porcelain.remove(repo, [str(folder / "src/web/basket.ts")]) if message == b"First" else None
+    (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`, paying in `src/web/pay.ts`")
+    assert question.why == "The repository has src/web/, and no basket.ts in it."
 
 
 def test_memories_of_another_checkout_are_not_held_against_this_one(tmp_path: Path) -> None:

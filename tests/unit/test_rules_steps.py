@@ -119,11 +119,17 @@ def test_an_index_that_lists_hardly_a_memory_on_purpose_gets_no_rows(tmp_path: P
     assert dream(tmp_path, {"MEMORY.md": index, **files}).operations("index") == {}
 
 
-def test_a_readme_beside_the_memories_gets_no_row(tmp_path: Path):
-    assert (
-        dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": A, "README.md": "# Notes\n\nx y\n"}).edits
-        == []
-    )
+@pytest.mark.parametrize("path", ["README.md", "INSTALL.md", "skills/deploy/SKILL.md"])
+def test_what_lies_beside_the_memories_gets_no_row(tmp_path: Path, path: str):
+    made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": A, path: "# How to notes\n\nx y\n"})
+    assert (made.edits, made.outcome.questions) == ([], [])
+
+
+def test_notes_of_which_one_has_a_typed_name_by_chance_get_no_index(tmp_path: Path):
+    plain = {
+        f"{name}.md": f"# The {name}\n\nOf {name} only.\n" for name in ("style", "tests", "project_overview")
+    }
+    assert dream(tmp_path, plain).edits == []
 
 
 @pytest.mark.parametrize(
@@ -164,6 +170,7 @@ def test_the_record_of_what_went_on_gets_no_row(tmp_path: Path, path: str, liste
     ("name", "description"),
     [
         ("Cookies of ours — DONE", "how they are signed"),
+        ("Cookies of ours: progress", "how they are signed"),
         ("cookies-of-ours", "how they are signed"),
         ("Cookies of ours, April 11, 2026", "how they are signed"),
         ("Cookies of ours", "SUPERSEDED by sessions.md"),

@@ -119,8 +119,10 @@ def test_lines_of_one_list_are_members_of_it() -> None:
     assert StatementIndex({"a.md": note(body)}).pairs == []
 
 
-@pytest.mark.parametrize("name", ["2026-03-01.md", "DONE-APRIL-11.md"])
-def test_the_record_of_a_day_is_asked_about_by_nobody(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["2026-03-01.md", "DONE-APRIL-11.md", "plan-BQ-003.md", "retros/port_arc.md", "archive/port.md"]
+)
+def test_the_record_of_a_day_or_a_task_is_asked_about_by_nobody(name: str) -> None:
     files = {
         name: note("ledger-worker listens on port 41873."),
         "port.md": note("The port of ledger-worker is 41873."),

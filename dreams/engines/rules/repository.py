@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+import stat
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from dreams.lib.files import safefs
 from dreams.lib.files import text as texts
 
+if TYPE_CHECKING:
+    from dulwich.objects import ObjectID
+
 MOST_NAMES = 20_000  # files and folders: a bound of time
 MOST_CONFIGS = 200  # files that are read, as above
 CONFIG_DEPTH = 3  # folders: what lies deeper is about a part, or about an example
+MOST_COMMITS = 5_000  # in which a missing file is looked for; chosen
 MOST_BYTES = 300_000  # of one of them; a larger one was hardly written by a person
 _NOT_ENTERED = frozenset(
     {
@@ -46,7 +54,7 @@ _INCLUDED = re.compile(r"^-?include\b|^[^#\n]*%.*:", re.MULTILINE)
 
 @dataclass
 class Repository:
-    """`complete`: everything was looked at, so what is not in `files` is not there."""
+    """`complete`: everything was looked at, so what is not in `files` is not there. `root`: where it is."""
 
     files: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
@@ -54,6 +62,7 @@ class Repository:
     instructions: dict[str, str] = field(default_factory=dict)
     ignored: str = ""  # all .gitignore files in one
     complete: bool = True
+    root: Path = Path()
 
     def by_name(self) -> Mapping[str, Sequence[str]]:
         """Paths by the last part of them."""
@@ -83,7 +92,7 @@ def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = F
     """What is there; None without a repository that can be opened. `shallow`: no deeper than configuration is read."""
     if repo is None:
         return None
-    found = Repository()
+    found = Repository(root=repo)
     try:
         root = safefs.Root.open(repo)
     except (OSError, safefs.SafeFsError):
@@ -103,6 +112,33 @@ def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = F
                         todo.append(entry.rel)
         found.complete = left > 0 and not shallow
     return found
+
+
+def ever_there(repo: Path, paths: Collection[str]) -> frozenset[str] | None:
+    """Those of the paths that some commit has; None where there is no history that could tell."""
+    from dulwich.objects import Tree  # noqa: PLC0415 - only where a file is missing
+    from dulwich.repo import Repo  # noqa: PLC0415 - as above
+
+    left, commits = {path: tuple(path.encode().split(b"/")) for path in paths}, 0
+    with (
+        suppress(Exception),
+        Repo(str(repo)) as git,
+    ):  # whatever a damaged repository raises: it tells no more
+
+        @functools.cache
+        def has(tree: ObjectID, parts: tuple[bytes, ...]) -> bool:
+            entries = git[tree]
+            if not isinstance(entries, Tree) or parts[0] not in entries:
+                return False
+            mode, entry = entries[parts[0]]
+            return len(parts) == 1 or (stat.S_ISDIR(mode) and has(entry, parts[1:]))
+
+        for step in git.get_walker(max_entries=MOST_COMMITS):
+            commits += 1
+            left = {path: parts for path, parts in left.items() if not has(step.commit.tree, parts)}
+            if not left:
+                break
+    return frozenset(paths) - left.keys() if commits > 1 else None
 
 
 def _is_entered(path: str) -> bool:

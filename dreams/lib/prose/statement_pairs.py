@@ -25,9 +25,10 @@ NEAR_COPY = 0.85  # of the words beside two values
 TWO_THINGS = "their files are about two things"
 FORM = 3  # lines that two files have alike, where their names are of two things
 _DAY = re2.compile(
-    r"(?i)(?:^|\D)(?:19|20)\d\d[-_]\d{2}(?:\D|$)|(?:^|[^a-z])(?:logs?|sessions?|journal|history|changelog)(?:[^a-z]|$)"
+    r"(?i)(?:^|\D)(?:19|20)\d\d[-_]\d{2}(?:\D|$)|(?:^|[^a-z])(?:logs?|sessions?|journal|history|changelog|archives?|retros?)(?:[^a-z]|$)"
     r"|(?:^|[^a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?:[-_]\d{1,2}(?:\D|$)|\.? \d{1,2}\D?\d{0,2},? (?:19|20)\d\d)"
 )
+_TASK = re2.compile(r"[A-Z]{2,}-\d{2,}")  # "reflection-BQ-004.md": one of a series about a task
 # "- `src/app.py` — the app", "- **`--flag`**: what it does", "- [[memory]] — …"; a step of a how-to; what is below an item.
 _ENTRY = re2.compile(
     r"\s*[-*+] +(?:\*\*)?(?:`[^`\n]+`|\[\[[^\]\n]+\]\])(?:\*\*)?(?: \([^)\n]{1,40}\))?\s*(?:—|–|:|->|→| - )|\s*\d+[.)] |\s+[-*+] "
@@ -235,8 +236,8 @@ def _of_two_things(pair: Pair) -> bool:
 
 def places_apart(one: Statement, other: Statement, found: Compared) -> str:
     """What the places of two statements say against them: the environment, a day, a section, a file's name; empty for nothing."""
-    if any(_DAY.search(encodable(" ".join((each.path, *each.headings)))) for each in (one, other)):
-        return "one is the record of a day"
+    if any(map(_is_record, (one, other))):
+        return "one is the record of a day or a task"
     if _environments(one) != _environments(other):
         return "environments differ"
     if one.path == other.path:
@@ -253,6 +254,11 @@ def places_apart(one: Statement, other: Statement, found: Compared) -> str:
     if not named & other.reading.anchors and _own(one, other) and _own(other, one):
         return TWO_THINGS
     return ""
+
+
+def _is_record(statement: Statement) -> bool:
+    path = encodable(statement.path)
+    return bool(_TASK.search(path) or _DAY.search(encodable(" ".join((path, *statement.headings)))))
 
 
 def links_apart(one: Statement, other: Statement) -> str:

@@ -6,6 +6,7 @@ A family finds questions of one or more kinds. To add one, put its function into
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_log, is_team
 from dreams.engines.rules.questions import days, gone, index, named_memories, repository, requests
@@ -13,6 +14,7 @@ from dreams.engines.rules.questions.asking import Asking, Draftsman, Family
 from dreams.engines.rules.questions.same import same
 from dreams.engines.rules.questions.values import Changed, leaning, told_changes, told_otherwise, two_values
 from dreams.engines.rules.repository import Repository
+from dreams.engines.rules.steps.orphans import NO_MEMORY
 from dreams.engines.rules.user_statements.lessons import Gathered
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.types import Job, Question
@@ -26,7 +28,11 @@ MOST_QUESTIONS = 200  # of one dream, the most useful first
 
 def about_statements(asking: Asking) -> Iterator[Question]:
     """All families that look at one index of the memories as the dream found them."""
-    texts = {path: text for path, text in asking.tree_before.texts.items() if not is_log(path)}
+    texts = {
+        path: text
+        for path, text in asking.tree_before.texts.items()
+        if not is_log(path) and not NO_MEMORY.fullmatch(PurePosixPath(path).name)
+    }
     own = {path: text for path, text in texts.items() if not is_team(path)}
     index = StatementIndex(own)
     # What a person said to have changed is corrected in team memory too; nothing else in it is asked about.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
@@ -17,7 +17,7 @@ from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_daily, is_log, is_team
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place, removal
-from dreams.engines.rules.repository import Repository
+from dreams.engines.rules.repository import Repository, ever_there
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib.files.text import one_line, plural
 
@@ -78,10 +78,7 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
         if one.path_named not in there and one.is_now and missing.file(one.path_named):
             gone[PurePosixPath(one.path_named).name].append(one)
     together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
-    for lines in gone.values():
-        # A name without a folder is as likely of another repository, a stick or a server (docs/real-directories.md).
-        if not any("/" in one.path_named for one in lines):
-            continue
+    for lines in missing.once_there(gone.values()):
         together[frozenset(one.path for one in lines)].append(lines)
     for files in together.values():
         yield from _ask_of_gone(context, missing, files)
@@ -340,6 +337,21 @@ class _Missing:
         """Whether the files that memories name are rather here than not: they may speak of another checkout."""
         known = Counter("gone" if self.file(path) else "there" for path in named if self._is_known(path))
         return known["gone"] <= max(known["there"], MANY)
+
+    def once_there(self, gone: Collection[list[_Named]]) -> list[list[_Named]]:
+        """Those that were in the repository before, where it has a history that can tell: the others are of another one, made, or
+        still to come. A name without a folder is as likely of a stick or a server (docs/real-directories.md)."""
+        places = {
+            id(lines): {
+                f"{folder}/{PurePosixPath(one.path_named).name}"
+                for one in lines
+                for folder in self._repo.folders
+                if f"/{folder}".endswith(f"/{PurePosixPath(one.path_named).parent}")
+            }
+            for lines in gone
+        }
+        known = ever_there(self._repo.root, set().union(*places.values())) if any(places.values()) else None
+        return [lines for lines in gone if (at := places[id(lines)]) and (known is None or at & known)]
 
     def _is_known(self, path: str) -> bool:
         return bool(self._by_name.get(PurePosixPath(path).name) or self.file(path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +23,7 @@ from dreams.lib.files import text as texts
 from dreams.lib.files.text import one_line, quoted
 from dreams.lib.prose import comparing
 from dreams.lib.prose.pieces import pieces
+from dreams.lib.prose.statement_index import FEW
 from dreams.lib.prose.statements import canonical, statement
 from dreams.lib.prose.values import read
 
@@ -76,8 +77,16 @@ def says_already(context: Asking) -> Iterator[Question]:
             line = told.by(unit, least_values=2 if is_wish else 1)
         if line is not None:
             found[unit.path, line.path].append((unit, line))
-    for (_, path), pairs in found.items():
+    told_by = Counter(unit.path for unit in units)
+    for (memory, path), pairs in found.items():
+        alone = path in repo.configs and len(pairs) == 1 and told_by[memory] > FEW
+        if alone and not _is_sentence(pairs[0][0].text):
+            continue  # a label among many, which tells where to look: of sixteen on public directories none was worth an answer
         yield from _derived(context, path, pairs[:MOST_PLACES])
+
+
+def _is_sentence(text: str) -> bool:
+    return text.endswith(".") and ": " not in text
 
 
 def _derived(context: Asking, path: str, pairs: Sequence[tuple[LineStatement, _Line]]) -> Iterator[Question]:

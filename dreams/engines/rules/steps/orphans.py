@@ -50,10 +50,10 @@ _RECORD = re.compile(
 )
 _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 # Placed beside memories by people and tools, about the folder rather than in it.
-NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE)(?![a-z]).*")
+NO_MEMORY = re.compile(r"(?:README|CLAUDE|AGENTS|CHANGELOG|LICENSE|INSTALL|SKILL)(?![a-z]).*")
 _FIELD = re.compile(r"[A-Z][\w ]{0,20}: ")  # "Transcript: /home/…", of a record
 _TELLS_A_STATE = re.compile(
-    r"\b(?:done|completed?|shipped|resolved|closed|finished|status|wip|to-?do)\b", re.IGNORECASE
+    r"\b(?:done|completed?|shipped|resolved|closed|finished|status|progress|wip|to-?do)\b", re.IGNORECASE
 )
 
 
@@ -166,8 +166,10 @@ def _has_prose(text: str) -> bool:
 
 
 def _is_memory_folder(tree: Tree) -> bool:
-    """Without an index, frontmatter or typed names tell memories from notes that nobody loads by an index."""
-    return any(tree.document(p).frontmatter or tree.kind(p) in memdir.MEMORY_TYPES for p in tree.memories())
+    """Without an index, frontmatter or typed names tell memories from notes that nobody loads by an index; one of five is by chance."""
+    paths = tree.memories()
+    told = sum(bool(tree.document(p).frontmatter or tree.kind(p) in memdir.MEMORY_TYPES) for p in paths)
+    return 2 * told > len(paths)
 
 
 def _is_topic(tree: Tree, path: str, index: str) -> bool:
