@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from dreams.lib.prose import comparing, statements
-from dreams.lib.prose.comparing import candidates, same
+from dreams.lib.prose.comparing import same
 
 WHAT = ("tests", "uploads", "invoices", "backups", "deploys", "reports", "alerts", "imports")
 WHERE = ("in staging", "in production", "on Linux", "behind the proxy", "in the worker", "at night")
@@ -56,20 +56,14 @@ def compare_copies() -> None:
         same(text, f"{text} on Mondays")
 
 
-def find_candidates() -> None:
-    candidates([f"{text} of tenant{number}" for number in range(12) for text in TEXTS])
-
-
 def main() -> None:
     apart = seconds(take_apart) / len(TEXTS)
     pair = seconds(compare) / (len(TEXTS) * (len(TEXTS) - 1) / 2)
     alike = seconds(tell_alike) / (len(TEXTS) * (len(TEXTS) - 1) / 2)
     copy = seconds(compare_copies) / len(TEXTS) - apart
-    found = seconds(find_candidates) / (12 * len(TEXTS))
     print(f"{len(TEXTS)} statements; beside taking one of them apart")
     print(f"  a pair costs {pair / apart:.2f}, a statement and its edited copy {copy / apart:.2f}")
     print(f"  asking besides whether a pair tells of one thing costs {alike / apart:.2f}, all in all")
-    print(f"  finding the candidates of one among {12 * len(TEXTS)} costs {found / apart:.2f}")
 
 
 if __name__ == "__main__":

@@ -236,21 +236,3 @@ def test_where_only_a_memorys_day_says_which_is_newer_the_person_is_asked(tmp_pa
     assert all(line in made.text(name) for name, line in lines.items())
     (asked,) = [each for each in made.outcome.questions if each.kind == "changed"]
     assert [place.text for place in asked.places] == list(lines.values())
-
-
-def test_a_name_of_its_own_makes_a_statement_the_same_in_any_file_and_a_common_word_does_not(
-    tmp_path: Path,
-) -> None:
-    def merged(statement: str, folder: str) -> bool:
-        files = {
-            "billing.md": memory(f"- {statement}\n{OTHER}"),
-            "search.md": memory(f"- {statement}\n- Lint runs first.\n"),
-            "MEMORY.md": "- [Billing](billing.md) — b\n- [Search](search.md) — s\n",
-        }
-        made = dream(tmp_path / folder, files)
-        return (made.text("billing.md") + made.text("search.md")).count(statement) == 1
-
-    assert merged("`copper-indexer` listens on port 8080.", "own")
-    assert not merged("The API listens on port 8080.", "common")
-    assert not merged("Deployed to eu-west-1 on every merge.", "region")
-    assert not merged("Expected: ~12:00 UTC on each weekday", "time")

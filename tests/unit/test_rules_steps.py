@@ -242,29 +242,16 @@ def test_a_long_row_stays_as_it_is_while_the_index_fits(tmp_path: Path):
     assert dream(tmp_path, files).edits == []
 
 
-def test_doubled_bullets_become_one_and_the_fuller_stays(tmp_path: Path):
-    made = dream(
-        tmp_path,
-        {
-            "a.md": memory(
-                "- Deploys run at 10:00 UTC\n- Deploys run at 10:00 UTC every day\n- Else is kept here\n"
-            )
-        },
-    )
-    assert made.text("a.md").endswith("\n- Deploys run at 10:00 UTC every day\n- Else is kept here\n")
-    assert not any(map(unaccounted, made.edits))
-
-
-def test_the_same_line_in_two_files_stays_in_one(tmp_path: Path):
+def test_the_same_line_in_two_files_is_asked_about(tmp_path: Path):
     files = {
         "project_api.md": memory("- The API listens on port 8080\n- API keys rotate every 90 days\n"),
         "project_ports.md": memory("- The API listens on port 8080.\n- Metrics on port 9100\n"),
         "MEMORY.md": "- [Api](project_api.md)\n- [Ports](project_ports.md)\n",
     }
     made = dream(tmp_path, files)
-    assert sum("API listens" in made.text(path) for path in files) == 1
-    ((edit,),) = made.operations("merge").values()
-    assert edit.fates[0].kind == "merged-into"
+    assert made.edits == []
+    (question,) = made.outcome.questions
+    assert (question.kind, len(question.places)) == ("same", 2)
 
 
 @pytest.mark.parametrize(
@@ -349,16 +336,6 @@ def test_a_compound_word_is_no_name_that_makes_a_line_the_same_in_memories_of_tw
         "MEMORY.md": "- [b](citizen-skill-review.md)\n- [c](constitution-skill-review.md)\n",
     }
     assert dream(tmp_path, files).edits == []
-
-
-@pytest.mark.parametrize("name", ["`copper-indexer`", "The copper_indexer", "Copper Indexer"])
-def test_a_line_that_names_its_thing_is_the_same_in_any_memory(tmp_path: Path, name: str):
-    files = {
-        "project_search.md": memory(f"- {name} needs a restart after each deploy\n- Search is in Rust\n"),
-        "project_deploys.md": memory(f"- {name} needs a restart after each deploy\n- Deploys are slow\n"),
-        "MEMORY.md": "- [s](project_search.md)\n- [d](project_deploys.md)\n",
-    }
-    assert len(dream(tmp_path, files).operations("merge")) == 1
 
 
 def test_a_line_that_names_its_thing_only_as_a_compound_word_is_asked_about(tmp_path: Path):

@@ -495,11 +495,11 @@ def test_of_two_wishes_that_differ_in_a_value_the_last_one_is_learnt(tmp_path: P
     assert "port 81" in text and "port 80" not in text
 
 
-def test_the_checks_hold_nothing_against_an_update_or_a_merge_of_list_lines(tmp_path: Path) -> None:
+def test_the_checks_hold_nothing_against_an_update_beside_doubled_lines(tmp_path: Path) -> None:
     lines = "The API listens on port 8080.\n- The jasper archiver is owned by Jo Berg.\n- The jasper archiver is owned by Jo Berg (she wrote it)."
     row = "- [Notes](notes.md) — The API listens on port 8080\n"
     made = told(tmp_path, lines, "the API is on port 9090 now", index=row)
-    assert made.operations("merge") and made.operations("update")
+    assert made.operations("update")
     report = findings.examine(_with_edits(made))
     assert [f.message for f in report.findings if f.severity in {"block", "refuse"}] == []
     assert {row.fate for row in report.ledger} <= {"superseded-by", "kept-in", "merged-into"}

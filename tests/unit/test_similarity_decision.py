@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.lib.prose.comparing import candidates, compare, normalised, same
+from dreams.lib.prose.comparing import compare, normalised, same
 from tests.world import similarity_pairs as table
 from tests.world.cases import each
 from tests.world.strategies import tries
@@ -270,20 +270,6 @@ def test_marks_case_and_space_do_not_count_for_exact_duplicates() -> None:
 def test_nothing_is_the_same_as_nothing() -> None:
     assert not same("", "").same
     assert not same("---", "- ").same
-
-
-def test_a_text_is_paired_with_those_that_begin_with_all_its_words() -> None:
-    assert candidates(["Run the tests", "All is well", "run tests, then push", "---", ""]) == [(0, 2)]
-
-
-def test_among_many_texts_the_twins_are_candidates_and_pairs_stay_few() -> None:
-    texts = [f"Service number{i} writes its reports to bucket{i} through queue{i % 7}" for i in range(1500)]
-    texts += ["The zebra importer writes reports", "the **zebra** importer writes reports, as Kim asked"]
-    texts += ["All is well"] * 3
-    pairs = candidates(texts)
-    assert (1500, 1501) in pairs
-    assert (1502, 1503) in pairs
-    assert len(pairs) < 20 * len(texts)
 
 
 _VOCABULARY = (

@@ -109,7 +109,6 @@ def _consolidating(job: Job, rec: Recorder, heard: Sequence[Heard], found: lesso
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
         lambda: files.merge(rec, config.row_max),
-        lambda: removals.merge_lines(rec),
         lambda: learning.learn(rec, found.lessons, config.row_aim),
     ]
 
@@ -218,7 +217,6 @@ def _told(counts: dict[str, int]) -> str:
         (counts.get("updated", 0), "updated {} from what you said", "statement", "statements"),
         (counts.get("forgotten", 0), "removed {} that you asked to forget", "statement", "statements"),
         (counts.get("files", 0), "merged {}", "memory into another", "memories into others"),
-        (counts.get("lines", 0), "merged {}", "doubled line", "doubled lines"),
         (counts.get("dated", 0), "dated {}", "line", "lines"),
         (counts.get("rows", 0), "repaired {}", "index row", "index rows"),
         (

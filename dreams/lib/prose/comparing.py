@@ -5,7 +5,7 @@ never merges and never asks: what it holds back stays as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +18,6 @@ from dreams.lib.prose.words import LONGEST, code_spans
 
 LEAST_WORDS = 3  # of meaning, from which a statement may have a reason added to it and stay the same
 MOST_WORDS = 1_000  # what is longer is no single statement, and only the very same is sure
-PARTNERS = 12  # neighbours in order that are compared; chosen
 _Word = tuple[str, bool]  # as compared, and whether it is a past
 
 
@@ -124,21 +123,6 @@ def _score(one: Statement, other: Statement) -> float:
     common = sum(weight for word, weight in mine.items() if word in theirs)
     union = sum({**mine, **theirs}.values())
     return round(common / union, 3) if union else 0.0
-
-
-def candidates(texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of places in `texts` that are worth asking `same` about: the one begins with every word of the other."""
-    said = [_said(statement(text)) for text in texts]
-    order = sorted(
-        (at for at, words in enumerate(said) if words), key=said.__getitem__
-    )  # what goes on comes next
-    found: set[tuple[int, int]] = set()
-    for place, at in enumerate(order):
-        for other in order[place + 1 : place + 1 + PARTNERS]:
-            if said[other][: len(said[at])] != said[at]:
-                break
-            found.add((min(at, other), max(at, other)))
-    return sorted(found)
 
 
 Relation = Literal["same", "other value", "none"]
