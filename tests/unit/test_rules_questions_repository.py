@@ -71,7 +71,7 @@ def test_what_a_file_of_the_repository_seems_to_say_is_asked(tmp_path: Path, lin
 def test_one_line_among_many_that_configuration_has_tells_where_to_look(tmp_path: Path) -> None:
     others = "".join(f"- {word} is not written down there.\n" for word in ("Paying", "Sending", "Storing"))
     for line, kinds in (
-        ("**Stage:** `harbour`, from `python:3.12-slim`", []),
+        ("**Stage:** `harbour`, from `python:3.12-slim`.", []),
         ("The stage `harbour` is from `python:3.12-slim`.", ["derived"]),
     ):
         files = {"n.md": memory(f"- {line}\n{others}", "project"), "MEMORY.md": "- [N](n.md)\n"}

@@ -86,7 +86,7 @@ def says_already(context: Asking) -> Iterator[Question]:
 
 
 def _is_sentence(text: str) -> bool:
-    return text.endswith(".") and ": " not in text
+    return text.endswith(".") and ": " not in text.replace("*", "")
 
 
 def _derived(context: Asking, path: str, pairs: Sequence[tuple[LineStatement, _Line]]) -> Iterator[Question]:
