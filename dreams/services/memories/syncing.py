@@ -153,7 +153,8 @@ def sync(
     changed.update(
         _record(project, {**others, **now}, cause or Cause(), keep=unread.keys(), kept=begun and not rows)
     )
-    _remember_unread(project, unread)
+    if unread or any(row.unread for row in rows.values()):
+        _remember_unread(project, unread)
     if changed:
         states.refresh(project)
     return sorted(changed)
@@ -183,6 +184,8 @@ def _unrecorded(
         for file in written.select_related("application__proposal__dream").order_by("application")
     }
     mine = [file for file in last.values() if file.after_sha == states.get(file.path, "")]
+    if not mine:
+        return []
     told = set(
         Version.objects.filter(memory__project=project, memory__path__in=changed).values_list(
             "memory__path", "proposal"
@@ -234,10 +237,9 @@ def _record(
     `kept` says that the history has this state."""
     now = timezone.now()
     files = {path: file for path, file in everything.items() if is_memory(path)}
-    known = {
-        path: sha for path, sha in project.memories.filter(gone_at=None).values_list("path", "sha256") if sha
-    }
-    first_look = not known and not project.memories.exists()
+    before = list(project.memories.values_list("path", "sha256", "gone_at"))
+    known = {path: sha for path, sha, gone_at in before if sha and gone_at is None}
+    first_look = not before
     if not kept and known != {path: file.sha256 for path, file in files.items()}:
         # Before the rows: once they say that a state was seen, nobody would keep it again after a crash.
         commit(project, everything, cause, first_look=first_look)

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from dreams.lib.files import text
 from dreams.models import Hunk, Operation, Project, Proposal, Question, public_ids
+from dreams.models.prepared import prepared
 from dreams.services import blobs
 
 State = Question.State
@@ -95,7 +96,7 @@ def refresh(project: Project) -> None:
 
     Looks at rows and blobs only. `memories.sync` calls it.
     """
-    rows = list(project.questions.filter(state__in=(State.OPEN, State.LATER)))
+    rows = _undecided(project.pk)
     if not rows:
         return
     wanted = {place["path"] for row in rows for place in memory_places(row)}
@@ -111,6 +112,11 @@ def refresh(project: Project) -> None:
     ]
     reopen(due)
     Question.objects.filter(pk__in=[row.pk for row in due]).update(asked=True)
+
+
+@prepared
+def _undecided(project: int) -> QuerySet[Question]:
+    return Question.objects.filter(project=project, state__in=(State.OPEN, State.LATER))
 
 
 def shas_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
