@@ -1,7 +1,5 @@
 """A value that is mentioned only to be set aside bears out nothing; the one in its place does."""
 
-import pytest
-
 from dreams.lib.prose.claims import SessionText, check
 from tests.world.cases import each
 
@@ -61,7 +59,7 @@ def test_an_answer_and_a_cell_of_a_table_deny_what_they_stand_for() -> None:
 PORTS = "Production listens on port 5432 and staging on port 6432."
 
 
-@pytest.mark.parametrize("said", [PORTS, "Production uses 5432, staging 6432.", "Staging has 6432; production has 5432, as ever."])  # fmt: skip
+@each("said", [PORTS, "Production uses 5432, staging 6432.", "Staging has 6432; production has 5432, as ever."])  # fmt: skip
 def test_of_two_numbers_in_a_line_each_is_its_own_things(said: str) -> None:
     found = check(heard(said), "Production uses 6432, staging 5432")
     assert (found.verdict, found.evidence[0].quote) == ("contradicted", said)

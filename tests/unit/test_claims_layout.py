@@ -1,7 +1,5 @@
 """Which lines of a text stand under which: the body under its function, the list under its title."""
 
-import pytest
-
 from dreams.lib.prose.claims import SessionText
 from dreams.lib.prose.claims.evidence import pieces_of
 from tests.world.cases import each
@@ -77,7 +75,7 @@ def test_what_stands_under_a_line_ends_where_the_next_one_is_as_far_out() -> Non
     assert list(evidence.under(4, 10, 5)) == []
 
 
-@pytest.mark.parametrize("prose", [True, False])
+@each("prose", [True, False])
 def test_a_very_long_line_is_cut_and_stays_in_its_place(prose: bool) -> None:
     cut = list(pieces_of("x" * 1500, prose=prose))
     assert [len(piece.text) for piece in cut] == [600, 600, 300]

@@ -1,14 +1,12 @@
 """The same words with a denial and without are a contradiction; other words, or both told, are none."""
 
-import pytest
-
 from dreams.lib.prose.claims.wordings import denied_elsewhere
 from tests.world.cases import each
 
 SOURCE = "Parse the log, find calls that match the filter, and never keep drafts of a locked page. Guests of the house can't print posters."
 
 
-@pytest.mark.parametrize(
+@each(
     "claim",
     [
         "`scan()` parses the log, does not find calls that match the filter",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dreams.lib.prose.claims import check, read
 from dreams.lib.prose.claims.anchors import number_of, pieces, terms_in, terms_of
+from tests.world.cases import each
 from tests.world.strategies import tries
 from tests.world.transcripts import LINES, said, tool_call, tool_result, write
 
@@ -76,7 +77,7 @@ def test_what_a_person_said_is_shown_before_a_tool_and_what_only_tools_say_is_ma
     assert (both.verdict, both.only_foreign, both.evidence[0].role) == ("supported", False, "user")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "numbers"),
     [
         ("reader.go:84:12: 3 times", {"n:3"}),

@@ -9,6 +9,7 @@ from dreams.lib.prose.claims import SessionText, anchors, check, read
 from dreams.lib.prose.claims.anchors import claim_of
 from dreams.lib.prose.claims.binding import bind
 from dreams.lib.prose.claims.occurrences import occurrences
+from tests.world.cases import each
 from tests.world.transcripts import LINES, said, tool_call, tool_result, write
 
 
@@ -59,12 +60,12 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize("claim", BORNE_OUT)
+@each("claim", BORNE_OUT)
 def test_what_the_session_says_is_supported(session: SessionText, claim: str) -> None:
     assert check(session, claim).verdict == "supported", check(session, claim).why
 
 
-@pytest.mark.parametrize(("kind", "claim"), CHANGED)
+@each(("kind", "claim"), CHANGED)
 def test_one_changed_thing_is_noticed(session: SessionText, kind: str, claim: str) -> None:
     assert check(session, claim).verdict != "supported", kind
 
@@ -89,14 +90,12 @@ def test_only_lines_before_the_claim_count(session: SessionText) -> None:
     assert check(session, claim, before_line=len(LINES) + 1).verdict == "supported"
 
 
-@pytest.mark.parametrize("claim", ["", "   ", "it is", "`", "- ", "…"])
+@each("claim", ["", "   ", "it is", "`", "- ", "…"])
 def test_a_claim_that_says_nothing_is_not_supported(session: SessionText, claim: str) -> None:
     assert check(session, claim).verdict == "unsupported"
 
 
-@pytest.mark.parametrize(
-    "claim", ["not gone", "The zeppelin does not levitate", "It is never, never not so", "no"]
-)
+@each("claim", ["not gone", "The zeppelin does not levitate", "It is never, never not so", "no"])
 def test_a_denial_of_what_a_session_never_spoke_of_is_not_supported(session: SessionText, claim: str) -> None:
     assert check(session, claim).verdict == "unsupported"
 
@@ -129,7 +128,7 @@ def test_what_a_person_says_later_counts(tmp_path: Path) -> None:
     assert check(evidence, "The beta group is 40 people", before_line=2).verdict == "supported"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "presence"),
     [
         ("openJournal()", 1.0),
@@ -145,9 +144,7 @@ def test_a_name_stands_whole_in_part_or_not_at_all(session: SessionText, text: s
     assert occurrences(session, anchor, len(session.units)).presence == pytest.approx(presence)
 
 
-@pytest.mark.parametrize(
-    ("text", "presence"), [("@most_tries = 20", 0.9), ("most_tries: 20", 0.9), ("@most_tries = 25", 0.3)]
-)
+@each(("text", "presence"), [("@most_tries = 20", 0.9), ("most_tries: 20", 0.9), ("@most_tries = 25", 0.3)])
 def test_a_value_is_found_however_it_is_set_and_another_is_not_that_value(
     tmp_path: Path, text: str, presence: float
 ) -> None:
@@ -207,7 +204,7 @@ def test_a_version_is_said_by_a_longer_one(tmp_path: Path) -> None:
     assert check(evidence, "`package.json` has react 18 among its dependencies").verdict != "supported"
 
 
-@pytest.mark.parametrize(
+@each(
     ("true", "false"),
     [
         ("The gate's `retries` default to 4", "The gate's `retries` default to 2"),  # 2 is a line, and 2>&1
@@ -235,7 +232,7 @@ def test_a_number_or_a_name_of_somewhere_else_bears_out_nothing(
     assert check(evidence, false).verdict != "supported"
 
 
-@pytest.mark.parametrize(
+@each(
     ("claim", "verdict"),
     [
         ("Queue 0 is drained by hand", "supported"),
@@ -260,7 +257,7 @@ def test_a_numbered_thing_is_not_contradicted_by_another_of_its_kind(
     assert check(evidence, claim).verdict == verdict
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "claim"),
     [
         ("This page displays the provider cards and should show the roles.", "Each page displays all roles on the provider cards"),
@@ -292,7 +289,7 @@ def test_what_stands_below_a_name_is_said_of_it_and_of_no_neighbour(tmp_path: Pa
     assert check(evidence, "`:unhide` sets `hidden_at` to nil").verdict == "supported"
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "true", "false"),
     [
         ("The worker doesn't support a `retry` field in the upload configuration.", "The worker does not support a `retry` field for uploads", "The worker supports a `retry` field for uploads"),
@@ -312,13 +309,13 @@ def test_in_other_words_what_is_denied_and_its_opposite_are_told_apart(
     assert check(evidence, false).verdict != "supported"
 
 
-@pytest.mark.parametrize("one", ["x", "X", "0x", "é", "_a", "a-b-", "aB"])
+@each("one", ["x", "X", "0x", "é", "_a", "a-b-", "aB"])
 def test_a_claim_of_one_endless_word_is_answered_like_any_other(session: SessionText, one: str) -> None:
     """Each place in a word was taken for the start of a name with capitals, and 4,000 letters took two minutes."""
     assert check(session, one * 4000).verdict == "unsupported"
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "denies", "says"),
     [
         ("The importer does _not_ retry uploads.", "The importer does not retry uploads", "The importer does retry uploads"),

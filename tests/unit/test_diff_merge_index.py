@@ -1,6 +1,5 @@
 """MEMORY.md is merged by row: sessions append to it all the time, and that is no conflict."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -116,7 +115,7 @@ def test_a_row_changed_differently_is_a_conflict_for_that_row_only():
     assert merge.resolve({0: "theirs"}) == HEAD + A + "- [B](b.md) — there\n" + C + D
 
 
-@pytest.mark.parametrize("swap", [False, True])
+@each("swap", [False, True])
 def test_a_row_removed_on_one_side_and_changed_on_the_other_is_a_conflict(swap):
     base = HEAD + A + B + C
     removed, changed = HEAD + A + C, base.replace("about B", "new B")

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from dreams.lib.diff import split_lines
 from dreams.lib.diff.merge import Edited, UnresolvedConflictError, merge3
+from tests.world.cases import each
 from tests.world.strategies import edited, pairs, texts, triples
 
 adjacency = st.sampled_from(["conflict", "merge"])
@@ -86,7 +87,7 @@ def test_neighbouring_bullets_changed_here_and_there_merge_where_touching_is_all
     assert merge3(base, ours, theirs, adjacent="merge").text == "- port is 2\n- host is b\n- user is eve\n"
 
 
-@pytest.mark.parametrize("adjacent", ["conflict", "merge"])
+@each("adjacent", ["conflict", "merge"])
 def test_two_insertions_at_one_place_conflict(adjacent):
     merge = merge3(BASE, BASE + "ours\n", BASE + "theirs\n", adjacent=adjacent)
     assert not merge.clean

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from dreams.dev.fake_server import Reply, Use, say
 from dreams.engines.anthropic.questions import PER_SHOWN
 from dreams.engines.types import QUESTIONS, QuestionKind
@@ -80,7 +78,7 @@ def edits(*given: dict[str, Any]) -> dict[str, Any]:
     return option(edits=list(given))
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "why"),
     [
         (changed(kind="guess"), "`kind` must be one of"),

@@ -35,6 +35,7 @@ from dreams.engines.anthropic.asking import CallFailed, Kind, kind_of
 from dreams.engines.anthropic.server_limits import ServerLimits
 from dreams.engines.types import LimitReached
 from tests.world import model as kit
+from tests.world.cases import each
 from tests.world.strategies import tries
 
 NAME = "openai/gpt-oss:20b@latest"
@@ -172,9 +173,7 @@ def test_a_model_that_cannot_call_tools_is_not_tried_again_later(
     assert "can call them" in run.error and "--jinja" in run.error and "later" not in run.error
 
 
-@pytest.mark.parametrize(
-    "said", ["messages.3: `tool_use` ids need `tool_result` blocks", "tools.0.name: string too long"]
-)
+@each("said", ["messages.3: `tool_use` ids need `tool_result` blocks", "tools.0.name: string too long"])
 def test_a_request_that_is_wrong_about_its_tools_says_nothing_of_the_model(said: str) -> None:
     assert kind_of(400, "invalid_request_error", said) is Kind.REQUEST
 

@@ -37,7 +37,7 @@ def test_a_key_file_binds_keys_to_hosts(tmp_path: Path) -> None:
     assert endpoint({"ANTHROPIC_API_KEY_FILE": name, "ANTHROPIC_BASE_URL": url}).key == "other"
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:11434", "http://localhost:8080/v1", "http://[::1]:9"])
+@each("url", ["http://127.0.0.1:11434", "http://localhost:8080/v1", "http://[::1]:9"])
 def test_a_server_on_this_machine_gets_a_dummy_and_never_the_key(url: str) -> None:
     found = endpoint({"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY})
     assert found.key == DUMMY_KEY and not found.is_anthropic and not found.base_url.endswith("/v1")

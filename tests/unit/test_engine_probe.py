@@ -70,7 +70,7 @@ def test_one_short_question_of_fixed_words_is_all_that_is_sent() -> None:
     assert {**question.body} == {"model": MODEL, "stream": True, **QUESTION}
 
 
-@pytest.mark.parametrize(
+@each(
     ("dialect", "name", "said"),
     [
         (Dialect(cache_usage=False), "Prompt cache", "Not reported"),

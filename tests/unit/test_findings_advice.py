@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import replace
 
-import pytest
-
 from dreams import findings
 from dreams.conf import Config
 from dreams.findings import examine, examining
@@ -76,7 +74,7 @@ def _memory(kind: str, body: str) -> bytes:
     return f"---\nname: a\ndescription: b\ntype: {kind}\n---\n\n{body}\n".encode()
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "data"),
     [
         ("project_hosts.md", _memory("reference", "See https://wiki.test/hosts")),
@@ -90,7 +88,7 @@ def test_a_memory_of_the_wrong_type_is_told(path, data):
     assert "wrong-type" in codes(report({**FILES, path: data}))
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "data"),
     [
         ("user_tastes.md", _memory("user", "- The user prefers tabs")),
@@ -115,7 +113,7 @@ TREE = "```\nshop/\n├── cart.py\n├── pay.py\n└── web/\n```"
 LOG = "- `9fceb02` Add the cart\n- `1b4d0aa` Fix the sum"
 
 
-@pytest.mark.parametrize(("body", "code"), [(TREE, "in-code"), (LOG, "in-git")])
+@each(("body", "code"), [(TREE, "in-code"), (LOG, "in-git")])
 def test_what_the_files_and_git_show_anyway_is_told_once(body, code):
     files = {"project_shop.md": _memory("project", body)}
     found = one(findings.health(files), code)
@@ -123,7 +121,7 @@ def test_what_the_files_and_git_show_anyway_is_told_once(body, code):
     assert code in codes(report({**FILES, **files}))
 
 
-@pytest.mark.parametrize("tree", ["|-- cart.py\n|-- pay.py\n`-- web/", "+---cart\n|   +---old\n+---web"])
+@each("tree", ["|-- cart.py\n|-- pay.py\n`-- web/", "+---cart\n|   +---old\n+---web"])
 def test_a_file_tree_in_plain_characters_is_one_too(tree):
     assert "in-code" in codes(findings.health({"project_shop.md": _memory("project", tree)}))
 
@@ -136,7 +134,7 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize("drawn", TABLES)
+@each("drawn", TABLES)
 def test_a_table_or_a_drawing_of_something_else_is_no_file_tree(drawn):
     assert "in-code" not in codes(findings.health({"project_shop.md": _memory("project", drawn)}))
 

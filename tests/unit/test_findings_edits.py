@@ -6,8 +6,6 @@ import re
 import textwrap
 from collections.abc import Callable
 
-import pytest
-
 from dreams.findings import examine
 from dreams.findings.directories import between
 from tests.world.cases import each
@@ -396,7 +394,7 @@ def test_of_two_lines_that_left_the_one_that_was_told_anew_does_not_answer_for_t
     assert "lift stops" in message
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "Deploys of the shop run on Friday; the person on call watches the dashboard",

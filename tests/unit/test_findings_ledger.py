@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 
-import pytest
-
 from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
 from dreams.findings.directories import between
@@ -132,7 +130,7 @@ def test_a_rule_about_a_weekday_made_one_day_blocks():
     assert "unexplained-loss" in codes(report(after, before))
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("Never squash 2 commits", "Squash 2 commits"),
@@ -247,7 +245,7 @@ def test_a_checked_box_that_is_unchecked_blocks():
     assert "unexplained-loss" in codes(report(after, before))
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "fate"),
     [
         ("As of 2026-03-16, the shop has:", "As of 2026-03-18, the shop has:", "superseded-by"),
@@ -291,7 +289,7 @@ def test_a_rule_turned_round_is_told_in_its_two_words():
     assert said.endswith("It was the only place that said “never” (now “always”).")
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "text", "told"),
     [
         (["03", "00", "utc"], "Backups run at 03:00 UTC.", ["03:00", "UTC"]),

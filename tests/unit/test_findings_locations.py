@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dreams.findings import examine
 from dreams.findings.directories import between
 from tests.world.cases import each
@@ -63,7 +61,7 @@ def test_what_follows_a_label_stays_with_it():
     assert LOSS not in told(before, below)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [("| 8080 | 30 s |", "| 9090 | 30 s |"), ("| Port | Timeout |", "| Timeout | Port |"), ("8080 | 30 s", "30 s | 8080")],
 )  # fmt: skip

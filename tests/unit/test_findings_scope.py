@@ -89,7 +89,7 @@ def test_a_file_that_became_a_link_is_refused():
     assert one(examine(subject), "irregular").severity == "refuse"
 
 
-@pytest.mark.parametrize("mode", [0o755, 0o600, 0o666])
+@each("mode", [0o755, 0o600, 0o666])
 def test_another_mode_is_refused(mode):
     before = Directory(FILES, dict.fromkeys(FILES, 0o644), frozenset(), {})
     after = replace(before, modes={**before.modes, "deploy.md": mode})

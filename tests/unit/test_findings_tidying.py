@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dreams.findings import examine
 from dreams.findings.directories import between
 from tests.world.cases import each
@@ -65,7 +63,7 @@ def test_a_wrapped_line_that_another_statement_has_too_does_not_keep_what_it_was
     assert LOSS in told(text.format("30 s", "45 s"), text.format("45 s", "30 s"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("We use mypyc to compile it", "We ignore mypyc to compile it"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 
-import pytest
-
 from dreams import findings
 from dreams.engines.types import Citation
 from tests.world.cases import each
@@ -154,7 +152,7 @@ def test_a_line_that_only_moves_warns_no_more():
     assert "permission" not in codes(report(after, before))
 
 
-@pytest.mark.parametrize(("old", "new"), [("Always", "Never"), ("Never", "Always"), ("Do not", "Always")])
+@each(("old", "new"), [("Always", "Never"), ("Never", "Always"), ("Do not", "Always")])
 def test_a_rule_turned_round_is_said(old, new):
     before = {"rules.md": f"- {old} squash commits before merging to main\n".encode()}
     after = {"rules.md": f"- {new} squash commits before merging to main\n".encode()}

@@ -6,8 +6,6 @@ import os
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-import pytest
-
 from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import to_ns
 from dreams.services.scheduling.gates import (
@@ -123,7 +121,7 @@ def test_any_other_stat_error_closes_the_time_gate_with_its_reason():
     assert "Permission denied (/memory/.consolidate-lock)" in result.reason
 
 
-@pytest.mark.parametrize(
+@each(
     ("clock", "when"), [(to_ns(NOW + timedelta(days=3)), "in 3 days"), (2**63 - 1, "in "), (10**30, "after")]
 )
 def test_a_lock_file_from_the_future_counts_as_none_and_says_so(clock, when):
@@ -162,7 +160,7 @@ def test_the_agents_own_dream_switch_is_shown_but_closes_nothing():
     assert "own auto-dream is off" in result.reason
 
 
-@pytest.mark.parametrize("mode", [Mode.DAILY_LOG, Mode.REMOTE])
+@each("mode", [Mode.DAILY_LOG, Mode.REMOTE])
 def test_other_modes_are_skipped_and_said(mode):
     assert results(Facts(mode=mode))["mode"].reason.startswith("Skipped: ")
 
@@ -172,7 +170,7 @@ def test_the_memory_gate_says_where_it_was_switched_off():
     assert "autoMemoryEnabled in user settings" in result.reason
 
 
-@pytest.mark.parametrize(("last", "passed"), [(None, True), ("b", True), ("a", False)])
+@each(("last", "passed"), [(None, True), ("b", True), ("a", False)])
 def test_unchanged_inputs_do_not_dream(last, passed):
     result = results(Facts(inputs=stays(InputsFact("a", last))))["inputs"]
     assert result.passed is passed

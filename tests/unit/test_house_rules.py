@@ -262,7 +262,7 @@ def _writes_rows(call: ast.Call) -> bool:
     )
 
 
-@pytest.mark.parametrize("place", ["web", "management"])
+@each("place", ["web", "management"])
 def test_only_services_write_rows(place: str) -> None:
     writing = [
         f"{path.relative_to(ROOT)}:{node.lineno} {ast.unparse(node)[:80]}"

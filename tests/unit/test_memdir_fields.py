@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.memdir import MemoryEditError, parse, with_description
+from tests.world.cases import each
 from tests.world.strategies import tries
 
 FLAT = b"---\n# kept\nname: 'a'\ndescription: one # why\nother: \"x\"\n---\nBody\n"
@@ -55,7 +56,7 @@ def test_no_frontmatter_is_invented_unless_asked_for():
     assert created.to_bytes() == b"\xef\xbb\xbf---\r\ndescription: two\r\n---\r\n\r\nBody\r\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "block",
     ["description: &n one\nname: *n", "name: a\nmetadata: {description: one}", "? description\n: a\nx: y"],
 )

@@ -2,7 +2,6 @@
 
 from datetime import UTC, date, datetime
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -63,7 +62,7 @@ def test_quotes_blocks_anchors_and_comments_are_read_as_yaml():
     assert found.raw["copy"] == "user"
 
 
-@pytest.mark.parametrize("text", ["Community — #general is the chat", "Gates of batch 2 — PR #126 is open"])
+@each("text", ["Community — #general is the chat", "Gates of batch 2 — PR #126 is open"])
 def test_a_number_or_a_channel_is_no_remark(text: str):
     for block in (
         f"name: {text}\ndescription: {text}\ntype: user",

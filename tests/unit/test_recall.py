@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,7 +102,7 @@ def _about_psql(kind: str, more: str = "") -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("tool", ["psql", "PSQL", "mcp__psql__query"])
+@each("tool", ["psql", "PSQL", "mcp__psql__query"])
 def test_a_reference_for_a_tool_in_use_is_left_out(tool: str) -> None:
     assert _left_out("psql tables", recall.Seen(tools=[tool]), _about_psql("reference")) == {
         "psql.md": f"a reference for {tool}, which is in use"

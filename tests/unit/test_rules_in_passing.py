@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -134,7 +133,7 @@ def test_tasks_reports_plans_questions_and_pasted_words_are_none(prompt: str) ->
     assert sureness(prompt) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "prompt",
     [
         "Translate this into French\n\nI'm a lawyer and I work in Lyon.",

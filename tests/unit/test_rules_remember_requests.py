@@ -1,7 +1,5 @@
 """What counts as plainly asked to be remembered, and what does not."""
 
-import pytest
-
 from dreams.engines.rules.user_statements.phrases import looks_secret
 from dreams.engines.rules.user_statements.requests import wishes
 from tests.world.cases import each
@@ -138,7 +136,7 @@ def test_a_secret_is_left_out_and_told(words: str):
     assert (wish.verdict, wish.text, wish.quote) == ("secret", "", "")
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "the token is stored in the vault",

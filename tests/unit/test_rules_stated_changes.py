@@ -174,8 +174,6 @@ def test_what_a_request_to_forget_means(said: str, meant: str) -> None:
     assert wanted(asked_text(wish)) >= wanted(meant) != set()
 
 
-@pytest.mark.parametrize(
-    "said", ["The build is red. Forget about it, let's go on.", "forget my last message", "delete it"]
-)
+@each("said", ["The build is red. Forget about it, let's go on.", "forget my last message", "delete it"])
 def test_what_is_no_request_to_forget(said: str) -> None:
     assert not any(wanted(asked_text(wish)) for wish in wishes(said))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as s
 
 from dreams.lib.files.safefs import Root, TooLarge, UnsafePath, split
+from tests.world.cases import each
 from tests.world.strategies import tries
 
 
@@ -46,7 +47,7 @@ def test_the_root_itself_may_be_a_link_and_stays_where_it_was_resolved(base: Pat
         assert root.read_bytes("a.md") == b"inside"
 
 
-@pytest.mark.parametrize(
+@each(
     "rel",
     [
         "",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.world.cases import each
 from tests.world.sandbox import OUTSIDE, World, world
 
 __all__ = ["world"]
@@ -156,7 +157,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("line", REFUSED)
+@each("line", REFUSED)
 def test_a_hostile_line_is_refused_and_nothing_changes(world: World, line: str) -> None:
     was = world.state()
     answer = world.run(line)

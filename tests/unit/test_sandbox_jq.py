@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker
+from tests.world.cases import each
 from tests.world.sandbox import World, world
 
 __all__ = ["world"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "output"),
     [
         ("jq -r .type /transcripts/project/s1.jsonl | sort | uniq -c", "      5 user\n"),
@@ -47,7 +48,7 @@ def test_transcripts_can_be_looked_into_with_jq(world: World, line: str, output:
     assert world.out(line) == output
 
 
-@pytest.mark.parametrize(
+@each(
     "program",
     [
         "env",
@@ -85,7 +86,7 @@ def test_a_program_that_reaches_beyond_its_input_is_refused_whole(world: World, 
     assert answer.refused and "seen" not in answer.output and len(answer.output) < 300
 
 
-@pytest.mark.parametrize("program", [". env", ".. env", "1.env", "? env", '"\\(")\\(env)"', "{env} env"])
+@each("program", [". env", ".. env", "1.env", "? env", '"\\(")\\(env)"', "{env} env"])
 def test_what_only_looks_like_a_field_is_no_program(world: World, program: str) -> None:
     answer = world.run(f"jq -n '{program}'")
     assert answer.exit_code != 0 and answer.stdout == b""

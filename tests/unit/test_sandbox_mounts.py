@@ -13,6 +13,7 @@ from dreams.lib.files.safefs import Root
 from dreams.lib.sandbox import Ignored
 from dreams.lib.sandbox.ignore import LONGEST_FILE
 from dreams.lib.sandbox.mounts import normal
+from tests.world.cases import each
 from tests.world.sandbox import OUTSIDE, World, world
 
 __all__ = ["world"]
@@ -49,7 +50,7 @@ def test_the_top_holds_the_mounts_and_nothing_else(world: World) -> None:
     assert "s1.jsonl" in world.out("find / -name '*.jsonl'")
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "/etc/hosts",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from dreams.lib.sandbox.commands import known_commands
+from tests.world.cases import each
 from tests.world.sandbox import World, world
 
 __all__ = ["world"]
@@ -19,7 +18,7 @@ def test_the_documents_name_every_command() -> None:
     assert re.findall(r"`([^`]+)`", listed) == known_commands()
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "output"),
     [
         ("sed -n '2p;2q' a.md", "type: user\n"),
@@ -58,7 +57,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("line", REFUSED)
+@each("line", REFUSED)
 def test_what_reaches_outside_is_refused(world: World, line: str) -> None:
     was = world.state()
     answer = world.run(line)
@@ -66,7 +65,7 @@ def test_what_reaches_outside_is_refused(world: World, line: str) -> None:
     assert answer.stdout == b"" and world.state() == was
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "sed '" + "!" * 900 + "p' a.md",
@@ -100,7 +99,7 @@ def test_a_line_without_end_stops_one_file_and_not_the_search(world: World) -> N
     assert found.exit_code == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "instead"),
     [
         ("awk", "cut"),
@@ -172,7 +171,7 @@ RECORDED = [
 ]
 
 
-@pytest.mark.parametrize(("line", "output"), RECORDED)
+@each(("line", "output"), RECORDED)
 def test_a_line_prints_what_the_ordinary_tools_print(world: World, line: str, output: str) -> None:
     assert not world.run(line).refused
     assert world.run(line).stdout.decode() == output

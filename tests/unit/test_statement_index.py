@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -119,7 +118,7 @@ def test_lines_of_one_list_are_members_of_it() -> None:
     assert StatementIndex({"a.md": note(body)}).pairs == []
 
 
-@pytest.mark.parametrize(
+@each(
     "name", ["2026-03-01.md", "DONE-APRIL-11.md", "plan-BQ-003.md", "retros/port_arc.md", "archive/port.md"]
 )
 def test_the_record_of_a_day_or_a_task_is_asked_about_by_nobody(name: str) -> None:
@@ -240,7 +239,7 @@ def test_three_doubles_in_other_words_between_two_files_are_no_form() -> None:
     assert len(grouped(one, other)) == 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         (

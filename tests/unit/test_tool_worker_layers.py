@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, fences
+from tests.world.cases import each
 
 OFFERED = fences.offered()
 NET_SINCE = 4  # Landlock's version that also closes the network
@@ -113,7 +114,7 @@ def test_a_process_behind_a_layer_reads_its_mounts_and_does_nothing_else(
         assert ends["read outside"] == ends["connect"] == "done", "the acts themselves work"
 
 
-@pytest.mark.parametrize("root", [True, False])
+@each("root", [True, False])
 def test_bubblewrap_is_asked_for_no_network_new_namespaces_and_mounts_to_read_only(root: bool) -> None:
     words = fences.command("/usr/bin/bwrap", ["/data/scratch/memory", "/data/scratch"], root=root)
     assert words[0] == "/usr/bin/bwrap" and words[-1] == "--"

@@ -9,6 +9,7 @@ import pytest
 
 from dreams.lib.agents.transcripts import Scan, Summary, read_whole, scan
 from dreams.lib.agents.transcripts.tasks import MOST_TASKS, SUBJECT_CAP, Task
+from tests.world.cases import each
 
 Record = dict[str, object]
 
@@ -135,7 +136,7 @@ def test_the_list_of_a_sub_agent_is_not_the_sessions(path: Path) -> None:
     assert subjects(path, todos(todo("Read it")), inner) == ["Read it"]
 
 
-@pytest.mark.parametrize(
+@each(
     "record",
     [
         called("TodoWrite", "text"),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.agents.transcripts import Cancelled, Cursor, Reader
+from tests.world.cases import each
 from tests.world.strategies import tries
 
 
@@ -78,7 +79,7 @@ def test_a_nested_object_of_a_broken_line_is_never_taken_for_a_record(tmp_path: 
     assert (uuids, reader.malformed) == ([], 1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("junk", "word"),
     [
         (b"hello", "not JSON"),
@@ -97,7 +98,7 @@ def test_a_garbage_line_is_counted_and_skipped_with_its_place(tmp_path: Path, ju
     assert word in problem.reason
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         b"\xef\xbb\xbf" + record(1),
@@ -110,7 +111,6 @@ def test_a_garbage_line_is_counted_and_skipped_with_its_place(tmp_path: Path, ju
         b'{"type":"user","uuid":"u1","message":{"usage":{"input_tokens":"many"}}}',
         b'{"type":"user","uuid":"u1","text":"a\tb"}',
     ],
-    ids=["bom", "crlf", "nul", "nan", "surrogate", "latin1", "types", "usage", "tab"],
 )
 def test_an_odd_line_is_still_a_record(tmp_path: Path, line: bytes) -> None:
     uuids, reader = read(written(tmp_path, line + b"\n" + record(2) + b"\n"))

@@ -20,6 +20,7 @@ from dreams.lib.agents.transcripts import (
     uuid_key,
     without_replays,
 )
+from tests.world.cases import each
 
 T0 = "2026-03-01T10:00:00.000Z"
 
@@ -118,7 +119,7 @@ def test_cache_parts_and_web_searches_are_kept_and_placeholders_left_out(file: P
     assert (row.total, row.at) == (50, datetime(2026, 3, 1, 10, tzinfo=UTC))
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "read"),
     [(0.0123456, 12_346), (0, 0), ("0.5", None), (-1, None), (1e300, None), (None, None), ({}, None)],
 )
@@ -154,12 +155,12 @@ NOT_TYPED = [
 ]
 
 
-@pytest.mark.parametrize("line", NOT_TYPED, ids=range(len(NOT_TYPED)))
+@each("line", NOT_TYPED)
 def test_what_was_not_typed_is_no_prompt(file: Path, line: dict[str, object]) -> None:
     assert prompts_of(write(file, line)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "text"),
     [
         (user("plain words"), "plain words"),
@@ -174,7 +175,6 @@ def test_what_was_not_typed_is_no_prompt(file: Path, line: dict[str, object]) ->
             "wait",
         ),
     ],
-    ids=["plain", "blocks", "reminder", "interrupt", "command", "brackets", "surrogate", "queued"],
 )
 def test_what_was_typed_is_found_without_its_wrappers(file: Path, line: dict[str, object], text: str) -> None:
     assert [prompt.text for prompt in prompts_of(write(file, line))] == [text]
@@ -187,7 +187,7 @@ def test_a_prompt_says_where_it_stands_and_is_known_again_in_a_fork(file: Path) 
     assert file.read_bytes()[prompt.offset :].startswith(b'{"type": "user"')
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "is_one"),
     [
         ("no, use tabs", True),
@@ -215,7 +215,7 @@ TITLES = [
 ]
 
 
-@pytest.mark.parametrize("first", range(len(TITLES)))
+@each("first", range(len(TITLES)))
 def test_the_title_is_the_best_one_there_is(file: Path, first: int) -> None:
     write(file, *[line for line, _ in reversed(TITLES[first:])])
     assert run(file)[0].summary.title == TITLES[first][1]

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from dreams.web import amounts
 from dreams.web.tags import desk
+from tests.world.cases import each
 
 NOW = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
 
@@ -34,7 +35,7 @@ def test_an_age_carries_the_moment_for_machines_and_people() -> None:
     assert desk.age(None) == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "text"),
     [
         (0, "0 bytes"),
@@ -54,7 +55,7 @@ def test_commands_in_a_sentence_are_code_and_nothing_else_is_markup() -> None:
     assert desk.codes("One ` alone <b>") == "One ` alone &lt;b&gt;"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "short"),
     [
         ("Kept 1 row.", "Kept 1 row."),
@@ -67,7 +68,7 @@ def test_what_is_too_long_ends_with_a_sentence_or_at_least_a_word(text: str, sho
     assert desk.brief(text, 30) == short
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "text"),
     [
         (820, "820"),
@@ -83,7 +84,7 @@ def test_tokens(count: int, text: str) -> None:
     assert amounts.tokens(count) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("dollars", "text"),
     [(None, "no price known"), (0, "$0"), (Decimal("0.0031"), "$0.0031"), (1234.5, "$1,234.50")],
 )
@@ -126,7 +127,7 @@ def test_pages_lead_to_older_and_newer_and_are_not_there_for_one() -> None:
     assert _render("{% pages page %}", page=Paginator(range(3), 10).page(1)).strip() == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("used", "limit", "over"),
     [(0, 200, False), (164, 200, False), (200, 200, False), (300, 200, True), (5, 0, False)],
 )
@@ -144,7 +145,7 @@ def test_markdown_is_safe_in_a_template() -> None:
     assert _render("{{ x|markdown }}", x="**b** <i>").strip() == "<p><strong>b</strong> &lt;i&gt;</p>"
 
 
-@pytest.mark.parametrize(
+@each(
     ("dollars", "text"),
     [("15", "$15"), ("2.5000", "$2.50"), ("0.1250", "$0.125"), ("0.0100", "$0.01"), ("3.7512", "$3.7512")],
 )

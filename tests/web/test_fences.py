@@ -19,19 +19,18 @@ from django.urls import path
 from dreams.services.login import make_link
 from dreams.web import middleware
 from dreams.web.access import safe_next
+from tests.world.cases import each
 
 pytestmark = pytest.mark.django_db
 PORT = settings.PORT
 
 
-@pytest.mark.parametrize(
-    "host", [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"[::1]:{PORT}", f"LOCALHOST:{PORT}"]
-)
+@each("host", [f"127.0.0.1:{PORT}", f"localhost:{PORT}", f"[::1]:{PORT}", f"LOCALHOST:{PORT}"])
 def test_the_served_addresses_answer(client: Client, host: str) -> None:
     assert client.get("/login/", headers={"host": host}).status_code == 200
 
 
-@pytest.mark.parametrize(
+@each(
     "host",
     [
         "127.0.0.1",
@@ -68,7 +67,7 @@ def test_a_name_the_person_gave_answers_bare_or_with_the_served_port(client: Cli
         assert client.get("/login/", headers={"host": "desk.example:1"}).status_code == 400
 
 
-@pytest.mark.parametrize("address", ["/", "/login/", "/nothing/", "/static/css/base.css", "/admin/login/"])
+@each("address", ["/", "/login/", "/nothing/", "/static/css/base.css", "/admin/login/"])
 def test_every_answer_carries_the_policy(client: Client, address: str) -> None:
     response = client.get(address)
     policy = response["Content-Security-Policy"]
@@ -84,7 +83,7 @@ def test_pages_stay_in_no_cache_and_static_files_may(client: Client) -> None:
     assert "no-store" not in client.get("/static/css/base.css")["Cache-Control"]
 
 
-@pytest.mark.parametrize(
+@each(
     "headers",
     [
         {"sec-fetch-site": "cross-site"},
@@ -128,7 +127,7 @@ def test_leading_on_never_leads_to_another_site(client: Client) -> None:
     assert "//evil.example" not in response.content.decode()
 
 
-@pytest.mark.parametrize("destination", ["iframe", "image", "script", "empty", "object"])
+@each("destination", ["iframe", "image", "script", "empty", "object"])
 def test_no_other_site_may_embed_or_read_a_page(browser: Client, destination: str) -> None:
     headers = {**FOLLOWED, "sec-fetch-dest": destination}
     assert browser.get("/settings/", headers=headers).status_code == 403

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from dreams.web.render import MAX_CHARS, markdown
+from tests.world.cases import each
 
 # What each would do in a page that trusted it.
 ATTACKS = [
@@ -52,7 +52,7 @@ ALLOWED = re.compile(
 )
 
 
-@pytest.mark.parametrize("text", ATTACKS)
+@each("text", ATTACKS)
 def test_an_attack_comes_out_as_text(text: str) -> None:
     out = markdown(text)
     assert "<" not in ALLOWED.sub("", out)
@@ -195,7 +195,7 @@ def _ours(text: str) -> list[str]:
     return outline(re.sub(r"</?(?:p|span|br)\b[^>]*>", " ", markdown(text)))
 
 
-@pytest.mark.parametrize("text", NOTES)
+@each("text", NOTES)
 def test_the_structure_is_that_of_commonmark(text: str) -> None:
     assert _words(_ours(text)) == _words(_reference(text))
 

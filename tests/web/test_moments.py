@@ -19,6 +19,7 @@ from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing, time_travel
 from dreams.web.pages import moments as pages
 from tests.world import directory as real
+from tests.world.cases import each
 
 HOURS = [dt.datetime(2026, 3, day, 12, tzinfo=dt.UTC) for day in range(1, 5)]
 
@@ -275,7 +276,7 @@ def test_a_restore_without_a_moment_is_no_page(browser: Client, project: Project
 # --- What was typed -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "read"),
     [
         ("2026-03-01", "2026-03-01T23:59:59.999999"),

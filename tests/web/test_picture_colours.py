@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from tests.web.test_static import STATIC, _contrast
+from tests.world.cases import each
 
 MARKS = [
     *(f"series-{n}" for n in (1, 2, 3, 4, 5, "rest")),
@@ -14,7 +13,7 @@ MARKS = [
 ]
 
 
-@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@each("theme", [0, 1])
 def test_every_mark_stands_out_from_the_panel(theme: int) -> None:
     parts = (STATIC / "css/tokens.css").read_text().split("@media")
     tokens = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", parts[theme]))
@@ -25,7 +24,7 @@ def test_every_mark_stands_out_from_the_panel(theme: int) -> None:
     } == {}
 
 
-@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@each("theme", [0, 1])
 def test_a_busier_day_stands_out_more(theme: int) -> None:
     parts = (STATIC / "css/tokens.css").read_text().split("@media")
     tokens = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", parts[theme]))

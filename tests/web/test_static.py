@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import django_htmx
-import pytest
 
 from dreams.web.tags.desk import ICONS
 from memoryweb import BASE_DIR
+from tests.world.cases import each
 
 STATIC = Path(BASE_DIR) / "static"
 TEMPLATES = Path(BASE_DIR) / "templates"
@@ -21,7 +21,7 @@ def test_the_vendored_htmx_is_the_one_that_its_package_brings() -> None:
     assert "Zero-Clause BSD" in (STATIC / "vendor/htmx/LICENSE").read_text()
 
 
-@pytest.mark.parametrize("file", sorted(STATIC.glob("css/*.css")), ids=lambda file: file.name)
+@each("file", sorted(STATIC.glob("css/*.css")))
 def test_a_style_sheet_loads_nothing_and_names_only_tokens_that_exist(file: Path) -> None:
     text = file.read_text()
     assert not re.search(r"@import|url\(|https?:", text)
@@ -30,12 +30,12 @@ def test_a_style_sheet_loads_nothing_and_names_only_tokens_that_exist(file: Path
     assert text.count("{") == text.count("}")
 
 
-@pytest.mark.parametrize("file", sorted(STATIC.glob("js/*.js")), ids=lambda file: file.name)
+@each("file", sorted(STATIC.glob("js/*.js")))
 def test_a_script_of_ours_evaluates_and_fetches_nothing(file: Path) -> None:
     assert not re.search(r"\beval\(|new Function|innerHTML|document\.write|https?:|fetch\(", file.read_text())
 
 
-@pytest.mark.parametrize("file", sorted(TEMPLATES.rglob("*.html")), ids=lambda file: file.name)
+@each("file", sorted(TEMPLATES.rglob("*.html")))
 def test_a_template_has_nothing_inline_and_loads_from_nowhere_else(file: Path) -> None:
     text = file.read_text()
     of_html = re.sub(r"{%.*?%}", "", text)  # a tag's own word may begin like an event
@@ -91,15 +91,15 @@ TEXT_ON_GROUND = [
 ]
 
 
-@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-@pytest.mark.parametrize(("text", "ground"), TEXT_ON_GROUND, ids=lambda name: name)
+@each("theme", [0, 1])
+@each(("text", "ground"), TEXT_ON_GROUND)
 def test_text_can_be_read_in_both_themes(text: str, ground: str, theme: int) -> None:
     parts = (STATIC / "css/tokens.css").read_text().split("@media")
     tokens = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", parts[theme]))
     assert _contrast(tokens[text], tokens[ground]) >= 4.5
 
 
-@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@each("theme", [0, 1])
 def test_borders_of_controls_and_the_focus_ring_can_be_seen(theme: int) -> None:
     parts = (STATIC / "css/tokens.css").read_text().split("@media")
     tokens = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", parts[theme]))
