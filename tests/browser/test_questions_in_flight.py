@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,47 +11,18 @@ from playwright.sync_api import expect
 
 from dreams.models import Hunk
 from tests.browser.test_questions_path import card, state
-from tests.browser.windows import until
+from tests.browser.windows import Line
 from tests.world import questions as asked
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class Line:
-    """Answers that are sent while it is held wait until the block ends.
-
-    Made before the page is opened: what a page sends right after Chromium was told to stop its requests may still pass.
-    """
-
-    def __init__(self, page: Page) -> None:
-        self._page = page
-        self._is_held = False
-        self._waiting: list[Route] = []
-        page.route("**/answer/", self._meet)
-
-    def _meet(self, route: Route) -> None:
-        if self._is_held:
-            self._waiting.append(route)
-        else:
-            route.continue_()
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        self._is_held = True
-        yield
-        until(self._page, lambda: bool(self._waiting))
-        assert self._waiting, "no answer was sent"
-        self._is_held = False
-        for route in self._waiting:
-            route.continue_()
-
-
 @pytest.fixture
 def line(window: Page) -> Iterator[Line]:
-    yield Line(window)
+    yield Line(window, "**/answer/")
     window.unroute_all(behavior="wait")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
 SIZE = {"width": 1280, "height": 720}
 SECONDS = 30  # more than any machine needs for what is waited for
@@ -21,6 +21,37 @@ def until(page: Page, found: Callable[[], bool]) -> None:
     end = time.monotonic() + SECONDS
     while not found() and time.monotonic() < end:
         page.wait_for_timeout(20)
+
+
+class Line:
+    """Requests to addresses that match a pattern wait, while it is held, until the block ends.
+
+    Made before the page is opened: what a page sends right after Chromium was told to stop its requests may still pass.
+    """
+
+    def __init__(self, page: Page, pattern: str) -> None:
+        self._page = page
+        self._is_held = False
+        self._waiting: list[Route] = []
+        page.route(pattern, self._meet)
+
+    def _meet(self, route: Route) -> None:
+        if self._is_held:
+            self._waiting.append(route)
+        else:
+            route.continue_()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        self._is_held = True
+        try:
+            yield
+            until(self._page, lambda: bool(self._waiting))
+            assert self._waiting, "nothing was sent"
+        finally:
+            self._is_held = False
+            for route in self._waiting:
+                route.continue_()
 
 
 @dataclass

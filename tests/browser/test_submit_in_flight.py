@@ -1,0 +1,66 @@
+"""A submit that is pressed while a decision is on its way to the server waits for it: what was decided is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from dreams.models import Hunk, Proposal
+from tests.browser.windows import Line
+from tests.world import review as desk
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def line(window: Page) -> Iterator[Line]:
+    yield Line(window, "**/decide/")
+    window.unroute_all(behavior="wait")
+
+
+@pytest.fixture
+def proposal(window: Page, address: str, tmp_path: Path, line: Line) -> Proposal:
+    made = desk.make_proposal(desk.make_project(tmp_path))
+    made.findings.all().delete()
+    window.goto(f"{address}/review/{made.public_id}/")
+    return made
+
+
+def test_the_last_decision_is_written_though_submit_was_quicker(
+    window: Page, line: Line, proposal: Proposal
+) -> None:
+    window.locator("#review [data-hunk]").first.focus()
+    with line.held():
+        window.keyboard.press("a")
+        window.keyboard.press("w")
+        expect(window.locator("#submit-says")).to_have_text("Submits when the last decision is kept.")
+    expect(window.locator(".message").first).to_contain_text("Written")
+    assert Hunk.objects.filter(verdict=Hunk.Verdict.APPROVED).exists()
+
+
+@pytest.mark.more
+def test_nothing_is_submitted_when_the_decision_was_not_kept(
+    chromium: Browser, window: Page, proposal: Proposal
+) -> None:
+    context = chromium.new_context(storage_state=window.context.storage_state())
+    page = context.new_page()
+    page.goto(window.url)
+    other = Line(page, "**/decide/")
+    page.locator("#review [data-hunk]").first.focus()
+    context.clear_cookies()
+    with other.held():
+        page.keyboard.press("a")
+        page.keyboard.press("w")
+    expect(page.locator("#messages .message")).to_be_visible()
+    page.wait_for_timeout(300)  # what would be pressed is pressed after a tenth of a second
+    assert page.url == window.url
+    context.close()
+    proposal.refresh_from_db()
+    assert proposal.state == Proposal.State.OPEN
