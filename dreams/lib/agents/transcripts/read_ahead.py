@@ -35,7 +35,7 @@ MAX_FILE_BYTES = 256 << 20  # larger ones are read in place, line by line; chose
 WAIT_SECONDS = 0.1  # between two looks whether a child lives; chosen
 PATIENCE_SECONDS = 60  # then the files are read in place; chosen
 # What opening and describing one file costs, as bytes of a large one.
-FILE_COST = 48 << 10
+FILE_COST = 16 << 10
 # A child needs no secrets.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "HOME", "TMPDIR")
 _CODE = "from dreams.lib.agents.transcripts.read_ahead_process import main; main()"
