@@ -11,18 +11,20 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
 
 from dreams.lib.files import text
 from dreams.lib.secrets.redact import redact
 from dreams.models import Card, Host, HostRequest, Memory, Project, Proposal
+from dreams.models.prepared import prepared
 from dreams.services import (
     auditlog,
     blobs,
@@ -331,3 +333,32 @@ def _shown(row: HostRequest, known: Mapping[str, hosts.Known]) -> Shown:
         is_away=host is None or host.is_away,
         text=row.text,
     )
+
+
+def asked_to_write(proposals: Sequence[int]) -> set[int]:
+    """Proposals whose host was asked to write them, and has not yet."""
+    return set(_asked_rows(list(proposals)))
+
+
+@prepared
+def _asked_rows(proposals: list[int]) -> QuerySet[HostRequest, Any]:
+    rows = HostRequest.objects.filter(proposal__in=proposals, state__in=HostRequest.OPEN)
+    return rows.values_list("proposal", flat=True)
+
+
+#: A file that changed between the confirmation and the host's next look this often changes faster than it can be
+#: confirmed from elsewhere: a host looks once a minute.
+TOO_OFTEN = 3
+
+
+def times_refused(proposals: Sequence[int]) -> dict[int, int]:
+    """How often the host of each was asked to write it and could not."""
+    return dict(_refusals(list(proposals)))
+
+
+@prepared
+def _refusals(proposals: list[int]) -> QuerySet[HostRequest, tuple[Any, ...]]:
+    rows = HostRequest.objects.filter(
+        proposal__in=proposals, deed=HostRequest.Deed.APPLY, state=HostRequest.State.REFUSED
+    )
+    return rows.order_by().values_list("proposal").annotate(n=Count("pk"))

@@ -173,6 +173,15 @@ def _names(path: Path) -> set[str]:
     return {name.rpartition(".")[2] for name in found}
 
 
+def test_no_module_is_longer_than_a_person_reads_in_one_go() -> None:
+    long = [
+        path
+        for path in modules("")
+        if "migrations" not in path.parts and path.read_bytes().count(b"\n") > 450
+    ]
+    assert [str(path.relative_to(ROOT)) for path in long] == []
+
+
 def test_the_first_lines_of_a_package_name_only_what_there_is() -> None:
     """Each lower-case word in backticks is a module of the app, or a name in the package."""
     every = [path for path in (ROOT / "dreams").rglob("*.py") if "migrations" not in path.parts]

@@ -18,6 +18,7 @@ from dreams.engines.tokens import rate_for
 from dreams.models import DreamRun, DreamUsage, Price, RequestUsage, Session
 from dreams.services.pricing import PriceBook
 from dreams.web.pages import usage as pages
+from dreams.web.pages import usage_charts
 from tests.world import rows as world
 
 _keys = count(1)
@@ -111,8 +112,8 @@ def test_the_charts_bars_hold_every_token_and_stay_within_it(session: Session, p
     assert sum(bar.sum.tokens.total for bar in found.chart.bars) == found.sessions.total.tokens.total
     for bar in found.chart.bars:
         assert bar.x >= -0.01
-        assert bar.x + bar.width <= pages.WIDTH + 0.01
-        assert all(y >= -0.1 and y + height <= pages.HEIGHT + 0.1 for _, y, height in bar.parts)
+        assert bar.x + bar.width <= usage_charts.WIDTH + 0.01
+        assert all(y >= -0.1 and y + height <= usage_charts.HEIGHT + 0.1 for _, y, height in bar.parts)
 
 
 def test_a_screen_reader_gets_the_chart_as_words_and_as_a_table(browser: Client, session: Session) -> None:

@@ -11,7 +11,8 @@ from dreams.management import named
 from dreams.management.base import BadUsage, table
 from dreams.management.base import Command as BaseCommand
 from dreams.services.search import finding, index, query
-from dreams.services.search.finding import Excerpt, Filters
+from dreams.services.search.finding import Filters
+from dreams.services.search.hits import Excerpt, PastedHit, SessionHit, TypedHit
 
 # A first search after a large discovery reads in what waits; it says so when that was not enough.
 CATCH_UP_SECONDS = 60.0
@@ -101,7 +102,7 @@ def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, lis
     }
 
 
-def _of_prompt(hit: finding.TypedHit | finding.PastedHit) -> dict[str, Any]:
+def _of_prompt(hit: TypedHit | PastedHit) -> dict[str, Any]:
     """`line` is the prompt's, also where its pasted text was found."""
     return {
         **_of(str(hit.prompt.session.project), hit.excerpts),
@@ -118,7 +119,7 @@ def _of(project: str, excerpts: Sequence[Excerpt]) -> dict[str, Any]:
     return {"project": project, "line": first.line if first else None, "text": text}
 
 
-def _text_of(hit: finding.SessionHit) -> str:
+def _text_of(hit: SessionHit) -> str:
     """The title; where only the notes have the words, the line that has them."""
     in_title = any(part.is_match for part in hit.title)
     parts = hit.excerpts[0].parts if hit.excerpts and not in_title else hit.title

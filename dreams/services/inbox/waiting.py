@@ -7,23 +7,20 @@ A further kind of thing is a further `Kind` and a function that finds it; no pag
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from django.db import transaction
-from django.db.models import Count, Exists, F, IntegerField, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from dreams.lib.files.text import plural
 from dreams.models import (
     AuditEntry,
-    DreamRun,
     FileChange,
     Finding,
-    HostRequest,
     Hunk,
     JobRun,
     Proposal,
@@ -32,62 +29,11 @@ from dreams.models import (
     Snooze,
 )
 from dreams.models.prepared import prepared
-from dreams.services import auditlog, hosts, login, review
+from dreams.services import host_requests, hosts, review
+from dreams.services.inbox.snoozing import put_off_by, snoozes, whose
 from dreams.services.proposals import summaries
 from dreams.services.proposals.decisions import Counts
 from dreams.services.proposals.summaries import Summary
-
-
-def in_force(now: dt.datetime) -> QuerySet[Snooze]:
-    """What anybody has put off now, what comes back first at the top."""
-    ended = DreamRun.objects.filter(status__in=DreamRun.TERMINAL, ended_at__gt=OuterRef("made_at"))
-    rows = Snooze.objects.filter(Q(until__gt=now) | (Q(until__isnull=True) & ~Exists(ended)))
-    return rows.order_by(F("until").asc(nulls_last=True), "made_at")
-
-
-def _put_off_by(reader: str, now: dt.datetime) -> QuerySet[Snooze]:
-    return in_force(now).filter(made_by=reader)
-
-
-_snoozes = prepared(_put_off_by)
-
-
-def _whose(reader: str) -> str:
-    """Whose list it is. "" is nobody's list, such as the digest: then the owner's, who set it up."""
-    return reader or login.ensure_owner().get_username()
-
-
-def put_off(items: Iterable[tuple[str, str]], until: dt.datetime | None, actor: str, now: dt.datetime) -> int:
-    """Put off `items` (id, why each waits) for the account `actor`; `until` None is until the next dream has ended. Returns how many."""
-    rows = [Snooze(item=item, kind=kind, until=until, made_at=now, made_by=actor) for item, kind in items]
-    with transaction.atomic():
-        _forget_old(now)
-        Snooze.objects.bulk_create(
-            rows,
-            update_conflicts=True,
-            unique_fields=["item", "made_by"],
-            update_fields=["kind", "until", "made_at"],
-        )
-        for row in rows:
-            auditlog.record(
-                "inbox.snoozed", actor=actor, object_id=row.item, until=until.isoformat() if until else ""
-            )
-    return len(rows)
-
-
-def bring_back(item: str, actor: str) -> bool:
-    """Show it to this account again now. False where that had not put it off."""
-    with transaction.atomic():
-        deleted, _ = Snooze.objects.filter(item=item, made_by=actor).delete()
-        if deleted:
-            auditlog.record("inbox.brought_back", actor=actor, object_id=item)
-    return bool(deleted)
-
-
-def _forget_old(now: dt.datetime) -> None:
-    """Rows of proposals that are long decided would stay for ever."""
-    Snooze.objects.exclude(pk__in=in_force(now).values("pk")).delete()
-
 
 MOST = 200  # more are not listed; the title still counts them
 ASKED = "It was asked to write this, checks it again, and reports here."
@@ -181,8 +127,8 @@ def waiting(now: dt.datetime, reader: str = "") -> list[Item]:
 
     What the account `reader` put off has its `snooze`; without one, what the owner did.
     """
-    snoozes = {(row.item, row.kind): row for row in _snoozes(_whose(reader), now)}
-    found = [replace(item, snooze=snoozes.get((item.key, item.kind.value))) for item in _items()]
+    put_off = {(row.item, row.kind): row for row in snoozes(whose(reader), now)}
+    found = [replace(item, snooze=put_off.get((item.key, item.kind.value))) for item in _items()]
     return sorted(found, key=lambda item: (_need(item), item.since))
 
 
@@ -199,7 +145,7 @@ def _need(item: Item) -> tuple[int, int]:
 def open_decisions(now: dt.datetime, reader: str = "") -> QuerySet[Proposal]:
     """The proposals with a decision open that `reader` has not put off: what the title of every page counts."""
     pending = Hunk.objects.filter(file__proposal=OuterRef("pk"), verdict=Hunk.Verdict.PENDING)
-    put_off = _put_off_by(_whose(reader), now).filter(kind=Kind.REVIEW.value).order_by().values("item")
+    put_off = put_off_by(whose(reader), now).filter(kind=Kind.REVIEW.value).order_by().values("item")
     return Proposal.objects.filter(Exists(pending), state=State.OPEN).exclude(public_id__in=put_off)
 
 
@@ -212,12 +158,17 @@ def _of_proposals() -> Iterator[Item]:
     pks = [row.pk for row in rows]
     told = summaries.of_proposals(rows)
     failures = _failures([row.public_id for row in rows if row.state == State.SUBMITTED])
-    stuck, names, asked, refused = _stuck_files(pks), hosts.names(), _asked(pks), _refused(pks)
+    stuck, names, asked, refused = (
+        _stuck_files(pks),
+        hosts.names(),
+        host_requests.asked_to_write(pks),
+        host_requests.times_refused(pks),
+    )
     second = review.missing(rows)
     for row in rows:
         facts = _facts(row, told[row.pk], _elsewhere(row, names))
         item = _item(row, facts, stuck.get(row.pk, []), failures.get(row.public_id))
-        if item.kind == Kind.CONFIRM and refused.get(row.pk, 0) >= TOO_OFTEN:
+        if item.kind == Kind.CONFIRM and refused.get(row.pk, 0) >= host_requests.TOO_OFTEN:
             item = replace(item, why=_too_fast(stuck[row.pk], refused[row.pk], facts.host))
         elif row.pk in second and item.kind in (Kind.WRITE, Kind.FAILED):
             item = _for_another(item, second[row.pk])
@@ -230,35 +181,6 @@ def _for_another(item: Item, waits: review.Missing) -> Item:
     paths = waits.files[0].path if len(waits.files) == 1 else plural(len(waits.files), "file")
     why = f"{waits.names} approved changes to {paths}, which your team shares. Another person must approve them too."
     return replace(item, kind=Kind.SECOND, why=why, action="Look", not_for=waits.by)
-
-
-def _asked(proposals: Sequence[int]) -> set[int]:
-    """Proposals whose host was asked to write them, and has not yet."""
-    return set(_asked_for(list(proposals)))
-
-
-@prepared
-def _asked_for(proposals: list[int]) -> QuerySet[HostRequest, Any]:
-    rows = HostRequest.objects.filter(proposal__in=proposals, state__in=HostRequest.OPEN)
-    return rows.values_list("proposal", flat=True)
-
-
-#: A file that changed between the confirmation and the host's next look this often changes faster than it can be
-#: confirmed from elsewhere: a host looks once a minute.
-TOO_OFTEN = 3
-
-
-def _refused(proposals: Sequence[int]) -> dict[int, int]:
-    """How often the host of each was asked to write it and could not."""
-    return dict(_refusals(list(proposals)))
-
-
-@prepared
-def _refusals(proposals: list[int]) -> QuerySet[HostRequest, tuple[Any, ...]]:
-    rows = HostRequest.objects.filter(
-        proposal__in=proposals, deed=HostRequest.Deed.APPLY, state=HostRequest.State.REFUSED
-    )
-    return rows.order_by().values_list("proposal").annotate(n=Count("pk"))
 
 
 def _too_fast(stuck: Sequence[_Stuck], times: int, host: str) -> str:
@@ -489,8 +411,6 @@ def _questions_counted() -> QuerySet[Question, tuple[Any, ...]]:
 
 # --- Jobs ---------------------------------------------------------------------------------------------------------
 
-FAILED_TIMES = 3  # in a row, before the inbox tells of it; chosen
-
 
 def _failing_jobs() -> Iterator[Item]:
     """Jobs of the schedule whose last runs failed, until one works again or the job is removed."""
@@ -506,6 +426,9 @@ def _failing_jobs() -> Iterator[Item]:
             url=f"{reverse('schedules')}#{row.public_id}",
             of=row.host,
         )
+
+
+FAILED_TIMES = 3  # in a row, before the inbox tells of it; chosen
 
 
 @prepared

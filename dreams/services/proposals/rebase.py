@@ -6,8 +6,10 @@ the file carries a conflict until a person chooses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from django.db import transaction
@@ -16,9 +18,9 @@ from dreams.engines import drafts
 from dreams.lib import diff
 from dreams.lib.diff import merge
 from dreams.lib.diff.index_merge import merge_index
-from dreams.lib.files import text
-from dreams.models import FileChange, Finding, Hunk, Proposal
-from dreams.services import blobs, proposals
+from dreams.lib.files import safefs, text, workspace
+from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
+from dreams.services import blobs, hosts, proposals
 
 Outcome = Literal["same", "rebased", "conflict", "already-there"]
 
@@ -235,3 +237,47 @@ def _nearest(hunk: diff.Hunk, left: Mapping[str, tuple[Hunk, diff.Hunk]]) -> Hun
     scored = [(len(ours & {*lines.base_lines, *lines.new_lines}), row) for row, lines in left.values()]
     best = max(scored, key=lambda pair: pair[0], default=(0, None))
     return best[1] if best[0] else None
+
+
+def changed_since(
+    proposal: Proposal, files: Iterable[FileChange], memories: Mapping[str, Memory]
+) -> frozenset[str]:
+    """Paths whose bytes on disk are not those that the proposal starts from. A stat each, unless one differs."""
+    if proposal.project.host != hosts.host():
+        return frozenset()  # the folder of that path here is another one
+    try:
+        root = safefs.Root.open(Path(proposal.project.memory_dir))
+    except OSError:
+        return frozenset(file.path for file in files if _start(file))
+    with root:
+        return frozenset(
+            file.path for file in files if _now(root, file.path, memories.get(file.path)) != _start(file)
+        )
+
+
+def gone_from(proposal: Proposal, stale: Collection[str]) -> frozenset[str]:
+    """Those of these changed paths that are not on disk any more."""
+    folder = Path(proposal.project.memory_dir)
+    return frozenset(path for path in stale if not os.path.lexists(folder / path))
+
+
+def _start(file: FileChange) -> str:
+    return file.conflict["now"] if file.conflict else file.base_sha
+
+
+def _now(root: safefs.Root, path: str, known: Memory | None) -> str:
+    """The sha256 of what stands there; empty where nothing does."""
+    try:
+        found = root.lstat(path)
+        if known is not None and (found.st_size, found.st_mtime_ns, found.st_ino) == (
+            known.size,
+            known.mtime_ns,
+            known.inode,
+        ):
+            return known.sha256
+        return text.sha256(root.read_bytes(path, limit=workspace.MAX_FILE_BYTES))
+    except FileNotFoundError:
+        return ""
+    except (OSError, safefs.SafeFsError):
+        # It is there and cannot be read: certainly not what the proposal starts from.
+        return "unreadable"

@@ -294,3 +294,50 @@ def summary(found: Blame) -> str:
     parts = [f"{share.lines:,} {share.label}" for share in found.shares]
     lines = plural(sum(share.lines for share in found.shares), "line")
     return f"{lines} with text: {', '.join(parts)}." if parts else "It has no text."
+
+
+MOST_EVIDENCE = 6  # rows; chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A quote that a dream's change to this memory rests on."""
+
+    quote: str
+    who: str
+    at: dt.datetime | None
+    session: int | None
+    session_title: str
+    line: int | None
+    proposal: str
+    #: Its row, where it is a line of a log.
+    logged: int | None = field(default=None, compare=False)
+    note: str = ""
+
+
+def evidence(memory: Memory) -> list[Proof]:
+    """What spoke for the changes that stand in it now, newest first."""
+    standing = Evidence.objects.filter(
+        hunk__file__proposal__project=memory.project_id,
+        hunk__file__path=memory.path,
+        hunk__applied_in__isnull=False,
+        hunk__undone_in__isnull=True,
+    )
+    rows = standing.select_related("session", "hunk__file__proposal").order_by("-hunk__applied_in", "-pk")
+    # One quote may speak for several changes, and is read once.
+    proofs = {(one.quote, one.session, one.line): one for one in map(_proof, rows[: MOST_EVIDENCE * 4])}
+    return list(proofs.values())[:MOST_EVIDENCE]
+
+
+def _proof(row: Evidence) -> Proof:
+    return Proof(
+        quote=shown(row.quote),
+        who=row.who,
+        at=None if row.is_logged else row.at,
+        session=row.session_id,
+        session_title=str(row.session) if row.session else row.place,
+        line=row.line_no,
+        proposal=row.hunk.file.proposal.public_id,
+        logged=row.pk if row.is_logged else None,
+        note=row.note,
+    )

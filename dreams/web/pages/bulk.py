@@ -15,13 +15,13 @@ from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Finding, Hunk, Operation, Proposal, Question
 from dreams.services import blobs, proposals
-from dreams.services.proposals import decisions
+from dreams.services.proposals import decisions, rebase
 from dreams.services.proposals.decisions import Counts
 from dreams.services.review import triage
 from dreams.services.review.triage import KindCount
 from dreams.web.pages import review_proposal
 from dreams.web.pages.diffs import Line, runs
-from dreams.web.pages.review_proposal import Loaded, changed_since, gone_from
+from dreams.web.pages.review_proposal import Loaded
 from dreams.web.paging import Listed, page_of
 
 PAGE_SIZE = 25  # rows; chosen
@@ -377,9 +377,9 @@ def why_not(loaded: Loaded, verdict: str) -> str:
     left = len(undecided) - len(loaded.free(undecided))
     if left:
         return f"{plural(left, 'decision')} with a finding or a conflict: decide on {'it' if left == 1 else 'them'} there."
-    stale = changed_since(loaded.proposal, loaded.files, loaded.memories)
+    stale = rebase.changed_since(loaded.proposal, loaded.files, loaded.memories)
     if stale:
-        is_gone = min(stale) in gone_from(loaded.proposal, stale)
+        is_gone = min(stale) in rebase.gone_from(loaded.proposal, stale)
         return (
             f"{min(stale)} {'is no longer on disk' if is_gone else 'changed on disk since it was proposed'}."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -16,10 +16,9 @@ from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
-from dreams.models import Blob, Evidence, Memory, Project, Version
+from dreams.models import Blob, Memory, Project, Version
 from dreams.services import blobs
 from dreams.services.proposals import summaries, undos
-from dreams.web.hidden_secrets import shown
 from dreams.web.pages import diffs
 from dreams.web.pages.diffs import DiffLine
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter, Listed, page_of
@@ -247,7 +246,6 @@ def with_picked(options: Sequence[VersionRow], picked: Iterable[VersionRow]) -> 
 MOST_LINKS = 60  # shown; chosen
 # As many as an index has rows; they are folded.
 MOST_LINKS_OUT = 500
-MOST_EVIDENCE = 6
 # Links into a memory are looked for in its siblings' texts; beyond this a page would wait too long.
 MOST_SIBLING_BYTES = 4 << 20
 MOST_SIBLINGS = 2_000
@@ -394,50 +392,6 @@ def links_in(memory: Memory) -> list[Link]:
 
 
 # --- Evidence -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """A quote that a dream's change to this memory rests on."""
-
-    quote: str
-    who: str
-    at: dt.datetime | None
-    session: int | None
-    session_title: str
-    line: int | None
-    proposal: str
-    #: Its row, where it is a line of a log.
-    logged: int | None = field(default=None, compare=False)
-    note: str = ""
-
-
-def evidence(memory: Memory) -> list[Proof]:
-    """What spoke for the changes that stand in it now, newest first."""
-    standing = Evidence.objects.filter(
-        hunk__file__proposal__project=memory.project_id,
-        hunk__file__path=memory.path,
-        hunk__applied_in__isnull=False,
-        hunk__undone_in__isnull=True,
-    )
-    rows = standing.select_related("session", "hunk__file__proposal").order_by("-hunk__applied_in", "-pk")
-    # One quote may speak for several changes, and is read once.
-    proofs = {(one.quote, one.session, one.line): one for one in map(_proof, rows[: MOST_EVIDENCE * 4])}
-    return list(proofs.values())[:MOST_EVIDENCE]
-
-
-def _proof(row: Evidence) -> Proof:
-    return Proof(
-        quote=shown(row.quote),
-        who=row.who,
-        at=None if row.is_logged else row.at,
-        session=row.session_id,
-        session_title=str(row.session) if row.session else row.place,
-        line=row.line_no,
-        proposal=row.hunk.file.proposal.public_id,
-        logged=row.pk if row.is_logged else None,
-        note=row.note,
-    )
 
 
 def leaving(memory: Memory) -> Leaving:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from urllib.parse import urlencode
 
 from django.db.models import Q
 from django.urls import reverse
 
 from dreams.lib import memdir
-from dreams.lib.files import safefs, text, workspace
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
-from dreams.services import hosts, people, review
+from dreams.services import people, review
 from dreams.services.apply import writing
-from dreams.services.proposals import decisions, summaries, undos
+from dreams.services.proposals import decisions, rebase, summaries, undos
 from dreams.services.proposals.reading import renames as find_renames
 
 WORST = [severity.value for severity in Finding.Severity]
@@ -397,12 +394,12 @@ def state(loaded: Loaded, files: Sequence[FileChange]) -> State:
     # What this proposal wrote itself is no change by somebody else.
     written = {hunk.file_id for hunk in _applied(loaded)}
     live = [] if proposal.closed_at is not None else [file for file in files if file.pk not in written]
-    stale = changed_since(proposal, live, loaded.memories) if live else frozenset()
+    stale = rebase.changed_since(proposal, live, loaded.memories) if live else frozenset()
     interrupted = bool(stale) and proposal.state == Proposal.State.SUBMITTED and writing.interrupted(proposal)
     return State(
         loaded=loaded,
         stale=frozenset() if interrupted else stale,
-        gone=gone_from(proposal, stale),
+        gone=rebase.gone_from(proposal, stale),
         unconfirmed=frozenset(file.path for file in live if not file.rebase_confirmed),
         conflicts=tuple(file for file in live if file.conflict),
         interrupted=interrupted,
@@ -411,47 +408,3 @@ def state(loaded: Loaded, files: Sequence[FileChange]) -> State:
 
 def _applied(loaded: Loaded) -> list[Hunk]:
     return [hunk for hunk in loaded.all_hunks if hunk.applied_in_id is not None]
-
-
-def changed_since(
-    proposal: Proposal, files: Iterable[FileChange], memories: Mapping[str, Memory]
-) -> frozenset[str]:
-    """Paths whose bytes on disk are not those that the proposal starts from. A stat each, unless one differs."""
-    if proposal.project.host != hosts.host():
-        return frozenset()  # the folder of that path here is another one
-    try:
-        root = safefs.Root.open(Path(proposal.project.memory_dir))
-    except OSError:
-        return frozenset(file.path for file in files if _start(file))
-    with root:
-        return frozenset(
-            file.path for file in files if _now(root, file.path, memories.get(file.path)) != _start(file)
-        )
-
-
-def gone_from(proposal: Proposal, stale: Collection[str]) -> frozenset[str]:
-    """Those of these changed paths that are not on disk any more."""
-    folder = Path(proposal.project.memory_dir)
-    return frozenset(path for path in stale if not os.path.lexists(folder / path))
-
-
-def _start(file: FileChange) -> str:
-    return file.conflict["now"] if file.conflict else file.base_sha
-
-
-def _now(root: safefs.Root, path: str, known: Memory | None) -> str:
-    """The sha256 of what stands there; empty where nothing does."""
-    try:
-        found = root.lstat(path)
-        if known is not None and (found.st_size, found.st_mtime_ns, found.st_ino) == (
-            known.size,
-            known.mtime_ns,
-            known.inode,
-        ):
-            return known.sha256
-        return text.sha256(root.read_bytes(path, limit=workspace.MAX_FILE_BYTES))
-    except FileNotFoundError:
-        return ""
-    except (OSError, safefs.SafeFsError):
-        # It is there and cannot be read: certainly not what the proposal starts from.
-        return "unreadable"

@@ -17,9 +17,9 @@ from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files.text import one_line, plural
 from dreams.services.memories import instructions
 from dreams.services.search import finding, index
-from dreams.services.search.finding import (
+from dreams.services.search.finding import Filters
+from dreams.services.search.hits import (
     Excerpt,
-    Filters,
     InstructionHit,
     MemoryHit,
     Part,
@@ -27,6 +27,7 @@ from dreams.services.search.finding import (
     SessionHit,
     TypedHit,
     VersionHit,
+    marked,
 )
 from dreams.services.search.index import is_common
 from dreams.services.search.query import Kind, Query
@@ -273,7 +274,7 @@ def _instruction(hit: InstructionHit, query: Query) -> Row:
     return Row(
         icon="file",
         href=f"{reverse('project-instructions', args=[hit.project.pk])}?text={hit.file.pk}{at}",
-        title=tuple(finding.marked(name, query.terms)),
+        title=tuple(marked(name, query.terms)),
         project=str(hit.project),
         at=hit.file.changed_at,
         place=" · ".join(filter(None, (others, _lines(hit.excerpts)))),

@@ -13,7 +13,7 @@ from operator import add
 from typing import Any, TypeAlias, TypeVar
 
 from django.core.cache import cache
-from django.db.models import Case, CharField, Count, F, IntegerField, Q, QuerySet, Sum, Value, When
+from django.db.models import Case, CharField, Count, F, IntegerField, QuerySet, Sum, Value, When
 from django.db.models.functions import Cast, Coalesce, Substr
 from django.utils import timezone
 
@@ -275,35 +275,6 @@ def purposes_asked(since: dt.datetime) -> QuerySet[Any]:
     rows = _priced(ModelRequest, since).values("purpose", "priced")
     found: QuerySet[Any] = rows.annotate(**LEDGER_SUMS[ModelRequest]).order_by()
     return found
-
-
-def dream_kinds(sums: Mapping[str, Any]) -> list[Line]:
-    """What dreams used by kind of token, in reading order; kinds that were not used are left out. `sums`: of `kinds_asked`."""
-    lines = []
-    for kind, label in KINDS.items():
-        found = Total(
-            Tokens(**{kind: sums[kind] or 0}),
-            sums[f"{kind}_cost"] or Decimal(0),
-            sums[f"{kind}_unpriced"] or 0,
-        )
-        lines += [Line(label, None, found, 0)] if found.tokens.total else []
-    return lines
-
-
-@prepared
-def kinds_asked(since: dt.datetime) -> QuerySet[Any]:
-    """One row, also of nothing."""
-    unpriced = Q(cost_usd__isnull=True)
-    return (
-        DreamUsage.objects.filter(at__gte=since)
-        .order_by()
-        .values(all=Value(1))
-        .annotate(
-            **SUMS,
-            **{f"{kind}_cost": Sum(f"{kind}_usd") for kind in KINDS},
-            **{f"{kind}_unpriced": Sum(f"{kind}_tokens", filter=unpriced) for kind in KINDS},
-        )
-    )
 
 
 def total_of(cells: Iterable[Cell]) -> Total:

@@ -10,7 +10,7 @@ from django import template
 from django.utils.html import conditional_escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dreams.services.search.finding import Part, marked
+from dreams.services.search.hits import Part, marked
 from dreams.web.tags.desk import breaks, visible
 
 register = template.Library()

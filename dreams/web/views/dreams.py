@@ -18,7 +18,7 @@ from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.kept_pages import kept
 from dreams.web.pages import dream as one
 from dreams.web.pages import dreams as pages
-from dreams.web.pages import usage as usage_pages
+from dreams.web.pages import usage_charts
 from dreams.web.paging import chosen, host_asked, number_or_none
 
 
@@ -37,7 +37,7 @@ def dreams(request: Request) -> HttpResponse:
         "any_ever": bool(found.total) or DreamRun.objects.exists(),
     }
     if context["any_ever"] and not status and not host and found.page.number == 1:
-        context["pictures"] = usage_pages.of_dreams(timezone.now(), project)
+        context["pictures"] = usage_charts.of_dreams(timezone.now(), project)
     return page(request, "dreams/dreams.html", "dreams/_dreams.html", context)
 
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dreams.lib.files.text import plural
 from dreams.services import dreaming
-from dreams.services.inbox import feed, waiting
+from dreams.services.inbox import feed, snoozing, waiting
 from dreams.services.review import triage
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page
@@ -80,7 +80,7 @@ def put_off(request: Request) -> HttpResponse:
     if until is None:
         messages.error(request, "Choose a day after today, or the next dream.")
         return render(request, "dreams/snooze.html", context, status=422)
-    waiting.put_off([(item.key, item.kind.value) for item in items], until.at, actor(request), now)
+    snoozing.put_off([(item.key, item.kind.value) for item in items], until.at, actor(request), now)
     what = items[0].project if len(items) == 1 else plural(len(items), "item")
     messages.success(request, f"Snoozed {what} {until.words}. You find it under “Snoozed” in the inbox.")
     return go(request, "inbox")
@@ -88,7 +88,7 @@ def put_off(request: Request) -> HttpResponse:
 
 @require_POST
 def bring_back(request: Request) -> HttpResponse:
-    if waiting.bring_back(request.POST.get("item", ""), actor(request)):
+    if snoozing.bring_back(request.POST.get("item", ""), actor(request)):
         messages.success(request, "Back in the inbox.")
     return go(request, "inbox")
 

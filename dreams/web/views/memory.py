@@ -55,7 +55,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
         "memory": found,
         "is_index": is_index,
         "index_size": projects.size_as_loaded(data or b"", conf.current(found.project)) if is_index else None,
-        "evidence": pages.evidence(found),
+        "evidence": blame_pages.evidence(found),
         "project": found.project,
         "sight": sight,
         "description": sight.mask(found.description),

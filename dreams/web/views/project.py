@@ -24,11 +24,11 @@ from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.kept_pages import kept
 from dreams.web.pages import checkup as checkup_pages
 from dreams.web.pages import daily_logs as logs_pages
+from dreams.web.pages import gates, questions, statements, timeline
 from dreams.web.pages import instructions as instructions_pages
 from dreams.web.pages import project as pages
 from dreams.web.pages import projects as projects_pages
 from dreams.web.pages import prompts as prompts_pages
-from dreams.web.pages import questions, statements, timeline
 from dreams.web.paging import Filter, chosen, host_asked, number_or_none, search_text
 from dreams.web.views.host_requests import asked
 
@@ -87,7 +87,7 @@ def _part(request: Request, found: Project, head: pages.Head, show: str) -> dict
 def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
     index_size, _ = projects_pages.index_size(found, head.config)
     return {
-        "gates": pages.gates_of(found, timezone.now(), head.tally),
+        "gates": gates.gates_of(found, timezone.now(), head.tally),
         "distilling": logs_pages.distilling(found, timezone.now()),
         "forecast": forecast.forecast(found, head.config),
         "index_size": index_size,

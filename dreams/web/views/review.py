@@ -34,7 +34,8 @@ from dreams.web.pages import memory as memory_pages
 from dreams.web.pages import questions as question_pages
 from dreams.web.pages import recall
 from dreams.web.pages import review as pages
-from dreams.web.pages.review import entries_of, listing, loads
+from dreams.web.pages.recall import loads
+from dreams.web.pages.review import entries_of, listing
 from dreams.web.pages.review_proposal import Decision, Loaded, address, find
 from dreams.web.pages.review_proposal import load as load_rows
 from dreams.web.pages.review_shown import Asked, asked_of, batch_of, passing, window

@@ -1,0 +1,67 @@
+"""What an account has put off: until a moment, or until the next dream has ended."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from dreams.models import (
+    DreamRun,
+    Snooze,
+)
+from dreams.models.prepared import prepared
+from dreams.services import auditlog, login
+
+
+def in_force(now: dt.datetime) -> QuerySet[Snooze]:
+    """What anybody has put off now, what comes back first at the top."""
+    ended = DreamRun.objects.filter(status__in=DreamRun.TERMINAL, ended_at__gt=OuterRef("made_at"))
+    rows = Snooze.objects.filter(Q(until__gt=now) | (Q(until__isnull=True) & ~Exists(ended)))
+    return rows.order_by(F("until").asc(nulls_last=True), "made_at")
+
+
+def put_off_by(reader: str, now: dt.datetime) -> QuerySet[Snooze]:
+    return in_force(now).filter(made_by=reader)
+
+
+snoozes = prepared(put_off_by)
+
+
+def whose(reader: str) -> str:
+    """Whose list it is. "" is nobody's list, such as the digest: then the owner's, who set it up."""
+    return reader or login.ensure_owner().get_username()
+
+
+def put_off(items: Iterable[tuple[str, str]], until: dt.datetime | None, actor: str, now: dt.datetime) -> int:
+    """Put off `items` (id, why each waits) for the account `actor`; `until` None is until the next dream has ended. Returns how many."""
+    rows = [Snooze(item=item, kind=kind, until=until, made_at=now, made_by=actor) for item, kind in items]
+    with transaction.atomic():
+        _forget_old(now)
+        Snooze.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["item", "made_by"],
+            update_fields=["kind", "until", "made_at"],
+        )
+        for row in rows:
+            auditlog.record(
+                "inbox.snoozed", actor=actor, object_id=row.item, until=until.isoformat() if until else ""
+            )
+    return len(rows)
+
+
+def bring_back(item: str, actor: str) -> bool:
+    """Show it to this account again now. False where that had not put it off."""
+    with transaction.atomic():
+        deleted, _ = Snooze.objects.filter(item=item, made_by=actor).delete()
+        if deleted:
+            auditlog.record("inbox.brought_back", actor=actor, object_id=item)
+    return bool(deleted)
+
+
+def _forget_old(now: dt.datetime) -> None:
+    """Rows of proposals that are long decided would stay for ever."""
+    Snooze.objects.exclude(pk__in=in_force(now).values("pk")).delete()

@@ -1,0 +1,173 @@
+"""What a search shows of what it found: the piece of a text that tells why, in parts that say which of them matched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dreams.models import (
+    InstructionText,
+    Memory,
+    Project,
+    Prompt,
+    Session,
+    Version,
+)
+from dreams.services.search.query import normal, spans
+
+LINE_CHARS = 180  # of an excerpt; chosen
+# A line ends with a whole word, if that is no longer than this.
+LAST_WORD = 20
+BEFORE_CHARS = 60
+MOST_LINES = 2
+AROUND_CHARS = 60
+# Words with single spaces between them: what a browser finds again on the page, whatever the page makes of the rest.
+_RUN = re.compile(r"\S+(?: \S+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Plain text, to be escaped like any other."""
+
+    text: str
+    is_match: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """One line of a text, cut to what can be read at a glance. `line` is 1-based.
+
+    `words` are those around the first match, whole and exactly as they stand there.
+    """
+
+    line: int
+    parts: tuple[Part, ...]
+    words: str = ""
+
+
+def excerpts(text: str, terms: tuple[str, ...], most: int = MOST_LINES) -> list[Excerpt]:
+    """The lines that hold most of `terms`, in the order of the text; none where no line alone holds one."""
+    lines = normal(text).split("\n")
+    weighed = [(_weight(line, terms), -at) for at, line in enumerate(lines)]
+    best = sorted(-at for weight, at in sorted(weighed, reverse=True)[:most] if weight)
+    return [_excerpt(lines[at], at + 1, terms) for at in best]
+
+
+def _weight(line: str, terms: tuple[str, ...]) -> int:
+    return sum(bool(spans(line, (term,))) for term in terms)
+
+
+def _excerpt(line: str, number: int, terms: tuple[str, ...]) -> Excerpt:
+    found = spans(line, terms)
+    start = _start(line, found[0][0])
+    shown = _clip(line, start)
+    return Excerpt(number, tuple(marked(shown, terms)), _around(line, *found[0]))
+
+
+def _around(line: str, start: int, end: int) -> str:
+    run = next((run for run in _RUN.finditer(line) if run.end() >= end), None)
+    if run is None or run.start() > start:
+        return line[start:end].strip()
+    left = line.rfind(" ", run.start(), max(run.start(), start - AROUND_CHARS)) + 1 or run.start()
+    right = line.find(" ", min(run.end(), end + AROUND_CHARS), run.end())
+    return line[max(left, run.start()) : right if right >= 0 else run.end()]
+
+
+def _start(line: str, match: int) -> int:
+    """Where to begin so that the match is in sight: at a word, a little before it."""
+    if match < LINE_CHARS - BEFORE_CHARS:
+        return 0
+    at = line.find(" ", match - BEFORE_CHARS, match)
+    return at + 1 if at >= 0 else match - BEFORE_CHARS // 2
+
+
+def _clip(line: str, start: int) -> str:
+    end = start + LINE_CHARS
+    is_cut = len(line) > end
+    if is_cut and (space := line.rfind(" ", end - LAST_WORD, end + 1)) > start:
+        end = space
+    return f"{'…' if start else ''}{line[start:end].strip()}{'…' if is_cut else ''}"
+
+
+def marked(text: str, terms: tuple[str, ...]) -> Iterator[Part]:
+    """All of `text`, in parts."""
+    text, at = normal(text), 0
+    for start, end in spans(text, terms):
+        if start > at:
+            yield Part(text[at:start])
+        yield Part(text[start:end], is_match=True)
+        at = end
+    if at < len(text):
+        yield Part(text[at:])
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHit:
+    """A memory whose present text, or path, has the words."""
+
+    memory: Memory
+    title: tuple[Part, ...]
+    excerpts: list[Excerpt]
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Earlier versions of one memory that have the words: the `newest`, and how many. `still` as in `VersionHit`."""
+
+    newest: int
+    count: int
+    still: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VersionHit:
+    """The newest earlier version of a memory that has the words; `others` more have them too.
+
+    `after` is the id of the version that took its place. `still` when the memory has the words to this day.
+    """
+
+    version: Version
+    after: int | None
+    others: int
+    still: bool
+    excerpts: list[Excerpt]
+
+
+@dataclass(frozen=True, slots=True)
+class TypedHit:
+    """What a person typed in a session, without its secrets. `no_answer`: only the prompt history has it."""
+
+    prompt: Prompt
+    no_answer: bool
+    excerpts: list[Excerpt]
+
+
+@dataclass(frozen=True, slots=True)
+class PastedHit:
+    """A prompt of the history whose pasted text has the words."""
+
+    prompt: Prompt
+    text: str
+    excerpts: list[Excerpt]
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionHit:
+    """An instruction file whose text or path has the words. `project` is one that loads it, `others` so many more do."""
+
+    file: InstructionText
+    project: Project
+    others: int
+    excerpts: list[Excerpt]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHit:
+    """A session whose title, notes or open ends have the words; `excerpts` are of the notes, or else of the open ends,
+    by the line of the transcript that last spoke of each: then `is_task`."""
+
+    session: Session
+    title: tuple[Part, ...]
+    excerpts: list[Excerpt]
+    is_task: bool = False

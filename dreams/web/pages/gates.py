@@ -1,0 +1,114 @@
+"""The gates of one project now, as its page tells them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from dreams.lib.files.text import plural
+from dreams.models import (
+    DreamRun,
+    Project,
+)
+from dreams.models.prepared import prepared
+from dreams.services.scheduling import gate_inputs, gates, scheduler
+from dreams.services.scheduling.gates.facts import Tally
+from dreams.services.scheduling.next_dream import NextDream, beside_its_moment
+from dreams.web.pages.projects import ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    name: str
+    label: str
+    icon: str
+    passed: bool
+    reason: str
+    opens_at: dt.datetime | None
+    forceable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """All gates of a project now, and what a person's own start would have to pass."""
+
+    gates: list[Gate]
+    next: NextDream
+    sentence: str
+    supersedes: str
+    dream: str
+    dream_status: str
+
+    @property
+    def closed(self) -> list[Gate]:
+        return [gate for gate in self.gates if not gate.passed]
+
+    @property
+    def opened(self) -> list[Gate]:
+        return [gate for gate in self.gates if gate.passed]
+
+    @property
+    def is_open(self) -> bool:
+        return not self.closed
+
+    @property
+    def blocking(self) -> list[Gate]:
+        """Closed gates that no force passes."""
+        return [gate for gate in self.closed if not gate.forceable]
+
+    @property
+    def opens_at(self) -> dt.datetime | None:
+        """When all are open, if every closed one opens by itself."""
+        return self.next.opens_at
+
+    @property
+    def headline(self) -> str:
+        return "All gates are open" if self.is_open else f"{plural(len(self.closed), 'gate')} closed"
+
+    @property
+    def forced_words(self) -> str:
+        """The closed gates that force passes, as a person lists them."""
+        return _listed([gate.label for gate in self.closed if gate.forceable])
+
+
+def _listed(labels: Sequence[str]) -> str:
+    *first, last = [label.lower() for label in labels] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> Gates:
+    everywhere = gate_inputs.Everywhere.load()
+    results = scheduler.evaluate_all(project, now, everywhere, tally=tally)
+    active = next(iter(_active(project.pk)), None)
+    found = [_gate(result) for result in results]
+    together = NextDream.of(results)
+    # Closed ones first: they are what a person came to see.
+    return Gates(
+        gates=sorted(found, key=lambda gate: gate.passed),
+        next=together,
+        sentence=together.sentence(now),
+        supersedes=everywhere.open_proposals.get(project.pk, ""),
+        dream=active.public_id if active else "",
+        dream_status=active.get_status_display() if active else "",
+    )
+
+
+@prepared
+def _active(project: int) -> QuerySet[DreamRun]:
+    return DreamRun.objects.filter(project_id=project, status__in=ACTIVE)[:1]
+
+
+def _gate(result: gates.GateResult) -> Gate:
+    known = gates.GATES[result.name]
+    return Gate(
+        result.name,
+        known.label,
+        known.icon,
+        result.passed,
+        beside_its_moment(result),
+        result.opens_at,
+        known.forceable,
+    )
