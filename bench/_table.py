@@ -137,7 +137,7 @@ def ccusage(root: Path, *arguments: str) -> dict[str, Any]:
     program = shutil.which("ccusage")
     if program is None:
         raise NotMeasured(
-            "ccusage is not on PATH: `npm install --prefix DIR ccusage@20`, then PATH=DIR/node_modules/.bin:$PATH"
+            "ccusage is not on PATH: `npm install --prefix DIR ccusage@20.0.24`, then PATH=DIR/node_modules/.bin:$PATH"
         )
     environment = {**os.environ, "CLAUDE_CONFIG_DIR": str(root), "HOME": str(root)}
     words = [program, "claude", *(arguments or ("daily",)), "--json", "--offline"]
