@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from dreams.engines.types import EngineError, Job, Reporter
@@ -47,6 +48,17 @@ def test_a_completed_dream_proposes_changes_nothing_and_moves_the_clock(tmp_path
     assert Proposal.of(run) is not None and Proposal.of(run).state == "open"
     assert not LockHold.objects.exists()
     assert [turn.phase for turn in Turn.objects.filter(dream=run)] == ["orient"]
+
+
+def test_gates_that_were_open_before_a_dream_are_not_called_open_after_it(
+    tmp_path: Path, monkeypatch, browser: Client
+) -> None:
+    project = world.make_project(tmp_path)
+    Project.objects.update(gate_fingerprint="open")
+    engines.use(monkeypatch, engines.nothing)
+    assert dream(project, forced=False).status == "completed"
+    page = browser.get("/projects/").content.decode()
+    assert "Gates open" not in page and "The scheduler checks its gates within a minute." in page
 
 
 def test_a_failed_dream_puts_the_clock_back_and_makes_the_project_wait(tmp_path: Path, monkeypatch) -> None:

@@ -173,6 +173,8 @@ def end(
         project.update(failures=failures, not_before=now + max(wait, back_off(dream.project, failures)))
     elif status == DreamRun.Status.COMPLETED:
         project.update(failures=0, not_before=None)
+    # Its gates were open before it ran. The next tick says what they are now; until then nobody calls them open.
+    project.filter(gate_fingerprint="open").update(gate_fingerprint="")
     auditlog.record(
         "dream.ended",
         project=dream.project,
