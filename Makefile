@@ -55,7 +55,9 @@ IN_FULL := { echo "What failed, once more with its values:"; $(BIN)/python -m py
 BESIDE = log=$$(mktemp); { $(2); } >"$$log" 2>&1 & other=$$!; trap 'rm -f "$$log"' EXIT; \
 	$(1); first=$$?; wait $$other; second=$$?; cat "$$log"; exit $$((first + second))
 
+# Compiled once by all cores, and not by each process of the tests anew.
 test: install
+	@$(BIN)/python -m compileall -q -j 0 dreams memoryweb tests
 	@$(call BESIDE,$(PYTEST) --assert=plain --dist loadfile --no-loadscope-reorder -m "not more and not sweep and not by_hand" $(ARGS) || $(IN_FULL),\
 		$(MAKE) --no-print-directory lint)
 

@@ -145,6 +145,7 @@ def _nothing_ran_twice_and_nothing_partial_is_proposed(run: DreamRun, row: Row) 
     assert row.end == "failed" or "Recovered:" in said or "earlier messages were left out" in said
 
 
+@pytest.mark.more
 def test_the_dream_of_the_table_has_a_turn_of_mending(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def test_a_fresh_machine_discovers_and_lists_its_projects_in_a_private_database(
     assert {stat.S_IMODE(file.stat().st_mode) for file in databases} == {0o600}
 
 
+@pytest.mark.more
 def test_the_roots_of_the_environment_are_used_and_words_say_what_was_found(
     root: Root, tmp_path: Path
 ) -> None:

@@ -199,6 +199,7 @@ def test_a_history_begun_with_a_state_takes_the_next_one(tmp_path):
         assert store.verify() == []
 
 
+@pytest.mark.more
 def test_a_repack_killed_at_any_step_loses_nothing(tmp_path):
     whole, path = tmp_path / "whole.git", tmp_path / "p.git"
     with HistoryStore.open_or_create(whole) as store:

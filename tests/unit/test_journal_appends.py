@@ -62,7 +62,7 @@ def with_line(texts: dict[str, bytes], name: str) -> dict[str, bytes]:
     ("name", "rename_flags"),
     [
         ("a.md", True),
-        ("gone.md", False),
+        pytest.param("gone.md", False, marks=pytest.mark.more),
         *(pytest.param(*case, marks=pytest.mark.sweep) for case in MORE),
     ],
 )
@@ -84,6 +84,7 @@ def test_killed_at_every_step_and_appended_to_before_the_recovery(
     assert ends == {True, False}
 
 
+@pytest.mark.more
 @FLAGS
 def test_the_recovery_killed_at_every_step_brings_the_line_behind_the_old_text_once(
     tmp_path: Path, rename_flags: bool

@@ -88,7 +88,7 @@ def interrupted(tmp_path: Path, rename_flags: bool, at: str) -> Callable[[], Pla
     ("at", "rename_flags"),
     [
         ("half", True),
-        ("swapped", False),
+        pytest.param("swapped", False, marks=pytest.mark.more),
         *(pytest.param(*case, marks=pytest.mark.sweep) for case in MORE),
     ],
 )

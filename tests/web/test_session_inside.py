@@ -109,6 +109,7 @@ def _is_plain(character: str) -> bool:
     return len(folded) == 1 and (folded.isascii() or character in (folded, folded.upper(), folded.title()))
 
 
+@pytest.mark.more
 @settings(max_examples=40, deadline=None)
 @given(
     words=st.lists(
