@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import queue
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
 from dreams.lib import markdown as converting
-from dreams.lib.markdown import to_html
 from dreams.web.render import markdown
 
 SLOW = [
@@ -49,14 +51,29 @@ def test_a_text_that_is_slow_to_read_is_shown_and_the_next_one_is_read(text: str
 
 
 def test_a_worker_that_was_killed_is_replaced() -> None:
-    assert to_html("*a*") == "<p><em>a</em></p>"
-    for child in psutil.Process().children():
-        if any("markdown.worker" in word for word in child.cmdline()):
-            child.kill()
-            child.wait(5)
-    markdown("*one may be lost*")
-    markdown("*and another*")
-    assert markdown("*b*") == "<p><em>b</em></p>"
+    assert markdown("*before* it") == "<p><em>before</em> it</p>"
+    workers = [child for child in psutil.Process().children() if _is_a_worker(child)]
+    assert workers
+    for worker in workers:
+        worker.kill()
+        # It stays as a zombie: its parent has to notice the end by itself.
+        while worker.is_running() and worker.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.01)
+    assert markdown("*right* after") == "<p><em>right</em> after</p>"
+
+
+def _is_a_worker(child: psutil.Process) -> bool:
+    with suppress(psutil.Error):  # a child of another test may have just ended
+        return any("markdown.worker" in word for word in child.cmdline())
+    return False
+
+
+def test_a_text_that_found_all_workers_busy_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as busy:
+        busy.setattr(converting._pool, "_free", queue.LifoQueue())
+        busy.setattr(converting, "WALL_SECONDS", 0.01)
+        assert markdown("*busy*") == "<pre>*busy*</pre>"
+    assert markdown("*busy*") == "<p><em>busy</em></p>"
 
 
 @pytest.mark.sweep

@@ -75,6 +75,10 @@ class _Worker:
             looked_up[name] = resolve(name) if resolve else None
             self._send({"address": looked_up[name]})
 
+    def has_died(self) -> bool:
+        """Whether something else ended it since its last answer, as a machine that is short of memory does."""
+        return self._process.poll() is not None
+
     def end(self) -> None:
         with suppress(OSError):
             self._process.kill()
@@ -127,12 +131,16 @@ class _Pool:
         for _ in range(PROCESSES):
             self._free.put(None)
 
-    def ask(self, text: str, resolve: Resolver | None) -> tuple[str | None, dict[str, str | None]]:
+    def ask(self, text: str, resolve: Resolver | None) -> tuple[str | None, dict[str, str | None]] | None:
+        """As `_Worker.ask`; None where all workers are busy, which says nothing of this text."""
         try:
             worker = self._free.get(timeout=WALL_SECONDS)
         except queue.Empty:
-            return None, {}
+            return None
         try:
+            if worker is not None and worker.has_died():
+                worker.end()
+                worker = None
             worker = worker or _Worker()
             return worker.ask(text, resolve)
         except (_Ended, OSError):
@@ -193,6 +201,9 @@ def to_html(text: str, resolve: Resolver | None = None) -> str | None:
     key = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), resolve is not None)
     known, html = _kept.get(key, resolve)
     if not known:
-        html, looked_up = _pool.ask(text, resolve)
+        answer = _pool.ask(text, resolve)
+        if answer is None:
+            return None
+        html, looked_up = answer
         _kept.put(key, html, looked_up)
     return html
