@@ -78,7 +78,7 @@ def paths(name: str) -> tuple[Path, ...]:
     )
 
 
-def words(name: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+def words(name: str) -> tuple[str, ...]:
     """Several words, separated by commas."""
     value = text(name)
-    return tuple(part.strip() for part in value.split(",") if part.strip()) if value else default
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if value else ()

@@ -42,15 +42,9 @@ class Asked(Sequence[Any]):
         return self.ask(Fixed(part.start))
 
 
-def page_of(rows: Any, number: str | int | None, size: int, total: int | None = None) -> Page[Any]:
-    """Page `number` of a queryset or list; a number out of range or no number at all is the nearest page.
-
-    Rows of which it is known how many there are (`total`) are not counted.
-    """
-    paginator = Paginator(rows, size)
-    if total is not None:
-        paginator.count = total
-    return paginator.get_page(number)
+def page_of(rows: Any, number: str | int | None, size: int) -> Page[Any]:
+    """Page `number` of a queryset or list; a number out of range or no number at all is the nearest page."""
+    return Paginator(rows, size).get_page(number)
 
 
 def listed(page: Page[Any], make: Callable[[Any], T]) -> Listed[T]:

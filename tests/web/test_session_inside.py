@@ -91,9 +91,7 @@ def test_a_search_that_was_cut_short_says_how_far_it_came_and_goes_on(
     browser: Client, session: Session, transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     transcript.write_text("".join(_line("user", f"needle {n}") for n in range(1, 11)))
-    monkeypatch.setattr(
-        search.find_within, "__kwdefaults__", {**search.find_within.__kwdefaults__, "most": 4}
-    )
+    monkeypatch.setattr(search, "MAX_HITS", 4)
     first = _text(browser, session, q="needle")
     assert "<b>4 or more</b>" in first
     further = re.search(r'href="\?([^"]*look=(\d+)[^"]*)"', first)

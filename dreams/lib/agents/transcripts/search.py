@@ -150,14 +150,12 @@ def find_within(
     *,
     start: int = 0,
     start_line: int = 1,
-    seconds: float = MAX_SECONDS,
-    most: int = MAX_HITS,
 ) -> Within:
     """Lines from `start` on (the first byte of a line) with a turn that `holds`.
 
     Every such line has all of `words` in it (at least one), each without case and accents. Raises OSError.
     """
-    until = time.monotonic() + seconds
+    until = time.monotonic() + MAX_SECONDS
     # The longest is the rarest, and alone decides how many lines are looked at twice.
     patterns = [re2.compile(_pattern(word), _LATIN) for word in sorted(words, key=len, reverse=True)]
     hits: list[Hit] = []
@@ -167,7 +165,7 @@ def find_within(
         for raw, offset in _pieces(fd, start, min(size, start + MAX_BYTES)):
             for hit in _hits(raw, offset, line, patterns, holds):
                 hits.append(hit)
-                if len(hits) >= most:
+                if len(hits) >= MAX_HITS:
                     return Within(tuple(hits), hit.offset, hit.line, size)
             reached, line = offset + len(raw), line + raw.count(b"\n")
             if time.monotonic() >= until:

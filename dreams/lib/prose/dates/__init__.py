@@ -10,9 +10,9 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from dreams.lib.prose.dates.context import LONGEST, DateSpan, Orientation, rewrite
+from dreams.lib.prose.dates.context import LONGEST, DateSpan, rewrite
 
-__all__ = ["DateSpan", "Orientation", "resolve", "rewrite", "told"]
+__all__ = ["DateSpan", "resolve", "rewrite", "told"]
 
 # One look that spares most lines the grammar.
 _ANY = re.compile(
@@ -25,21 +25,19 @@ _ANY = re.compile(
 )
 
 
-def resolve(
-    text: str, reference: dt.datetime | dt.date, *, orientation: Orientation = "auto"
-) -> list[DateSpan]:
+def resolve(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
     """The phrases of `text` that surely name a date, in order, as seen from `reference`.
 
-    A datetime's own zone counts; its midnight is taken for "time of day not known". `orientation` says where phrases like "on
-    Friday" or "March 3rd" look; "auto" goes by the tense of the sentence, and leaves them where it does not tell.
+    A datetime's own zone counts; its midnight is taken for "time of day not known". Phrases like "on Friday" or
+    "March 3rd" look where the tense of the sentence does, and are left where it does not tell.
     """
     if not _ANY.search(text, 0, LONGEST):
         return []
     from dreams.lib.prose.dates import resolving  # noqa: PLC0415 - the grammar is slow to build, and most commands read no date
 
-    return resolving.spans_of(text, reference, orientation)
+    return resolving.spans_of(text, reference)
 
 
-def told(text: str, reference: dt.datetime | dt.date, *, orientation: Orientation = "auto") -> list[DateSpan]:
+def told(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
     """Those of `resolve` that may be written into a note: not what is only asked for."""
-    return [span for span in resolve(text, reference, orientation=orientation) if span.told]
+    return [span for span in resolve(text, reference) if span.told]

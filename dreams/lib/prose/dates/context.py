@@ -12,7 +12,6 @@ from typing import Literal
 from dreams.lib.prose.dates import calendars, roles
 from dreams.lib.prose.dates.sentence import letters
 
-Orientation = Literal["past", "future", "auto"]
 Standing = Literal["told", "asked", "shown"]  # "shown" means any day, or no day, and is never given out
 # How firmly words name a day: "the end of the month" and "the last ten days" come each time, unless the sentence has a tense;
 # "in the past year", "within 5 days", "EOD" are meant so loosely that no note should be rewritten by them.
@@ -272,10 +271,9 @@ _ONLY_LEADS = frozenset(
 
 @dataclass
 class Context:
-    """One text to read; `orientation` says which way phrases without a year or week look."""
+    """One text to read."""
 
     text: str
-    orientation: Orientation = "auto"
     english: bool = True  # only of such a sentence is read what it tells
 
     @cached_property
@@ -325,8 +323,6 @@ class Context:
 
     def tense(self, start: int) -> Literal["past", "future"] | None:
         """Which way the sentence around `start` looks, None if it does not say."""
-        if self.orientation != "auto":
-            return self.orientation
         sentence = self.sentence(start)
         past, future = roles.is_past(sentence), roles.looks_ahead(sentence)
         if past and future and roles.surely_ahead(sentence):  # "was renewed in March and will expire in May"
@@ -372,8 +368,7 @@ class Context:
     def _clause_tells(self, start: int, end: int) -> bool:
         phrase = self.text[start:end]
         row = letters(f"{self.said_before(start)} @{self._said_after(end)}")
-        side = {"past": -1, "future": 1}.get(self.orientation, 0)
-        return roles.told(row, phrase, side=side, comment=is_comment(self.line(start)))
+        return roles.told(row, phrase, comment=is_comment(self.line(start)))
 
     def customary(self, start: int) -> bool:
         """ "is renewed on 2 October": each year, as far as the sentence says; "is away until 2 October" is once."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dreams.lib.prose.dates import calendars, counting, partial, relative
 from dreams.lib.prose.dates.calendars import DAY, Period
-from dreams.lib.prose.dates.context import LONGEST, Context, DateSpan, Orientation
+from dreams.lib.prose.dates.context import LONGEST, Context, DateSpan
 from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, leave, rule
 
 _WORDS = {
@@ -140,12 +140,12 @@ _SENTENCE_ENDS = re.compile(r"[*_)\]\"'”’]*(?:\s*$|\s*\n|\s+[\"'(\[*_“]*[A
 _OPENING = re.compile(r"(?:^|[\n(\[:—–|,;])\s*[*_>#-]*\s*[*_]*$")
 
 
-def spans_of(text: str, reference: dt.datetime | dt.date, orientation: Orientation) -> list[DateSpan]:
+def spans_of(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
     """As `dates.resolve`, which has looked whether there is anything to read."""
     text = text[:LONGEST]
     found: list[DateSpan] = []
     taken: list[tuple[int, int]] = []
-    context = Context(text, orientation)
+    context = Context(text)
     for rules, context.english in ((_ENGLISH, True), (_FOREIGN, False)):
         for each in rules:
             _apply(each, context, _reference(reference), found, taken)

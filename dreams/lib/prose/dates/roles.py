@@ -182,14 +182,14 @@ def is_asked(phrase: str, sentence: str, before: str, after: str) -> bool:
 _SPAN = re.compile(r"in\s", re.IGNORECASE)
 
 
-def told(row: str, text: str, *, side: int = 0, comment: bool = False) -> bool:
+def told(row: str, text: str, *, comment: bool = False) -> bool:
     """Whether the phrase `text`, the `@` in the letters `row`, dates one thing.
 
-    `side` is -1 or 1 where the caller knows that the text looks back or ahead; `comment`: its line is a comment in code.
+    `comment`: its line is a comment in code.
     """
     if not row.strip("@.,!?qQ-"):
         return True
-    clause, phrase = clause_of(row), phrase_of(text, side)
+    clause, phrase = clause_of(row), phrase_of(text)
     unwitnessed = comment and not sentence.witnessed(clause)
     if unwitnessed or sentence.in_doubt(row, clause) or _part_of_more(clause, phrase):
         return False

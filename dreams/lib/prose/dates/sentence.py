@@ -192,10 +192,9 @@ class Phrase:
     lone: bool  # a word like "today", or "two days ago": never behind "in" or "on"
 
 
-def phrase_of(text: str, side: int = 0) -> Phrase:
-    """`side` is where the text looks, if the caller knows it."""
+def phrase_of(text: str) -> Phrase:
     ahead = -1 if _BACK.search(text) else int(bool(_AHEAD.search(text)))
-    return Phrase(text, ahead or side, bool(_LONE.search(text)))
+    return Phrase(text, ahead, bool(_LONE.search(text)))
 
 
 @dataclass(frozen=True, slots=True)
