@@ -107,9 +107,12 @@ function sheet(open) {
 // while, as a download leads nowhere. Who is asked about a text that is not saved may stay.
 const LEAVING_MS = 3000;
 let leavingSince = -Infinity;
-addEventListener("beforeunload", (event) => setTimeout(() => {
-  if (!event.defaultPrevented) leavingSince = performance.now();
-}));
+addEventListener("beforeunload", (event) => {
+  leavingSince = performance.now();
+  setTimeout(() => {
+    if (event.defaultPrevented) leavingSince = -Infinity;
+  });
+});
 addEventListener("pageshow", () => (leavingSince = -Infinity));
 
 const WALKS = { j: ["[data-hunk]", 1], k: ["[data-hunk]", -1], n: ["[data-file]", 1], p: ["[data-file]", -1] };
