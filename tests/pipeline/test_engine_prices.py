@@ -12,7 +12,7 @@ from django.apps import apps
 
 from dreams import conf
 from dreams.engines.tokens import Tokens, rate_for
-from dreams.migrations._prices import seed_whole
+from dreams.migrations._prices import seed_more, seed_whole
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project
 from dreams.services import pricing
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
@@ -37,6 +37,48 @@ def test_the_migration_brings_prices_and_their_tiers() -> None:
     sonnet, haiku = rate_for(prices, "claude-sonnet-5-5", 1), rate_for(prices, "claude-haiku-5-5", 100_001)
     assert sonnet and haiku and haiku.input == Decimal("0.5")
     assert sonnet.cost(Tokens(1_000, 1_000, 1_000, 1_000, 1_000)) == Decimal("0.0187")
+
+
+def test_what_agents_have_used_so_far_has_its_price() -> None:
+    tokens = Tokens(input=1_000_000, output=1_000_000, cache_read=1_000_000)
+    then = pricing.table(dt.date(2025, 9, 30))
+    for model, dollars in (
+        ("claude-sonnet-4-20250514", "18.3"),
+        ("claude-3-5-haiku-20241022", "4.88"),
+        ("claude-opus-4-1-20250805", "91.5"),
+    ):
+        rate = rate_for(then, model, 1)
+        assert rate and rate.cost(tokens) == Decimal(dollars), model
+    now = pricing.table(dt.date(2026, 11, 1))
+    for model, dollars in (
+        ("claude-opus-4-5-20251101", "30.5"),
+        ("claude-haiku-4-5-20251001", "6.1"),
+        ("claude-sonnet-5", "12.2"),
+        ("claude-fable-5-1", "60.25"),
+        ("claude-opus-5-5", "24.2"),
+    ):
+        rate = rate_for(now, model, 1)
+        assert rate and rate.cost(tokens) == Decimal(dollars), model
+
+
+def test_reading_the_cache_of_the_newest_sonnet_costs_half_since_october() -> None:
+    reads = [pricing.table(dt.date(2026, 10, day))["claude-sonnet-5-5"][0].cache_read for day in (6, 7)]
+    assert reads == [Decimal("0.2"), Decimal("0.1")]
+
+
+def test_prices_that_a_person_wrote_are_left_as_they_are() -> None:
+    Price.objects.all().delete()
+    seed_whole(apps, None)
+    Price.objects.filter(model="claude-opus-5-5").update(input=3)
+    Price.objects.filter(model="claude-sonnet-5-5").update(output=9)
+    add_price("claude-opus-4-6", "2026-06-01", 7)
+    for _ in range(2):
+        seed_more(apps, None)
+    found = pricing.table(dt.date(2026, 11, 1))
+    assert found["claude-opus-5-5"][0].cache_read == Decimal("0.4")
+    assert found["claude-sonnet-5-5"][0].cache_read == Decimal("0.2")
+    assert Price.objects.get(model="claude-opus-4-6").input == 7
+    assert found["claude-opus-4-5"][0].input == 5
 
 
 def test_the_newest_price_that_already_holds_is_taken_with_all_its_tiers() -> None:
