@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Model, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -32,9 +32,11 @@ from dreams.services.scheduling.next_dream import as_stored
 from dreams.web.charts.drawings import WEEKS, Measure, by_day, over_time
 from dreams.web.charts.shapes import Picture, short_size, size, whole
 from dreams.web.pages.moments import iso
+from dreams.web.pages.projects import ACTIVE
 from dreams.web.pages.usage_sums import cuts_since, day_of, with_days
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 
+Row = TypeVar("Row", bound=Model)
 GROWTH_DAYS = 182  # half a year; chosen
 # A directory that changes this often in half a year is told by its newest changes.
 MOST_VERSIONS = 50_000
@@ -187,11 +189,11 @@ class Timeline:
 
 
 class _Found(NamedTuple):
-    """A row of a source, and when it happened; what it tells is read of those alone that are shown."""
+    """A row of a source by its key, and when it happened: the row itself is read of those alone that are shown."""
 
     at: dt.datetime
     source: str
-    row: Any
+    key: Any
 
 
 # A write is in the rows a moment after it is on disk; the directory "after it" is that of then.
@@ -239,30 +241,38 @@ def people(project: Project) -> list[tuple[str, str]]:
 
 
 def _found(project: Project, wanted: Filter, until: dt.datetime | None, size: int) -> Iterator[_Found]:
-    until = until or timezone.now() + dt.timedelta(days=1)
+    # A clock may be ahead by a day; the same moment all day long, so that what is kept beside it is asked for again.
+    until = until or timezone.now().replace(hour=0, minute=0, second=0, microsecond=0) + dt.timedelta(days=2)
+    by = "" if wanted.who == SYSTEM else wanted.who or None  # the system has no name in rows
     for name, (find, _) in _sources().items():
-        if wanted.kind in ("", name):
-            yield from (_Found(at, name, row) for at, row in find(project, wanted.who, until, size))
+        if wanted.kind in ("", name) and _does(wanted.who, name):
+            yield from (_Found(at, name, key) for at, key in find(project.pk, by, until, Fixed(size)))
+
+
+def _does(who: str, kind: str) -> bool:
+    """Whether things of this kind may be of `who`: nobody shuts a gate, and what comes from outside has no name."""
+    alone = {"gates": SYSTEM, "outside": OUTSIDE}.get(kind)
+    return who in ("", alone) if alone else who != OUTSIDE
 
 
 def _told(shown: Sequence[_Found]) -> list[Entry]:
-    """As entries, each at the place of its row."""
-    told: dict[int, Entry] = {}
+    found: list[Entry] = []
     for name, (_, tell) in _sources().items():
-        mine = [place for place, one in enumerate(shown) if one.source == name]
-        if mine:
-            told.update(zip(mine, tell([shown[place].row for place in mine]), strict=True))
-    return [told[place] for place in range(len(shown))]
+        keys = [one.key for one in shown if one.source == name]
+        found += tell(keys) if keys else ()
+    return sorted(found, key=lambda entry: entry.at, reverse=True)
 
 
-_Rows = Iterable[tuple[dt.datetime, Any]]
-_Source = tuple[Callable[[Project, str, dt.datetime, int], _Rows], Callable[[list[Any]], Iterable[Entry]]]
+_Keys = Iterable[tuple[dt.datetime, Any]]
+_Source = tuple[
+    Callable[[int, str | None, dt.datetime, Fixed], _Keys], Callable[[list[Any]], Iterable[Entry]]
+]
 
 
 def _sources() -> Mapping[str, _Source]:
     """How the newest of each kind are found, and how some of them are told."""
     return {
-        "gates": (_gates, lambda rows: map(_gate, rows)),
+        "gates": (_gates, lambda keys: map(_gate, _rows(GateEvaluation, keys))),
         "dreams": (_dreams, _dreams_told),
         "reviews": (_reviews, _reviews_told),
         "writes": (_writes, _writes_told),
@@ -270,24 +280,27 @@ def _sources() -> Mapping[str, _Source]:
     }
 
 
-def _whose(who: str) -> str | None:
-    """The name in rows: the system has none. None for everybody."""
-    return "" if who == SYSTEM else who or None
-
-
 def _by(field: str, name: str | None) -> Q:
     return Q() if name is None else Q(**{field: name})
 
 
-def _gates(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
-    if who not in ("", SYSTEM):
-        return []
-    return [(row.at, row) for row in _gates_until(project.pk, until, Fixed(size))]
+def _rows(model: type[Row], keys: list[int], *also: str) -> list[Row]:
+    """The rows of these keys, in their order."""
+    found: dict[int, Row] = {row.pk: row for row in _of_keys(model, keys, also)}
+    return [found[key] for key in keys if key in found]
 
 
 @prepared
-def _gates_until(project: int, until: dt.datetime, size: Fixed) -> QuerySet[GateEvaluation]:
-    return GateEvaluation.objects.filter(project_id=project, at__lt=until).order_by("-at", "-pk")[:size]
+def _of_keys(model: type[Model], keys: list[int], also: tuple[str, ...]) -> QuerySet[Any]:
+    rows = model._default_manager.filter(pk__in=keys)
+    return rows.select_related(*also) if also else rows
+
+
+@prepared
+def _gates(project: int, by: str | None, until: dt.datetime, size: Fixed) -> QuerySet[GateEvaluation, Any]:
+    del by  # only the system
+    rows = GateEvaluation.objects.filter(project_id=project, at__lt=until).order_by("-at", "-pk")
+    return rows.values_list("at", "pk")[:size]
 
 
 def _gate(row: GateEvaluation) -> Entry:
@@ -299,27 +312,26 @@ def _gate(row: GateEvaluation) -> Entry:
     return Entry(row.at, "gates", "gate-closed", "", f"{name} closed", reason=reason)
 
 
-def _dreams(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
-    if who == OUTSIDE:
-        return []
-    by = _whose(who)
-    found = [*_begun(project.pk, by, until), *_ended(project.pk, by, until, Fixed(size))]
-    return [(row.ended_at or row.created_at, row) for row in found]
+def _dreams(project: int, by: str | None, until: dt.datetime, size: Fixed) -> _Keys:
+    begun = [(at, pk) for at, pk, of in _begun(by, until) if of == project]
+    return [*begun, *_ended(project, by, until, size)]
 
 
 @prepared
-def _begun(project: int, name: str | None, until: dt.datetime) -> QuerySet[DreamRun]:
-    rows = DreamRun.objects.filter(_by("requested_by", name), project_id=project)
-    return rows.filter(ended_at__isnull=True, created_at__lt=until)
+def _begun(by: str | None, until: dt.datetime) -> QuerySet[DreamRun, Any]:
+    """Of all projects, which are few: SQLite would look for those of one among all its dreams."""
+    rows = DreamRun.objects.filter(_by("requested_by", by), status__in=ACTIVE, created_at__lt=until)
+    return rows.order_by().values_list("created_at", "pk", "project")
 
 
 @prepared
-def _ended(project: int, name: str | None, until: dt.datetime, size: Fixed) -> QuerySet[DreamRun]:
-    rows = DreamRun.objects.filter(_by("requested_by", name), project_id=project, ended_at__lt=until)
-    return rows.order_by("-ended_at")[:size]
+def _ended(project: int, by: str | None, until: dt.datetime, size: Fixed) -> QuerySet[DreamRun, Any]:
+    rows = DreamRun.objects.filter(_by("requested_by", by), project_id=project, ended_at__lt=until)
+    return rows.order_by("-ended_at").values_list("ended_at", "pk")[:size]
 
 
-def _dreams_told(rows: list[DreamRun]) -> Iterator[Entry]:
+def _dreams_told(keys: list[int]) -> Iterator[Entry]:
+    rows = _rows(DreamRun, keys)
     told = summaries.of_dreams(rows)
     return (_dream(row, told[row.pk]) for row in rows)
 
@@ -337,24 +349,17 @@ def _dream(row: DreamRun, told: Summary) -> Entry:
     return Entry(at, "dreams", icon, tone, what, row.requested_by, row.error, dream=row.public_id)
 
 
-def _reviews(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
-    if who == OUTSIDE:
-        return []
-    rows = _reviewed(project.pk, _whose(who), until, Fixed(size))
-    return [(row.submitted_at or until, row) for row in rows]
-
-
 @prepared
-def _reviewed(project: int, name: str | None, until: dt.datetime, size: Fixed) -> QuerySet[Proposal]:
+def _reviews(project: int, by: str | None, until: dt.datetime, size: Fixed) -> QuerySet[Proposal, Any]:
     rows = Proposal.objects.filter(
-        _by("submitted_by", name), project_id=project, origin=Proposal.Origin.DREAM, submitted_at__lt=until
+        _by("submitted_by", by), project_id=project, origin=Proposal.Origin.DREAM, submitted_at__lt=until
     )
-    return rows.order_by("-submitted_at")[:size]
+    return rows.order_by("-submitted_at").values_list("submitted_at", "pk")[:size]
 
 
-def _reviews_told(rows: list[Proposal]) -> Iterator[Entry]:
-    counts = decisions.counts([row.pk for row in rows])
-    for row in rows:
+def _reviews_told(keys: list[int]) -> Iterator[Entry]:
+    counts = decisions.counts(keys)
+    for row in _rows(Proposal, keys):
         what = f"Reviewed {plural(counts[row.pk].decisions, 'decision')}: {_verdicts(counts[row.pk])}"
         by = "policy" if row.by_policy else row.submitted_by
         assert row.submitted_at is not None  # noqa: S101 - the filter asks for a moment
@@ -381,19 +386,14 @@ _WRITES = {
 }
 
 
-def _writes(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
-    if who == OUTSIDE:
-        return []
-    return [(row.at, row) for row in _written(project.pk, _whose(who), until, Fixed(size))]
-
-
 @prepared
-def _written(project: int, name: str | None, until: dt.datetime, size: Fixed) -> QuerySet[AppliedBatch]:
-    rows = AppliedBatch.objects.filter(_by("actor", name), proposal__project=project, at__lt=until)
-    return rows.select_related("proposal", "proposal__dream").order_by("-at", "-pk")[:size]
+def _writes(project: int, by: str | None, until: dt.datetime, size: Fixed) -> QuerySet[AppliedBatch, Any]:
+    rows = AppliedBatch.objects.filter(_by("actor", by), proposal__project=project, at__lt=until)
+    return rows.order_by("-at", "-pk").values_list("at", "pk")[:size]
 
 
-def _writes_told(rows: list[AppliedBatch]) -> Iterator[Entry]:
+def _writes_told(keys: list[int]) -> Iterator[Entry]:
+    rows = _rows(AppliedBatch, keys, "proposal__dream")
     told = summaries.of_applications(rows)
     for row in rows:
         icon, tone = _WRITES[Proposal.Origin(row.proposal.origin)]
@@ -414,11 +414,12 @@ def _writes_told(rows: list[AppliedBatch]) -> Iterator[Entry]:
         )
 
 
-def _outside(project: Project, who: str, until: dt.datetime, size: int) -> _Rows:
+def _outside(project: int, by: object, until: dt.datetime, size: Fixed) -> _Keys:
     """Edits that one look found belong together: they carry one moment."""
-    if who not in ("", OUTSIDE):
-        return []
-    return [(at, (project, at)) for at in _moments_outside(project.pk, until, Fixed(size))]
+    del by  # nobody with a name
+    asked = ("outside", until, size)
+    moments = kept(Kind.MEMORIES, project, asked, lambda: _moments_outside(project, until, size))
+    return [(at, (project, at)) for at in moments]
 
 
 @prepared
@@ -427,7 +428,7 @@ def _moments_outside(project: int, until: dt.datetime, size: Fixed) -> QuerySet[
     return rows.order_by("-at").values_list("at", flat=True).distinct()[:size]
 
 
-def _outside_told(rows: list[tuple[Project, dt.datetime]]) -> Iterator[Entry]:
+def _outside_told(rows: list[tuple[int, dt.datetime]]) -> Iterator[Entry]:
     by_moment: dict[dt.datetime, list[tuple[str, int]]] = {at: [] for _, at in rows}
     changed = Version.objects.filter(
         memory__project=rows[0][0], origin=Version.Origin.OUTSIDE, at__in=list(by_moment)
