@@ -82,7 +82,7 @@ def _listed(labels: Sequence[str]) -> str:
 def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> Gates:
     everywhere = gate_inputs.Everywhere.load()
     results = scheduler.evaluate_all(project, now, everywhere, tally=tally)
-    active = next(iter(_active(project.pk)), None)
+    active = next((row for row in _active() if row.project_id == project.pk), None)
     found = [_gate(result) for result in results]
     together = NextDream.of(results)
     # Closed ones first: they are what a person came to see.
@@ -97,8 +97,9 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
 
 
 @prepared
-def _active(project: int) -> QuerySet[DreamRun]:
-    return DreamRun.objects.filter(project_id=project, status__in=ACTIVE)[:1]
+def _active() -> QuerySet[DreamRun]:
+    """Of all projects, which are few: SQLite would look for that of one among all its dreams."""
+    return DreamRun.objects.filter(status__in=ACTIVE).only("project", "public_id", "status").order_by()
 
 
 def _gate(result: gates.GateResult) -> Gate:

@@ -127,6 +127,11 @@ class Head(Counts):
     asides: list[Version]
 
     @property
+    def may_cost(self) -> bool:
+        """Whether a dream might use a model."""
+        return self.has_key or self.config.engine != "rules"
+
+    @property
     def new_sessions(self) -> int:
         return self.tally.plain + self.tally.corrected
 
@@ -250,8 +255,9 @@ def memories(
 
 def some_memories(project: Project, total: int) -> Listed[MemoryRow]:
     """The first few of `total`, which is known: it is not counted again."""
-    ask = partial(_memories_listed, project.pk, gone=False, most=Fixed(FEW))
-    return listed(page_of(Asked(total, ask), 1, FEW), _memory)
+    ask = partial(_memories_listed, project.pk, Fixed(0), gone=False, most=Fixed(FEW))
+    rows = kept(Kind.MEMORIES, project.pk, "some", lambda: list(map(_memory, ask())))
+    return Listed(rows, page_of(Asked(total, lambda _: rows), 1, FEW))
 
 
 def _memories(project: int, *, gone: bool) -> QuerySet[Memory]:

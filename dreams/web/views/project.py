@@ -89,7 +89,7 @@ def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
     return {
         "gates": gates.gates_of(found, timezone.now(), head.tally),
         "distilling": logs_pages.distilling(found, timezone.now()),
-        "forecast": forecast.forecast(found, head.config),
+        "forecast": forecast.forecast(found, head.config) if head.may_cost else None,
         "index_size": index_size,
         "memories": pages.some_memories(found, head.files),
         "sessions": pages.some_sessions(found, head.sessions),
