@@ -260,6 +260,7 @@ def _code(text: str) -> SafeString:
 
 
 @register.simple_tag
+@lru_cache(maxsize=512)
 def icon(name: str, extra: str = "") -> SafeString:
     """An inline picture for the eye only; the word beside it carries the meaning."""
     inside = mark_safe(ICONS[name])  # noqa: S308 - our own constants
