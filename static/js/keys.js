@@ -37,6 +37,10 @@ function walk(selector, step) {
   if (!all.length) return;
   const { before, behind } = place(all, selector);
   const next = all[Math.min(all.length - 1, Math.max(0, step > 0 ? behind + 1 : before - 1))];
+  makePresent(next);
+}
+
+function makePresent(next) {
   // One thing is the present one: keys act on it, and on nothing out of sight.
   for (const element of document.querySelectorAll("[data-hunk].now, [data-file].now")) element.classList.remove("now");
   next.classList.add("now");
@@ -44,6 +48,11 @@ function walk(selector, step) {
   next.focus({ preventScroll: true });
   // Of a file its head is wanted, and what comes first in it.
   next.scrollIntoView({ block: next.hasAttribute("data-file") ? "start" : "nearest" });
+}
+
+// What a key could press on a card.
+function offered(card, wanted) {
+  return [...card.querySelectorAll(wanted)].filter((element) => (!element.checked || "toggle" in element.dataset) && element.checkVisibility());
 }
 
 function press(key) {
@@ -56,12 +65,19 @@ function press(key) {
   }
   const file = (inside ?? present("[data-file]"))?.closest("[data-file]");
   const free = shown(wanted).filter((element) => !element.closest("[data-hunk]"));
-  const mine = inside && [...inside.querySelectorAll(wanted)].filter((element) => (!element.checked || "toggle" in element.dataset) && element.checkVisibility());
+  const mine = inside && offered(inside, wanted);
   if (mine?.length && !isInSight(inside)) {
     inside.scrollIntoView({ block: "nearest" });
     return true;
   }
   const target = mine?.[0] ?? free.find((element) => file?.contains(element)) ?? free[0];
+  // Nobody has chosen a card yet: the first undecided one with this key becomes the present one, and a second press acts.
+  if (!target && !inside) {
+    const could = shown("[data-hunk]").filter((card) => offered(card, wanted).length && !card.querySelector('[aria-pressed="true"]'));
+    const first = could.find((card) => file?.contains(card)) ?? could.find(isInSight) ?? could[0];
+    if (first) makePresent(first);
+    return Boolean(first);
+  }
   // A field is gone to; a click by a script would leave the keyboard where it is.
   if (target && inField(target)) {
     target.focus();

@@ -95,6 +95,24 @@ def test_keys_lead_to_the_next_open_decision_and_back_to_what_was_undone(
     assert page.url.endswith(f"/?hunk={first.pk}#hunk-{first.pk}")
 
 
+def test_the_first_key_on_a_page_leads_to_a_card_and_the_second_decides_it(
+    window: Page, address: str, proposal: Proposal
+) -> None:
+    """Each card shows its keys, and no card was chosen: a key that did nothing at all looked broken."""
+    page, keys = window, window.keyboard
+    first, second = (desk.hunk_with(proposal, words) for words in ("PostgreSQL 16", "Never update them"))
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    keys.press("a")
+    expect(card(page, first)).to_be_focused()
+    assert not Hunk.objects.exclude(verdict=Hunk.Verdict.PENDING).exists()
+    keys.press("a")
+    expect(card(page, first)).to_contain_text("approved")
+    # What is approved already is not what the key is meant for.
+    page.goto(f"{address}/review/{proposal.public_id}/")
+    keys.press("a")
+    expect(card(page, second)).to_be_focused()
+
+
 def test_a_key_pressed_while_the_next_page_comes_decides_nothing_on_the_last_one(
     window: Page, address: str, proposal: Proposal
 ) -> None:
