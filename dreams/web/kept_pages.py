@@ -8,7 +8,6 @@ was, whether a session runs, who holds a lock) may be as old as those few second
 from __future__ import annotations
 
 import datetime as dt
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -32,7 +31,7 @@ MOST = 32  # pages, of about a hundred thousand bytes; chosen
 #: Whoever asks for a page that is being made waits so long for it, and then makes it too; seconds; chosen.
 PATIENCE = 2.0
 #: The token of forms, which each answer has anew; in a kept page there is a byte in its place that no page has.
-_TOKENS = re.compile(rb'(?:"X-CSRFToken": |name="csrfmiddlewaretoken" value=)"([^"]*)"')
+_BEFORE_TOKEN = (b'"X-CSRFToken": "', b'name="csrfmiddlewaretoken" value="')
 _PLACE = b"\0"
 
 
@@ -107,7 +106,8 @@ def _turn(page: _Kept) -> Iterator[None]:
 
 
 def _keep(page: _Kept, response: HttpResponse, state: Hashable, now: dt.datetime) -> None:
-    tokens = set(_TOKENS.findall(response.content))
+    parts = [part for before in _BEFORE_TOKEN for part in response.content.split(before)[1:]]
+    tokens = {part[: part.find(b'"')] for part in parts}
     if len(tokens) != 1:
         return  # what tokens it has is not known for sure
     content = response.content.replace(tokens.pop(), _PLACE)

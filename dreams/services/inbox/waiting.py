@@ -71,6 +71,7 @@ _LABELS = {
     Kind.JOB: "Schedule failed",
 }
 
+_ORDER = {kind: place for place, kind in enumerate(Kind)}
 
 #: Kind, why, what the button says, and where it leads.
 _Told = tuple[Kind, str, str, str]
@@ -128,7 +129,10 @@ def waiting(now: dt.datetime, reader: str = "") -> list[Item]:
     What the account `reader` put off has its `snooze`; without one, what the owner did.
     """
     put_off = {(row.item, row.kind): row for row in snoozes(whose(reader), now)}
-    found = [replace(item, snooze=put_off.get((item.key, item.kind.value))) for item in _items()]
+    found = [
+        replace(item, snooze=row) if (row := put_off.get((item.key, item.kind.value))) else item
+        for item in _items()
+    ]
     return sorted(found, key=lambda item: (_need(item), item.since))
 
 
@@ -139,7 +143,7 @@ def _items() -> Iterator[Item]:
 
 
 def _need(item: Item) -> tuple[int, int]:
-    return (list(Kind).index(item.kind), ("block", "warn", "").index(item.care))
+    return (_ORDER[item.kind], ("block", "warn", "").index(item.care))
 
 
 def open_decisions(now: dt.datetime, reader: str = "") -> QuerySet[Proposal]:
@@ -157,7 +161,8 @@ def _of_proposals() -> Iterator[Item]:
     rows = _rows()
     pks = [row.pk for row in rows]
     told = summaries.of_proposals(rows)
-    failures = _failures([row.public_id for row in rows if row.state == State.SUBMITTED])
+    submitted = [row.public_id for row in rows if row.state == State.SUBMITTED]
+    failures = _failures(submitted) if submitted else {}
     stuck, names, asked, refused = (
         _stuck_files(pks),
         hosts.names(),

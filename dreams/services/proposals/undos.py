@@ -10,6 +10,8 @@ from dreams.models import Proposal
 def turns(proposals: Collection[int]) -> dict[int, int]:
     """Proposal (its pk) → how many undos it stands on: none for changes of its own, odd for an undo, even for a redo. One query."""
     wanted = list(proposals)
+    if not wanted:
+        return {}
     projects = Proposal.objects.filter(pk__in=wanted).order_by().values("project")
     rows = Proposal.objects.filter(undoes__isnull=False, project__in=projects).order_by()
     of = dict(rows.values_list("pk", "undoes"))

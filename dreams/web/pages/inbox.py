@@ -287,8 +287,16 @@ class Inbox:
     next: list[Next]
     untidied: list[Untidied]
     lately: list[Written]
-    projects: int
-    any_ever: bool
+
+    @property
+    def projects(self) -> int:
+        """How many there are; asked where nothing waits."""
+        return sum(_present())
+
+    @property
+    def any_ever(self) -> bool:
+        """Whether there ever was a proposal; as `projects`."""
+        return bool(_any_proposal())
 
 
 def inbox(now: dt.datetime, asked: Asked, reader: str = "") -> Inbox:
@@ -300,8 +308,6 @@ def inbox(now: dt.datetime, asked: Asked, reader: str = "") -> Inbox:
         next=_next(now, asked.host),
         untidied=[] if waits.waits else _untidied(),
         lately=_lately(now, asked.host),
-        projects=sum(_present()),
-        any_ever=bool(_any_proposal()),
     )
 
 
