@@ -54,6 +54,11 @@ APART = [
         "Tag every release of the search client by hand.",
         "one word stands for another",
     ),
+    (
+        "The lantern service keeps its rows in the lantern table.",
+        "The basalt service keeps its rows in the basalt table.",
+        "one word stands for another",
+    ),
     ("MailSorter runs on Node 22.", "`ledger-worker` runs on Node 22.", "each says it of another thing"),
 ]
 

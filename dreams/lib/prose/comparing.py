@@ -253,7 +253,8 @@ def _veto(one: str, other: str, mine: Reading, theirs: Reading) -> str:
     alike = fuzz.token_sort_ratio(one.lower(), other.lower())
     if alike >= ALIKE and mine.denials != theirs.denials:
         return "one denies what the other says"
-    if alike >= NEARLY_ALIKE and len(mine.anchors & theirs.anchors) < 2 and _exchanged(mine, theirs):
+    exchanged = _exchanged(mine, theirs) if len(mine.anchors & theirs.anchors) < 2 else None
+    if exchanged and (alike >= NEARLY_ALIKE or _are_copies(one, other, exchanged)):
         return "one word stands for another"
     return ""
 
@@ -293,11 +294,19 @@ def _units_differ(one: Value, other: Value) -> bool:
     )
 
 
-def _exchanged(mine: Reading, theirs: Reading) -> bool:
-    """Whether a copy has one plain word in the place of another: it is about another thing then."""
+def _exchanged(mine: Reading, theirs: Reading) -> set[str]:
+    """The one plain word of each in whose place the other has another: a copy is about another thing then. Empty for none."""
     left, right = mine.terms.keys() - theirs.terms, theirs.terms.keys() - mine.terms
     plain = not (left & mine.anchors or right & theirs.anchors)
-    return plain and len(left) == len(right) == 1 and not _is_form_of(*left, *right)
+    return (
+        left | right if plain and len(left) == len(right) == 1 and not _is_form_of(*left, *right) else set()
+    )
+
+
+def _are_copies(one: str, other: str, exchanged: set[str]) -> bool:
+    """Whether all else is the same, word by word: a word that comes twice is exchanged twice."""
+    said = [["" if word in exchanged else word for word in statement(text).flow] for text in (one, other)]
+    return said[0] == said[1]
 
 
 def _differing(mine: Reading, theirs: Reading) -> tuple[Value, Value] | None:
