@@ -13,9 +13,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.models import DreamRun, Finding, Hunk, Proposal
-from dreams.services import review, rollback
+from dreams.engines import drafts
+from dreams.engines.types import Edit
+from dreams.lib.files import workspace
+from dreams.models import DreamRun, Finding, Hunk, Operation, Proposal
+from dreams.services import proposals, review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from dreams.services.notify import digest
 from dreams.services.rollback import Selection
 from tests.world import directory as world
@@ -182,3 +186,22 @@ def test_its_proposal_is_told_as_one_in_the_title_only_while_a_decision_is_open(
     assert "1 to review" in places.page("inbox")
     written(proposal)
     assert "0 to review" in places.page("inbox") and "1 to review" not in places.page("inbox")
+
+
+def test_an_edit_says_what_it_counts_and_an_index_change_names_the_index_once(
+    tmp_path: Path, browser: Client
+) -> None:
+    project = desk.make_project(tmp_path)
+    before = workspace.take(syncing.memory_dir(project)).contents()
+    row = f"{desk.INDEX}- [Runbook](reference_runbook.md) — in the wiki\n"
+    step = Edit("MEMORY.md", desk.INDEX, row, "row", "index", "It was in no index.")
+    origin = proposals.Origin(Proposal.Origin.DREAM, summary="A row.", dream=desk.make_dream(project)[0])
+    drafted = drafts.draft(before, {**before, "MEMORY.md": row.encode()}, [step])
+    made = proposals.create(project, origin, drafted, before)
+    decide(made, "Runbook", "approved")
+    applying.apply(made, world.ME)
+    page = as_text(browser.get("/").content.decode())
+    assert "Made 1 index change" in page and "index change: the index" not in page
+    Operation.objects.update(kind=Operation.Kind.EDIT)
+    page = as_text(browser.get("/").content.decode())
+    assert "Edited 1 place: the index" in page

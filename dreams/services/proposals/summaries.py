@@ -40,6 +40,7 @@ LONGEST_NAME = 60  # letters; chosen
 #: What is undone is one decision of the undo, and as many as it was of what it undoes, two numbers for one thing: files are counted.
 _UNCOUNTED = "changes"
 _REDO = "redo"
+_INDEX = "the index"
 #: In the order in which they are told: done, still to do, and what they are counted in where the verb does not say it.
 _DEEDS: Mapping[str, tuple[str, str, str]] = {
     Kind.LEARN: ("learnt", "learn", ""),
@@ -49,7 +50,7 @@ _DEEDS: Mapping[str, tuple[str, str, str]] = {
     Kind.DEMOTE: ("shortened", "shorten", ""),
     Kind.PRUNE: ("removed", "remove", ""),
     Kind.INDEX: ("made", "make", "index change"),
-    Kind.EDIT: ("edited", "edit", ""),
+    Kind.EDIT: ("edited", "edit", "place"),
     Kind.UNDO: ("undid", "undo", _UNCOUNTED),
     _REDO: ("redid", "redo", _UNCOUNTED),
     "": ("made", "make", "other change"),
@@ -392,13 +393,15 @@ def _done(proposal: Proposal, each: Sequence[Decided], reverted: _Written, names
         return f"Redid changes to {names}" if is_redo else f"Undid {many} {names}"
     if proposal.origin == Origin.ANSWERS:
         return f"Wrote {plural(len(each), 'answer')}: {names}"
+    if names == _INDEX and all(one.kind == Kind.INDEX for one in each):
+        return deeds(each)
     return f"{deeds(each) or 'Changed'}: {names}"
 
 
 def _listed(names: Sequence[str]) -> str:
     """“Testing”, “Role” and 2 more."""
     if list(names) == [INDEX_NAME]:
-        return "the index"
+        return _INDEX
     shown = ", ".join(f"“{_short(name)}”" for name in names[:MOST_NAMES])
     rest = len(names) - MOST_NAMES
     return f"{shown} and {rest} more" if rest > 0 else shown or "nothing"
