@@ -12,7 +12,7 @@ A migration that makes SQLite build one of these tables anew would lose its trig
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -125,12 +125,34 @@ def kept(kind: Kind, project: int, what: Hashable, count: Callable[[], T]) -> T:
     if not has_marks():
         return count()
     sql = f"SELECT project, mark FROM {_PROJECTS} WHERE kind = %s AND project = %s"  # noqa: S608 - as above
-    mark = _marks(sql, [kind, project]).get(project, 0)
-    key = (kind, project, what)
-    found = _kept.get(key)
-    if found is None or found[0] != mark:
-        if len(_kept) >= MOST_KEPT:
-            _kept.clear()
-        found = _kept[key] = (mark, count())
-    value: T = found[1]
-    return value
+    marks = _marks(sql, [kind, project])
+    return _kept_each(kind, [project], what, marks, lambda _: {project: count()})[project]
+
+
+def kept_each(
+    kind: Kind, projects: Sequence[int], what: Hashable, count: Callable[[list[int]], Mapping[int, T]]
+) -> Mapping[int, T]:
+    """As `kept`, for many projects: `count` finds it for those that it is asked for."""
+    if not has_marks():
+        return count(list(projects))
+    return _kept_each(kind, projects, what, of_projects(kind), count)
+
+
+def _kept_each(
+    kind: Kind,
+    projects: Sequence[int],
+    what: Hashable,
+    marks: Mapping[int, int],
+    count: Callable[[list[int]], Mapping[int, T]],
+) -> Mapping[int, T]:
+    found: dict[int, T] = {}
+    for project in projects:
+        one = _kept.get((kind, project, what))
+        if one and one[0] == marks.get(project, 0):
+            found[project] = one[1]
+    counted = count(missing) if (missing := [one for one in projects if one not in found]) else {}
+    if len(_kept) + len(counted) >= MOST_KEPT:
+        _kept.clear()
+    for project, value in counted.items():
+        _kept[kind, project, what] = (marks.get(project, 0), value)
+    return {**found, **counted}

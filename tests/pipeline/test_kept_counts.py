@@ -16,6 +16,7 @@ from dreams.services.kept_counts import Kind
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.web.pages import project as pages
+from dreams.web.pages import projects as projects_page
 from dreams.web.pages import timeline
 from tests.world import rows as world
 from tests.world.cases import each
@@ -47,6 +48,9 @@ def _told(now: dt.datetime = NOW) -> list[object]:
         next_dream.new_sessions(projects, now),
         [(pages.counts(each), timeline.pictures(each, now)) for each in projects],
         [pages._asides(each) for each in projects],
+        [pages.some_memories(each, pages.counts(each).files).items for each in projects],
+        [timeline.timeline(each).entries for each in projects],
+        [row.figures for row in projects_page.projects().listed.items],
     ]
 
 
@@ -84,6 +88,8 @@ CHANGES: list[Callable[[Project], object]] = [
     lambda project: Project.objects.update(last_consolidated_at=LONG_AGO + dt.timedelta(hours=1)),
     _moved,
     lambda project: world.make_memory(project, path="one_more.md"),
+    lambda project: world.make_memory(project, path="MEMORY.md", kind=Memory.Kind.INDEX, lines=7),
+    lambda project: project.memories.update(description="Said otherwise."),
     lambda project: project.memories.update(gone_at=NOW),
     lambda project: project.memories.earliest("pk").delete(),
     lambda project: Version.objects.update(size=77),

@@ -31,6 +31,7 @@ from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project,
 from dreams.models.prepared import Fixed, prepared
 from dreams.services import blobs, hosts
 from dreams.services.discovery import configured_roots
+from dreams.services.kept_counts import Kind, kept_each
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.paging import Asked, Listed, page_of
@@ -290,8 +291,7 @@ def _described(rows: list[Project]) -> list[ProjectRow]:
 class _Facts:
     """What one page of rows needs, by project."""
 
-    memories: Mapping[int, int]
-    index: Mapping[int, tuple[int, int]]
+    memories: Mapping[int, tuple[int, tuple[int, int] | None]]
     next: Mapping[int, NextDream]
     reviews: Mapping[int, str]
     undecided: frozenset[int]
@@ -306,8 +306,7 @@ class _Facts:
         pks = [row.pk for row in rows]
         waiting = _waiting(pks)
         return cls(
-            memories=dict(_memories_counted(pks)),
-            index={pk: (lines, size) for pk, lines, size in _indexes(pks)},
+            memories=kept_each(Kind.MEMORIES, pks, "in list", _memories),
             next=next_dream.look(rows, now),
             # The newest of each, as on its own page.
             reviews={pk: public_id for pk, public_id, _ in waiting},
@@ -317,6 +316,13 @@ class _Facts:
             overrides=conf.Overrides.load(),
             now=now,
         )
+
+
+def _memories(projects: list[int]) -> dict[int, tuple[int, tuple[int, int] | None]]:
+    """How many of each, and the lines and bytes of its index."""
+    counted = dict(_memories_counted(projects))
+    index = {pk: (lines, size) for pk, lines, size in _indexes(projects)}
+    return {pk: (counted.get(pk, 0), index.get(pk)) for pk in projects}
 
 
 @prepared
@@ -381,7 +387,7 @@ def _row(row: Project, facts: _Facts) -> ProjectRow:
 
 
 def _index(row: Project, facts: _Facts) -> IndexSize | None:
-    size = facts.index.get(row.pk)
+    _, size = facts.memories[row.pk]
     return size_by_row(*size, facts.overrides.config(row.pk)) if size else None
 
 
@@ -389,7 +395,7 @@ def _index(row: Project, facts: _Facts) -> IndexSize | None:
 COLUMNS: Sequence[tuple[str, FigureKind, Callable[[Project, _Facts], object]]] = (
     ("Last dream", "age", lambda row, facts: row.last_consolidated_at),
     ("New sessions", "number", lambda row, facts: facts.next[row.pk].new_sessions),
-    ("Memories", "number", lambda row, facts: facts.memories.get(row.pk, 0)),
+    ("Memories", "number", lambda row, facts: facts.memories[row.pk][0]),
     ("Index", "index", _index),
 )
 

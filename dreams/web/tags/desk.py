@@ -124,6 +124,12 @@ def _time(moment: dt.datetime, zone: dt.tzinfo) -> SafeString:
 
 
 @register.filter
+def aged(things: Iterable[Any]) -> tuple[tuple[Any, str], ...]:
+    """Each with the age of its `moment`, for a `part` that shows them."""
+    return tuple((one, age(one.moment)) for one in things)
+
+
+@register.filter
 def moment(when: dt.datetime | None) -> str:
     """As `age`, and the absolute time also for a keyboard's focus and, beside it, where no script runs."""
     if when is None:
