@@ -107,7 +107,7 @@ def of_dreams(runs: Collection[DreamRun]) -> dict[int, Summary]:
 
 @prepared
 def _made_by(dreams: list[int]) -> QuerySet[Proposal]:
-    return Proposal.objects.filter(dream__in=dreams)
+    return Proposal.objects.filter(dream__in=dreams).only("dream", "state")
 
 
 _FOR_YOU = "for you"
@@ -176,7 +176,8 @@ class _Known:
 
     def summary(self, proposals: Sequence[Proposal]) -> Summary:
         """Of proposals that are told as one."""
-        counts = sum((self.counts[proposal.pk] for proposal in proposals), Counts())
+        first, *others = [self.counts[proposal.pk] for proposal in proposals] or [Counts()]
+        counts = sum(others, first)
         each = [one for proposal in proposals for one in self.each.get(proposal.pk, ())]
         files = sum(self.files[proposal.pk] for proposal in proposals)
         head, tone = _head(each, counts, files, {proposal.state for proposal in proposals})

@@ -88,8 +88,10 @@ def _listed(status: str, project: int | None, host: str, start: Fixed) -> QueryS
 
 
 @prepared
-def _made(dreams: list[int]) -> QuerySet[Proposal]:
-    return Proposal.objects.filter(dream__in=dreams).order_by("by_policy", "-pk")
+def _made(dreams: list[int]) -> QuerySet[Proposal, tuple[int, str, str]]:
+    """The proposals of each: the one that a person reviews last."""
+    rows = Proposal.objects.filter(dream__in=dreams).order_by("-by_policy", "pk")
+    return rows.values_list("dream_id", "public_id", "state")
 
 
 def projects(host: str = "") -> list[tuple[int, str]]:
@@ -106,13 +108,11 @@ def _that_dreamt(host: str) -> QuerySet[Project, tuple[int, str, str]]:
 
 def _rows(runs: Sequence[DreamRun]) -> list[DreamRow]:
     told = summaries.of_dreams(runs)
-    made: dict[int | None, list[Proposal]] = {}
-    for proposal in _made([run.pk for run in runs]):
-        made.setdefault(proposal.dream_id, []).append(proposal)
-    return [_row(run, told[run.pk], made.get(run.pk, [])) for run in runs]
+    made = {dream: (public_id, state) for dream, public_id, state in _made([run.pk for run in runs])}
+    return [_row(run, told[run.pk], *made.get(run.pk, ("", ""))) for run in runs]
 
 
-def _row(run: DreamRun, told: Summary, made: Sequence[Proposal]) -> DreamRow:
+def _row(run: DreamRun, told: Summary, review: str, state: str) -> DreamRow:
     return DreamRow(
         public_id=run.public_id,
         project=str(run.project),
@@ -129,8 +129,8 @@ def _row(run: DreamRun, told: Summary, made: Sequence[Proposal]) -> DreamRow:
         took=_took(run),
         tokens=run.tokens,
         cost=run.whole_cost,
-        review=made[0].public_id if made else "",
-        waits=bool(made) and made[0].state == Proposal.State.OPEN,
+        review=review,
+        waits=state == Proposal.State.OPEN,
         left_work=run.is_over and bool(run.kept),  # type: ignore[attr-defined] # annotated by _listed
     )
 
