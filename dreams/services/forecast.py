@@ -29,8 +29,7 @@ ENOUGH_DREAMS = 3
 # The next dream may well be a little cheaper or dearer than every one before.
 BELOW, ABOVE = Decimal("0.7"), Decimal("1.4")
 PROMPTS = 2_000  # a bound of time; chosen
-# Characters of rules and tools, and of each line of a listing, in a first prompt.
-RULES_CHARS = 16_000
+# Characters of each line of a listing in a first prompt.
 LINE_CHARS = 60
 SESSION_LINE_CHARS = 160
 
@@ -122,7 +121,7 @@ def size_of(project: Project) -> Size:
     files, noted, index = next(iter(_notes(project.pk)), (0, 0, 0))
     new = _new(project.pk)
     first = (
-        RULES_CHARS
+        prompt.static_size()
         + LINE_CHARS * min(files, prompt.MOST_FILES)
         + min(index, prompt.INDEX_CHARS)
         + SESSION_LINE_CHARS * min(len(new), prompt.MOST_SESSIONS)

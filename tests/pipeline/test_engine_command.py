@@ -148,7 +148,7 @@ def test_a_model_without_a_price_has_tokens_and_no_cost(project: Project, model:
     Price.objects.all().delete()
     result = command(project)
     assert result["usage"]["cost_usd"] is None and result["usage"]["output_tokens"] > 0
-    assert "no price is known" in Turn.objects.order_by("number")[0].text
+    assert "No price is known" in Turn.objects.order_by("number")[0].text
 
 
 def failed(project: Project) -> DreamRun:

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.dev.fake_server import DemoBrain, WireServer
-from dreams.models import DreamRun, DreamUsage, Override, Price, Project
+from dreams.models import DreamRun, DreamUsage, Override, Price, Project, Turn
 from dreams.services import forecast
 from tests.world import directory as world
 
@@ -57,6 +57,21 @@ def test_a_real_dream_costs_what_was_said_before(project: Project, model: WireSe
     assert low <= run.tokens <= high
     assert before.estimate.low.dollars and before.estimate.high.dollars and run.priced_usd
     assert before.estimate.low.dollars <= run.priced_usd <= before.estimate.high.dollars
+
+
+def test_it_reckons_with_the_first_prompt_as_it_is_sent(project: Project, model: WireServer) -> None:
+    reckoned = asked(project).size.prompt_chars
+    command(project)
+    body = model.calls[0].body
+    sent = len(repr([body[part] for part in ("system", "tools", "messages")]))
+    assert 0.8 * sent < reckoned < 1.2 * sent
+
+
+def test_what_it_is_likely_to_use_is_told_once_and_in_one_number(project: Project, model: WireServer) -> None:
+    """The dream's own first line told another range than the page that it was started from."""
+    command(project)
+    first = Turn.objects.order_by("number")[0].text
+    assert "Asking" in first and "expected" not in first and "$" not in first
 
 
 def past(project: Project, *costs: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,6 +110,10 @@ def test_the_page_says_what_a_dream_waits_for(two: TwoHosts, browser: Client) ->
     assert "It waits for desk, which is away (last seen 5 h ago)." in page
     near = DreamRun.objects.create(project=make_project("near"))
     assert "It waits for a free worker." in browser.get(f"/dreams/{near.public_id}/").content.decode()
+    # What is told of it while the page is open says that it waits no more.
+    DreamRun.objects.filter(pk=near.pk).update(status=DreamRun.Status.COMPLETED)
+    live = browser.get(f"/dreams/{near.public_id}/?after=0", headers={"HX-Request": "true"}).content.decode()
+    assert re.search(r'<p[^>]*id="dream-waits"[^>]*hx-swap-oob="true"[^>]*hidden[^>]*></p>', live)
 
 
 def test_the_gates_of_another_hosts_project_look_at_no_folder_here(two: TwoHosts, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_a_model_without_a_price_has_tokens_and_no_cost(tmp_path: Path) -> None:
         server={"limits": ServerLimits(models=("own-model",))},
     )
     assert run.outcome is not None and run.outcome.usage.cost_usd is None
-    assert run.outcome.usage.output_tokens > 0 and "no price is known" in run.report.turns[0]["text"]
+    assert run.outcome.usage.output_tokens > 0 and "No price is known" in run.report.turns[0]["text"]
 
 
 def test_the_price_follows_the_size_of_the_prompt() -> None:

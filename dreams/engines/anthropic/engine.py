@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, TypeVar
 from dreams.conf import Config
 from dreams.engines.anthropic import keys, prompt, schemas
 from dreams.engines.anthropic.asking import Asker, Patience
-from dreams.engines.anthropic.budget import Budget, Ledger, Limits, Size, estimate, words
+from dreams.engines.anthropic.budget import Budget, Ledger, Limits
 from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.loop import Loop, Teller
 from dreams.engines.anthropic.tools import ReadTools, Toolbox, open_tools
-from dreams.engines.tokens import PriceTable
+from dreams.engines.tokens import PriceTable, rate_for
 from dreams.engines.types import LOOK_SECONDS, Allowance, EngineError, Job, Outcome, Reporter
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
@@ -185,18 +185,13 @@ def options_of(config: Config, endpoint: keys.Endpoint) -> Json:
 
 
 def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:
-    """The first line on the dream's page: what will be asked, and about what it will cost."""
-    notes = sum(map(len, job.workspace.contents().values()))
-    new = sum(session.to_byte - session.from_byte for session in job.sessions)
-    size = Size(loop.request_size(), notes + new, len(job.sessions))
-    guess = estimate(loop.budget.ledger.prices, job.config.model, size, job.config.max_turns)
-    price = "no price is known for this model"
-    if guess.low.dollars is not None and guess.high.dollars is not None:
-        price = f"about {words(guess.low.dollars, guess.high.dollars)}"
+    """The first line on the dream's page: who is asked, by which words. What it is likely to use is told before it begins."""
     effort = f", effort {job.config.effort}" if endpoint.is_anthropic else ""
+    known = rate_for(loop.budget.ledger.prices, job.config.model, 0)
+    price = "" if known else " No price is known for this model: limits in dollars cannot hold."
     return (
-        f"Asking {job.config.model} at {endpoint.host}{effort}. {guess.low.tokens:,} to {guess.high.tokens:,} tokens are "
-        f"expected, {price}. It works by the instructions of version {prompt.version()}."
+        f"Asking {job.config.model} at {endpoint.host}{effort}, by the instructions of version "
+        f"{prompt.version()}.{price}"
     )
 
 

@@ -179,10 +179,6 @@ class Loop:
     def _parts(self) -> Json:
         return prompt.request(self.system, self.tools, self.conversation.marked())
 
-    def request_size(self) -> int:
-        """Characters of the next request."""
-        return len(repr(self._parts()))
-
     # --- Stop reasons ---------------------------------------------------------------------------------------------
 
     def _take(self, reply: Reply) -> str | None:

@@ -49,6 +49,12 @@ def static_sections() -> tuple[tuple[str, str], ...]:
 
 
 @cache
+def static_size() -> int:
+    """Characters of what is the same for every dream: the sections and the tools."""
+    return sum(len(text) for _, text in static_sections()) + len(repr(schemas.ALL))
+
+
+@cache
 def version() -> str:
     """Changes with any word of prompt, tools or the request to mend: twelve hexadecimal digits, kept with each dream."""
     digest = hashlib.sha256(repr((schemas.ALL, _CHECKED)).encode())
