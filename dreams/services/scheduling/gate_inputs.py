@@ -289,9 +289,14 @@ def paid(
     )
 
 
+@prepared
+def _hold(project: int) -> QuerySet[LockHold]:
+    return LockHold.objects.filter(project_id=project)
+
+
 def _lock(project: Project, now: dt.datetime, many: Many | None) -> locks.LockFact:
     if project.host != hosts.host():
         return locks.LockFact()  # the folder of that path on this disk is another one
-    row = many.holds.get(project.pk) if many else LockHold.objects.filter(project=project).first()
+    row = many.holds.get(project.pk) if many else next(iter(_hold(project.pk)), None)
     known = process.ProcessIdentity(row.pid, row.process_started) if row else None
     return locks.status(project.memory_dir, now, known=known)

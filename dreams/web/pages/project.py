@@ -8,7 +8,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
+from django.core.paginator import Page
 from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
@@ -298,19 +300,19 @@ def sessions(
     """`total` is how many there are where that is known: they are not counted again. A search counts what it finds."""
     if total is not None and not text:
         ask = partial(_sessions_listed, project.pk, gone=gone, most=Fixed(SESSIONS_PAGE))
-        return listed(page_of(Asked(total, ask), number, SESSIONS_PAGE), _sessions_rows(project))
+        return _sessions_rows(project, page_of(Asked(total, ask), number, SESSIONS_PAGE))
     rows = _sessions(project.pk, gone=gone)
     if text:
         rows = rows.filter(
             Q(title__icontains=text) | Q(session_id__icontains=text) | Q(branch__icontains=text)
         )
-    return listed(page_of(rows, number, SESSIONS_PAGE), _sessions_rows(project))
+    return _sessions_rows(project, page_of(rows, number, SESSIONS_PAGE))
 
 
 def some_sessions(project: Project, total: int) -> Listed[SessionRow]:
     """As `some_memories`."""
     ask = partial(_sessions_listed, project.pk, gone=False, most=Fixed(FEW_SESSIONS))
-    return listed(page_of(Asked(total, ask), 1, FEW_SESSIONS), _sessions_rows(project))
+    return _sessions_rows(project, page_of(Asked(total, ask), 1, FEW_SESSIONS))
 
 
 def _sessions(project: int, *, gone: bool) -> QuerySet[Session]:
@@ -324,17 +326,17 @@ def _sessions_listed(project: int, start: Fixed, *, gone: bool, most: Fixed) -> 
 
 
 @prepared
-def _in_review(project: int) -> QuerySet[DreamSession, tuple[int]]:
-    """Sessions whose dream's proposal waits for a person."""
-    waiting = Proposal.objects.filter(project_id=project, state__in=WAITING)
-    return DreamSession.objects.filter(dream__proposals__in=waiting).values_list("session_id")
+def _in_review(sessions: list[int]) -> QuerySet[DreamSession, int]:
+    """Those of these whose dream's proposal waits for a person."""
+    rows = DreamSession.objects.filter(session__in=sessions, dream__proposals__state__in=WAITING)
+    return rows.values_list("session_id", flat=True)
 
 
-def _sessions_rows(project: Project) -> Callable[[Session], SessionRow]:
+def _sessions_rows(project: Project, page: Page[Any]) -> Listed[SessionRow]:
     # The agent's registry is on disk: it is read where a session might be running, and once.
     running = cache(partial(next_dream.running, [project]))
-    in_review = frozenset(pk for (pk,) in _in_review(project.pk))
-    return partial(_session, project, in_review, running, timezone.now())
+    in_review = frozenset(_in_review([row.pk for row in page.object_list]))
+    return listed(page, partial(_session, project, in_review, running, timezone.now()))
 
 
 def _session(
