@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import PurePath
 
+from django.db.models import Q
 from django.utils import timezone
 
 from dreams.lib.agents import registry
@@ -199,49 +201,58 @@ def _move(row: TranscriptFolder, project: Project) -> None:
         Session.objects.filter(folder=row).update(project=project)
 
 
-def mark_gone(places: list[KnownProject], host: str, roots: set[str], tally: Tally) -> set[int]:
-    """Mark projects and folders of these config folders that are no longer there; returns the folders gone by now."""
+def mark_gone(
+    places: list[KnownProject], host: str, roots: set[str], tally: Tally, *, leave_others: bool
+) -> set[int]:
+    """Mark projects and folders of these config folders that are no longer there; returns the folders gone by now.
+
+    A project whose config folder is among the places again is as before. With `leave_others` one whose config folder is not
+    counts as gone. What is known of it stays.
+    """
     now = timezone.now()
-    here = {place.project.pk for place in places}
+    others = _not_among(places, host)
+    unseen = [row for row in others if row.root in roots]
+    waiting = _waiting_for_trust(unseen)
+    lost = {row.pk for row in unseen if row.pk in waiting or _is_away(row.memory_dir, tally)}
+    _mark(lost, gone_at=now, unwatched_at=None)
+    _mark({row.pk for row in unseen if row.unwatched_at} - lost, gone_at=None, unwatched_at=None)
+    if leave_others:
+        left = {row.pk for row in others if row.root and row.root not in roots and not row.gone_at}
+        _mark(left, gone_at=now, unwatched_at=now)
+    return _folders_gone(places, host, roots, tally, now)
+
+
+def _folders_gone(
+    places: list[KnownProject], host: str, roots: set[str], tally: Tally, now: dt.datetime
+) -> set[int]:
     kept = {pk for place in places for pk in place.folders.values()}
     rows = TranscriptFolder.objects.filter(project__host=host, project__root__in=roots)
     away = {pk for pk, path in rows.values_list("pk", "path") if pk not in kept and not tally.unsure(path)}
-    projects = Project.objects.filter(host=host, root__in=roots, gone_at__isnull=True)
-    unseen = [
-        row for row in projects.values_list("memory_dir", "pk", "scope", "repo_dir") if row[1] not in here
-    ]
-    waiting = _waiting_for_trust((pk, scope, repo) for _, pk, scope, repo in unseen)
-    lost = [pk for memory_dir, pk, *_ in unseen if pk in waiting or _is_away(memory_dir, tally)]
     for some in database.in_parts(sorted(away), 500):
         TranscriptFolder.objects.filter(pk__in=some, gone_at__isnull=True).update(gone_at=now)
-    for some in database.in_parts(lost, 500):
-        Project.objects.filter(pk__in=some).update(gone_at=now)
     return away
 
 
-def welcome_back(host: str, roots: set[str]) -> None:
-    """Projects whose config folder is among the places again are as before; what is no longer on disk is marked after it."""
-    rows = Project.objects.filter(host=host, root__in=roots, unwatched_at__isnull=False)
-    if rows.exists():  # what has not changed is not written
-        rows.update(gone_at=None, unwatched_at=None)
+def _not_among(places: list[KnownProject], host: str) -> list[Project]:
+    """The projects that were not found, but for those of which that is known."""
+    here = {place.project.pk for place in places}
+    rows = Project.objects.filter(Q(gone_at=None) | Q(unwatched_at__isnull=False), host=host)
+    columns = ("memory_dir", "scope", "repo_dir", "root", "gone_at", "unwatched_at")
+    return [row for row in rows.only(*columns) if row.pk not in here]
 
 
-def leave_others(host: str, roots: set[str]) -> None:
-    """Projects of config folders that are no longer among the places count as gone. What is known of them stays."""
-    now = timezone.now()
-    rows = Project.objects.filter(host=host, gone_at__isnull=True).exclude(root="").exclude(root__in=roots)
-    if rows.exists():
-        rows.update(gone_at=now, unwatched_at=now)
+def _mark(projects: Collection[int], **moments: dt.datetime | None) -> None:
+    for some in database.in_parts(sorted(projects), 500):
+        Project.objects.filter(pk__in=some).update(**moments)
 
 
 def _is_away(memory_dir: str, tally: Tally) -> bool:
     return not os.path.isdir(memory_dir) and not tally.unsure(memory_dir)  # noqa: PTH112 - as above
 
 
-def _waiting_for_trust(rows: Iterable[tuple[int, str, str]]) -> set[int]:
-    """Of (id, scope, repository) those that are an agent's memory in a repository that is not trusted (any more): as if it
-    were not there."""
-    repos = {pk: repo for pk, scope, repo in rows if scope in ("project", "local")}
+def _waiting_for_trust(rows: Iterable[Project]) -> set[int]:
+    """Those that are an agent's memory in a repository that is not trusted (any more): as if it were not there."""
+    repos = {row.pk: row.repo_dir for row in rows if row.scope in ("project", "local")}
     trusted = Project.objects.filter(trusted=True).values_list("repo_dir", flat=True) if repos else ()
     known = set(trusted)
     return {pk for pk, repo in repos.items() if repo not in known}

@@ -71,12 +71,9 @@ def discover(
         known = listing.known_marks(host=host)
         sources = _sources(roots, tally)
         real_roots = {source.root.real_path for source in sources}
-        places.welcome_back(host, real_roots)
         kept = places.keep(places.find(sources, known, tally), host)
         tally.projects = len(kept)
-        away = places.mark_gone(kept, host, real_roots, tally)
-        if leave_others:
-            places.leave_others(host, real_roots)
+        away = places.mark_gone(kept, host, real_roots, tally, leave_others=leave_others)
         plan = listing.compare(kept, known, away, tally)
         with stopwatch.part("transcripts"):
             _import(plan, host, tally, progress)
