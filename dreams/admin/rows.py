@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.contrib import admin
 from django.db.models import Model, QuerySet
@@ -203,14 +201,13 @@ class JobForm(ModelForm):
         model = ScheduledJob
         fields = ("kind", "project", "cron", "after", "once", "until")
 
-    def clean(self) -> dict[str, Any]:
-        found = super().clean() or self.cleaned_data
+    def clean(self) -> None:
+        super().clean()
         if not self.errors:
             try:
-                jobs.checked(jobs.Wanted(**found), timezone.now(), jobs.Clock.load())
+                jobs.checked(jobs.Wanted(**self.cleaned_data), timezone.now(), jobs.Clock.load())
             except jobs.BadJob as error:
                 raise forms.ValidationError(str(error)) from error
-        return found
 
 
 @admin.register(ScheduledJob)

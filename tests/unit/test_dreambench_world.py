@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from dreams.dev.dreambench.folders import naive_merge, nothing
 from dreams.dev.dreambench.session_cases import Directory
 from dreams.dev.dreambench.wordings import ATTRIBUTES, FOUND, TYPED, Deal
 from dreams.lib.agents import transcripts
+from tests.world.cases import each
 
 # In our own words; `make test-more` has the others.
 MADE_IN = [
@@ -112,3 +114,9 @@ def test_the_page_about_it_lists_every_kind_with_what_is_right() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs/dreambench.md").read_text("utf-8")
     for kind, right in KINDS.items():
         assert f"| {kind} | {right} |" in page, kind
+
+
+@each(("facts", "taken"), [(9, False), (10, True), (20_000, True), (20_001, False)])
+def test_the_number_of_facts_has_its_limits(facts: int, taken: bool) -> None:
+    with nullcontext() if taken else pytest.raises(ValueError, match="from 10 to 20,000"):
+        World(7, facts)

@@ -130,8 +130,13 @@ class Directory:
         return "\n".join([*said, *self.repo, *self.repo.values()])
 
 
+MOST_FACTS = 20_000  # of one world; chosen
+
+
 @dataclass
 class World:
+    """Raises ValueError for a number of facts out of range."""
+
     seed: int
     facts: int
     wordings: str = "own"
@@ -139,6 +144,10 @@ class World:
     cases: list[Case] = field(default_factory=list)
     given: str = ""  # the folder whose shapes it has
     refused: list[str] = field(default_factory=list)  # lines of that folder that are no shapes
+
+    def __post_init__(self) -> None:
+        if not 10 <= self.facts <= MOST_FACTS:
+            raise ValueError(f"The number of facts must be from 10 to {MOST_FACTS:,}.")
 
     def cases_of(self, directory: str) -> list[Case]:
         return [case for case in self.cases if case.directory == directory]

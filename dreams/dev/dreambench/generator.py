@@ -12,7 +12,6 @@ from dreams.dev.dreambench.wordings import FOUND, TYPED
 
 MOST_IN_ONE = 150  # facts of one project; chosen
 CROWDED_FROM = 30  # facts of a world from which one directory has an index over its budget
-MOST_FACTS = 20_000  # of one set; chosen
 # How many of a hundred facts are of a kind; the rest are plain.
 SHARES: Mapping[str, tuple[Callable[[Builder], None], float]] = {
     "look-alike": (memory_cases.look_alike, 7),
@@ -46,8 +45,6 @@ WORDINGS = {"own": wordings.ATTRIBUTES, "found": FOUND, "typed": TYPED}
 
 def make(seed: int, facts: int, wordings: str = "own") -> World:
     """A world of about `facts` facts, told in our own wordings, in `found` ones, or changed in `typed` ones. Raises ValueError for a number out of range."""
-    if not 10 <= facts <= MOST_FACTS:
-        raise ValueError(f"The number of facts must be from 10 to {MOST_FACTS:,}.")
     world = World(seed, facts, wordings)
     words = Words(random.Random(f"{seed}/words"))  # noqa: S311 - a benchmark, not a secret
     left, number = facts, 1

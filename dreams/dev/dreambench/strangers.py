@@ -29,7 +29,6 @@ from dreams.dev.dreambench.stranger_maker import (
 )
 
 MOST_IN_ONE = 150  # as in `generator.py`
-MOST_FACTS = 20_000  # as in `generator.py`
 _LAST_DAY = dt.date(2026, 2, 20)
 _SAID_LATER = frozenset({"told", "dependent"})  # what is to stand comes with a session
 
@@ -356,8 +355,6 @@ SHARES: Mapping[str, tuple[Callable[[Maker], None], float]] = {
 
 def make(folder: Path, seed: int, facts: int) -> World:
     """A world of about `facts` facts in the shapes of a folder. Raises ValueError and NoShapes."""
-    if not 10 <= facts <= MOST_FACTS:
-        raise ValueError(f"The number of facts must be from 10 to {MOST_FACTS:,}.")
     shapes = read(folder)
     world = World(seed, facts, "given", given=str(folder), refused=shapes.refused)
     words = Words(random.Random(f"{seed}/strangers"))  # noqa: S311 - a benchmark, not a secret

@@ -129,7 +129,7 @@ def _next_id(proposal: Proposal) -> str:
 def interrupted(proposal: Proposal) -> bool:
     """A write of it was cut off before the rows were told of it, or is under way. One query, one listing."""
     entry = journal.read_journal(journal_dir(), _next_id(proposal))
-    return entry is not None and entry.state in ("open", "committed", "applied")
+    return entry is not None and entry.state in ("open", "applied")
 
 
 def _run(plan: journal.Plan) -> journal.Result:
@@ -259,7 +259,7 @@ def abandon(plan_id: str, actor: Actor) -> bool:
     What was written of it stays, its texts stay in the journal, and its proposal can be applied anew.
     """
     entry = journal.read_journal(journal_dir(), plan_id)
-    if entry is None or entry.state not in ("open", "committed"):
+    if entry is None or entry.state != "open":
         return False
     journal.abandon(journal_dir(), entry.name, f"Given up by {actor.name}.")
     auditlog.record("apply.abandoned", actor=actor.name, object_id=plan_id, folder=entry.target_dir)

@@ -27,7 +27,7 @@ from .store import Journal, attempts, discard, locked, sweep
 from .system import System
 from .undo import is_built_upon, undo
 
-JournalState = Literal["open", "committed", "applied", "conflict", "failed", "undone", "abandoned", "damaged"]
+JournalState = Literal["open", "applied", "conflict", "failed", "undone", "abandoned", "damaged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _entry(path: Path) -> JournalEntry:
     try:
         with Journal(System(), path) as journal:
             script, end = journal.get("record", Script), journal.get("end", End)
-            state: JournalState = end.outcome if end else "committed" if journal.has("commit") else "open"
+            state: JournalState = end.outcome if end else "open"
     except (OSError, SafeFsError, JournalDamaged) as error:
         return JournalEntry(path.name, plan_id, "damaged", said=(str(error),))
     result, said = (end.result, end.said) if end else (None, ())
