@@ -109,6 +109,15 @@ def test_what_is_kept_is_what_is_counted(project: Project, change: Callable[[Pro
     assert _told() != before
 
 
+@pytest.mark.not_on_postgresql
+def test_a_project_without_sessions_is_counted_once_too() -> None:
+    empty = world.make_project("empty")
+    next_dream.new_sessions([empty], NOW)
+    with CaptureQueriesContext(connection) as again:
+        next_dream.new_sessions([empty], NOW)
+    assert not [query for query in again if "dreams_session" in query["sql"]]
+
+
 def test_a_session_given_back_counts_again(project: Project) -> None:
     Project.objects.update(last_consolidated_at=LONG_AGO + dt.timedelta(hours=1))
     assert _told()[0] == {project.pk: Tally(0, 0, 0, 0, weight=1)}

@@ -104,6 +104,8 @@ def test_an_agent_recalls_reads_and_suggests(desk: Desk) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert sorted(tools) == ["propose_memory", "read_memory", "recall"]
         assert not any("project" in tool.input_schema["properties"] for tool in tools.values())
+        kinds = tools["propose_memory"].input_schema["properties"]["type"]["enum"]
+        assert kinds == ["user", "feedback", "project", "reference"]
         assert [
             bool(tools[name].annotations and tools[name].annotations.read_only_hint) for name in sorted(tools)
         ] == [

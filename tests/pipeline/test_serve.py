@@ -114,6 +114,9 @@ def test_doctor_sees_server_and_scheduler(served: Served) -> None:
 
 def test_a_killed_queue_is_started_again(served: Served) -> None:
     [old] = [p for p in served.home.processes() if p.ppid() == served.process.pid]
+    assert old.environ()["MEMORYWEB_ROOTS"] == str(served.home.data / "demo"), (
+        "it looks where the server looks"
+    )
     group = {p.pid for p in served.home.processes() if os.getpgid(p.pid) == old.pid}
     old.send_signal(signal.SIGKILL)
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from dreams.engines import drafts
+from dreams.engines.types import Citation
+from dreams.findings.base import SessionAnswer
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
@@ -84,6 +86,12 @@ def test_each_added_statement_has_an_answer_with_its_place(project: Project, dre
     codes = dict(made.findings.filter(check_name="evidence").values_list("message", "code"))
     assert not [message for message in codes if SAID in message]
     assert [code for message, code in codes.items() if OTHERWISE in message] == ["says-otherwise"]
+
+
+def test_an_answer_is_read_back_as_it_was_kept() -> None:
+    place = Citation("transcript", SAID, "/s.jsonl", session_pk=7, line_no=3, role="user", note="no answer")
+    heard = SessionAnswer("contradicted", "another host", place)
+    assert transcript_verdicts.loaded(transcript_verdicts.stored(5, SAID, heard)) == (SAID, heard)
 
 
 def test_of_question_and_answer_the_answer_is_quoted(project: Project, tmp_path: Path) -> None:

@@ -323,3 +323,11 @@ def test_a_denial_in_the_name_of_a_linked_memory_denies_nothing() -> None:
     }
     after = {**before, "a.md": b"Related: [[solo-mode]], [[feedback-never-git-stash]].\n"}
     assert "unexplained-loss" not in codes(report(after, before))
+
+
+def test_a_labelled_value_that_changed_here_is_kept_by_its_copy_below_the_same_heading() -> None:
+    said = b"# Shop\n\n- Port: 8443\n"
+    before = {"a.md": said, "b.md": said}
+    found = report({**before, "a.md": said.replace(b"8443", b"9443")}, before)
+    [row] = [row for row in found.ledger if row.text == "- Port: 8443"]
+    assert (row.fate, row.note.startswith("This place says something else now")) == ("kept-in", True)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as s
 
 from dreams.lib.storage.journal import FileOp, Plan, run, sha256_of
-from tests.world.journal import LONG_AGO, OLD, Place, back, make_place, make_plan
+from tests.world.journal import LONG_AGO, OLD, Place, Traced, back, make_place, make_plan
 from tests.world.manifest import manifest
 from tests.world.strategies import tries
 
@@ -23,8 +23,12 @@ def test_a_plan_and_its_inverse_leave_the_first_manifest(place: Place) -> None:
     before = place.tree()
     result = run(make_plan(place), place.journal)
     assert place.tree() != before
-    assert run(back(place, result), place.journal).status == "applied"
+    system = Traced()
+    assert run(back(place, result), place.journal, system).status == "applied"
     assert place.tree() == before
+    assert {"chmod", "set_xattr", "set_mtime"} <= {call for call, _ in system.calls}, (
+        "each may be the last before a kill"
+    )
 
 
 def test_the_inverse_of_the_inverse_applies_again_with_the_same_metadata(place: Place) -> None:

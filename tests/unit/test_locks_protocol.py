@@ -329,8 +329,11 @@ def test_a_missing_directory_is_held_by_its_parent_and_not_created(memory):
         assert not refused.broken
         assert status(memory, now()).held
         assert not memory.exists()
+        inherited = [os.dup(fd) for fd in held._descriptors]  # as a child process has them
     assert not memory.exists()
     take(memory).rewind()
+    for fd in inherited:
+        os.close(fd)
 
 
 def test_a_hold_on_a_missing_directory_outlives_its_creation_by_somebody_else(memory):

@@ -149,6 +149,12 @@ def test_a_word_that_begins_an_aside_makes_a_line_below_a_task_ones_own() -> Non
     assert sureness("Fix the build.\n\nBtw I'm a Windows user.") == ["certain"]
 
 
+def test_a_second_sentence_is_part_of_a_statement_only_where_it_is_its_other_half() -> None:
+    assert [each.text for each in remarks("Don't use yarn. Use npm.")] == ["Don't use yarn. Use npm."]
+    alone = "Never use any in TypeScript."
+    assert [each.text for each in remarks(f"{alone} Types are documentation.")] == [alone]
+
+
 def test_what_is_learnt_is_the_persons_own_sentence(tmp_path: Path) -> None:
     done = slept(tmp_path, session(1, "Fix the build. I also prefer single quotes over double quotes."))
     new = "\n".join(text.decode() for path, text in done.after.items() if path not in FILES)

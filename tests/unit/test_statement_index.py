@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from dreams.lib.prose.comparing import compare
 from dreams.lib.prose.statement_index import StatementIndex, statements_of
 from dreams.lib.prose.statement_pairs import places_of
+from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
 from tests.world.cases import each
 from tests.world.strategies import tries
@@ -284,3 +285,8 @@ def test_the_number_that_files_are_named_by_is_no_value() -> None:
         "phase_4.md": note("**Status**: not started (after Phase 3)"),
     }
     assert StatementIndex(files).two_values() == []
+
+
+@each("mark", ["'", "’"])
+def test_whose_a_thing_is_makes_no_other_word_of_it(mark: str) -> None:
+    assert statement(f"The server{mark}s port is 80.").weights == statement("The server port is 80.").weights

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from dreams.models import Decision, Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.questions import answering
+from dreams.services.review import deciding
 from dreams.web.pages.review_proposal import load
 from tests.world import directory as world
 from tests.world import questions as question_world
@@ -92,6 +93,14 @@ def test_rejecting_several_writes_nothing_and_keeps_the_reason(browser: Client, 
     assert [_text(p) for p in two] == [world.DEPLOY] * 2
     assert set(Proposal.objects.values_list("state", flat=True)) == {Proposal.State.REJECTED}
     assert set(Decision.objects.values_list("reason", flat=True)) == {"Outdated"}
+
+
+def test_what_is_being_submitted_is_left_and_says_so(browser: Client, two: list[Proposal]) -> None:
+    form = _form(browser, two, "reject")
+    with deciding.claimed_to_submit(two[0]):
+        page = browser.post("/several/decide/", form, follow=True).content.decode()
+    assert f"one: {two[0].public_id} is being submitted at this moment." in page
+    assert "Rejected: two." in page
 
 
 def test_a_proposal_with_a_finding_is_left_and_says_so(browser: Client, two: list[Proposal]) -> None:

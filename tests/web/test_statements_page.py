@@ -6,6 +6,7 @@ import html
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from dreams.lib.prose.statement_index import StatementIndex
@@ -106,7 +107,9 @@ def test_secrets_in_statements_are_masked(browser: Client, tmp_path: Path) -> No
     assert token not in page(browser, f"/projects/{project.pk}/statements/?value=token")
 
 
-def test_a_kind_that_is_no_longer_asked_is_listed_on_the_checkup(browser: Client, project: Project) -> None:
+def test_a_kind_that_is_no_longer_asked_is_listed_on_the_checkup(
+    browser: Client, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
     for number in range(10):
         [question] = asked.ask(project, asked.learn(number))
         answering.answer(question, "keep", world.ME)
@@ -114,4 +117,6 @@ def test_a_kind_that_is_no_longer_asked_is_listed_on_the_checkup(browser: Client
     text = page(browser, f"/projects/{project.pk}/checkup/")
     assert "No longer asked" in text and "0 of the last 10 answers changed anything." in text
     assert f'href="/questions/{still.public_id}/"' in text
+    call_command("checkup", str(project.pk))
+    assert f"{still.public_id} learn: {still.why}\n" in capsys.readouterr().out
     assert "habit 20" not in page(browser, f"/projects/{project.pk}/questions/")
