@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from dulwich import porcelain
+from dulwich.repo import Repo
 
+from dreams.engines.rules.repository import ever_there
 from dreams.engines.types import Question
 from tests.world.rules import dream, memory
 
@@ -94,6 +96,13 @@ def test_what_says_more_or_otherwise_is_not_asked(tmp_path: Path, line: str) -> 
     assert asked(tmp_path, line) == []
 
 
+def test_a_line_that_nobody_wrote_says_nothing(tmp_path: Path) -> None:
+    data = '{"accounts": [' + ", ".join(f'{{"id": "PIER{n}F", "cash": {n}}}' for n in range(900)) + "]}"
+    assert asked(tmp_path, "Account: `PIER700F`", repo={"orders.json": data}) == []
+    short = '{"accounts": [{"id": "PIER700F"}]}'
+    assert len(asked(tmp_path / "2", "Account: `PIER700F`", repo={"orders.json": short})) == 1
+
+
 def test_without_a_repository_nothing_is_asked(tmp_path: Path) -> None:
     assert asked(tmp_path, "We have left-pad at `^1.3.0`", repo=None) == []
     assert asked(tmp_path, "Orders are in `src/gone/orders.py`", repo=None) == []
@@ -142,20 +151,50 @@ def test_a_file_that_is_gone_is_asked_about_wherever_it_is_named(tmp_path: Path)
     assert [option.id for option in question.options] == ["update", "keep"]
 
 
+def committed(folder: Path, files: Mapping[str, str], then: Mapping[str, str]) -> None:
+    """A repository with two commits: these files, then those."""
+    with porcelain.init(str(folder)) as repo:
+        for here in (files, then):
+            gone = [str(folder / name) for name in files if name not in here]
+            porcelain.remove(repo, gone) if gone else None
+            for name, text in here.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(text)
+            porcelain.add(repo, [str(folder / name) for name in here])
+            porcelain.commit(repo, b"Files", author=b"A <a@b>", committer=b"A <a@b>")
+
+
 def test_what_no_commit_ever_had_is_not_gone(tmp_path: Path) -> None:
     """A repository's history tells what was in it: the rest is of another one, built, or on one machine only."""
-    folder = tmp_path / "repo"
-    for name, text in {**REPO, "src/web/basket.ts": "x"}.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    with porcelain.init(str(folder)) as repo:
-        for message in (b"First", b"Second"):
-            porcelain.add(repo, [str(path) for path in folder.rglob("*") if ".git" not in path.parts])
-            porcelain.commit(repo, message, author=b"A <a@b>", committer=b"A <a@b>")
-            (folder / "src/web/basket.ts").unlink(missing_ok=True)
-            porcelain.remove(repo, [str(folder / "src/web/basket.ts")]) if message == b"First" else None
+    committed(tmp_path / "repo", {**REPO, "src/web/basket.ts": "x"}, REPO)
     (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`, paying in `src/web/pay.ts`")
     assert question.why == "The repository has src/web/, and no basket.ts in it."
+
+
+def test_what_no_commit_ever_had_where_a_memory_says_did_not_move(tmp_path: Path) -> None:
+    """It is short for a path, or the path of another repository. One may be named from a folder, too."""
+    here = {"app/src/web/cart.ts": "", "app/lib/send_mail.py": "x"}
+    committed(tmp_path / "repo", {**here, "app/core/send_mail.py": "x"}, here)
+    line = "Mails are sent by `core/send_mail.py` and counted by `web/src/cart.ts`"
+    (question,) = asked(tmp_path, line, repo=here)
+    assert question.why == "The repository has no core/send_mail.py; app/lib/send_mail.py has its name."
+
+
+def test_a_folder_that_commits_leave_as_it_is_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with porcelain.init(str(tmp_path)) as repo:
+        for name in ("src/a/one.py", "src/b/two.py", *(f"note-{number}.md" for number in range(20))):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text("x")
+            porcelain.add(repo, [str(tmp_path / name)])
+            porcelain.commit(repo, b"File", author=b"A <a@b>", committer=b"A <a@b>")
+    read: list[object] = []
+    get = Repo.__getitem__
+    monkeypatch.setattr(Repo, "__getitem__", lambda git, name: read.append(name) or get(git, name))
+    missing = {f"src/{folder}/{number}.py" for folder in "ab" for number in range(50)}
+    assert ever_there(tmp_path, {"src/a/one.py", *missing}) == {"src/a/one.py"}
+    assert len(read) < 30
 
 
 def test_memories_of_another_checkout_are_not_held_against_this_one(tmp_path: Path) -> None:

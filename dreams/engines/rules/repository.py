@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import stat
@@ -119,26 +118,37 @@ def ever_there(repo: Path, paths: Collection[str]) -> frozenset[str] | None:
     from dulwich.objects import Tree  # noqa: PLC0415 - only where a file is missing
     from dulwich.repo import Repo  # noqa: PLC0415 - as above
 
-    left, commits = {path: tuple(path.encode().split(b"/")) for path in paths}, 0
+    every, commits = frozenset(paths), 0
+    below: defaultdict[str, set[str]] = defaultdict(set)  # by folder, the names that are looked for in it
+    for path in every:
+        for each in (PurePosixPath(path), *PurePosixPath(path).parents[:-1]):
+            below[str(each.parent)].add(each.name)
+    found: set[str] = set()
+    seen: set[tuple[str, ObjectID]] = set()  # most commits leave most folders as they are
+
+    def look(git: Repo, folder: str, tree: ObjectID) -> None:
+        entries = git[tree] if (folder, tree) not in seen else None
+        seen.add((folder, tree))
+        if not isinstance(entries, Tree):
+            return
+        for name in below[folder]:
+            if name.encode() in entries:
+                mode, entry = entries[name.encode()]
+                path = str(PurePosixPath(folder, name))
+                found.update({path} & every)
+                if path in below and stat.S_ISDIR(mode):
+                    look(git, path, entry)
+
     with (
         suppress(Exception),
         Repo(str(repo)) as git,
     ):  # whatever a damaged repository raises: it tells no more
-
-        @functools.cache
-        def has(tree: ObjectID, parts: tuple[bytes, ...]) -> bool:
-            entries = git[tree]
-            if not isinstance(entries, Tree) or parts[0] not in entries:
-                return False
-            mode, entry = entries[parts[0]]
-            return len(parts) == 1 or (stat.S_ISDIR(mode) and has(entry, parts[1:]))
-
         for step in git.get_walker(max_entries=MOST_COMMITS):
             commits += 1
-            left = {path: parts for path, parts in left.items() if not has(step.commit.tree, parts)}
-            if not left:
+            look(git, ".", step.commit.tree)
+            if found == every:
                 break
-    return frozenset(paths) - left.keys() if commits > 1 else None
+    return frozenset(found) if commits > 1 else None
 
 
 def _is_entered(path: str) -> bool:

@@ -38,10 +38,10 @@ _BARE = re.compile(
 _COMPOUND = re.compile(r"[^\W_][_-][^\W_]|[a-z][A-Z]")  # "plot_ring_sweep": a name that hardly two files have
 _RUN = re.compile(r"(?:npm|pnpm|yarn|bun) run ([\w:.-]+)(?:\s.*)?")
 _MAKE = re.compile(r"make ([a-z][\w.-]*)")
-# Told of the past, or of what is to come: no file has to be there.
+# Told of the past: no file has to be there. Of what is to come, made or kept out of the repository its history tells.
 _NOT_NOW = re.compile(
-    r"\b(?:remov|delet|renam|mov|retir|drop|replac|obsolet|legacy|former|gone|creat|plan|todo|will|propos|promot|new|old|was|were|"
-    r"had|done|ship|resolv|revert|split|merg|extract|archiv|histor|untracked|gitignored|generat|not|never|miss|example)\w*\b|n['’]t\b|~~",
+    r"\b(?:remov|delet|renam|mov|retir|drop|replac|obsolet|legacy|former|gone|old|was|were|had|done|resolv|revert|split|merg|"
+    r"extract|archiv|histor|not|never)\w*\b|n['’]t\b|~~",
     re.IGNORECASE,
 )
 # A name for any file ("NNN_title.sql"), or one that is said not to lead anywhere.
@@ -69,20 +69,33 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
     found, missing = _Found(repo), _Missing(repo)
     if not missing.is_of_this_repository({one.path_named for one in named}):
         return
-    moved = [each for each in (found.moved(one) for one in named) if each]
-    for group in _by_folder(moved):
-        yield from _ask_of_moved(context, group)
-    there = {each.old for each in moved}
+    moved = [each for each in map(found.moved, named) if each]
+    elsewhere = {each.old for each in moved}
     gone: dict[str, list[_Named]] = defaultdict(list)
     for one in named:
-        if one.path_named not in there and one.is_now and missing.file(one.path_named):
+        if one.path_named not in elsewhere and one.is_now and missing.file(one.path_named):
             gone[PurePosixPath(one.path_named).name].append(one)
+    places = {**{each.old: each.once for each in moved}, **{name: missing.once(gone[name]) for name in gone}}
+    was_here = _once_there(repo, places)
+    for group in _by_folder([each for each in moved if each.old in was_here]):
+        yield from _ask_of_moved(context, group)
     together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
-    for lines in missing.once_there(gone.values()):
-        together[frozenset(one.path for one in lines)].append(lines)
+    for name in (each for each in was_here if each in gone):
+        together[frozenset(one.path for one in gone[name])].append(gone[name])
     for files in together.values():
         yield from _ask_of_gone(context, missing, files)
     yield from _commands(context, missing)
+
+
+def _once_there(repo: Repository, places: Mapping[str, Collection[str]]) -> list[str]:
+    """Those of which a place was in the repository before, where it has a history that can tell: the others are of another one,
+    made, still to come, or no whole paths. A name without a folder is as likely of a stick or a server
+    (docs/real-directories.md)."""
+    every = {path for paths in places.values() for path in paths}
+    known = ever_there(repo.root, every) if every else None
+    return [
+        name for name, paths in places.items() if paths and (known is None or not known.isdisjoint(paths))
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +154,13 @@ class _Moved:
     line_no: int
     old: str
     new: str
+
+    @property
+    def once(self) -> frozenset[str]:
+        """Where it was, if it was anywhere: as it is named, from the top or from a folder around its new place."""
+        return frozenset(
+            f"{folder}/{self.old}".removeprefix("./") for folder in PurePosixPath(self.new).parents
+        )
 
     @property
     def folders(self) -> tuple[str, str]:
@@ -338,20 +358,14 @@ class _Missing:
         known = Counter("gone" if self.file(path) else "there" for path in named if self._is_known(path))
         return known["gone"] <= max(known["there"], MANY)
 
-    def once_there(self, gone: Collection[list[_Named]]) -> list[list[_Named]]:
-        """Those that were in the repository before, where it has a history that can tell: the others are of another one, made, or
-        still to come. A name without a folder is as likely of a stick or a server (docs/real-directories.md)."""
-        places = {
-            id(lines): {
-                f"{folder}/{PurePosixPath(one.path_named).name}"
-                for one in lines
-                for folder in self._repo.folders
-                if f"/{folder}".endswith(f"/{PurePosixPath(one.path_named).parent}")
-            }
-            for lines in gone
-        }
-        known = ever_there(self._repo.root, set().union(*places.values())) if any(places.values()) else None
-        return [lines for lines in gone if (at := places[id(lines)]) and (known is None or at & known)]
+    def once(self, lines: Collection[_Named]) -> frozenset[str]:
+        """Where the file was, if it was anywhere."""
+        return frozenset(
+            f"{folder}/{PurePosixPath(one.path_named).name}"
+            for one in lines
+            for folder in self._repo.folders
+            if f"/{folder}".endswith(f"/{PurePosixPath(one.path_named).parent}")
+        )
 
     def _is_known(self, path: str) -> bool:
         return bool(self._by_name.get(PurePosixPath(path).name) or self.file(path))

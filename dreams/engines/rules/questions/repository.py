@@ -28,6 +28,7 @@ from dreams.lib.prose.statements import canonical, statement
 from dreams.lib.prose.values import read
 
 LONGEST = 240  # characters of a statement that says only this
+LONGEST_LINE = 1_000  # of configuration: a longer one is data, beside which everything is
 LEAST_WORDS, LEAST_VALUE, LEAST_STEM = 3, 4, 3
 NEARLY_SAME = 90  # of 100, as rapidfuzz counts words in any order
 MOST_LINES, MOST_NEAR = 5_000, 100
@@ -167,7 +168,10 @@ class ConfigLines:
     """The lines of all configuration, by the words in them."""
 
     def __init__(self, repo: Repository) -> None:
-        self._lines = {path: text.split("\n") for path, text in repo.configs.items()}
+        self._lines = {
+            path: [line if len(line) <= LONGEST_LINE else "" for line in text.split("\n")]
+            for path, text in repo.configs.items()
+        }
         self._by_value: dict[str, list[tuple[str, int]]] = defaultdict(list)
         for path, lines in self._lines.items():
             for number, line in enumerate(lines):
