@@ -90,6 +90,17 @@ def test_one_value_of_one_thing_told_in_two_ways_is_asked_about(tmp_path: Path) 
     assert {place.path for place in question.places} == {"a.md", "b.md"}
 
 
+def test_what_one_file_says_in_two_lists_is_no_double(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [A](a.md)\n",
+        "a.md": memory(
+            "In order:\n\n1. The writer of `ledger-worker`, done\n2. The reader of `ledger-worker` (draft and review)\n\n"
+            "**What remains:**\n\n- The reader of `ledger-worker` (draft and review)\n"
+        ),
+    }
+    assert of_kind(tmp_path, "same", files) == []
+
+
 WORDS = ("Linting", "Packing", "Signing", "Mirroring", "Indexing", "Warming", "Sealing", "Sorting")
 NOTED = [(word, thing) for thing in ("marlow importer", "otter exporter") for word in WORDS]
 

@@ -241,13 +241,7 @@ def places_apart(one: Statement, other: Statement, found: Compared) -> str:
     if _environments(one) != _environments(other):
         return "environments differ"
     if one.path == other.path:
-        if one.headings != other.headings:
-            return "they are under different headings"
-        if all(each.text.startswith(("**", "__")) for each in (one, other)):
-            return "they are labelled"
-        return (
-            "" if found.relation == "same" and found.score >= COPY else "they belong to one list or section"
-        )
+        return "one file has both"
     if found.score < COPY and (veto := _members_apart(one, other)):
         return veto
     named = {value.key for value in one.reading.values if not value.is_measured}
