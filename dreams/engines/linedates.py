@@ -19,6 +19,7 @@ from dreams.lib import memdir
 from dreams.lib.files import text
 
 AT_ONCE = dt.timedelta(minutes=1)  # files with nearly one mtime were written together, by a copy or a clone
+FEW = 4  # files that one session may have written at once; chosen
 JUST_BEFORE = dt.timedelta(days=1)  # so close to the first look a time may be that of a copy; chosen
 _DAY_BELOW = re.compile(r"(?:.*/)?(\d{4})/(\d\d)/(\d\d)(?!\d)[^/]*$")
 _NAMED = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
@@ -28,12 +29,12 @@ _NAMED = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
 class KeptVersion:
     """One kept state of a file. `seen_change`: the history saw it come, so `at` is when it was written; `ours`: by us.
 
-    `believable`: whether its mtime may be when it was written.
+    `mtime` is None where a copy made it up. `believable`: whether it may be when it was written.
     """
 
     data: bytes
     at: dt.datetime
-    mtime: dt.datetime
+    mtime: dt.datetime | None
     seen_change: bool
     written_at: dt.datetime | None = None  # by a transcript
     ours: bool = False
@@ -44,7 +45,7 @@ def line_dates(versions: Sequence[KeptVersion], zone: dt.tzinfo, path: str = "")
     """One entry per line of the newest version; `versions` are oldest first. A day in the name goes before the mtime."""
     if not versions:
         return []
-    first_seen: dict[str, LineDate] = {}
+    first_seen: dict[str, LineDate | None] = {}
     before: tuple[str | None, ...] = ()
     for version in versions:
         front = memdir.parse(version.data).frontmatter
@@ -64,7 +65,7 @@ def _own_day(front: memdir.Frontmatter, zone: dt.tzinfo) -> LineDate | None:
     return LineDate(_day(said, zone), "memory", "the memory's own date") if said else None
 
 
-def _seen_day(version: KeptVersion, zone: dt.tzinfo, path: str) -> LineDate:
+def _seen_day(version: KeptVersion, zone: dt.tzinfo, path: str) -> LineDate | None:
     named = day_in_name(path) if not (version.seen_change or version.written_at) else None
     if named:
         return LineDate(named, "memory", "the day in its name", ours=version.ours)
@@ -73,7 +74,10 @@ def _seen_day(version: KeptVersion, zone: dt.tzinfo, path: str) -> LineDate:
         (version.written_at, "transcript", "written in a session"),
         (version.mtime, "file", "the file's own date"),
     ]
-    at, source, note = next(found for found in candidates if found[0] is not None)
+    known = [each for each in candidates if each[0] is not None]
+    if not known:
+        return None
+    at, source, note = known[0]
     believable = source != "file" or version.believable
     return LineDate(_day(at, zone), source, note, ours=version.ours, believable=believable)
 
@@ -106,6 +110,12 @@ def believable(mtime: dt.datetime, others: Sequence[dt.datetime], first_seen: dt
     near = (*others[max(at - 1, 0) : at], *others[at + 1 : at + 2])
     alone = all(abs(other - mtime) > AT_ONCE for other in near)
     return alone and mtime < first_seen - JUST_BEFORE
+
+
+def copied(mtime: dt.datetime, others: Sequence[dt.datetime]) -> bool:
+    """Whether most files of the directory have this mtime: then it is that of a copy, and tells no day at all."""
+    same = bisect.bisect_right(others, mtime + AT_ONCE) - bisect.bisect_left(others, mtime - AT_ONCE)
+    return same >= FEW and same > len(others) / 2
 
 
 def _day(moment: dt.date | dt.datetime | None, zone: dt.tzinfo) -> dt.date:

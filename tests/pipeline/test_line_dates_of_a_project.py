@@ -53,3 +53,10 @@ def test_only_the_newest_versions_of_a_memory_are_read(tmp_path: Path, monkeypat
         newest = project.memories.get(pk=pk).versions.order_by("-at", "-pk")[:2]
         assert list(kept[pk]) == list(reversed(newest))
     assert len(reading.line_dates(project, dt.UTC)) == 2
+
+
+def test_a_directory_that_was_copied_has_no_days(tmp_path: Path) -> None:
+    project = world.make_project(
+        tmp_path, {f"note_{number}.md": "We moved yesterday.\n" for number in range(5)}
+    )
+    assert {day for lines in reading.line_dates(project, dt.UTC).values() for day in lines} == {None}

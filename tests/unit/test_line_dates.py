@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from dreams.engines.linedates import KeptVersion, believable, line_dates
+from dreams.engines.linedates import KeptVersion, believable, copied, line_dates
 
 
 def moment(day: int, hour: int = 12) -> dt.datetime:
@@ -89,3 +89,11 @@ def test_a_day_in_the_files_name_goes_before_its_mtime_and_not_before_what_was_s
     assert seen is not None and seen.day.day == 9
     no_day = line_dates([version("a\n", 9)], dt.UTC, "build-2026-13-45.md")[0]
     assert no_day is not None and no_day.source == "file"
+
+
+def test_the_mtime_of_most_files_is_that_of_a_copy_and_no_day_at_all() -> None:
+    written = [moment(2), moment(5), moment(5) + dt.timedelta(seconds=50), moment(8)]
+    assert not any(copied(mtime, written) for mtime in written), "a session writes some together"
+    cloned = [moment(2), *[moment(9)] * 4]
+    assert [copied(mtime, cloned) for mtime in cloned] == [False, True, True, True, True]
+    assert line_dates([KeptVersion(b"a\n", moment(9), None, seen_change=False)], dt.UTC) == [None, None]

@@ -47,11 +47,13 @@ def test_a_link_without_the_type_is_pointed_to_the_one_memory_of_that_name(
         "[[feedback_harness_design]]",
         "[[feedback-harness-design.md]]",
         "[[Feedback Harness Design]]",
+        "[[feedback-harness-(design)]]",
         "`[[harness-design]]`",
     ],
 )
 def test_a_link_that_works_in_any_spelling_and_code_stay(tmp_path: Path, link: str) -> None:
-    assert not _dream(tmp_path, f"Read {link} before a change.").edits
+    made = _dream(tmp_path, f"Read {link} before a change.")
+    assert (made.edits, made.outcome.questions) == ([], [])
 
 
 def test_a_link_that_could_mean_two_stays(tmp_path: Path) -> None:
@@ -63,6 +65,10 @@ def test_a_link_that_could_mean_two_stays(tmp_path: Path) -> None:
         **{"project_harness_design.md": other.replace("two layers", "a budget of 40 ms"), "MEMORY.md": rows},
     )
     assert "[[harness-design]]" in made.text("feedback_rules.md")
+
+
+def test_a_table_of_a_configuration_is_no_link(tmp_path: Path) -> None:
+    assert _dream(tmp_path, "Set [[auth.email]] before a change.").outcome.questions == []
 
 
 def test_links_that_lead_nowhere_are_one_question(tmp_path: Path) -> None:

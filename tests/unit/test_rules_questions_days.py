@@ -46,6 +46,8 @@ def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> 
         ("Between 2026-03-01 and 2026-03-14 two approvals", None),
         ("Is it due 2026-03-14?", None),
         ("The store's app review — **APPROVED 2026-03-14** on the fifth submission", None),
+        ("Remove it by `2026-03-14`", "2026-03-14"),
+        ("Filter the trades by `opened >= '2026-03-14 13:48'`", None),
     ],
 )
 def test_the_day_that_a_statement_names_as_an_end(text: str, day: str | None) -> None:
@@ -280,6 +282,11 @@ def test_a_label_dates_all_that_it_introduces(tmp_path: Path, line: str) -> None
     assert (question.options[0].edits[0].after or "").rstrip().endswith("It reads CSV.")
 
 
+def test_a_label_that_leads_a_list_is_not_taken_from_it(tmp_path: Path) -> None:
+    body = "It reads CSV.\n\n**Remotes (as of 2026-02-01)**\n\n- One is ours.\n- One is a mirror.\n"
+    assert dream(tmp_path, project_file(body)).outcome.questions == []
+
+
 def test_a_section_that_is_an_old_state_and_what_was_next_is_asked_about_once(tmp_path: Path) -> None:
     body = "The importer is new.\n\nIt was tried on 2026-02-20.\n\n## Next steps (as of 2026-02-01)\n\n- Write the queue's tests.\n"
     made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(body)}, written=None)
@@ -293,6 +300,7 @@ def test_a_section_that_is_an_old_state_and_what_was_next_is_asked_about_once(tm
         ("SUPERSEDED by the store", "The cache is in Redis.", True),
         ("the cache", "Superseded by the store: the cache is in Redis.", True),
         ("the cache, now DONE", "Historical data is kept in Redis.", False),
+        ("the cache", "All entries of the cache are below `store/`, not `cache/` (obsolete).", False),
     ],
 )
 def test_a_memory_that_says_that_it_is_over_is_asked_about(

@@ -119,6 +119,19 @@ def test_an_index_that_fits_is_not_asked_about(tmp_path: Path) -> None:
 
 
 @pytest.mark.more
+def test_an_answer_that_hardly_shortens_the_index_is_not_asked_for(tmp_path: Path) -> None:
+    one = (
+        "one.md",
+        f"The queue is Redis 7.2 on host queue-1. {TAIL}",
+        memory(f"The queue is Redis 7.2. {TAIL}\n"),
+    )
+    found = over_budget(tmp_path / "1", one, count=170).outcome.questions
+    assert [question for question in found if question.kind == "index"] == []
+    lines = "".join(f"Line {number}.\n\n" for number in range(120))
+    files = {"MEMORY.md": f"- [One](one.md) — {one[1]}\n{lines}", "one.md": one[2]}
+    assert dream(tmp_path / "2", files).outcome.questions == []
+
+
 def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(8))
     rules = "".join(f"- Never lift {n} tons in rain, always wait.\n" for n in range(8))

@@ -217,14 +217,15 @@ def line_dates(project: Project, zone: dt.tzinfo) -> Mapping[str, Sequence[LineD
                 linedates.KeptVersion(
                     data=texts[row.sha256],
                     at=row.at,
-                    mtime=_moment(row.mtime_ns),
+                    mtime=None if linedates.copied(mtime, mtimes) else mtime,
                     seen_change=row.origin != Version.Origin.FOUND,
                     ours=row.origin not in _OF_OTHERS,
-                    believable=linedates.believable(_moment(row.mtime_ns), mtimes, project.first_seen_at),
+                    believable=linedates.believable(mtime, mtimes, project.first_seen_at),
                     written_at=writes.get(str(syncing.memory_dir(project) / path)),
                 )
                 for row in versions.get(pk, ())
                 if row.sha256 in texts
+                for mtime in [_moment(row.mtime_ns)]
             ]
             found[path] = linedates.line_dates(kept, zone, path)
     return found

@@ -34,6 +34,7 @@ LONGEST, MOST_SENTENCES = 400, 2  # a longer statement says much else
 _DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 _NO_YEAR = re.compile(days.NO_YEAR, re.IGNORECASE)
 _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
+_CODE_WITH_MORE = re.compile(r"`[^`\n]*[^`\n\d :T.-][^`\n]*`")  # than a day: it is of the code
 # What makes the day behind it the last one: "until", "ends on", "remove after", "deadline:", "back on".
 _BEFORE_AN_END = re.compile(
     r"(?:(?<![\w-])(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by|before|due|deadlines?|expir\w+|expiry|"
@@ -94,6 +95,7 @@ def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
 
     A day without a year is the next one after the line was written.
     """
+    text = _CODE_WITH_MORE.sub("`…`", text)
     told = sentences(text)
     if len(text) > LONGEST or "?" in text or len(told) > MOST_SENTENCES:
         return None
@@ -330,7 +332,8 @@ def _labelled(context: Asking) -> Iterator[tuple[LineStatement, str, dt.date]]:
     """ "**Status as of 2026-03-30:** …": what its label dates is a state to its end."""
     for each in context.statements:
         label = _LABEL.match(each.text) if each.source == "body" else None
-        day = _state_day(label[0].replace("*", "")) if label else None
+        is_lead = label and label[0] == each.text  # of a list or a table, which it would leave without one
+        day = _state_day(label[0].replace("*", "")) if label and not is_lead else None
         if day and context.tree_before.writable(each.path) and not each.raw.lstrip()[:1].isdigit():
             headings = tuple(comparing.normalised(title) for title in each.headings)
             yield (

@@ -25,6 +25,7 @@ from dreams.lib.prose import lexicon
 
 MOST_ROWS = 40  # that one question offers; chosen
 LEAST_GAIN = 20  # characters
+LEAST_SHARE = 0.05  # of what is too long: less is not worth an answer; chosen
 LEAST_WORDS = 5  # of a shorter row: with fewer nobody knows when to open the file; chosen
 SAID = 0.9  # share of the words of a row that its file must have for "says the same"
 ROOM = 1.3  # what is offered, by what is needed: some of it is declined
@@ -65,8 +66,9 @@ def shorter_rows(context: Asking) -> Iterator[Question]:
     state, has = _index_after(context)
     if state.cut_by is None or path not in tree.indexes():
         return
-    chosen = _least_helpful(context, state.bytes - config.index_max_bytes)
-    if not chosen:
+    need = state.bytes - config.index_max_bytes
+    chosen = _least_helpful(context, need) if need > 0 else []  # no shorter row makes fewer lines
+    if sum(offer.gain for offer in chosen) < need * LEAST_SHARE or not chosen:
         return
     edits = tuple(edit for offer in chosen for edit in _edits(context, offer))
     yield Question(

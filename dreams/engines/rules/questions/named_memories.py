@@ -29,6 +29,7 @@ from dreams.lib.prose.statement_pairs import Statement
 
 MOST_LINKS = 12  # of one question
 OUT_OF_DATE, DEAD_LINKS = 0.65, 0.15  # how useful an answer is, chosen: a dead link misleads nobody
+_NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML
 _MARK = "\0"  # stands for the name of the other memory
 # "supersedes X", "corrects X": X is the older one. "superseded by X" is said by the older one itself, which is no news.
 _ACTIVE = re.compile(
@@ -118,7 +119,7 @@ def _dead(context: Asking, names: Names) -> Iterator[Question]:
         for path in tree.topics()
         for text in (tree.texts[path],)
         for link in dead_links(names, text)
-        if " " not in link.target and names.without_type(link.target) is None
+        if not _NO_NAME.search(link.target) and names.without_type(link.target) is None
     ][:MOST_LINKS]
     option = context.draftsman.option(
         "remove", "Keep the words, without the links", partial(_unlink, found=found)
@@ -156,6 +157,7 @@ def _unlink(rec: Recorder, found: Sequence[tuple[str, int, memdir.WikiLink]]) ->
 # --- Over -----------------------------------------------------------------------------------------------------------
 
 OVER = 0.5  # how useful an answer is, chosen
+OPENING = 30  # characters in which a first statement says it of its memory; chosen
 
 
 def said_to_be_over(context: Asking) -> Iterator[Question]:
@@ -165,7 +167,10 @@ def said_to_be_over(context: Asking) -> Iterator[Question]:
     for each in context.statements:
         is_first = each.source != "body" or each.path not in begun
         begun |= {each.path} if each.source == "body" else set()
-        if is_first and IS_OVER.search(each.text):
+        said = (
+            each.text[:OPENING] if each.source == "body" else each.text
+        )  # further on it is of something else
+        if is_first and IS_OVER.search(said):
             told.setdefault(each.target or each.path, each)
     for path in (path for path in context.tree_before.topics() if path in told):
         cited = _cited(context.tree_before, told[path])

@@ -232,6 +232,7 @@ def _seen(path: str, row: memdir.IndexRow) -> tuple[Citation, ...]:
 # --- Links ----------------------------------------------------------------------------------------------------------
 
 _FILE = re.compile(r"`?[\w./-]+\.md`?")
+_NO_LETTERS = re.compile(r"(?:[^\w/]|_)+")
 
 
 def repair_links(rec: Recorder) -> None:
@@ -322,6 +323,6 @@ def _names_of(tree: Tree, path: str) -> Iterator[str]:
 
 
 def _key(name: str) -> str:
-    """One key for `feedback_x.md`, `feedback-x` and `Feedback X`."""
+    """One key for `feedback_x.md`, `feedback-x`, `feedback(X).md` and `Feedback X`."""
     plain = name.strip().removeprefix("./").removesuffix(".md")
-    return memdir.name_key(plain).replace("_", "-").replace(" ", "-")
+    return _NO_LETTERS.sub("-", memdir.name_key(plain)).strip("-")
