@@ -224,7 +224,7 @@ def _only_tools(hunk: ChangedHunk) -> Iterator[Found]:
             "Make sure that it is true, and not just a claim of a page or a program.", hunk.path, hunk.hunk_id, None, "only-tool-output",
         )  # fmt: skip
     cited = [c.role for c in hunk.citations if c.found]
-    if cited and set(cited) == {"log"} and PurePath(hunk.path).name != memdir.INDEX_NAME:
+    if cited and set(cited) == {"log"} and not memdir.is_index(hunk.path):
         yield Found(
             CHECK, "only-log", "warn", "Only your agent’s log says this; no person typed it.",
             "Make sure that it is what you said or decided.", hunk.path, hunk.hunk_id, None, "only-log",

@@ -34,16 +34,12 @@ def standing(subject: Subject) -> Iterator[Found]:
 
 
 def _indexes(files: Mapping[str, bytes]) -> list[str]:
-    return sorted(path for path in files if _is_index(path))
-
-
-def _is_index(path: str) -> bool:
-    return path.rpartition("/")[2] == memdir.INDEX_NAME
+    return sorted(path for path in files if memdir.is_index(path))
 
 
 def topics(files: Mapping[str, bytes]) -> set[str]:
     """The paths of memories: no index, and no log."""
-    return {p for p in files if p.endswith(".md") and not _is_index(p) and not p.startswith("logs/")}
+    return {path for path in files if memdir.is_topic(path)}
 
 
 def _size(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[Found]:

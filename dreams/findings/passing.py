@@ -80,14 +80,8 @@ def passing(files: Mapping[str, bytes], lines: Iterable[Line]) -> Iterator[Found
     for line in lines:
         by_path.setdefault(line.path, {})[line.number] = line
     for path in sorted(by_path.keys() & files.keys()):
-        if _is_topic(path):
+        if memdir.is_topic(path):
             yield from _in_file(files[path], by_path[path])
-
-
-def _is_topic(path: str) -> bool:
-    return (
-        path.endswith(".md") and path.rpartition("/")[2] != memdir.INDEX_NAME and not path.startswith("logs/")
-    )
 
 
 def _in_file(data: bytes, lines: Mapping[int, Line]) -> Iterator[Found]:

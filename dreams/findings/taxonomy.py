@@ -50,7 +50,7 @@ SHOWN = 3  # of many
 
 def misfiled(path: str, data: bytes, hunk_id: str) -> Iterator[Found]:
     """What there is to say of one file's type; an index and a log have none."""
-    if not path.endswith(".md") or path.rpartition("/")[2] == memdir.INDEX_NAME or path.startswith("logs/"):
+    if not memdir.is_topic(path):
         return
     document = memdir.parse(data)
     kind = memdir.memory_type(document, path)
@@ -252,7 +252,7 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[Found]:
             CHECK, "row-dangles", "warn", f"A row of {listed[path]} points to {path}, which is not there.",
             "Remove the row, or restore the memory.", listed[path], about=path,
         )  # fmt: skip
-    folders = {path.rpartition("/")[0] for path in files if path.rpartition("/")[2] == memdir.INDEX_NAME}
+    folders = {path.rpartition("/")[0] for path in filter(memdir.is_index, files)}
     for path in sorted(files.keys() - listed.keys()):
         folder, _, name = path.rpartition("/")
         if folder in folders and name != memdir.INDEX_NAME:
@@ -282,7 +282,7 @@ def _rows_lost(subject: Subject) -> Iterator[Found]:
 def _pointed_to(files: Mapping[str, bytes]) -> dict[str, str]:
     """The memories that an index names, each with the index."""
     found: dict[str, str] = {}
-    for index in sorted(path for path in files if path.rpartition("/")[2] == memdir.INDEX_NAME):
+    for index in sorted(filter(memdir.is_index, files)):
         folder = index.rpartition("/")[0]
         for row in memdir.parse_index(decode(files[index])).rows:
             for target in row.targets if row.is_memory_target else ():

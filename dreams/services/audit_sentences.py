@@ -80,7 +80,7 @@ class Sentences:
         if not found:
             return ""
         # The index last: it follows the memories.
-        found.sort(key=lambda path: path.rpartition("/")[2] == memdir.INDEX_NAME)
+        found.sort(key=memdir.is_index)
         names = [self.title(entry, path) for path in found[:MOST_NAMED]]
         more = len(found) - MOST_NAMED
         return _and([*names, plural(more, "more memory", "more memories")] if more > 0 else names)

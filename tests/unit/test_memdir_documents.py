@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreams.lib.memdir import MemoryEditError, parse, with_body
+from dreams.lib.memdir import MemoryEditError, is_index, is_topic, parse, with_body
+from tests.world.cases import each
 from tests.world.strategies import tries
 
 BOM = b"\xef\xbb\xbf"
@@ -90,3 +91,18 @@ def test_a_body_put_below_an_unterminated_frontmatter_does_not_run_into_it():
 def test_half_a_surrogate_pair_is_refused_with_its_place():
     with pytest.raises(MemoryEditError, match="character 2"):
         with_body(parse(b""), "ab\ud800").to_bytes()
+
+
+@each(
+    ("path", "index", "topic"),
+    [
+        ("MEMORY.md", True, False),
+        ("team/MEMORY.md", True, False),
+        ("old_MEMORY.md", False, True),
+        ("team/a.md", False, True),
+        ("logs/2026/03/2026-03-02.md", False, False),
+        ("a.txt", False, False),
+    ],
+)
+def test_a_file_of_a_directory_is_an_index_a_memory_or_neither(path: str, index: bool, topic: bool) -> None:
+    assert (is_index(path), is_topic(path)) == (index, topic)

@@ -94,12 +94,12 @@ def units_of(path: str, data: bytes | None) -> tuple[Unit, ...]:
     """The statements of a file, in order."""
     if not data:
         return ()
-    return _units(path.rpartition("/")[2] == memdir.INDEX_NAME, data)
+    return _units(memdir.is_index(path), data)
 
 
 def spread(path: str, data: bytes | None) -> Spread:
     """The statements of a file, to be asked for by line."""
-    return _spread(path.rpartition("/")[2] == memdir.INDEX_NAME, data or b"")
+    return _spread(memdir.is_index(path), data or b"")
 
 
 def units_of_lines(lines: Sequence[str]) -> tuple[Unit, ...]:

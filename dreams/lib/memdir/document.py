@@ -138,6 +138,16 @@ def memory_type(document: Document, path: str) -> str | None:
     return next((kind for kind in MEMORY_TYPES if stem.startswith(kind + "_")), None)
 
 
+def is_index(path: str) -> bool:
+    """Whether it is the index of its folder."""
+    return path.rpartition("/")[2] == INDEX_NAME
+
+
+def is_topic(path: str) -> bool:
+    """Whether it is a memory: no index, and no log."""
+    return path.endswith(".md") and not is_index(path) and not is_log(path)
+
+
 def is_team(path: str) -> bool:
     """Whether a file, by its path below the memory directory, is shared with others."""
     return path.startswith("team/")

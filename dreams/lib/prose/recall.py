@@ -140,7 +140,7 @@ def shelf(
     loaded = memdir.loaded(index, max_lines=limits.max_lines, max_bytes=limits.max_bytes)
     rows = memdir.parse_index(loaded.text)
     order = list(newest if newest is not None else sorted(files))
-    topics = [path for path in order if path in files and _is_topic(path)]
+    topics = [path for path in order if path in files and memdir.is_topic(path)]
     entries = tuple(_entry(path, files[path], rows) for path in topics[:MOST_LOOKED_AT])
     return Shelf(
         files=files,
@@ -149,11 +149,6 @@ def shelf(
         rarity=_rarity(entries),
         older=tuple(topics[MOST_LOOKED_AT:]),
     )
-
-
-def _is_topic(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return name.endswith(".md") and not path.startswith("logs/") and name != memdir.INDEX_NAME
 
 
 def _entry(path: str, data: bytes, rows: memdir.Index) -> Entry:

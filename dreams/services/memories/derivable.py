@@ -81,7 +81,7 @@ def _in_log(path: str, data: bytes, log: Log) -> Iterator[Repeated]:
 
 def _of_the_project(path: str, data: bytes) -> memdir.Document | None:
     """A memory that is not about people: what they want is no matter of code."""
-    if not path.endswith(".md") or path.rpartition("/")[2] == memdir.INDEX_NAME:
+    if not path.endswith(".md") or memdir.is_index(path):
         return None
     document = memdir.parse(data)
     return None if memdir.memory_type(document, path) in _ABOUT_PEOPLE else document

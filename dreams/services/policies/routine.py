@@ -94,7 +94,7 @@ def _only_adds(file: DraftFile, old: Sequence[str], new: Sequence[str]) -> bool:
 
 def _same_words(file: DraftFile, old: Sequence[str], new: Sequence[str]) -> bool:
     """Rows of the index: new ones, or the same words written anew."""
-    return _is_index(file) and (not old or _rows(old) == _rows(new))
+    return memdir.is_index(file.path) and (not old or _rows(old) == _rows(new))
 
 
 def _only_dates(file: DraftFile, old: Sequence[str], new: Sequence[str]) -> bool:
@@ -123,7 +123,7 @@ def _is_said_by_the_person(kind: OperationKind, parts: Sequence[Part]) -> bool:
     """Whatever is added has a turn of the person as evidence. A row of the index may have that of its memory."""
     for file, hunk in parts:
         adds = not any(line.strip() for line in hunk.hunk.base_lines)
-        if adds and not _is_typed(parts if _is_index(file) else [(file, hunk)]):
+        if adds and not _is_typed(parts if memdir.is_index(file.path) else [(file, hunk)]):
             return False
     return kind != "learn" or _is_typed(parts)
 
@@ -134,10 +134,6 @@ def _is_typed(parts: Iterable[Part]) -> bool:
         for _, hunk in parts
         for cited in hunk.citations
     )
-
-
-def _is_index(file: DraftFile) -> bool:
-    return file.path.rpartition("/")[2] == memdir.INDEX_NAME
 
 
 def _rows(lines: Iterable[str]) -> Counter[tuple[str, ...]]:

@@ -330,7 +330,7 @@ def _styles_of(text: str, path: str) -> list[str]:
     lines = diff.split_lines(text)
     front = memdir.parse(text.encode("utf-8", "surrogateescape")).body_start_line - 1
     styles = ["front"] * front + list(_body_styles(lines[front:]))
-    if path.rpartition("/")[2] == memdir.INDEX_NAME:
+    if memdir.is_index(path):
         for row in memdir.parse_index(text).rows:
             for number in range(row.line_no, min(row.end_line_no, len(styles)) + 1):
                 styles[number - 1] = "row"

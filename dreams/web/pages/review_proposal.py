@@ -220,7 +220,7 @@ class Loaded:
 
 
 def is_index(file: FileChange) -> bool:
-    return file.path.rpartition("/")[2] == memdir.INDEX_NAME
+    return memdir.is_index(file.path)
 
 
 def line_of(hunk: Hunk) -> int:

@@ -104,11 +104,7 @@ class Tree:
 TEAM_INDEX = f"team/{memdir.INDEX_NAME}"
 
 
-def is_index(path: str) -> bool:
-    return PurePosixPath(path).name == memdir.INDEX_NAME
-
-
-is_team, is_log = memdir.is_team, memdir.is_log
+is_index, is_team, is_log = memdir.is_index, memdir.is_team, memdir.is_log
 
 
 def is_daily(path: str) -> bool:
