@@ -140,6 +140,9 @@ def test_a_damaged_file_is_named_and_changes_nothing(project: Project, tmp_path:
     before = _texts(project, "project_deploy.md")
     with pytest.raises(exports.NotBroughtBack, match="is no whole export"):
         exports.bring_back(file, ME)
+    file.write_bytes(b"PK" + file.read_bytes())
+    with pytest.raises(exports.NotBroughtBack, match="it does not begin as a git bundle of version 2;"):
+        exports.bring_back(file, ME)
     assert _texts(project, "project_deploy.md") == before
     assert not list(syncing.history_folder().glob(".import-*"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.utils import timezone
@@ -12,9 +13,9 @@ from dreams.engines.types import Option, Place
 from dreams.engines.types import Question as Asked
 from dreams.lib import process
 from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Proposal, Question
-from dreams.services import hosts, review, rollback
+from dreams.services import blobs, hosts, review, rollback
 from dreams.services.apply import applying
-from dreams.services.questions import answering
+from dreams.services.questions import answering, joining, options
 from dreams.services.review import ReviewRefused
 from tests.world import asking, engines
 from tests.world import directory as world
@@ -294,6 +295,24 @@ def test_a_question_whose_file_changed_at_its_place_is_outdated(tmp_path: Path, 
         answering.answer(Question.objects.get(), "replace", world.ME)
     assert Question.objects.get().state == "outdated"
     assert "delta" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("problem", "why"),
+    [
+        (options.DoesNotFit(["a.md"]), "a.md changed at the same place since"),
+        (joining.NothingToDo(), "the memories already say this"),
+        (blobs.MissingBlob("0" * 64), "the text of this answer is no longer stored"),
+    ],
+)
+def test_an_answer_that_fits_no_longer_outdates_its_question_and_says_why(
+    tmp_path: Path, monkeypatch, problem: Exception, why: str
+) -> None:
+    asking.dream(world.make_project(tmp_path), monkeypatch, ASK)
+    monkeypatch.setattr(answering.options, "edits_of", Mock(side_effect=problem))
+    with pytest.raises(ReviewRefused, match=f"outdated: {why}\\."):
+        answering.answer(Question.objects.get(), "replace", world.ME)
+    assert Question.objects.get().state == "outdated"
 
 
 def test_an_answer_with_a_blocking_finding_asks_for_a_confirmation_first(tmp_path: Path, monkeypatch) -> None:

@@ -91,6 +91,17 @@ def test_no_verdict_changes_and_no_second_submit_begins_while_one_is_under_way(
 
 
 @pytest.mark.django_db
+def test_a_finding_that_comes_up_while_a_submit_is_under_way_refuses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = four_changes(tmp_path)
+    monkeypatch.setattr(submitting, "_stage_rejected", lambda made: made.findings.update(confirmed_at=None))
+    with pytest.raises(review.FindingInTheWay):
+        review.submit(proposal, world.ME)
+    assert Proposal.objects.get().state == Proposal.State.OPEN
+
+
+@pytest.mark.django_db
 def test_a_submit_that_refuses_leaves_no_claim_behind(tmp_path: Path) -> None:
     proposal = four_changes(tmp_path)
     assert proposal.findings.filter(severity=Finding.Severity.BLOCK).update(confirmed_at=None)

@@ -71,6 +71,7 @@ def test_continuation_lines_belong_to_the_hook():
     index = parse_index("- [A](a.md) — one\n  two\n- [B](b.md)\n")
     assert (index.rows[0].hook, index.rows[0].end_line_no) == ("one two", 2)
     assert index.without(index.rows[:1]).text == "- [B](b.md)\n"
+    assert parse_index("- [A](a.md) — one\n  two\n\n  three\n").rows[0].end_line_no == 2
 
 
 def test_rows_know_their_heading_and_their_line():

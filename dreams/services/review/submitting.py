@@ -198,7 +198,7 @@ def use_up_sessions(proposal: Proposal) -> None:
     kept = Session.objects.filter(pk__in=cited.values("session"))
     reviewed = proposal.dream.reviewed.exclude(session__in=kept)
     read = Session.objects.filter(pk__in=reviewed.values("session"))
-    to_byte = Subquery(reviewed.filter(session=OuterRef("pk")).values("to_byte")[:1])
+    to_byte = Subquery(reviewed.filter(session=OuterRef("pk")).values("to_byte"))
     read.filter(used_bytes__lt=to_byte).update(used_bytes=to_byte)
     read.update(given_back_at=None)
     logged = Evidence.objects.filter(hunk__in=undecided, role="log")
