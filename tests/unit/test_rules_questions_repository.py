@@ -96,6 +96,21 @@ def test_what_says_more_or_otherwise_is_not_asked(tmp_path: Path, line: str) -> 
     assert asked(tmp_path, line) == []
 
 
+def test_a_statement_and_a_line_of_its_remarks_are_taken_out_once(tmp_path: Path) -> None:
+    body = (
+        "Pass one enum of actions to each view that is shared.\n\n**Why:** eight closures were too many.\n\n"
+        "**How to apply:**\n- Name it after the view, with one case for each action.\n- Parameters of the life cycle stay apart from it.\n"
+    )
+    rules = "- Pass one enum of actions to each view that is shared.\n- Parameters of the life cycle stay apart from it.\n"
+    files = {"enums.md": memory(body, "feedback"), "MEMORY.md": "- [Enums](enums.md)\n"}
+    (question,) = questions_of(tmp_path, files, {"CLAUDE.md": rules})
+    assert [place.line_no for place in question.places] == [5]
+    assert {edit.path: edit.after for edit in question.options[0].edits} == {
+        "enums.md": None,
+        "MEMORY.md": "",
+    }
+
+
 def test_a_line_that_nobody_wrote_says_nothing(tmp_path: Path) -> None:
     data = '{"accounts": [' + ", ".join(f'{{"id": "PIER{n}F", "cash": {n}}}' for n in range(900)) + "]}"
     assert asked(tmp_path, "Account: `PIER700F`", repo={"orders.json": data}) == []

@@ -79,11 +79,17 @@ def says_already(context: Asking) -> Iterator[Question]:
         if line is not None:
             found[unit.path, line.path].append((unit, line))
     told_by = Counter(unit.path for unit in units)
-    for (memory, path), pairs in found.items():
+    for (memory, path), told_there in found.items():
+        pairs = [pair for pair in told_there if not any(_is_within(pair[0], each) for each, _ in told_there)]
         alone = path in repo.configs and len(pairs) == 1 and told_by[memory] > FEW
         if alone and not _is_sentence(pairs[0][0].text):
             continue  # a label among many, which tells where to look: of sixteen on public directories none was worth an answer
         yield from _derived(context, path, pairs[:MOST_PLACES])
+
+
+def _is_within(unit: LineStatement, other: LineStatement) -> bool:
+    """Whether it is a line of the other's remarks, which is taken out with it."""
+    return unit is not other and other.first_line <= unit.first_line and unit.last_line <= other.last_line
 
 
 def _is_sentence(text: str) -> bool:
