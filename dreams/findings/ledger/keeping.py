@@ -242,7 +242,6 @@ def _slip(one: str, other: str) -> bool:
 _NEXT = 2  # words: "web-2" is two
 _ROW = re.compile(r"(?:^|: )\s*\|")
 _LABELLED = re.compile(r"(?:^|: )[^.:]{1,30}: \S+(?: \S+){0,3}\.?$")
-_PLACING = frozenset({"in", "at", "of"})
 _CONDITIONS = frozenset(stem(word) for word in lexicon.CONDITIONS | lexicon.UNSETTLED)
 _TAKING_BACK = frozenset(stem(word) for word in lexicon.LIMITS | lexicon.UNSETTLED)
 _KINDS = frozenset(stem(word) for word in lexicon.NOTE_KINDS) | lexicon.NOTE_KINDS | {"application"}
@@ -332,6 +331,6 @@ def _beside_name(one: Statement, word: str) -> bool:
     if word not in KINDS_OF_THING:
         return False
     names = {item.word for item in one.items if item.anchor and not item.word.isalpha()}
-    flow = [each for each in one.flow if each not in lexicon.ARTICLES | _PLACING]
+    flow = [each for each in one.flow if each not in lexicon.ARTICLES]
     places = [at for at, each in enumerate(flow) if each == word]
     return all(names.intersection(flow[max(0, at - 1) : at + 1 + _NEXT]) for at in places)

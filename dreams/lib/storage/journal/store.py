@@ -191,7 +191,7 @@ class Journal:
 def locked(journal_dir: str | os.PathLike[str], wait_seconds: float = 10) -> Iterator[Path]:
     """Make the directory if needed and hold its lock, which dies with the process. Raises JournalBusy."""
     where = Path(journal_dir)
-    where.mkdir(mode=0o700, parents=True, exist_ok=True)
+    where.mkdir(mode=0o700, exist_ok=True)
     fd = os.open(where / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         _wait_for(fd, time.monotonic() + wait_seconds)
