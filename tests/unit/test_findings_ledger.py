@@ -8,6 +8,7 @@ from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
 from dreams.findings.directories import between
 from dreams.findings.ledger import facts
+from dreams.findings.ledger.units import units_of
 from tests.world.cases import each
 from tests.world.findings import DEPLOY, FILES, INDEX, changed, codes, one, report
 
@@ -331,3 +332,8 @@ def test_a_labelled_value_that_changed_here_is_kept_by_its_copy_below_the_same_h
     found = report({**before, "a.md": said.replace(b"8443", b"9443")}, before)
     [row] = [row for row in found.ledger if row.text == "- Port: 8443"]
     assert (row.fate, row.note.startswith("This place says something else now")) == ("kept-in", True)
+
+
+def test_a_sign_at_the_beginning_of_a_wrapped_line_is_part_of_its_sentence() -> None:
+    [unit] = units_of("a.md", b"Somebody is called when the load is\n> 12 for a minute.\n")
+    assert unit.text == "Somebody is called when the load is > 12 for a minute."

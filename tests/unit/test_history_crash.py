@@ -1,5 +1,6 @@
 """A process killed at any step leaves the state before or after, and the history works on."""
 
+import errno
 import os
 import shutil
 import signal
@@ -274,6 +275,21 @@ def test_a_stale_ref_lock_is_named_and_removed_only_by_recover(tmp_path):
             keep(store, b"two", 1)
         assert stale.exists()
         assert any("refs/heads/main.lock" in line for line in store.recover())
+        assert keep(store, b"two", 1)
+
+
+def test_a_commit_whose_name_is_not_surely_on_disk_is_none(tmp_path, monkeypatch):
+    def refuse(folder):
+        if folder.name == "heads":
+            raise OSError(errno.EIO, "the disk refuses")
+
+    with HistoryStore.open_or_create(tmp_path / "p.git") as store:
+        first = keep(store, b"one", 0)
+        with monkeypatch.context() as patch:
+            patch.setattr(durable, "sync_folder", refuse)
+            with pytest.raises(OSError, match="refuses"):
+                keep(store, b"two", 1)
+        assert [commit.id for commit in store.log()] == [first.id]
         assert keep(store, b"two", 1)
 
 

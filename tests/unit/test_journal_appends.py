@@ -1,8 +1,10 @@
 """A session appends after a crash and before the recovery: its lines stay, and no file is new while others are old."""
 
+import errno
 import shutil
 from itertools import count
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -103,6 +105,35 @@ def test_the_recovery_killed_at_every_step_brings_the_line_behind_the_old_text_o
         assert place.texts() == with_line(BEFORE, "a.md"), step
         assert [one for one in collect_late(place.journal) if one.data not in (place.texts()["a.md"],)] == []
     assert step > 15
+
+
+def half_written(tmp_path: Path) -> Place:
+    """Killed when two files were changed and one removed, before the new one had its name."""
+    trace = Traced()
+    place = Place(tmp_path / "p")
+    run(place.plan, place.journal, trace)
+    half = trace.calls.index(("move_new", "new.md"))
+    place = Place(tmp_path / "p")
+    assert dies(run, place.plan, place.journal, Dying(half))
+    return place
+
+
+def test_a_folder_that_took_the_place_of_a_removed_file_stays(tmp_path: Path) -> None:
+    place = half_written(tmp_path)
+    (place.memory / "gone.md").mkdir()
+    [done] = recover(place.journal)
+    assert done.said == ("'gone.md' was changed by somebody else meanwhile and was left unchanged",)
+    (place.memory / "gone.md").rmdir()
+    assert place.texts() == {name: BEFORE[name] for name in ("a.md", "b.md")}
+
+
+def test_an_undo_that_the_disk_refuses_is_not_ended_until_it_is_complete(tmp_path: Path) -> None:
+    place, system = half_written(tmp_path), Traced()
+    system.before["exchange", "a.md"] = Mock(side_effect=OSError(errno.EIO, "the disk refuses"))
+    [done] = recover(place.journal, system)
+    assert done.action == "nothing" and "undoing is not complete; run recover again" in done.said
+    assert [one.action for one in recover(place.journal)] == ["undone"]
+    assert place.texts() == BEFORE
 
 
 @pytest.mark.parametrize(
