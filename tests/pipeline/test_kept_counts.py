@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import Memory, Project, Session, Version
-from dreams.services import kept_counts
+from dreams.services import discovery, kept_counts
 from dreams.services.kept_counts import Kind
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.gates.facts import Tally
@@ -149,10 +149,28 @@ def test_a_session_that_the_agent_says_is_running_is_not_new(
 ) -> None:
     runs = _session(project, session_id="resumed", root_key=50)
     first = _told()
-    monkeypatch.setattr(next_dream, "running", lambda projects: {runs.session_id})
+    monkeypatch.setattr(discovery, "live_session_ids", lambda project: {runs.session_id})
     assert _told() == _told_anew() != first
-    monkeypatch.setattr(next_dream, "running", lambda projects: set())
+    monkeypatch.setattr(discovery, "live_session_ids", lambda project: set())
     assert _told() == first
+
+
+@pytest.mark.not_on_postgresql
+def test_a_session_that_may_be_running_is_counted_once_while_it_may(project: Project) -> None:
+    def counted(minutes: int) -> bool:
+        with CaptureQueriesContext(connection) as queries:
+            next_dream.new_sessions([project], NOW + dt.timedelta(minutes=minutes))
+        return any("dreams_session" in query["sql"] for query in queries)
+
+    _session(project, touched_at=NOW)
+    assert [counted(minutes) for minutes in (0, 0, 5, 9, 11, 12)] == [True, False, False, False, True, False]
+
+
+def test_a_clock_that_was_put_back_has_a_session_running_again(project: Project) -> None:
+    _session(project, touched_at=NOW)
+    quiet = NOW + dt.timedelta(minutes=11)
+    assert next_dream.new_sessions([project], quiet)[project.pk].live == 0
+    assert next_dream.new_sessions([project], NOW)[project.pk].live == 1
 
 
 def test_what_changes_with_every_line_of_a_transcript_keeps_the_marks(project: Project) -> None:

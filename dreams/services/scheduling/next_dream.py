@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import CharField, Count, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import CharField, Count, F, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast, Coalesce
 
 from dreams.lib import ages
@@ -178,19 +178,23 @@ def _as_judged(results: Sequence[Mapping[str, Any]] | None, now: dt.datetime) ->
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The sessions of a project as they were counted beside `mark`, for a last dream at `last`; `newest` is the last one's."""
+    """The sessions of a project as they were counted beside `mark`, for a last dream at `last`, while those of `live` ran.
+
+    From `until` on time alone makes it another number, as one of them may not be running any more.
+    """
 
     mark: int
     last: dt.datetime | None
-    newest: dt.datetime | None
+    live: AbstractSet[str]
+    at: dt.datetime
+    until: dt.datetime
     tally: Tally
 
-    def is_settled(self, now: dt.datetime) -> bool:
-        """Whether time alone changes nothing: none of them may be running, and no moment is still to come."""
-        begun = self.last is None or self.last <= now
-        return begun and (self.newest is None or self.newest < now - gates.LIVE_GRACE)
+    def holds(self, mark: int, last: dt.datetime | None, live: AbstractSet[str], now: dt.datetime) -> bool:
+        return (self.mark, self.last, self.live) == (mark, last, live) and self.at <= now <= self.until
 
 
+NOBODY: AbstractSet[str] = frozenset()
 #: What this process counted last, by project.
 _counted: dict[int, _Counted] = {}
 
@@ -198,49 +202,54 @@ _counted: dict[int, _Counted] = {}
 def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tally]:
     """Project (its pk) → its sessions that are new to the next dream, as the sessions gate counts them.
 
-    Touched since the last dream or given back; forks of one session are one; those that run are not ready yet. At most three
+    Touched since the last dream or given back; forks of one session are one; those that run are not ready yet. At most two
     queries: of projects where nothing changed since they were counted, they are not counted again.
     """
-    live = running(projects)
+    live = _running_by_root(projects)
     if not kept_counts.has_marks():
         return {pk: one.tally for pk, one in _count(projects, live, now, {}).items()}
     marks = kept_counts.of_projects(kept_counts.Kind.SESSIONS)
-    busy = (
-        set(Session.objects.filter(session_id__in=live).values_list("project_id", flat=True))
-        if live
-        else set()
-    )
     kept = {
         project.pk: one
         for project in projects
         if (one := _counted.get(project.pk))
-        and project.pk not in busy
-        and (one.mark, one.last) == (marks.get(project.pk, 0), project.last_consolidated_at)
-        and one.is_settled(now)
+        and one.holds(
+            marks.get(project.pk, 0), project.last_consolidated_at, live.get(project.root, NOBODY), now
+        )
     }
     found = _count([project for project in projects if project.pk not in kept], live, now, marks)
-    _counted.update((pk, one) for pk, one in found.items() if pk not in busy and one.is_settled(now))
+    _counted.update(found)
     return {project.pk: (kept.get(project.pk) or found[project.pk]).tally for project in projects}
 
 
 def _count(
-    projects: Sequence[Project], live: AbstractSet[str], now: dt.datetime, marks: Mapping[int, int]
+    projects: Sequence[Project],
+    live: Mapping[str, AbstractSet[str]],
+    now: dt.datetime,
+    marks: Mapping[int, int],
 ) -> dict[int, _Counted]:
-    rows = _per_project(projects, live, now) if projects else []
-    counted = {
-        row["project"]: (
-            row["newest"],
-            Tally(row["roots"] - row["corrected"], row["corrected"], row["live"], row["own_ones"], weight=1),
-        )
-        for row in rows
-    }
-    none = (None, Tally(0, 0, 0, 0, weight=1))
-    return {
-        project.pk: _Counted(
-            marks.get(project.pk, 0), project.last_consolidated_at, *counted.get(project.pk, none)
-        )
-        for project in projects
-    }
+    runs = set[str]().union(*live.values())
+    rows = {row["project"]: row for row in _per_project(projects, runs, now)} if projects else {}
+    none = {"roots": 0, "corrected": 0, "live": 0, "own_ones": 0, "first": None, "newest": None}
+    found = {}
+    for project in projects:
+        row, last = rows.get(project.pk, none), project.last_consolidated_at
+        plain = row["roots"] - row["corrected"]
+        tally = Tally(plain, row["corrected"], row["live"], row["own_ones"], weight=1)
+        until = _until(now, last, row["first"], row["newest"])
+        mark, mine = marks.get(project.pk, 0), live.get(project.root, NOBODY)
+        found[project.pk] = _Counted(mark, last, mine, now, until, tally)
+    return found
+
+
+def _until(
+    now: dt.datetime, last: dt.datetime | None, first: dt.datetime | None, newest: dt.datetime | None
+) -> dt.datetime:
+    """How long a count of `now` holds: until the `first` of those that may be running is quiet for long enough; no longer
+    than now where a moment is still to come."""
+    if (last and last > now) or (newest and newest > now + gates.LIVE_GRACE):
+        return now
+    return first + gates.LIVE_GRACE if first else dt.datetime.max.replace(tzinfo=dt.UTC)
 
 
 def _per_project(projects: Sequence[Project], live: AbstractSet[str], now: dt.datetime) -> Iterable[Any]:
@@ -263,15 +272,21 @@ def _per_project(projects: Sequence[Project], live: AbstractSet[str], now: dt.da
             corrected=Count(root, filter=ready & Q(corrections__gt=0), distinct=True),
             live=Count("pk", filter=runs & Q(own=False)),
             own_ones=Count("pk", filter=Q(own=True)),
+            first=Min("touched_at", filter=Q(touched_at__gte=just_now[0])),
             newest=Max("touched_at"),
         )
     )
 
 
 def running(projects: Sequence[Project]) -> set[str]:
-    """Session ids by the agents' registries of running sessions, one for each config folder."""
+    """Session ids by the agents' registries of running sessions."""
+    return set[str]().union(*_running_by_root(projects).values())
+
+
+def _running_by_root(projects: Sequence[Project]) -> dict[str, AbstractSet[str]]:
+    """One registry for each config folder."""
     by_root = {project.root: project for project in projects if project.host == hosts.host()}
-    return {found for project in by_root.values() for found in discovery.live_session_ids(project)}
+    return {root: discovery.live_session_ids(project) for root, project in by_root.items()}
 
 
 @prepared
