@@ -91,6 +91,17 @@ def test_no_verdict_changes_and_no_second_submit_begins_while_one_is_under_way(
 
 
 @pytest.mark.django_db
+def test_of_what_was_left_out_the_lines_that_are_approved_now_are_let_in(tmp_path: Path) -> None:
+    proposal = four_changes(tmp_path)
+    lines = ["Host h0 was lost.", "Host h9 was lost."]
+    fields = {"path": "hosts.md", "hunk_id": "h", "inputs_key": "", "added": lines, "at": timezone.now()}
+    row = LeftOut.objects.create(project=proposal.project, **fields)
+    review.submit(proposal, world.ME)
+    row.refresh_from_db()
+    assert row.added == lines[1:]
+
+
+@pytest.mark.django_db
 def test_a_finding_that_comes_up_while_a_submit_is_under_way_refuses_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

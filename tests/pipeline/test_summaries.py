@@ -48,9 +48,11 @@ def test_a_dream_that_only_asks_is_not_told_as_one_that_found_nothing() -> None:
         Question.objects.create(
             project=run.project, dream=run, kind="same", subject=subject, why="?", asked=True
         )
-    assert summaries.of_dream(run).text == "Nothing certain to improve; 2 questions for you"
+    told = summaries.of_dream(run)
+    assert (told.text, told.tone) == ("Nothing certain to improve; 2 questions for you", "accent")
     Question.objects.update(state=Question.State.ANSWERED)
-    assert summaries.of_dream(run).text == "Nothing certain to improve; 2 questions answered"
+    told = summaries.of_dream(run)
+    assert (told.text, told.tone) == ("Nothing certain to improve; 2 questions answered", "ok")
     Question.objects.update(state=Question.State.OUTDATED)
     assert summaries.of_dream(run).text == "Nothing to improve"
 

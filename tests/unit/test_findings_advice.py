@@ -234,6 +234,7 @@ def test_what_was_rejected_is_told_once_for_changes_that_are_decided_together():
         "- The contractor can't be trusted",
         "- He is an idiot",
         "- Tom is careless, and his manager easily gets angry",
+        "- The client is careless",
     ],
 )
 def test_a_judgement_of_a_person_is_told(line):

@@ -337,3 +337,10 @@ def test_a_labelled_value_that_changed_here_is_kept_by_its_copy_below_the_same_h
 def test_a_sign_at_the_beginning_of_a_wrapped_line_is_part_of_its_sentence() -> None:
     [unit] = units_of("a.md", b"Somebody is called when the load is\n> 12 for a minute.\n")
     assert unit.text == "Somebody is called when the load is > 12 for a minute."
+
+
+def test_what_is_denied_of_two_things_is_denied_of_both_with_and_as_with_or() -> None:
+    before = {"a.md": b"Never deploy to alpha or beta.\n"}
+    found = report({"a.md": b"Do not deploy to alpha and beta.\n"}, before)
+    assert [row.fate for row in found.ledger] == ["merged-into"]
+    assert not codes(found) & {"says-otherwise", "unexplained-loss"}

@@ -45,7 +45,8 @@ def test_what_is_one_link_away_is_told_once_for_its_memory() -> None:
     linked = one(report, "answer-linked")
     assert linked.severity == "info" and linked.path == "MEMORY.md" and linked.hunk_id
     assert linked.message.startswith("2 answers would be found only where an agent opens x1.md from its row")
-    assert "Orders above 500" in linked.message and "14 days" in linked.message
+    said = ["Orders above 500 are checked by Ana.", "Refunds take 14 days and go through `make refund`."]
+    assert ", ".join(f"“{line}”" for line in said) in linked.message
 
 
 def test_what_somebody_asked_for_once_is_missed_when_it_goes() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dreams.findings import examine, examining
-from dreams.findings.directories import Directory, between, compare
+from dreams.findings.directories import Directory, between, compare, read
 from tests.world.cases import each
 from tests.world.findings import FILES, changed, codes, one, report
 
@@ -97,6 +97,12 @@ def test_another_mode_is_refused(mode):
     assert (found.severity, found.path) == ("refuse", "deploy.md")
     assert f"{mode:04o}" in found.message and "0644" in found.message
     assert not examine(compare(before, before)).findings
+
+
+def test_the_modes_of_a_directory_are_read(tmp_path):
+    (tmp_path / "a.md").write_bytes(b"x\n")
+    (tmp_path / "a.md").chmod(0o640)
+    assert read(tmp_path).modes == {"a.md": 0o640}
 
 
 def test_a_refusal_says_what_to_do():

@@ -278,6 +278,13 @@ def test_a_stale_ref_lock_is_named_and_removed_only_by_recover(tmp_path):
         assert keep(store, b"two", 1)
 
 
+def test_a_new_history_has_its_name_surely_on_disk(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(durable, "sync_folder", synced.append)
+    HistoryStore.open_or_create(tmp_path / "p.git").close()
+    assert synced[-1] == tmp_path
+
+
 def test_a_commit_whose_name_is_not_surely_on_disk_is_none(tmp_path, monkeypatch):
     def refuse(folder):
         if folder.name == "heads":
