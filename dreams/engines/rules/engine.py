@@ -16,8 +16,8 @@ from dreams.engines.rules.steps import (
     index,
     learning,
     orphans,
-    removals,
     restating,
+    secrets,
 )
 from dreams.engines.rules.user_statements import lessons
 from dreams.engines.rules.user_statements.logs import noted
@@ -105,7 +105,7 @@ def _consolidating(job: Job, rec: Recorder, heard: Sequence[Heard], found: lesso
     return [
         # First, while line numbers are those that the dates of lines are for.
         lambda: dating.resolve(rec, dating.of_lines(rec.tree, job.line_dates)),
-        lambda: removals.redact(rec),
+        lambda: secrets.redact(rec),
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
         lambda: files.merge(rec, config.row_max),
