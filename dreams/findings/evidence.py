@@ -196,15 +196,23 @@ def _opens(piece: str, text: str) -> bool:
 
 
 def _summed_up(subject: Subject, path: str, unit: Unit) -> list[str]:
-    """The file that a row points to or a description stands in, and its name: a summary's own source."""
+    """The file that a row points to or a description stands in, and its name: a summary's own source. The names of memories
+    that wikilinks lead to, too."""
+    links = memdir.wikilinks(unit.text)
+    named = {_plain(PurePath(each).stem) for each in subject.after} if links else set()
+    linked = [name for link in links if (name := _plain(link.target)) in named]
     if unit.kind in {"row", "title"}:
         target = next((p for p in subject.after if memdir.same_target(p, unit.name)), "")
     elif unit.kind == "field":
         target = path
     else:
-        return []
+        return linked
     own = [u.text for u in units_of(target, subject.after.get(target)) if u.text != unit.text]
-    return [*own, target.replace("_", " ").replace("-", " ")]
+    return [*own, _plain(target), *linked]
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")
 
 
 def _has_date_source(citations: tuple[Citation, ...]) -> bool:

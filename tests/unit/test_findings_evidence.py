@@ -138,6 +138,15 @@ def test_a_row_is_covered_by_the_file_that_it_names():
     assert "no-evidence" in codes(report(invented))
 
 
+@pytest.mark.parametrize(("link", "warns"), [("feedback-harbour-gate", False), ("feedback-otter-gate", True)])
+def test_the_name_of_a_linked_memory_needs_no_source(link: str, warns: bool):
+    told = "orders in 2025-11. It closes as [[{}]] does.\n"
+    files = {**FILES, "feedback_harbour_gate.md": b"The gate closes at night.\n"}
+    before = changed("deploy.md", END, told.format("gate"), files)
+    after = changed("deploy.md", END, told.format(link), files)
+    assert ("no-evidence" in codes(report(after, before))) == warns
+
+
 def test_what_a_person_wrote_needs_no_quote():
     assert not {"no-evidence", "date-without-source"} & codes(
         adding("- Backups moved on 2026-01-02", by_hand=True)
