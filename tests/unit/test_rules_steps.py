@@ -16,11 +16,12 @@ A = memory(
 
 def test_an_orphan_gets_a_row_in_words_of_its_own(tmp_path: Path):
     index = "# Index\n\n## Project\n- [A](a.md) — first\n\n## User\n"
-    made = dream(tmp_path, {"MEMORY.md": index, "a.md": A, "b.md": "# Freeze weeks\n\nSet by Ana. More.\n"})
+    text = "---\ntype: project\n---\n\n# Freeze weeks\n\nSet by Ana. More.\n"
+    made = dream(tmp_path, {"MEMORY.md": index, "a.md": A, "b.md": text})
     assert made.text("MEMORY.md") == index.replace("first\n", "first\n- [Freeze weeks](b.md) — Set by Ana.\n")
     assert made.summary == "Added 1 index row for a memory that had none."
     (cited,) = made.edits[0].citations
-    assert (cited.place, cited.line_no, cited.quote) == ("b.md", 3, "Set by Ana.")
+    assert (cited.place, cited.line_no, cited.quote) == ("b.md", 7, "Set by Ana.")
 
 
 def test_a_file_that_is_not_utf8_is_named_in_the_index_by_its_file_name(tmp_path: Path):
@@ -187,11 +188,12 @@ def test_what_tells_a_state_or_has_no_title_gets_no_row_unasked_and_what_is_over
     ]
 
 
-def test_a_file_without_a_head_among_memories_that_have_one_gets_no_row_unasked(tmp_path: Path) -> None:
-    made = dream(
-        tmp_path,
-        {**notes([f"n{n}.md" for n in range(5)]), "brief.md": "# The brief\n\nIn use as of 2025-03-14.\n"},
-    )
+@pytest.mark.parametrize("head", ["---\ntype: project\n---\n\n", ""])
+def test_a_file_without_a_head_gets_no_row_unasked(tmp_path: Path, head: str) -> None:
+    others = {f"n{n}.md": f"{head}# Box {n}\n\nIt takes part in the release.\n" for n in range(5)}
+    rows = "".join(f"- [Box]({name}) — a box\n" for name in others)
+    brief = "# The brief\n\nWhat the boxes are for.\n"
+    made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{rows}", **others, "brief.md": brief})
     assert "brief.md" not in made.text("MEMORY.md")
     assert [each.places[0].path for each in made.outcome.questions if each.kind == "learn"] == ["brief.md"]
 

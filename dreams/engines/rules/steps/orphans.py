@@ -35,7 +35,6 @@ TITLE_MAX = 60  # letters of a row's title; chosen
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
 MANY, MOST_UNLISTED = 10, 0.8  # memories without a row, and their share
 ROOM = 0.9  # of what an agent loads: rows that fill an index leave none for the next memory
-FEW = 3  # memories, which tell no custom
 LEAST_WORDS = 4  # of a line that leads on to a list, to say something by itself
 LONGEST_HOOK = 400  # where it has no sentence that is shorter
 _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
@@ -59,7 +58,6 @@ _TELLS_A_STATE = re.compile(
 
 def add_orphans(rec: Recorder, config: Config) -> None:
     """A row for each file that has a title, while the index is not nearly full; the summary says how many have none."""
-    headed = _have_heads(rec.tree)
     for index_path in (memdir.INDEX_NAME, TEAM_INDEX):
         if not rec.tree.writable(index_path) or index_path in rec.tree.hand_edited:
             continue
@@ -70,23 +68,16 @@ def add_orphans(rec: Recorder, config: Config) -> None:
             if after == "":
                 _note_the_rest(rec, index_path, len(found) - added, config)
                 break
-            if after and _is_surely_listed(rec.tree, path, headed=headed):
+            if after and _is_surely_listed(rec.tree, path):
                 added += _add(rec, index_path, path, after)
 
 
-def _have_heads(tree: Tree) -> bool:
-    """Whether most memories have a head."""
-    paths = tree.memories()
-    headed = sum(tree.document(each).frontmatter is not None for each in paths)
-    return headed > max(FEW, len(paths) // 2)
-
-
-def _is_surely_listed(tree: Tree, path: str, *, headed: bool) -> bool:
-    """Whether a person wrote a title that says what the memory is about, and it has a head where most others have one
-    (`headed`). One made of its file's name, or that tells a state or a day, is asked about."""
+def _is_surely_listed(tree: Tree, path: str) -> bool:
+    """Whether it has a head, and a person wrote a title that says what the memory is about. One made of its file's name, or that
+    tells a state or a day, is asked about."""
     title = written_title(tree, path)
     dated = _NAMED_DAY.search(path) or re.search(WRITTEN, title, re.IGNORECASE)
-    is_headed = not headed or tree.document(path).frontmatter is not None
+    is_headed = tree.document(path).frontmatter is not None
     return bool(title) and is_headed and not dated and not _TELLS_A_STATE.search(title)
 
 
