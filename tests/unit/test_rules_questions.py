@@ -90,15 +90,21 @@ def test_one_value_of_one_thing_told_in_two_ways_is_asked_about(tmp_path: Path) 
     assert {place.path for place in question.places} == {"a.md", "b.md"}
 
 
-def test_what_one_file_says_in_two_lists_is_no_double(tmp_path: Path) -> None:
-    files = {
-        "MEMORY.md": "- [A](a.md)\n",
-        "a.md": memory(
-            "In order:\n\n1. The writer of `ledger-worker`, done\n2. The reader of `ledger-worker` (draft and review)\n\n"
-            "**What remains:**\n\n- The reader of `ledger-worker` (draft and review)\n"
-        ),
-    }
-    assert of_kind(tmp_path, "same", files) == []
+READS = "The reader of `ledger-worker` is drafted by Ana"
+
+
+@pytest.mark.parametrize(
+    ("body", "asks"),
+    [
+        (f"- {READS}\n- The writer is done\n- {READS}\n", True),
+        (f"In order:\n\n1. The writer is done\n2. {READS}\n\n**What remains:**\n\n- {READS}\n", False),
+        (f"In May:\n- {READS}\n- The writer is done\n\nIn June:\n- {READS}\n", False),
+        (f"- In May it was begun\n  - {READS}\n- In June it is done\n  - {READS}\n", False),
+    ],
+)
+def test_what_one_file_says_in_two_lists_is_no_double(tmp_path: Path, body: str, asks: bool) -> None:
+    files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(body)}
+    assert len(of_kind(tmp_path, "same", files)) == asks
 
 
 WORDS = ("Linting", "Packing", "Signing", "Mirroring", "Indexing", "Warming", "Sealing", "Sorting")

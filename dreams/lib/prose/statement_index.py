@@ -68,7 +68,10 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
         yield Statement(
             path, "description", 1, document.body_start_line - 1, texts.one_line(said), said, (), path
         )
+    lead = ""  # of the list that follows
     for item in memdir.sections(document.body, document.body_start_line):
+        if item.kind not in {"bullet", "blank"}:
+            lead = item.text.strip() if item.text.rstrip("*_ \n").endswith(":") else ""
         if item.kind not in _KEEPS or item.text.lstrip().startswith(">"):
             continue
         rows = memdir.parse_index(item.text).rows if indexed else ()
@@ -90,7 +93,9 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
                 )
             continue
         if len(told.split()) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
-            yield Statement(path, "body", item.first_line, item.last_line, told, item.text, item.under)
+            yield Statement(
+                path, "body", item.first_line, item.last_line, told, item.text, item.under, lead=lead
+            )
 
 
 class StatementIndex:

@@ -44,7 +44,7 @@ class Statement:
     """One bullet, or one paragraph of a body; or the description of a file, or the hook of an index row.
 
     `first_line` and `last_line` are 1-based and inclusive. `raw` is the item as the file has it. `headings` are those above
-    it, outermost first. `target` is the file that a description or a row sums up.
+    it, outermost first; `lead` the line that leads its list. `target` is the file that a description or a row sums up.
     """
 
     path: str
@@ -55,6 +55,7 @@ class Statement:
     raw: str
     headings: tuple[str, ...] = ()
     target: str = ""
+    lead: str = ""
 
     @property
     def reading(self) -> Reading:
@@ -241,13 +242,24 @@ def places_apart(one: Statement, other: Statement, found: Compared) -> str:
     if _environments(one) != _environments(other):
         return "environments differ"
     if one.path == other.path:
-        return "one file has both"
+        return _apart_in_one_file(one, other, found)
     if found.score < COPY and (veto := _members_apart(one, other)):
         return veto
     named = {value.key for value in one.reading.values if not value.is_measured}
     if not named & other.reading.anchors and _own(one, other) and _own(other, one):
         return TWO_THINGS
     return ""
+
+
+def _apart_in_one_file(one: Statement, other: Statement, found: Compared) -> str:
+    if (one.headings, one.lead) != (other.headings, other.lead):
+        return "they are under different headings"
+    if any(map(_is_entry, (one, other))):
+        return "one is an entry of a list of things"
+    if all(each.text.startswith(("**", "__")) for each in (one, other)):
+        return "they are labelled"
+    is_copy = found.relation == "same" and found.score >= COPY
+    return "" if is_copy else "they belong to one list or section"
 
 
 def _is_record(statement: Statement) -> bool:
