@@ -111,6 +111,17 @@ def test_a_statement_and_a_line_of_its_remarks_are_taken_out_once(tmp_path: Path
     }
 
 
+@pytest.mark.parametrize(("kind", "asks"), [("project", False), ("feedback", True)])
+def test_one_fact_of_many_that_instructions_tell_too_is_part_of_a_whole_and_a_rule_is_not(
+    tmp_path: Path, kind: str, asks: bool
+) -> None:
+    rule = "- Run `just check` before every push and read what it says\n"
+    many = "".join(f"- The box pier-{number} is used on floor {number}.\n" for number in range(8))
+    files = {"notes.md": memory(rule + many, kind), "MEMORY.md": "- [Notes](notes.md)\n"}
+    found = questions_of(tmp_path, files, {"CLAUDE.md": REPO["CLAUDE.md"]})
+    assert [question.kind for question in found] == (["derived"] if asks else [])
+
+
 def test_a_line_that_nobody_wrote_says_nothing(tmp_path: Path) -> None:
     data = '{"accounts": [' + ", ".join(f'{{"id": "PIER{n}F", "cash": {n}}}' for n in range(900)) + "]}"
     assert asked(tmp_path, "Account: `PIER700F`", repo={"orders.json": data}) == []

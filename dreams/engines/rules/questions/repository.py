@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes.bodies import LineStatement
 from dreams.engines.rules.notes.removing import fates, remove
-from dreams.engines.rules.notes.tree import Recorder
+from dreams.engines.rules.notes.tree import Recorder, is_index
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place
 from dreams.engines.rules.repository import Repository
@@ -33,6 +33,7 @@ LEAST_WORDS, LEAST_VALUE, LEAST_STEM = 3, 4, 3
 NEARLY_SAME = 90  # of 100, as rapidfuzz counts words in any order
 MOST_LINES, MOST_NEAR = 5_000, 100
 MOST_PLACES = 5  # of one question; chosen
+LITTLE = 7  # times as many statements as are said already; chosen
 OF_A_VALUE = 2  # what a value weighs, as many words
 LEAST_SHARE = 0.7  # of what a statement says, by weight, that its file says too; chosen
 MOST_ABOVE = 60  # lines in which what a line is below is looked for
@@ -84,6 +85,9 @@ def says_already(context: Asking) -> Iterator[Question]:
         alone = path in repo.configs and len(pairs) == 1 and told_by[memory] > FEW
         if alone and not _is_sentence(pairs[0][0].text):
             continue  # a label among many, which tells where to look: of sixteen on public directories none was worth an answer
+        is_rule = is_index(memory) or context.tree_before.kind(memory) in _HIS_OWN
+        if not is_rule and len(pairs) * LITTLE < told_by[memory]:
+            continue  # a fact is told again where it belongs to a whole; a rule is needed once
         yield from _derived(context, path, pairs[:MOST_PLACES])
 
 
