@@ -152,6 +152,23 @@ def test_a_statement_that_moved_or_wraps_otherwise_is_still_there(tmp_path: Path
     assert asking.states(project) == ["open"]
 
 
+def test_a_statement_put_together_from_several_lines_is_found_by_its_first_words(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+
+    def together(job: Job) -> Asked:
+        made = ASK(job)
+        place = dataclasses.replace(made.places[0], text=f"{ALPHA} As the table says.")
+        return dataclasses.replace(made, places=(place,))
+
+    asking.dream(project, monkeypatch, together)
+    path = world.folder(project) / "project_deploy.md"
+    path.write_text(path.read_text() + "\nOne more line.\n")
+    syncing.refresh(project)
+    assert asking.states(project) == ["open"]
+
+
 def test_a_kind_that_is_mostly_left_as_it_is_is_no_longer_asked(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, *many(10))

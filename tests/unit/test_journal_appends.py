@@ -107,6 +107,21 @@ def test_the_recovery_killed_at_every_step_brings_the_line_behind_the_old_text_o
     assert step > 15
 
 
+def test_where_two_files_cannot_be_exchanged_the_last_one_swapped_counts_before_its_names_are_tidied(
+    tmp_path: Path,
+) -> None:
+    before, after = {"a.md": b"one\n", "b.md": b"two\n"}, {"a.md": b"new one\n", "b.md": b"new two\n"}
+    trace = Traced(rename_flags=False)
+    place = Place(tmp_path / "p", before, after)
+    run(place.plan, place.journal, trace)
+    place = Place(tmp_path / "p", before, after)
+    tidied = trace.calls.index(("replace", ".memoryweb-d1-1.tmp"))
+    assert dies(run, place.plan, place.journal, Dying(tidied, rename_flags=False))
+    place.append("a.md")
+    assert [one.action for one in recover(place.journal, Traced(rename_flags=False))] == ["finished"]
+    assert place.texts() == with_line(after, "a.md")
+
+
 def half_written(tmp_path: Path) -> Place:
     """Killed when two files were changed and one removed, before the new one had its name."""
     trace = Traced()
@@ -159,6 +174,20 @@ def test_an_appended_line_stays_a_line_of_its_own(
     system.before["exchange", "b.md"] = appended
     assert run(place.plan, place.journal, system).status == "conflict"
     assert place.texts() == {"a.md": wanted, "b.md": b"b\nchanged\n"}
+
+
+def test_what_is_rewritten_while_an_appended_line_is_brought_back_stays(tmp_path: Path) -> None:
+    place, system = Place(tmp_path / "p"), Traced()
+    anew = b"written anew\n"
+
+    def appended() -> None:
+        place.append("a.md")
+        place.append("b.md")
+        system.before["exchange", "a.md"] = lambda: (place.memory / "a.md").write_bytes(anew)
+
+    system.before["exchange", "b.md"] = appended
+    assert run(place.plan, place.journal, system).status == "conflict"
+    assert place.texts() == with_line({**BEFORE, "a.md": anew}, "b.md")
 
 
 def test_a_refused_run_leaves_no_new_text_where_somebody_appended_to_it(tmp_path: Path) -> None:

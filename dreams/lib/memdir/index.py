@@ -28,7 +28,6 @@ MAX_ROW_CHARS = 20_000  # a longer line is no index row, only kept
 ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+]|\d{1,9}[.)])(?P<gap>[ \t]+)(?P<rest>.*)")
 HEADING = re.compile(r"[ \t]{0,3}(?P<level>#{1,6})[ \t]+(?P<title>.*?)[ \t]*#*[ \t]*")
 _SEPARATOR = re.compile(r"[*_]{0,3}(?:[ \t]*(?:—|–|--|->|→|-|:)[*_]{0,3}[ \t]*|[ \t]+)")
-_TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}[-:| \t]*")
 _CODE_TARGET = re.compile(r"[*_]{0,3}(?P<run>`+)(?P<target>[^`\n]+)(?P=run)")
 _BARE_TARGET = re.compile(r"[*_]{0,3}(?P<target>[^\s`\[\]()<>|*:]+\.md)(?![\w/])")
 _CHECKBOX = re.compile(r"\[[ xX]\][ \t]+")
@@ -243,8 +242,6 @@ def _end_of_row(masked_lines: list[str], number: int) -> int:
 
 
 def _table_row(line: str, masked: str, number: int, heading: str | None) -> IndexRow | None:
-    if _TABLE_RULE.fullmatch(masked):
-        return None
     pointers = _pointers(line, masked)
     memories = [pointer for pointer in pointers if is_memory_path(pointer.target)]
     if not pointers:
