@@ -117,15 +117,11 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
     """Projects, of one host or of all, that dream without a person: first those that wait for the clock alone, then those
     that need sessions. Of those used last: what nobody works on any more dreams no more."""
     everywhere = Everywhere.load()
-    rows = _present(host)
-    tallies = new_sessions(rows, now)
     # Judging all projects takes longer than everything else here: where nothing is new, no dream is near, and where a
     # proposal waits for its review, none starts without a person.
-    projects = {
-        row.pk: row
-        for row in rows
-        if row.pk not in everywhere.open_proposals and tallies[row.pk].plain + tallies[row.pk].corrected
-    }
+    rows = _present(host, list(everywhere.open_proposals))
+    tallies = new_sessions(rows, now)
+    projects = {row.pk: row for row in rows if tallies[row.pk].plain + tallies[row.pk].corrected}
     found = [
         (projects[pk], one)
         for pk, one in look(list(projects.values()), now, everywhere, tallies).items()
@@ -136,10 +132,11 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
 
 
 @prepared
-def _present(host: str) -> QuerySet[Project]:
-    rows = Project.objects.filter(gone_at__isnull=True)
-    rows = rows.filter(host=host) if host else rows
-    return rows.order_by(F("last_session_at").desc(nulls_last=True), "pk")[:MOST_LOOKED_AT]
+def _present(host: str, others: list[int]) -> QuerySet[Project]:
+    """Those used last, without `others`."""
+    rows = Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {}))
+    used_last = rows.order_by(F("last_session_at").desc(nulls_last=True), "pk")[:MOST_LOOKED_AT]
+    return Project.objects.filter(pk__in=used_last.values("pk")).exclude(pk__in=others).order_by()
 
 
 def _next(
