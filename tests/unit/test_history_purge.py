@@ -64,6 +64,13 @@ def test_a_purged_text_is_gone_from_every_state_and_from_the_disk(store):
     }
 
 
+def test_a_text_that_is_given_takes_the_place_of_the_purged_one(store):
+    redacted = b"[redacted]\n"
+    replaced = store.purge([sha256(LEAK)], "leaked", "Ann", NOON, {sha256(LEAK): redacted})
+    assert store.read(replaced[sha256(LEAK)]) == redacted
+    assert not store.has(sha256(LEAK)) and store.verify() == []
+
+
 def test_a_tombstone_says_when_who_and_why_and_nothing_of_the_text(store):
     [stone] = store.purge([sha256(LEAK)], "leaked in a dream", "Ann", NOON).values()
     text = store.read(stone).decode()

@@ -188,6 +188,23 @@ def test_a_write_into_the_old_file_after_the_commit_is_kept_in_the_journal(place
     assert collect_late(place.journal) == []
 
 
+def test_of_two_late_texts_the_one_that_is_handed_over_is_offered_no_more(place: Place) -> None:
+    system = Traced()
+
+    def written() -> None:
+        for number in (0, 2):
+            with (place.memory / f".memoryweb-d1-{number}.tmp").open("ab") as file:
+                file.write(THEIRS)
+
+    system.before["fsync_dir", "commit"] = written
+    assert run(make_plan(place), place.journal, system).status == "applied"
+    first, second = collect_late(place.journal)
+    handed_over(place.journal, first)
+    assert collect_late(place.journal) == [second]
+    handed_over(place.journal, second)
+    assert collect_late(place.journal) == []
+
+
 def days_later(place: Place, seconds: float) -> None:
     for folder in place.journal.glob("*/old"):
         at = time.time() - seconds

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as s
 
 from dreams.lib.files.safefs import Root, TooLarge, UnsafePath, split
+from dreams.lib.files.safefs.root import open_plain
 from tests.world.cases import each
 from tests.world.strategies import tries
 
@@ -85,6 +86,12 @@ def test_what_split_accepts_joins_to_the_same_path_and_never_climbs(rel: str) ->
         return
     assert "/".join(parts) == rel
     assert not set(parts) & {"", ".", ".."}
+
+
+def test_opening_a_folder_leaves_none_of_those_above_it_open(base: Path) -> None:
+    before = os.listdir("/dev/fd")
+    os.close(open_plain(str((base / "in" / "team").resolve())))
+    assert os.listdir("/dev/fd") == before
 
 
 def test_a_link_is_not_followed_as_file_or_as_folder(base: Path, root: Root) -> None:

@@ -119,8 +119,6 @@ class TranscriptVerdicts:
 
     def _planned(self) -> list[Session]:
         """The sessions that there is room for, by size."""
-        if not self.is_here:
-            return []
         room, chosen = MOST_BYTES, []
         for session in self.sessions[:MOST_SESSIONS]:
             size = _size(session)
