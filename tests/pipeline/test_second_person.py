@@ -112,7 +112,6 @@ def test_the_same_person_cannot_be_both(proposal: Proposal) -> None:
     assert on_disk(proposal) == RELEASE
 
 
-@pytest.mark.more
 def test_whoever_decided_and_whoever_submitted_are_both_first(proposal: Proposal) -> None:
     review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, ANNA)
     applying.apply(proposal, BEA)

@@ -371,3 +371,19 @@ def test_a_pack_whose_writing_failed_leaves_no_file_for_a_retry_to_trust(tmp_pat
     assert repo.blob(blob.id) == b"text"
     assert step > 6
     repo.close()
+
+
+def test_a_pack_that_cannot_be_read_leaves_no_file(tmp_path):
+    HistoryStore.open_or_create(tmp_path / "p.git").close()
+    repo = GitRepo(tmp_path / "p.git")
+    packs = repo.path / "objects/pack"
+    before = sorted(packs.iterdir())
+    with pytest.raises(ValueError, match="unreadable"):
+        repo.add_pack(_broken_off())
+    assert sorted(packs.iterdir()) == before
+    repo.close()
+
+
+def _broken_off():
+    yield b"PACK"
+    raise ValueError("unreadable")

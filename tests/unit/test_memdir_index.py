@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dreams.lib.memdir import IndexRow, MemoryEditError, parse_index, render_row
+from dreams.lib.memdir import IndexRow, MemoryEditError, parse_index, render_row, replace_lines
 from tests.world.cases import each
 from tests.world.strategies import tries
 
@@ -200,3 +200,9 @@ def test_an_append_adds_one_row_and_keeps_every_line(text: str, rest: str, headi
 def test_parsing_never_fails_and_keeps_the_text(text: str):
     index = parse_index(text)
     assert index.text == "".join(index.lines) == text
+
+
+@each(("start", "stop"), [(0, 1), (2, 1), (1, 4), (4, 4)])
+def test_lines_that_a_text_has_not_are_not_replaced(start: int, stop: int) -> None:
+    with pytest.raises(IndexError, match="within the 2 lines"):
+        replace_lines("a\nb\n", start, stop, ["c"])
