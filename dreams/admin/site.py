@@ -16,9 +16,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django_q.models import Failure, OrmQ, Schedule, Success
 
+from dreams.lib import amounts
 from dreams.models import Host, Price
 from dreams.services import hosts
-from dreams.web import amounts
 
 if TYPE_CHECKING:
     from django.contrib.admin.filters import _ListFilterChoices as Choice

@@ -20,6 +20,7 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.tokens import PriceTable, Rate, same_model
 from dreams.engines.types import Allowance, Usage
+from dreams.lib.amounts import money
 from dreams.lib.timestamps import day_start, month_start
 from dreams.models import DreamRun, DreamUsage, ModelRequest, Price, Project, SetAside
 from dreams.models.prepared import prepared
@@ -184,7 +185,7 @@ def dollars_left(
         ),
     )
     left = [
-        Allowance(Decimal(str(limit)) - gone, f"the ${limit:,.2f} for {whose} ({conf.specs()[key].label})")
+        Allowance(Decimal(str(limit)) - gone, f"the {money(limit)} for {whose} ({conf.specs()[key].label})")
         for key, limit, gone, whose in budgets
         if limit > 0
     ]

@@ -126,10 +126,10 @@ def test_the_rules_choose_where_the_model_is_away_odd_or_slow_and_that_is_said(
 
 
 def test_the_rules_choose_where_the_budget_is_used_up(project: Project, monkeypatch) -> None:
-    settings_changes.set_override("max_cost_day", 0.000001, actor="me")
+    settings_changes.set_override("max_cost_day", 0.001, actor="me")
     found, requests = asked(monkeypatch, project, [choose("m2.md")])
     assert rules_chose(found) and requests == []
-    assert "could pass the $0.00 for today" in found.by.note and "dream" not in found.by.note
+    assert "could pass the $0.0010 for today" in found.by.note and "dream" not in found.by.note
 
 
 def test_no_model_is_asked_where_none_is_set_or_nothing_is_left_to_choose(

@@ -12,7 +12,7 @@ from django.template import Context, Template
 from django.test import RequestFactory
 from django.utils import timezone
 
-from dreams.web import amounts
+from dreams.lib import amounts
 from dreams.web.tags import desk
 from tests.world.cases import each
 

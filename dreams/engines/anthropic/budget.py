@@ -14,6 +14,7 @@ from decimal import Decimal
 from dreams.conf import Config
 from dreams.engines.tokens import MILLION, ModelUsage, PriceTable, Rate, Tokens, rate_for
 from dreams.engines.types import Allowance, LimitReached, Usage
+from dreams.lib.amounts import money
 
 # What a dream's requests used, by model, and what they cost.
 
@@ -180,7 +181,7 @@ class Budget:
             if room < LEAST_OUTPUT:
                 raise LimitReached(
                     f"The next request could pass {left.of}, of which other requests under way have set some aside; "
-                    f"this {self.words.what} has spent ${self.ledger.dollars:.4f}. {self.words.ending}"
+                    f"this {self.words.what} has spent {money(self.ledger.dollars)}. {self.words.ending}"
                 )
         if self.reserve:
             raise LimitReached(
@@ -195,7 +196,7 @@ class Budget:
             if room < LEAST_OUTPUT:
                 raise LimitReached(
                     f"The next request could pass {name}; this {self.words.what} has spent "
-                    f"${self.ledger.dollars:.4f}. {self.words.ending}"
+                    f"{money(self.ledger.dollars)}. {self.words.ending}"
                 )
         return room
 
@@ -205,7 +206,7 @@ class Budget:
             found.append(
                 (
                     self.limits.dollars,
-                    f"the ${self.limits.dollars:.2f} of this {self.words.what} (Cost limit per dream)",
+                    f"the {money(self.limits.dollars)} of this {self.words.what} (Cost limit per dream)",
                 )
             )
         if self.limits.allowed is not None:

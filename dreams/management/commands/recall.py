@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from dreams.lib.amounts import money
 from dreams.lib.prose import recall
 from dreams.management import base, named
 from dreams.management.base import BadUsage
@@ -45,6 +46,6 @@ class Command(base.Command):
         if not result["chosen"]:
             yield "It would open none."
         yield from (f"not {one['path']}: {one['why']}" for one in result["left_out"])
-        cost = "" if result["cost_usd"] is None else f", ${result['cost_usd']:.4f}"
+        cost = "" if result["cost_usd"] is None else f", {money(result['cost_usd'])}"
         yield f"Chosen by {result['chosen_by']}{cost}. {result['note']}".rstrip()
         yield f"{result['bytes']:,} bytes, and {result['index_bytes']:,} of the index."

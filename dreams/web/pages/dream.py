@@ -12,10 +12,9 @@ from typing import Any
 from dreams import conf
 from dreams.engines.anthropic import evidence
 from dreams.engines.tokens import KINDS, Dollars, ModelUsage
-from dreams.lib import ages
+from dreams.lib import ages, amounts
 from dreams.models import DreamRun, Turn
 from dreams.services import dreaming, hosts, pricing
-from dreams.web import amounts
 from dreams.web.hidden_secrets import shown
 from dreams.web.pages.dreams import PHASES, TONES, Result, engine_words, is_stopping, result, status_words
 from dreams.web.pages.session_turns import as_lines

@@ -15,6 +15,7 @@ from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.probe import Probed
 from dreams.engines.tokens import PriceTable, Rate, rate_for
 from dreams.lib.ages import exact
+from dreams.lib.amounts import money
 from dreams.models import Project
 from dreams.services import pricing
 from dreams.services.doctor import Check, checks
@@ -151,7 +152,7 @@ def _shown(spec: conf.Spec, value: conf.Value) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return as_text(spec, value)
     if spec.unit == "$":
-        return f"${value:,.2f}" if value else "no limit"
+        return money(value) if value else "no limit"
     if spec.unit == "s":
         return exact(dt.timedelta(seconds=value))
     return f"{value:,} {spec.unit}".rstrip()

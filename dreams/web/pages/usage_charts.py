@@ -13,11 +13,11 @@ from django.db.models.functions import Concat
 from django.utils import timezone
 
 from dreams.engines.tokens import Tokens
+from dreams.lib.amounts import money
+from dreams.lib.amounts import tokens as counted
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, DreamUsage
 from dreams.models.prepared import prepared
-from dreams.web.amounts import money
-from dreams.web.amounts import tokens as counted
 from dreams.web.charts.drawings import MOST, Run, Series, durations, ranked, stacked
 from dreams.web.charts.shapes import Picture, whole
 from dreams.web.pages import usage_sums as cells_of

@@ -22,12 +22,12 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dreams.lib import ages, diff
+from dreams.lib import ages, amounts, diff
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Project
 from dreams.services import host_requests, hosts
 from dreams.services.people import role_of
-from dreams.web import access, amounts, render
+from dreams.web import access, render
 from dreams.web.pages.diffs import Bit, DiffLine, Line
 from dreams.web.pages.session import said_at
 

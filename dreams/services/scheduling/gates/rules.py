@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dreams.lib.ages import ago, exact, until
+from dreams.lib.amounts import money
 from dreams.lib.files.text import plural
 from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import from_ns, later, next_day, next_month, to_ns
@@ -226,11 +227,11 @@ def budget(case: Case) -> Verdict:
         if spent >= cap or spent + spending.estimate > cap:
             opens_at = boundary(case.now, config.zone)
             reason = (
-                f"{_dollars(spent)} of the {_dollars(cap)} for {what} are spent and {spending.what} takes about "
-                f"{_dollars(spending.estimate)}; {_opens(opens_at, case)}."
+                f"{money(spent)} of the {money(cap)} for {what} are spent and {spending.what} takes about "
+                f"{money(spending.estimate)}; {_opens(opens_at, case)}."
             )
             return Verdict(False, reason, opens_at, what)
-    return Verdict(True, f"About {_dollars(spending.estimate)} for {spending.what} is within the budget.")
+    return Verdict(True, f"About {money(spending.estimate)} for {spending.what} is within the budget.")
 
 
 def lock(case: Case) -> Verdict:
@@ -263,14 +264,10 @@ def _caps(spending: SpendingFact, config: GateConfig) -> list[tuple[str, Decimal
 
 def _too_dear(what: str, cap: Decimal, spending: SpendingFact) -> Verdict:
     reason = (
-        f"{spending.what.capitalize()} takes about {_dollars(spending.estimate)}, over the {_dollars(cap)} for {what}; "
+        f"{spending.what.capitalize()} takes about {money(spending.estimate)}, over the {money(cap)} for {what}; "
         "raise the cap or choose the rules engine, which is free."
     )
     return Verdict(False, reason, None, f"over {what}")
-
-
-def _dollars(amount: Decimal) -> str:
-    return f"${amount:,.2f}"
 
 
 def _opens(moment: datetime, case: Case) -> str:
