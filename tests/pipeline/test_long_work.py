@@ -42,8 +42,6 @@ class Enough(Exception):
     pass
 
 
-@pytest.mark.more
-@pytest.mark.also_on_postgresql
 def test_an_undo_that_is_stopped_at_any_step_leaves_everything_as_it_was(tmp_path: Path) -> None:
     proposal = applied(tmp_path)
     folder = world.folder(proposal.project)

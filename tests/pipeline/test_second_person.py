@@ -122,7 +122,6 @@ def test_whoever_decided_and_whoever_submitted_are_both_first(proposal: Proposal
     review.agree(proposal, seen(proposal), Actor("owner"))
 
 
-@pytest.mark.more
 def test_who_decides_by_command_is_the_owner(proposal: Proposal) -> None:
     approved(proposal, Actor("sam", by_command=True))
     with pytest.raises(ReviewRefused, match="Somebody else"):
@@ -154,7 +153,6 @@ def test_a_second_person_may_reject_and_the_rest_stays_written(proposal: Proposa
     assert Hunk.objects.get(file__path="team/releases.md").verdict == Hunk.Verdict.REJECTED
 
 
-@pytest.mark.more
 def test_whoever_approved_can_withdraw(proposal: Proposal) -> None:
     own = review.select(proposal, paths=["project_deploy.md"])
     review.decide(proposal, own, Hunk.Verdict.REJECTED, ANNA)

@@ -287,7 +287,6 @@ def test_an_unknown_id_is_refused(project: Project) -> None:
         secret_purge.purge(project, ["feedfeedfeedfeed"], ME)
 
 
-@pytest.mark.more
 def test_a_purge_reaches_questions_and_their_drafted_answers(tmp_path: Path, monkeypatch) -> None:
     token = "ghp_" + "q7Vd2HsN9xLk4RtB6yWm1ZcP8jFg3TaUeKiO"
     line = f"Deploys use {token} there."

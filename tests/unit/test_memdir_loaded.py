@@ -8,7 +8,7 @@ from tests.world.strategies import tries
 
 
 def test_a_small_index_is_loaded_whole():
-    found = loaded("\n\n# Index\n- [A](a.md)\n\n")
+    found = loaded("\n\n  # Index\n- [A](a.md)  \n\n")
     assert (found.text, found.lines, found.bytes) == ("# Index\n- [A](a.md)", 2, 19)
     assert (found.cut_by, found.warning, found.first_dropped_line, found.rows_dropped) == (None, "", None, ())
 

@@ -333,7 +333,6 @@ def test_confirming_a_changed_result_confirms_no_answers_that_the_page_does_not_
     assert "9443" in question_world.read(answered.project, "reference_staging.md")
 
 
-@pytest.mark.more
 def test_answers_that_cannot_be_written_leave_what_was_and_say_why(
     browser: Client, answered: Proposal, tmp_path: Path
 ) -> None:
