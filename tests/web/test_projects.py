@@ -164,3 +164,14 @@ def _full_project(name: str) -> None:
     world.make_memory(project, path="MEMORY.md", kind=Memory.Kind.INDEX)
     world.make_proposal(project, world.make_dream(project))
     world.close_gate(project, "closed", None)
+
+
+def test_a_large_number_is_written_the_same_way_everywhere(browser: Client) -> None:
+    project = world.make_project("large")
+    Memory.objects.bulk_create(
+        Memory(project=project, path=f"m{at}.md", sha256="0" * 64, size=1, mode=0o644, mtime_ns=1)
+        for at in range(1_200)
+    )
+    for page in (reverse("projects"), reverse("project", args=[project.pk]), "/"):
+        text = browser.get(page).content.decode()
+        assert "1,200" in text and ">1200" not in text, page
