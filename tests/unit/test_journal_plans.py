@@ -154,8 +154,6 @@ def test_a_file_name_that_is_no_text_is_written_like_any_other(place: Place) -> 
         (FileOp("../x.md", None, b""),),
         (FileOp("/x.md", None, b""),),
         (FileOp("", None, b""),),
-        (FileOp("x.md", None, b""), FileOp("x.md", None, b"")),
-        (FileOp("x", None, b""), FileOp("x/y/z.md", None, b"")),
         (FileOp("x.md", None, None),),
     ],
 )
@@ -163,6 +161,23 @@ def test_a_plan_that_contradicts_itself_or_leaves_its_directory_is_refused(
     place: Place, ops: tuple[FileOp, ...]
 ) -> None:
     with pytest.raises(BadPlan):
+        run(Plan(str(place.memory), ops, "d1", ""), place.journal)
+
+
+@pytest.mark.parametrize(
+    ("ops", "said"),
+    [
+        ((FileOp("x.md", None, b""), FileOp("x.md", None, b"")), "'x.md' is named twice"),
+        (
+            (FileOp("x", None, b""), FileOp("x/y/z.md", None, b"")),
+            "'x' cannot be both a file and the folder of 'x/y/z.md'",
+        ),
+    ],
+)
+def test_a_plan_that_wants_one_path_twice_says_which(
+    place: Place, ops: tuple[FileOp, ...], said: str
+) -> None:
+    with pytest.raises(BadPlan, match=said):
         run(Plan(str(place.memory), ops, "d1", ""), place.journal)
 
 
