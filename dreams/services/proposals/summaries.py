@@ -176,8 +176,7 @@ class _Known:
 
     def summary(self, proposals: Sequence[Proposal]) -> Summary:
         """Of proposals that are told as one."""
-        first, *others = [self.counts[proposal.pk] for proposal in proposals] or [Counts()]
-        counts = sum(others, first)
+        counts = sum((self.counts[proposal.pk] for proposal in proposals), Counts())
         each = [one for proposal in proposals for one in self.each.get(proposal.pk, ())]
         files = sum(self.files[proposal.pk] for proposal in proposals)
         head, tone = _head(each, counts, files, {proposal.state for proposal in proposals})

@@ -168,8 +168,10 @@ class _Known:
 
 def cards(questions: Sequence[Question]) -> list[Card]:
     """Four queries more than the rows with their options, however many there are."""
-    known = _known(questions) if questions else None
-    return [_card(row, known) for row in questions if known]
+    if not questions:
+        return []
+    known = _known(questions)
+    return [_card(row, known) for row in questions]
 
 
 def _known(questions: Sequence[Question]) -> _Known:
