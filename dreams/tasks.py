@@ -59,9 +59,13 @@ def index_texts() -> str:
 
 @_ends_with_the_database()
 def run_dream(dream_pk: int) -> str:
-    """Run one pending dream. Handed out twice, it runs once."""
+    """Run one pending dream, and start the next project's when it has ended. Handed out twice, it runs once."""
     dream = dreaming.run_dream(dream_pk)
-    return f"{dream.public_id} {dream.status}" if dream else "nothing to do"
+    if dream is None:
+        return "nothing to do"
+    if dream.status != dream.Status.KILLED:  # as all are when the server stops, and nothing may start then
+        scheduler.go_on()
+    return f"{dream.public_id} {dream.status}"
 
 
 def catch(project_pk: int) -> str:

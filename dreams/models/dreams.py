@@ -22,6 +22,8 @@ class DreamRun(models.Model):
         FAILED = "failed", "Failed"
         KILLED = "killed", "Cancelled"
 
+    UNFINISHED = (Status.PENDING, Status.RUNNING)
+
     class Phase(models.TextChoices):
         ORIENT = "orient", "Orient"
         GATHER = "gather", "Gather"

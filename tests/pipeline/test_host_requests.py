@@ -29,6 +29,7 @@ from dreams.models import (
 )
 from dreams.services import host_deeds, host_requests, jobs, project_lock, review, rollback, secret_purge
 from dreams.services.apply import applying
+from dreams.services.catching import story as catching
 from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.inbox import waiting
 from dreams.services.memories import syncing
@@ -375,7 +376,7 @@ def test_no_task_is_made_for_the_queue_of_another_host(approved: Proposal, two: 
     with pytest.raises(project_lock.ProjectElsewhere):
         scheduler.dream_now(approved.project)
     scheduler.enqueue(DreamRun.objects.create(project=approved.project))
-    assert not scheduler.enqueue_catching(approved.project)
+    assert not catching.enqueue(approved.project)
     job = ScheduledJob.objects.create(
         host=two.desk, project=approved.project, kind="verify", cron="0 3 * * *", made_at=timezone.now()
     )

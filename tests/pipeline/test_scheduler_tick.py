@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
-from dreams import conf
+from dreams import conf, tasks
 from dreams.lib import process
 from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project, Proposal, ScheduledJob
 from dreams.services import discovery, dreaming
@@ -82,6 +82,29 @@ def test_a_first_start_on_a_large_root_makes_no_storm(tmp_path: Path) -> None:
     Override.objects.create(key="max_dreams_at_once", value=3)
     scheduler.tick()
     assert DreamRun.objects.count() == 3
+
+
+def test_the_next_project_dreams_when_one_dream_has_ended_and_still_one_at_a_time(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        world.write_sessions(tmp_path, 5, slug=f"-home-dev-p{number}", days_ago=number)
+        world.put(tmp_path / f"projects/-home-dev-p{number}/memory/MEMORY.md", world.INDEX)
+    discovery.discover()
+    scheduler.tick()
+    for slug in ("-home-dev-p2", "-home-dev-p3"):
+        tasks.run_dream(DreamRun.objects.get(status=DreamRun.Status.PENDING).pk)
+        assert DreamRun.objects.get(status=DreamRun.Status.PENDING).project.slug == slug
+    assert DreamRun.objects.count() == dream_tasks() == 3
+
+
+def test_a_pause_during_a_dream_keeps_the_next_from_starting(tmp_path: Path) -> None:
+    for number in (1, 2):
+        world.write_sessions(tmp_path, 5, slug=f"-home-dev-p{number}", days_ago=number)
+        world.put(tmp_path / f"projects/-home-dev-p{number}/memory/MEMORY.md", world.INDEX)
+    discovery.discover()
+    scheduler.tick()
+    Override.objects.create(key="paused", value=True)
+    tasks.run_dream(DreamRun.objects.get().pk)
+    assert DreamRun.objects.count() == 1
 
 
 def test_a_project_that_nobody_used_comes_last() -> None:

@@ -83,14 +83,18 @@ def test_sessions_with_corrections_can_count_more():
     sessions = [*many(2), session("c1", corrected=True), session("c2", root="c1")]
     result = gate(sessions, correction_weight=3.0)
     assert result.passed
-    assert result.reason.startswith("5 of 5 sessions, one counts 3 times, since the last dream")
+    assert result.reason.startswith(
+        "5 of 5 sessions, one with a correction counts 3 times, since the last dream"
+    )
 
 
 def test_a_session_with_a_correction_or_a_fix_counts_twice_and_the_gate_says_so():
     assert gate([*many(2), session("c", corrected=True)]).reason == (
-        "4 of 5 sessions, one counts twice, since the last dream."
+        "4 of 5 sessions, one with a correction counts twice, since the last dream."
     )
-    assert gate([*many(1), *many_corrected(2)]).reason.startswith("5 of 5 sessions, 2 count twice,")
+    assert gate([*many(1), *many_corrected(2)]).reason.startswith(
+        "5 of 5 sessions, 2 with corrections count twice,"
+    )
 
 
 def many_corrected(count: int) -> list[SessionFact]:

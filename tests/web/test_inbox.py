@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from dreams.models import AppliedBatch, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
 from dreams.services.inbox.waiting import Item
+from dreams.services.scheduling import next_dream
 from dreams.web.pages import inbox as selector
 from dreams.web.pages.inbox import Asked
 from tests.world import rows as make
@@ -95,6 +96,7 @@ def test_projects_that_open_by_themselves_are_listed_by_when() -> None:
         make.make_waiting_project(name, dt.timedelta(hours=hours))
     make.make_proposal(make.make_waiting_project("person", dt.timedelta(hours=3)), origin="dream")
     assert [(str(item.project), item.reason) for item in _inbox().next] == [
+        ("past", next_dream.IN_TURN),
         ("soon", "24 h must pass since the last dream."),
         ("later", "24 h must pass since the last dream."),
     ]

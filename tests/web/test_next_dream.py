@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.models import Project, Proposal, Session
+from dreams.models import DreamRun, Project, Proposal, Session
 from tests.world import rows as make
 
 pytestmark = pytest.mark.django_db
@@ -113,4 +113,19 @@ def test_a_session_that_counts_twice_is_named_where_the_missing_ones_are_counted
     """Two new sessions and "1 more" of five would look like a fault."""
     make.make_session(project, touched_at=timezone.now() - dt.timedelta(hours=1), corrections=1)
     for address in addresses(project):
-        assert "Needs 2 more sessions, and 15 h; one counts twice." in text(browser, address), address
+        assert "Needs 2 more sessions, and 15 h; one with a correction counts twice." in text(
+            browser, address
+        ), address
+
+
+def test_those_whose_turn_it_is_come_before_those_that_wait(browser: Client, project: Project) -> None:
+    """In the scheduler's order, and without the one that dreams already."""
+    for name, hours in (("rarely", 5), ("often", 2), ("at work", 1)):
+        used = timezone.now() - dt.timedelta(hours=hours)
+        is_open = make.make_project(name, last_session_at=used)
+        for _ in range(5):
+            make.make_session(is_open, touched_at=used)
+    make.make_dream(is_open, status=DreamRun.Status.RUNNING)
+    page = text(browser, reverse("inbox")).partition("Next to dream")[2].partition("Nothing is written")[0]
+    assert re.findall(r"rarely|often|at work|acme", page) == ["often", "rarely", "acme"]
+    assert page.count("Dreams in its turn, the last used project first.") == 2

@@ -25,7 +25,7 @@ from dreams.engines.types import EngineError
 from dreams.models import Card, DreamRun, Project, Proposal, Session
 from dreams.services import discovery, forecast, proposals
 from dreams.services.catching import cards, hints, reading, statements
-from dreams.services.hosts import host
+from dreams.services.hosts import cluster_name, host
 from dreams.services.review import ReviewRefused
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, paid, why_closed
@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 
 #: Folders of projects without a session for longer are looked at by discovery only.
 ACTIVE = dt.timedelta(days=7)
+QUEUED_TOO_LONG = dt.timedelta(minutes=5)  # a task that no worker took for so long is lost
 LONG_AGO = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 CLOCK_STEP = dt.timedelta(milliseconds=1)  # rows keep microseconds, a file system more
 
@@ -62,9 +63,8 @@ def _spending(project: Project, config: conf.Config, now: dt.datetime) -> gates.
 
 def is_dreaming(project: Project, everywhere: Everywhere, now: dt.datetime) -> bool:
     """Whether a dream of ours is pending or running, or somebody holds the lock."""
-    unfinished = (DreamRun.Status.PENDING, DreamRun.Status.RUNNING)
     return (
-        project.dreams.filter(status__in=unfinished).exists()
+        project.dreams.filter(status__in=DreamRun.UNFINISHED).exists()
         or facts_of(project, everywhere, now).lock().held
     )
 
@@ -83,6 +83,18 @@ class Caught:
 def in_queue(project_pk: int) -> str:
     """The cache's key for a project whose task waits: one at a time, and only the latest."""
     return f"memoryweb:catching:{project_pk}"
+
+
+def enqueue(project: Project) -> bool:
+    """Have what is new in a project's sessions read; False while that is in the queue already, and for one of another host."""
+    if project.host != host() or not cache.add(in_queue(project.pk), 1, QUEUED_TOO_LONG.total_seconds()):
+        return False
+    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
+
+    async_task(
+        "dreams.tasks.catch", project.pk, cluster=cluster_name(host()), task_name=f"catch {project.pk}"
+    )
+    return True
 
 
 def due(now: dt.datetime, everywhere: Everywhere) -> Iterator[Project]:

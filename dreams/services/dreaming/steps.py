@@ -237,9 +237,7 @@ def _refuse(dream: DreamRun) -> None:
         raise PartialRefused(
             f"{dream.public_id} had changed nothing, or its work is no longer stored ({KEEP.days} days)."
         )
-    running = dream.project.dreams.filter(
-        status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
-    ).first()
+    running = dream.project.dreams.filter(status__in=DreamRun.UNFINISHED).first()
     if running is not None:
         raise PartialRefused(f"{running.public_id} dreams about this project now. Wait for it, or cancel it.")
     waiting = proposals.open_for(dream.project)

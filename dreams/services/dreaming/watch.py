@@ -71,7 +71,7 @@ def request(
     me = process.current() if trigger == DreamRun.Trigger.COMMAND else None
     with transaction.atomic():
         database.one_at_a_time(f"dreams of {project.pk}")
-        running = project.dreams.filter(status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING]).first()
+        running = project.dreams.filter(status__in=DreamRun.UNFINISHED).first()
         if running is not None:
             raise project_lock.ProjectBusy(
                 f"{project} already dreams ({running.public_id}). Wait for it, or cancel it."
@@ -106,8 +106,7 @@ FORSAKEN = dt.timedelta(hours=2)
 def under_way(host: str, now: dt.datetime) -> int:
     """How many dreams keep this host busy; one whose lease ended is nobody's load."""
     ended = Q(status=DreamRun.Status.RUNNING, lease_until__lt=now)
-    states = [DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
-    return DreamRun.objects.filter(project__host=host, status__in=states).exclude(ended).count()
+    return DreamRun.objects.filter(project__host=host, status__in=DreamRun.UNFINISHED).exclude(ended).count()
 
 
 def forsaken(now: dt.datetime) -> QuerySet[DreamRun]:

@@ -150,8 +150,7 @@ def _try_to_start(
 
 
 def _under_way(project: Project) -> _Answer | None:
-    unfinished = [DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
-    dream = project.dreams.filter(status__in=unfinished).first()
+    dream = project.dreams.filter(status__in=DreamRun.UNFINISHED).first()
     return _Answer(f"It already dreams ({dream.public_id}).", opens_soon=True) if dream else None
 
 

@@ -20,7 +20,7 @@ from django.db.models.functions import Cast, Coalesce
 from dreams.lib import ages
 from dreams.lib.files.text import plural
 from dreams.lib.timestamps import to_ns
-from dreams.models import GateEvaluation, Project, Session
+from dreams.models import DreamRun, GateEvaluation, Project, Session
 from dreams.models.prepared import prepared
 from dreams.services import discovery, hosts, kept_counts
 from dreams.services.scheduling import gates
@@ -32,6 +32,8 @@ _AS_JUDGED = tuple(gate.name for gate in gates.GATES.values() if gate.costly)
 _FROM_ROWS = tuple(gate.name for gate in gates.GATES.values() if not gate.costly)
 #: Projects that are looked at for what dreams next, the last used; chosen: a page shows the first few.
 MOST_LOOKED_AT = 100
+#: Of a project whose gates are open: as many dream at once as a setting allows, and the scheduler takes them in this order.
+IN_TURN = "Dreams in its turn, the last used project first."
 _BY_SESSIONS = tuple(gate.name for gate in gates.GATES.values() if gate.by_sessions)
 
 
@@ -83,6 +85,10 @@ class NextDream:
             return "", self.opens_at
         return f"Before it is tried again: {self.sentence(now)}", None
 
+    def what_next(self, now: dt.datetime) -> str:
+        """What it waits for, or what comes next where it waits for nothing, for pages that say elsewhere that all gates are open."""
+        return self.sentence(now) if self.closed else IN_TURN
+
     def sentence(self, now: dt.datetime) -> str:
         """What it waits for, or that it waits for nothing. A moment that is `opens_at` is not told again."""
         if not self.closed:
@@ -114,8 +120,9 @@ def look(
 
 
 def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project, NextDream]]:
-    """Projects, of one host or of all, that dream without a person: first those that wait for the clock alone, then those
-    that need sessions. Of those used last: what nobody works on any more dreams no more."""
+    """Projects, of one host or of all, that dream without a person: first those whose turn it is, in the order in which the
+    scheduler takes them, then those that wait for the clock alone, then those that need sessions. Of those used last:
+    what nobody works on any more dreams no more."""
     everywhere = Everywhere.load()
     # Judging all projects takes longer than everything else here: where nothing is new, no dream is near, and where a
     # proposal waits for its review, none starts without a person.
@@ -125,18 +132,27 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
     found = [
         (projects[pk], one)
         for pk, one in look(list(projects.values()), now, everywhere, tallies).items()
-        if one.closed and not one.blocking
+        if not one.blocking
     ]
+    return sorted(found, key=_order)[:most]
+
+
+def _order(pair: tuple[Project, NextDream]) -> tuple[bool, dt.timedelta, dt.datetime, int, int]:
+    project, one = pair
     late = dt.datetime.max.replace(tzinfo=dt.UTC)
-    return sorted(found, key=lambda pair: (pair[1].opens_at or late, pair[1].missing, pair[0].pk))[:most]
+    unused = late - project.last_session_at if project.last_session_at else dt.timedelta.max
+    in_turn = dt.timedelta(0) if one.closed else unused
+    return bool(one.closed), in_turn, one.opens_at or late, one.missing, project.pk
 
 
 @prepared
 def _present(host: str, others: list[int]) -> QuerySet[Project]:
-    """Those used last, without `others`."""
+    """Those used last, without `others` and without those that dream now."""
     rows = Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {}))
     used_last = rows.order_by(F("last_session_at").desc(nulls_last=True), "pk")[:MOST_LOOKED_AT]
-    return Project.objects.filter(pk__in=used_last.values("pk")).exclude(pk__in=others).order_by()
+    dreaming = DreamRun.objects.filter(status__in=DreamRun.UNFINISHED).values("project")
+    found = Project.objects.filter(pk__in=used_last.values("pk")).exclude(pk__in=others)
+    return found.exclude(pk__in=dreaming).order_by()
 
 
 def _next(

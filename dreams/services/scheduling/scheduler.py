@@ -2,7 +2,8 @@
 
 One tick: repair what a crash left · look for new files, at most every few minutes · start the jobs that are due · judge the gates of every
 project, cheapest first, and stop at the first closed one · claim and enqueue what is open, projects with the most
-recent sessions first, never more at once than the setting allows · bring the search index up to date.
+recent sessions first, never more at once than the setting allows · bring the search index up to date. Where a dream
+ends, the next one starts at once.
 """
 
 from __future__ import annotations
@@ -81,7 +82,19 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     _run_jobs(report)
     everywhere = Everywhere.load()
     _catch(report, everywhere)
-    free = everywhere.overrides.config(None).max_dreams_at_once - dreaming.under_way(host(), report.at)
+    _start_open(report, everywhere)
+    if index.catch_up(INDEX_SECONDS):  # last: what is to be found waits for what is to be dreamt
+        _index_the_rest()
+    return report
+
+
+def go_on() -> None:
+    """Start what is open where a dream has just ended, instead of at the next tick: still never more than the setting allows."""
+    _start_open(TickReport(at=timezone.now()), Everywhere.load())
+
+
+def _start_open(report: TickReport, everywhere: Everywhere) -> None:
+    free = _free(everywhere, report.at)
     closed = _still_closed_by_clock(everywhere, report.at)
     report.evaluated += len(closed)
     for project in _projects(closed):
@@ -90,11 +103,14 @@ def tick(now: dt.datetime | None = None) -> TickReport:
         except Exception:
             log.exception("gates of %s", project)
             continue
-        if opened and free > 0 and _start(project, report):
+        # Asked again: a tick and the end of a dream may do this at once.
+        if opened and free > 0 and _free(everywhere, report.at) > 0 and _start(project, report):
             free -= 1
-    if index.catch_up(INDEX_SECONDS):  # last: what is to be found waits for what is to be dreamt
-        _index_the_rest()
-    return report
+
+
+def _free(everywhere: Everywhere, now: dt.datetime) -> int:
+    """How many more dreams may begin on this host."""
+    return everywhere.overrides.config(None).max_dreams_at_once - dreaming.under_way(host(), now)
 
 
 def _index_the_rest() -> None:
@@ -140,7 +156,7 @@ def _here() -> QuerySet[Project]:
 def _projects(without: Collection[int]) -> Sequence[Project]:
     """Those of this host that do not dream now; the most recently used come first, so that a first start begins
     with what matters."""
-    busy = DreamRun.objects.filter(status__in=[DreamRun.Status.PENDING, DreamRun.Status.RUNNING])
+    busy = DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
     rows = _here().exclude(pk__in=busy.values("project"))
     rows = rows.order_by(F("last_session_at").desc(nulls_last=True), "pk")
     if not without:
@@ -182,21 +198,7 @@ def _run_jobs(report: TickReport) -> None:
 def _catch(report: TickReport, everywhere: Everywhere) -> None:
     """Sessions that went quiet are read by tasks of their own: one may ask a model."""
     for project in catching.due(report.at, everywhere):
-        report.caught += enqueue_catching(project)
-
-
-def enqueue_catching(project: Project) -> bool:
-    """Have what is new in a project's sessions read; False while that is in the queue already, and for one of another host."""
-    if project.host != host():
-        return False
-    if not cache.add(catching.in_queue(project.pk), 1, PENDING_TOO_LONG.total_seconds()):
-        return False
-    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
-
-    async_task(
-        "dreams.tasks.catch", project.pk, cluster=cluster_name(host()), task_name=f"catch {project.pk}"
-    )
-    return True
+        report.caught += catching.enqueue(project)
 
 
 # --- Judging ------------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from dreams.models.prepared import prepared
 from dreams.services.scheduling import gate_inputs, gates, scheduler
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.services.scheduling.next_dream import NextDream, beside_its_moment
-from dreams.web.pages.projects import ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
     return Gates(
         gates=sorted(found, key=lambda gate: gate.passed),
         next=together,
-        sentence=together.sentence(now),
+        sentence=together.what_next(now),
         supersedes=everywhere.open_proposals.get(project.pk, ""),
         dream=active.public_id if active else "",
         dream_status=active.get_status_display() if active else "",
@@ -99,7 +98,11 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
 @prepared
 def _active() -> QuerySet[DreamRun]:
     """Of all projects, which are few: SQLite would look for that of one among all its dreams."""
-    return DreamRun.objects.filter(status__in=ACTIVE).only("project", "public_id", "status").order_by()
+    return (
+        DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
+        .only("project", "public_id", "status")
+        .order_by()
+    )
 
 
 def _gate(result: gates.GateResult) -> Gate:

@@ -250,7 +250,7 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """A project that dreams without a person, and what it waits for. `opens_at` is None where it needs sessions."""
+    """A project that dreams without a person, and what it waits for. `opens_at` is None where it needs sessions, or nothing."""
 
     project: Project
     reason: str
@@ -325,8 +325,9 @@ def _any_proposal() -> QuerySet[Proposal, int]:
 
 @prepared
 def _running(host: str) -> QuerySet[DreamRun]:
-    states = [DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
-    return DreamRun.objects.filter(status__in=states, **_of(host)).select_related("project")[:MOST]
+    return DreamRun.objects.filter(status__in=DreamRun.UNFINISHED, **_of(host)).select_related("project")[
+        :MOST
+    ]
 
 
 def _of(host: str) -> dict[str, str]:
@@ -345,8 +346,9 @@ def _news(host: str) -> list[News]:
 def _ended(host: str) -> QuerySet[DreamRun]:
     reviewed = Exists(Proposal.objects.filter(dream=OuterRef("pk"), by_policy=False))
     # By what is not: else SQLite goes through all dreams that ever ended, and not through those that nobody was told of.
-    active = [DreamRun.Status.PENDING, DreamRun.Status.RUNNING]
-    rows = DreamRun.objects.filter(~reviewed, ~Q(status__in=active), notified_at__isnull=True, **_of(host))
+    rows = DreamRun.objects.filter(
+        ~reviewed, ~Q(status__in=DreamRun.UNFINISHED), notified_at__isnull=True, **_of(host)
+    )
     return rows.select_related("project").order_by("-ended_at")[:MOST_NEWS]
 
 
@@ -372,7 +374,7 @@ def _written(row: AppliedBatch, deed: Deed, undos: Sequence[Proposal]) -> Writte
 
 def _next(now: dt.datetime, host: str) -> list[Next]:
     return [
-        Next(project, one.sentence(now), one.opens_at)
+        Next(project, one.what_next(now), one.opens_at)
         for project, one in next_dream.upcoming(now, MOST_NEXT, host)
     ]
 

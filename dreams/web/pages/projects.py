@@ -161,7 +161,6 @@ STATES: Mapping[int, State] = {
     GONE: State("gone", "Gone", "", "trash"),
 }
 FILTERS = {state.name: state.label for state in STATES.values()}
-ACTIVE = (DreamRun.Status.PENDING, DreamRun.Status.RUNNING)
 WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
 
 
@@ -235,7 +234,7 @@ def _ranked() -> QuerySet[Any]:
     """
     off = Override.objects.filter(key="dreaming", value=False, project__isnull=False)
     waiting = Proposal.objects.filter(state__in=WAITING)
-    dreaming = DreamRun.objects.filter(status__in=ACTIVE)
+    dreaming = DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
     return Project.objects.annotate(
         rank=Case(
             When(Q(unwatched_at__isnull=False), then=Value(UNWATCHED)),
@@ -345,7 +344,7 @@ def _waiting(projects: list[int]) -> QuerySet[Proposal, tuple[int, str, str]]:
 
 @prepared
 def _active(projects: list[int]) -> QuerySet[DreamRun, tuple[int, str]]:
-    rows = DreamRun.objects.filter(project__in=projects, status__in=ACTIVE)
+    rows = DreamRun.objects.filter(project__in=projects, status__in=DreamRun.UNFINISHED)
     return rows.values_list("project_id", "public_id")
 
 
@@ -420,9 +419,7 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
     found = facts.next[row.pk]
     if rank == UNSEEN:
         return "The scheduler checks its gates within a minute.", None
-    return found.sentence(
-        facts.now
-    ) if found.closed else "Dreams as soon as a worker is free.", found.opens_at
+    return found.what_next(facts.now), found.opens_at
 
 
 def told_apart(choices: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -32,7 +32,6 @@ from dreams.services.scheduling.next_dream import as_stored
 from dreams.web.charts.drawings import WEEKS, Measure, by_day, over_time
 from dreams.web.charts.shapes import Picture, short_size, size, whole
 from dreams.web.pages.moments import iso
-from dreams.web.pages.projects import ACTIVE
 from dreams.web.pages.usage_sums import cuts_since, day_of, with_days
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 
@@ -320,7 +319,9 @@ def _dreams(project: int, by: str | None, until: dt.datetime, size: Fixed) -> _K
 @prepared
 def _begun(by: str | None, until: dt.datetime) -> QuerySet[DreamRun, Any]:
     """Of all projects, which are few: SQLite would look for those of one among all its dreams."""
-    rows = DreamRun.objects.filter(_by("requested_by", by), status__in=ACTIVE, created_at__lt=until)
+    rows = DreamRun.objects.filter(
+        _by("requested_by", by), status__in=DreamRun.UNFINISHED, created_at__lt=until
+    )
     return rows.order_by().values_list("created_at", "pk", "project")
 
 

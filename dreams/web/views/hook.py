@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.services import agent_settings
 from dreams.services.catching import hints
-from dreams.services.scheduling import scheduler
+from dreams.services.catching import story as catching
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import settings as pages
@@ -34,7 +34,7 @@ def session_end(request: HttpRequest) -> HttpResponse:
     except hints.Malformed:
         return HttpResponse(status=400)
     if project is not None:
-        scheduler.enqueue_catching(project)
+        catching.enqueue(project)
     return HttpResponse(status=204)
 
 

@@ -221,10 +221,11 @@ class Tally:
 
     @property
     def heavy(self) -> str:
-        """How many count for more than one, in words: "one counts twice"; empty where none does."""
+        """How many count for more than one, in words: "one with a correction counts twice"; empty where none does."""
         if not self.corrected or self.weight == 1:
             return ""
-        heavy = "one counts" if self.corrected == 1 else f"{self.corrected:,} count"
+        one = self.corrected == 1
+        heavy = "one with a correction counts" if one else f"{self.corrected:,} with corrections count"
         return f"{heavy} {'twice' if self.weight == TWICE else f'{self.weight:g} times'}"
 
     def for_gate(self, weight: float, needed: int) -> Tally:
