@@ -80,7 +80,8 @@ class Session(models.Model):
                 ],
                 name="session_counted",
             ),
-            models.Index(fields=["root_key"], name="session_root"),
+            # Has all that is asked about resumed sessions: else SQLite goes through a project's sessions for each of them.
+            models.Index(fields=["root_key", "project", "touched_at"], name="session_root"),
             models.Index(
                 fields=["touched_at"],
                 condition=models.Q(title_indexed_at__isnull=True),

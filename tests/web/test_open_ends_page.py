@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
 from dreams.models import OpenEnd, Project, Session
+from dreams.web.pages import project as pages
 from tests.world import rows as make
 
 pytestmark = pytest.mark.django_db
@@ -59,6 +61,27 @@ def test_the_tab_counts_them_and_is_there_only_where_there_are_some(
     for path in ("", "instructions/"):
         text = " ".join(browser.get(f"/projects/{project.pk}/{path}").content.decode().split())
         assert 'Open ends <span class="tab-count">1</span>' in text
+
+
+def _steps_to_count(project: Project) -> int:
+    """How many hundreds of its own steps SQLite takes for the counts of a project's page."""
+    steps: list[int] = []
+    connection.ensure_connection()
+    connection.connection.set_progress_handler(lambda: steps.append(1), 100)
+    pages.counts(project)
+    connection.connection.set_progress_handler(None, 0)
+    return len(steps)
+
+
+@pytest.mark.not_on_postgresql  # whose steps nobody counts
+def test_counting_them_grows_with_the_sessions_and_not_with_their_square(project: Project) -> None:
+    steps = []
+    for keys in (range(100), range(100, 200)):
+        for key in keys:
+            make.make_open_end(make.make_session(project, root_key=key))
+        pages.counts(project)  # what is kept beside a mark
+        steps.append(_steps_to_count(project))
+    assert steps[1] < 3 * steps[0]
 
 
 def test_a_project_without_any_says_so(browser: Client, project: Project) -> None:
