@@ -146,6 +146,7 @@ LONG_WORD = 4  # letters: a shorter word has no misspelling
 SLIP = 84  # of two long words: one is the other misspelt, or in another form
 SHORT_TERMS = 12  # words and values: a longer statement names things beside the one that it is about
 _THINGS = frozenset({"name", "identifier", "path"})
+_OPPOSED = frozenset(word for word, _ in lexicon.OPPOSITES)
 _UNITS = frozenset(map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "item", "request"]))
 
 
@@ -172,7 +173,9 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
     if not mine.terms or not theirs.terms:
         return Compared("none", 0.0, "nothing to compare")
     short = min(mine.weight, theirs.weight)
-    plain = sum(min(weight, theirs.terms.get(word, 0.0)) for word, weight in mine.terms.items())
+    plain = sum(
+        min(weight, theirs.terms[word]) for word, weight in mine.terms.items() if word in theirs.terms
+    )
     if plain < LEAST * short:
         return Compared("none", round(plain / short / 2, 3), "too little in common")
     common = _common(mine.terms, theirs.terms)
@@ -242,7 +245,7 @@ def _veto(one: str, other: str, mine: Reading, theirs: Reading) -> str:
         return "environments differ"
     if any(
         (word, back) in lexicon.OPPOSITES
-        for word in mine.terms.keys() - theirs.terms
+        for word in (_OPPOSED & mine.terms.keys()) - theirs.terms.keys()
         for back in theirs.terms.keys() - mine.terms
     ):
         return "they have opposite words"
@@ -369,10 +372,7 @@ def _with_two_values(
     """About one thing with another value each, where what is beside the values is common."""
     old, new = differing
     sides = ((mine, theirs, old), (theirs, mine, new))
-    rest = [
-        {word: weight for word, weight in reading.terms.items() if word not in _words_of(reading, value)}
-        for reading, _, value in sides
-    ]
+    rest = [_beside(reading, value) for reading, _, value in sides]
     common = sum(_common(rest[0], rest[1]).values())
     short, long = sorted(sum(each.values()) for each in rest)
     others = [
@@ -400,7 +400,8 @@ def _is_own(value: Value, others: Reading) -> bool:
     return value.kind != "date" and value.key not in others.anchors and value.key not in others.terms
 
 
-def _words_of(reading: Reading, value: Value) -> set[str]:
-    """The value, the number right behind it ("Redis 7"), and days: none of them is what a statement is about."""
-    beside = {each.key for each in reading.values if each.kind == "date" or each.start == value.end + 1}
-    return {value.key, *read(value.key).terms, *beside}
+def _beside(reading: Reading, value: Value) -> dict[str, float]:
+    """What is beside a value, without the number right behind it ("Redis 7") and days, which no statement is about."""
+    without = {each.key for each in reading.values if each.kind == "date" or each.start == value.end + 1}
+    without.update((value.key,), () if value.key.isdecimal() else read(value.key).terms)
+    return {word: weight for word, weight in reading.terms.items() if word not in without}

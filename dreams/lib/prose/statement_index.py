@@ -6,9 +6,11 @@ value or a rare word are compared, each with few others.
 
 from __future__ import annotations
 
+import gc
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 
 import re2
@@ -49,8 +51,8 @@ _KEEPS = frozenset({"paragraph", "bullet"})
 _NAMED_DAY = re2.compile(
     r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:,? \d{4})?|\b(?:19|20)\d\d(?:-\d\d){0,2}\b"
 )
-# What every named day has: RE2 is asked only then, because a text goes to it and back as bytes.
-_DAY_SIGN = re.compile(r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|19\d|20\d", re.IGNORECASE)
+# What every named day has, in small letters: RE2 is asked only then, because a text goes to it and back as bytes.
+_DAY_SIGN = re.compile(r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|19\d|20\d")
 _LINK = re2.compile(r"\[\[[^\]\n]*\]\]|\[[^\]\n]*\]\([^)\n]*\)|`?[\w./-]+\.md`?")
 
 
@@ -98,6 +100,18 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
             )
 
 
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Nothing here makes circles, and Python's collector looks through all that is kept again and again while it grows."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 class StatementIndex:
     """The statements of a directory, found by what they name.
 
@@ -117,6 +131,7 @@ class StatementIndex:
         self._next = 0
         self.update(files)
 
+    @_without_collecting()
     def update(self, files: Mapping[str, str]) -> None:
         """Take `files` for the directory's from now on."""
         changed = [path for path, text in files.items() if self._files.get(path) != text]
@@ -228,12 +243,10 @@ class StatementIndex:
         near: set[Two] = set()
         for number in self._stale:
             near.update(two_of(number, other) for other in self._partners.pop(number, ()))
-            if (
-                number in self._bodies
-                and len(self._bodies[number].text) <= LONGEST_FACT
-                and self._is_fact(number)
-            ):
-                others = self._near(self._bodies[number].reading, number)
+            if number not in self._bodies or len(self._bodies[number].text) > LONGEST_FACT:
+                continue
+            others = self._near(self._bodies[number].reading, number)
+            if others and self._is_fact(number):
                 self._partners[number] = [other for other in others if self._is_fact(other)]
                 near.update(two_of(number, other) for other in self._partners[number])
         self._stale.clear()
@@ -254,10 +267,12 @@ class StatementIndex:
         return self._facts[number]
 
     @property
+    @_without_collecting()
     def pairs(self) -> list[Pair]:
         """Each pair of statements that seem to tell one fact, or one thing with two values; once, in order."""
         return self._up_to_date().pairs()
 
+    @_without_collecting()
     def possible_duplicates(self) -> list[list[Pair]]:
         """Groups of two to five places that seem to tell one fact, each as the pairs that say so, the likeliest first."""
         return self._up_to_date().groups()
@@ -318,7 +333,7 @@ def _is_fact(text: str) -> bool:
     """Not what only leads to files or names a day ("Related: [[a]]", "Noted Apr 22, 2026."), nor the head of a form
     ("**Date:** … **By:** …") or a record of results."""
     text = encodable(text)
-    rest = _NAMED_DAY.sub(" ", text) if _DAY_SIGN.search(text) else text
+    rest = _NAMED_DAY.sub(" ", text) if _DAY_SIGN.search(text.lower()) else text
     rest = _LINK.sub(" ", rest) if "[" in rest or ".md" in rest else rest
     if rest != text and read(rest).weight < LEAST_SAID:
         return False

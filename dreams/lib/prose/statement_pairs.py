@@ -13,6 +13,7 @@ from typing import Literal
 
 import re2
 
+from dreams.lib.prose import lexicon
 from dreams.lib.prose.comparing import Compared
 from dreams.lib.prose.values import Reading, encodable, read
 
@@ -34,6 +35,7 @@ _ENTRY = re2.compile(
     r"\s*[-*+] +(?:\*\*)?(?:`[^`\n]+`|\[\[[^\]\n]+\]\])(?:\*\*)?(?: \([^)\n]{1,40}\))?\s*(?:—|–|:|->|→| - )|\s*\d+[.)] |\s+[-*+] "
 )
 _LABEL = re.compile(r"\*\*([^*\n]{2,60}?):?\*\*:? ")
+_ENVIRONMENT = re.compile("|".join(map(re.escape, lexicon.ENVIRONMENTS)))
 _EVENT = re2.compile(r".{0,20}(?:19|20)\d\d-\d\d-\d\d\b")  # a day near its start
 # Said in a file's name of every file of its sort.
 _SORTS = frozenset("project user feedback reference note notes memory md".split())  # noqa: SIM905 - a word list
@@ -303,7 +305,10 @@ def name_of(path: str) -> str:
 def _environments(statement: Statement) -> frozenset[str]:
     """Those of the file's name, the headings and the text. What stands around a text is read by itself: many share it."""
     around = " . ".join((name_of(statement.path), *statement.headings, "and so on"))
-    return read(around).environments | statement.reading.environments
+    some = _ENVIRONMENT.search(around.lower()) is not None
+    return (
+        read(around).environments | statement.reading.environments if some else statement.reading.environments
+    )
 
 
 def _own(statement: Statement, beside: Statement) -> set[str]:

@@ -51,8 +51,7 @@ MOST_NAME = 4  # words of a name
 _NAME, _VALUE = 1.6, 2.0  # the weights of a name and a value, where a plain word weighs 1; chosen
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):  # thousands of them are made
     """A value at `start` to `end` of its text. `sort` says what it is a value of, where a word beside it tells: "port", "day";
     `unit` is the one behind it."""
 
@@ -98,7 +97,9 @@ class _Token(NamedTuple):
 @functools.lru_cache(maxsize=50_000)
 def read(text: str) -> Reading:
     """The words and values of one statement. Only its first 2,000 characters count."""
-    told = _TARGET.sub(lambda match: " " * len(match[0]), text[:LONGEST])
+    told = text[:LONGEST]
+    if "]" in told:
+        told = _TARGET.sub(lambda match: " " * len(match[0]), told)
     found = list(_tokens(encodable(told)))
     terms: dict[str, float] = {}
     values: list[Value] = []
@@ -147,7 +148,7 @@ def read(text: str) -> Reading:
 
 def encodable(text: str) -> str:
     """The text with a question mark for each character that is no Unicode text: RE2 reads bytes."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _add(terms: dict[str, float], word: str, weight: float) -> None:
@@ -273,8 +274,12 @@ def _value(token: _Token, found: list[_Token], place: int) -> Value:
         if _is_day_of_month(found, place):
             return Value("date", token.text.lower(), token.start, token.end)
         key, unit = _measured(token.text.strip("`"))
-        behind = next(iter(unit), "") or next(iter(_sort(found[place : place + 2], 0)), "")
-        return Value("number", key, token.start, token.end, _sort(found, place) | unit, behind)
+        before, behind = (
+            _sort(found[at].text) if 0 <= at < len(found) and found[at].kind == "word" else frozenset[str]()
+            for at in (place - 1, place + 1)
+        )
+        named = next(iter(unit or behind), "")
+        return Value("number", key, token.start, token.end, before | behind | unit, named)
     kind, key = _named(token.kind, token.text, token.opens)
     assert kind is not None  # noqa: S101  # else it were a plain one
     return Value(kind, key, token.start, token.end)
@@ -341,9 +346,8 @@ def _measured(text: str) -> tuple[str, frozenset[str]]:
     return digits, frozenset({canonical(lexicon.UNITS.get(unit, unit))}) if unit else frozenset()
 
 
-def _sort(found: list[_Token], place: int) -> frozenset[str]:
-    """The plain words right before and right behind a number."""
-    around = [found[at] for at in (place - 1, place + 1) if 0 <= at < len(found)]
-    low = [_bare(each.text) for each in around if each.kind == "word"]
-    words = {lexicon.UNITS.get(word, word) for word in low if word not in lexicon.FILLER}
-    return frozenset(canonical(word) for word in words)
+@functools.lru_cache(maxsize=20_000)
+def _sort(text: str) -> frozenset[str]:
+    """What a plain word right before or right behind a number says it is a number of."""
+    low = _bare(text)
+    return frozenset() if low in lexicon.FILLER else frozenset({canonical(lexicon.UNITS.get(low, low))})
