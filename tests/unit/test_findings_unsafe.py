@@ -97,6 +97,12 @@ def test_text_that_could_steer_an_agent_warns(line, code):
     assert found.remedy
 
 
+def test_a_greek_letter_that_looks_like_no_other_is_a_formula():
+    assert "mixed-script" not in {
+        found.code for found in adding("- The pose is (ox, oy, o\u03b8) in metres").findings
+    }
+
+
 @each(
     "line",
     [

@@ -1,13 +1,16 @@
 """Text that speaks to an agent instead of telling it something, and what smuggles things in. PURE.
 
-These are warnings: a memory may well say "never ask before formatting". A person decides, knowing it is there.
+These are warnings: a memory may well say "never ask before formatting". A person decides, knowing it is there. Of lines
+that stand already they are notes: on forty published directories nearly all of more than a hundred were rules that an agent
+had written down for its own person. Only what hides from a reader is a warning there, too.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import re2
@@ -15,7 +18,7 @@ import re2
 from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.ledger import facts
 from dreams.findings.ledger.units import Line, added_lines, found_at, new_lines, standing_lines
-from dreams.findings.prompt_injection.weighing import told
+from dreams.findings.prompt_injection.weighing import SPOKEN, Steering, told
 from dreams.lib.files.text import decode
 from dreams.lib.secrets import redact
 
@@ -31,7 +34,12 @@ _COMMAND = re2.compile(
 _UNSEEN = re.compile(
     "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
 )
+COULD = "could steer an agent; by its words it "
+_OWN = "Leave it if you or your agent wrote it on purpose; remove it if you do not know where it comes from."
+_HIDDEN = {"disguised", "mixed-script"}  # from a reader, not only from a careless one
+COULD_STEER = SPOKEN - _HIDDEN  # the codes of lines that say something to an agent
 _MIXED = re.compile(r"[^\W\d_]{2,}")
+_LIKE_LATIN = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧικνορυχ")
 _ENDED = re.compile(r"[.!?:;|]\W*$|^\s*(?:#|---|```)")
 _GOES_ON = re.compile(r"\s*[a-z(“\"'`][^:|]*$|\s*[a-z]+ [a-z]+")
 _NEVER, _ALWAYS = (
@@ -50,18 +58,32 @@ def check(subject: Subject) -> Iterator[Found]:
 
 
 def standing(subject: Subject) -> Iterator[Found]:
-    yield from _in_lines(standing_lines(subject))
+    for found in _in_lines(standing_lines(subject), _could_steer):
+        yield found if found.code in _HIDDEN else replace(found, severity="info")
 
 
-def _in_lines(lines: Iterable[Line]) -> Iterator[Found]:
+def _could_steer(found: Steering) -> tuple[str, str]:
+    """What is said of a line that nobody proposes now, and the remedy."""
+    if found.code in COULD_STEER:
+        return f"{COULD}{found.says}", _OWN
+    return found.says, found.remedy
+
+
+def _steers(found: Steering) -> tuple[str, str]:
+    return found.says, found.remedy
+
+
+def _in_lines(
+    lines: Iterable[Line], words_for: Callable[[Steering], tuple[str, str]] = _steers
+) -> Iterator[Found]:
     """What each line says alone, and what a sentence says that is wrapped onto the next."""
     before, heard = None, frozenset[str]()
     for line in lines:
         text = _clean(line.text)
         here = frozenset(each.code for each in told(text))
         if before and _runs_on(before, line):
-            yield from _told(before, f"{_clean(before.text)} {text.strip()}", but=heard | here)
-        yield from _told(line, text)
+            yield from _told(before, f"{_clean(before.text)} {text.strip()}", words_for, but=heard | here)
+        yield from _told(line, text, words_for)
         yield from _shape(line, text)
         before, heard = line, here
 
@@ -75,12 +97,15 @@ def _runs_on(line: Line, after: Line) -> bool:
     return bool(line.text.strip() and not _ENDED.search(line.text) and _GOES_ON.match(after.text))
 
 
-def _told(line: Line, text: str, but: Set[str] = frozenset()) -> Iterator[Found]:
+def _told(
+    line: Line, text: str, words_for: Callable[[Steering], tuple[str, str]], but: Set[str] = frozenset()
+) -> Iterator[Found]:
     # What is said quotes the line, and no rule knows half a key again: it is taken out before.
     quotable = redact.redact(text) if told(text) else ""
     for each in told(quotable):
         if each.code not in but and not (each.code == "raw-html" and _is_plain_comment(text)):
-            yield _found(line, each.code, f"{each.says}: “{_short(each.words)}”", each.remedy)
+            says, remedy = words_for(each)
+            yield _found(line, each.code, f"{says}: “{_short(each.words)}”", remedy)
 
 
 def _is_plain_comment(text: str) -> bool:
@@ -112,10 +137,9 @@ def _foreign(word: str) -> str:
 
 
 def _mixed(word: str) -> bool:
-    """Latin beside Cyrillic or Greek letters that look alike; one Greek letter in front of a unit is none."""
+    """Latin beside Cyrillic letters, or Greek ones that look Latin; “Δt” and “oθ” are formulas."""
     latin = any(char.isascii() and char.isalpha() for char in word)
-    other = sum("\u0370" <= char <= "\u052f" and char not in "µμΩΔπλαβγδεσφ" for char in word)
-    return latin and other > 0
+    return latin and any("\u0400" <= char <= "\u052f" or char in _LIKE_LATIN for char in word)
 
 
 def _found(line: Line, code: str, says: str, remedy: str) -> Found:

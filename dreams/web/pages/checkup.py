@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dreams.findings import prompt_injection
 from dreams.findings.base import Found
 from dreams.lib import diff
 from dreams.lib.files.text import plural
@@ -65,7 +66,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Page:
+    """`steering` are lines that could steer an agent, by file; `files` have everything else that is not in a group."""
+
     groups: list[Group]
+    steering: list[File]
     files: list[File]
     warnings: int
     notes: int
@@ -88,11 +92,17 @@ def page(project: Project) -> Page:
     groups = _groups(shown, pks)
     grouped = {(group.said, place.path) for group in groups for place in group.places}
     by_path: dict[str, list[Found]] = defaultdict(list)
+    steering: dict[str, list[Found]] = defaultdict(list)
     for found in shown:
-        if (_without_line(found), found.path) not in grouped:
+        if _could_steer(found):
+            # What all of them could do, and what to do about it, is told once.
+            message = found.message.replace(prompt_injection.COULD, "")
+            steering[found.path].append(replace(found, message=message, remedy=""))
+        elif (_without_line(found), found.path) not in grouped:
             by_path[found.path].append(found)
     return Page(
         groups=groups,
+        steering=[_file(path, pks.get(path), found) for path, found in steering.items()],
         files=[_file(path, pks.get(path), found) for path, found in by_path.items()],
         warnings=made.warnings,
         notes=made.notes,
@@ -102,11 +112,15 @@ def page(project: Project) -> Page:
     )
 
 
+def _could_steer(found: Found) -> bool:
+    return found.severity == "info" and found.code in prompt_injection.COULD_STEER
+
+
 def _groups(shown: Sequence[Found], pks: Mapping[str, int]) -> list[Group]:
     """What is found in many files, worst first."""
     alike: dict[Said, list[FindingLine]] = defaultdict(list)
     for found in shown:
-        if found.path:
+        if found.path and not _could_steer(found):
             place = FindingLine(found.path, pks.get(found.path), found.line_no)
             alike[_without_line(found)].append(place)
     return [
