@@ -175,6 +175,14 @@ class Config:
         maximum=3000,
         unit="s",
     )
+    require_os_sandbox: bool = setting(
+        False,
+        "Engine",
+        "Refuse to dream without an OS sandbox",
+        "On: a model may dream only where Landlock or bubblewrap isolates its tools.",
+        per_project=False,
+        advanced=True,
+    )
     max_cost_dream: float = setting(
         1.0, "Budget", "Cost limit per dream", "0: no limit.", minimum=0, maximum=10_000, unit="$"
     )
@@ -206,14 +214,6 @@ class Config:
         minimum=0,
         maximum=100_000,
         unit="$",
-    )
-    require_os_sandbox: bool = setting(
-        False,
-        "Engine",
-        "Refuse to dream without an OS sandbox",
-        "On: a model may dream only where Landlock or bubblewrap isolates its tools.",
-        per_project=False,
-        advanced=True,
     )
 
     # Catching what was said

@@ -8,7 +8,6 @@ from types import FrameType
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.utils import timezone
 
 from dreams import conf
 from dreams.lib.files.text import plural
@@ -19,7 +18,6 @@ from dreams.models import DreamRun, Project
 from dreams.services import discovery, dreaming, forecast, project_lock
 from dreams.services.apply import writing
 from dreams.services.scheduling import gates, scheduler
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
 
 _FORCEABLE = ", ".join(gate.label for gate in gates.GATES.values() if gate.forceable)
 
@@ -84,22 +82,16 @@ class Command(BaseCommand):
             self.say(forecast.forecast(project, config).sentence)
 
     def _refuse_closed(self, project: Project, options: Mapping[str, Any]) -> None:
-        everywhere, force, now = Everywhere.load(), options["force"], timezone.now()
-        results = gates.evaluate(
-            facts_of(project, everywhere, now, engine=options["engine"] or ""),
-            everywhere.gate_config(project),
-            now,
-            force=force,
-            logs=options["logs"],
-        )
-        closed = next((result for result in results if not result.passed), None)
-        if closed is not None:
+        force, engine, logs = options["force"], options["engine"] or "", options["logs"]
+        try:
+            scheduler.refuse_closed(project, forced=force, engine=engine, logs=logs)
+        except scheduler.GateClosed as refused:
+            closed = refused.gate
             more = "" if force or not gates.GATES[closed.name].forceable else " --force passes this."
             if closed.cause == gates.Mode.DAILY_LOG:
                 more = " --logs has them read all the same."
-            raise Refused(
-                f"{closed.reason}{more}", {"dream": None, "status": "refused", "error": closed.reason}
-            )
+            told = {"dream": None, "status": "refused", "error": closed.reason}
+            raise Refused(f"{closed.reason}{more}", told) from refused
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if result["dream"] is None:

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, JobRun, Project, ScheduledJob
-from dreams.services import discovery, dreaming, project_lock
+from dreams.services import dreaming, project_lock
 from dreams.services.hosts import cluster_name, host
 from dreams.services.jobs import book, runs
 from dreams.services.jobs.book import (
@@ -36,7 +36,7 @@ from dreams.services.jobs.book import (
 from dreams.services.jobs.runs import AlreadyRunning, Result, end, start_now
 from dreams.services.proposals import summaries
 from dreams.services.scheduling import gates
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
+from dreams.services.scheduling.gate_inputs import Everywhere, count_sessions, facts_of
 
 __all__ = [
     "MOST",
@@ -127,7 +127,7 @@ def _try_to_start(
     run: JobRun, part: dict[str, Any], everywhere: Everywhere, now: dt.datetime, enqueue: Enqueue
 ) -> None:
     waited = now - run.made_at
-    if _all_places_taken(everywhere, now):
+    if everywhere.room(now) <= 0:
         if waited > LONGEST:
             part.update(state=Status.FAILED, text="Other dreams ran all the time.")
         return
@@ -154,27 +154,16 @@ def _under_way(project: Project) -> _Answer | None:
     return _Answer(f"It already dreams ({dream.public_id}).", opens_soon=True) if dream else None
 
 
-def _all_places_taken(everywhere: Everywhere, now: dt.datetime) -> bool:
-    busy = dreaming.under_way(host(), now)
-    return busy >= everywhere.overrides.config(None).max_dreams_at_once
-
-
 def closed(project: Project, everywhere: Everywhere, now: dt.datetime) -> _Answer | None:
     """The gate that keeps a scheduled dream from starting; None when all are open."""
     results = gates.evaluate(
-        facts_of(project, everywhere, now, scan=lambda found: _count_sessions(found, now)),
+        facts_of(project, everywhere, now, scan=lambda found: count_sessions(found, now)),
         everywhere.gate_config(project),
         now,
         scheduled=True,
     )
     gate = next((result for result in results if not result.passed), None)
-    return _Answer(gate.reason, gate.is_pause or gate.name == "lock") if gate else None
-
-
-def _count_sessions(project: Project, now: dt.datetime) -> None:
-    Project.objects.filter(pk=project.pk).update(sessions_scanned_at=now)
-    discovery.refresh(project)
-    project.refresh_from_db()
+    return _Answer(gate.reason, gate.is_pause or gates.GATES[gate.name].opens_soon) if gate else None
 
 
 def _settle(part: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from dreams.lib import locks, process
 from dreams.lib.timestamps import from_ns, to_ns
 from dreams.models import LockHold, Project, Proposal, Session
 from dreams.models.prepared import prepared
-from dreams.services import daily_logs, discovery, forecast, hosts, pricing
+from dreams.services import daily_logs, discovery, dreaming, forecast, hosts, pricing
 from dreams.services.dreaming import reading
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gates.facts import ENOUGH, Tally
@@ -73,6 +73,17 @@ class Everywhere:
 
     def _key(self, project: Project) -> int | None:
         return project.pk if project.pk in self.overrides.by_project else None
+
+    def room(self, now: dt.datetime) -> int:
+        """How many more dreams may begin on this host."""
+        return self.overrides.config(None).max_dreams_at_once - dreaming.under_way(hosts.host(), now)
+
+
+def count_sessions(project: Project, now: dt.datetime) -> None:
+    """Count the sessions anew; the gate of the check interval spaces this."""
+    Project.objects.filter(pk=project.pk).update(sessions_scanned_at=now)
+    discovery.refresh(project)
+    project.refresh_from_db()
 
 
 @prepared

@@ -40,7 +40,7 @@ from dreams.services.apply import writing
 from dreams.services.catching import story as catching
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import gates, next_dream
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
+from dreams.services.scheduling.gate_inputs import Everywhere, count_sessions, facts_of
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.services.search import index
 
@@ -94,7 +94,7 @@ def go_on() -> None:
 
 
 def _start_open(report: TickReport, everywhere: Everywhere) -> None:
-    free = _free(everywhere, report.at)
+    free = everywhere.room(report.at)
     closed = _still_closed_by_clock(everywhere, report.at)
     report.evaluated += len(closed)
     for project in _projects(closed):
@@ -104,13 +104,8 @@ def _start_open(report: TickReport, everywhere: Everywhere) -> None:
             log.exception("gates of %s", project)
             continue
         # Asked again: a tick and the end of a dream may do this at once.
-        if opened and free > 0 and _free(everywhere, report.at) > 0 and _start(project, report):
+        if opened and free > 0 and everywhere.room(report.at) > 0 and _start(project, report):
             free -= 1
-
-
-def _free(everywhere: Everywhere, now: dt.datetime) -> int:
-    """How many more dreams may begin on this host."""
-    return everywhere.overrides.config(None).max_dreams_at_once - dreaming.under_way(host(), now)
 
 
 def _index_the_rest() -> None:
@@ -209,20 +204,13 @@ def judge(project: Project, everywhere: Everywhere, report: TickReport, *, scan:
 
     Without `scan` (no dream could start now) rows are enough, and the throttle is left for when it matters.
     """
-    look = (lambda found: _scan(found, report.at)) if scan else None
+    look = (lambda found: count_sessions(found, report.at)) if scan else None
     facts = facts_of(project, everywhere, report.at, scan=look)
     results = gates.evaluate(facts, everywhere.gate_config(project), report.at)
     report.evaluated += 1
     if remember(project, results, report.at):
         report.changed += 1
     return gates.is_open(results)
-
-
-def _scan(project: Project, now: dt.datetime) -> None:
-    """Count the sessions anew; the throttle gate spaces this."""
-    Project.objects.filter(pk=project.pk).update(sessions_scanned_at=now)
-    discovery.refresh(project)
-    project.refresh_from_db()
 
 
 def remember(project: Project, results: Sequence[gates.GateResult], now: dt.datetime) -> bool:
@@ -316,7 +304,11 @@ def dream_now(
 
 
 class GateClosed(Exception):
-    """A gate is closed; the message says which, why, and when it opens."""
+    """A gate is closed; the message says which project, why, and when it opens."""
+
+    def __init__(self, project: Project, gate: gates.GateResult) -> None:
+        super().__init__(f"{project}: {gate.reason}")
+        self.gate = gate
 
 
 def refuse_closed(project: Project, *, forced: bool, engine: str = "", logs: bool = False) -> None:
@@ -332,7 +324,7 @@ def refuse_closed(project: Project, *, forced: bool, engine: str = "", logs: boo
     )
     closed = next((result for result in results if not result.passed), None)
     if closed is not None:
-        raise GateClosed(f"{project}: {closed.reason}")
+        raise GateClosed(project, closed)
 
 
 # --- Repairing ----------------------------------------------------------------------------------------------------

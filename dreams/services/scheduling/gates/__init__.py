@@ -71,6 +71,8 @@ class Gate:
     by_sessions: bool = False
     #: Only a person or the agent opens it.
     is_switch: bool = False
+    #: Within minutes, by itself: a scheduled job waits for it, up to an hour.
+    opens_soon: bool = False
     #: Asked also where a model is asked outside of a dream.
     of_models: bool = False
     #: Needs more than rows: lists of projects show it as it was last judged.
@@ -90,7 +92,7 @@ _GATES = (
     Gate("inputs", rules.inputs, "Changes", "plus", forceable=True, by_sessions=True, costly=True),
     Gate("engine", rules.engine, "Engine", "gear", of_models=True, costly=True),
     Gate("budget", rules.budget, "Budget", "coins", of_models=True, costly=True),
-    Gate("lock", rules.lock, "Lock", "key", costly=True),
+    Gate("lock", rules.lock, "Lock", "key", costly=True, opens_soon=True),
 )
 GATES: Mapping[str, Gate] = {gate.name: gate for gate in _GATES}
 SWITCHES = tuple(gate.name for gate in _GATES if gate.is_switch)
