@@ -236,7 +236,7 @@ def test_a_numbered_item_or_a_line_of_a_paragraph_is_asked_about(
     assert made.edits == [] and edit.after == memory(left)
 
 
-def test_what_is_of_the_thing_named_is_about_it_and_what_only_names_it_is_asked_about(tmp_path: Path) -> None:
+def test_whatever_names_the_thing_is_asked_about(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "# Memory\n\n- [A](a.md)\n",
         "a.md": memory(
@@ -244,8 +244,7 @@ def test_what_is_of_the_thing_named_is_about_it_and_what_only_names_it_is_asked_
         ),
     }
     made = dream(tmp_path, files, [session(1, "Please forget everything about coral-proxy.")])
-    assert "8080" not in made.text("a.md")
-    assert "The nightly import depends on coral-proxy." in made.text("a.md")
+    assert made.edits == [] and len(asked(made)) == 2
 
 
 @pytest.mark.parametrize(

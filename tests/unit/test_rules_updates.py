@@ -519,7 +519,7 @@ def test_a_line_that_is_dated_and_then_forgotten_says_only_that_it_was_forgotten
     files = {
         "plans.md": memory("The shop is in Oslo.\n\nWe will move to Postgres 16 next month.\n", name="plans")
     }
-    made = dream(tmp_path, files, [session(1, "Forget about the Postgres move, we dropped that plan.")])
+    made = dream(tmp_path, files, [session(1, "Forget that we will move to Postgres 16.")])
     assert "Postgres" not in made.text("plans.md")
     assert "could be taken out for sure" not in made.summary
 

@@ -73,10 +73,6 @@ _COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 _NUMBER = re.compile(r"[#$€£v]?\d[\d.,:_]*(?:%|[a-zA-Z]{0,3})")
 _CARDINALS = frozenset("two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905 - a word list
 _CODE = re.compile(r"[#@/~.]\w|\w[-_/.@:]\w|[a-z\d][A-Z]|[^\W\d]\d|\w/$")
-# Verbs that say who is in charge: there a name may come first.
-ROLES = frozenset(
-    "own maintain lead manag manage responsibl responsible review approv approve".split()  # noqa: SIM905 - a word list
-)
 # Verbs that say nothing of which property is meant: "runs Node 20", "runs in Lisbon".
 WEAK = frozenset(
     "use run execute go come take live sit set host be keep save store need require".split()  # noqa: SIM905 - a word list

@@ -186,7 +186,6 @@ class Part:
     text: str
     raw: str
     following: str  # the next sentence, which may speak of this one
-    others: tuple[str, ...]
 
 
 def parts(path: str, document: memdir.Document) -> Iterator[Part]:
@@ -200,8 +199,7 @@ def parts(path: str, document: memdir.Document) -> Iterator[Part]:
         for place, text in enumerate(told if len(told) > 1 else ()):
             if says_something(text):
                 following = told[place + 1] if place + 1 < len(told) else ""
-                others = (*told[:place], *told[place + 1 :])
-                yield Part(path, item.first_line, item.last_line, text, item.text, following, others)
+                yield Part(path, item.first_line, item.last_line, text, item.text, following)
 
 
 def statements(document: memdir.Document) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dreams.engines.rules.notes.bodies import LineStatement, Part, parts, units
+from dreams.engines.rules.notes.bodies import LineStatement, Part, parts
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_index
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.types import Citation, Fate, FateKind, OperationKind
@@ -61,12 +61,6 @@ _LEANS_BACK = re.compile(
     r"afterwards|after that|instead|which|both|neither|the (?:same|latter|former|other|rest|reason))\b",
     re.IGNORECASE,
 )
-
-
-def free_units(tree: Tree) -> Iterator[LineStatement]:
-    """The statements of topic files that may be taken out."""
-    for path in tree.topics():
-        yield from units(path, tree.document(path))
 
 
 def removable(tree: Tree, unit: LineStatement) -> bool:
@@ -143,56 +137,24 @@ def pruned(tree: Tree, change: NewText, gone: str, note: str) -> list[NewText]:
     return found
 
 
-def free_parts(tree: Tree, path: str = "") -> Iterator[Part]:
-    """Single sentences of topic files, or of one, that may be taken out."""
-    for each in tree.topics():
-        if path in ("", each):
-            yield from parts(each, tree.document(each))
-
-
-def remove_parts(
-    rec: Recorder,
-    meant: Callable[[Part], str],
-    reason: str,
-    cite: Callable[[Part], Citation],
-    most: int,
-    path: str = "",
-) -> int:
-    """Take single sentences out, one after the other, as each changes where the next one stands; returns how many.
-    With a `path` only that file is read.
-
-    `meant` says why a sentence goes, or nothing. Where all sentences of a paragraph are meant, none goes by itself, and
-    where more than `most` are meant, none was.
-    """
-    if sum(bool(meant(part)) for part in free_parts(rec.tree, path)) > most:
-        return 0
-    done = 0
-    for _ in range(most):
-        rec.report.checkpoint()
-        found = list(free_parts(rec.tree, path))
-        if not any(_remove_part(rec, part, meant(part), reason, cite) for part in found):
-            break
-        done += 1
-    return done
-
-
-def _remove_part(rec: Recorder, part: Part, note: str, reason: str, cite: Callable[[Part], Citation]) -> bool:
-    """Take one sentence out of its paragraph; not where the next one speaks of it ("It …", "Therefore …")."""
-    if not note or _LEANS_BACK.match(part.following):
+def remove_sentence(
+    rec: Recorder, place: tuple[str, int], told: str, reason: str, note: str, cited: Citation
+) -> bool:
+    """Take one sentence out of the paragraph at a path and line; not where the next one speaks of it ("It …", "Therefore …")."""
+    path, line = place
+    found = parts(path, rec.tree.document(path)) if path in rec.tree.topics() else ()
+    part = next((each for each in found if (each.first_line, each.text) == (line, told)), None)
+    if part is None or _LEANS_BACK.match(part.following):
         return False
-    text = rec.tree.texts.get(part.path, "")
+    text = rec.tree.texts[path]
     after = _without_part(text, part)
     if after is None:
         return False
     gone = (Counter(text.split("\n")) - Counter(after.split("\n"))).elements()
-    told = tuple(
-        Fate(line.rstrip("\r"), "stated", note=f"{note} The rest of it stays.")
-        for line in gone
-        if line.strip()
-    )
-    change = NewText(part.path, after, reason or note, told, (cite(part),))
-    changes = pruned(rec.tree, change, part.text, note)
-    return rec.operation("prune", changes, key=digest(part.path, part.text))
+    fate = f"{note} The rest of it stays."
+    left = tuple(Fate(each.rstrip("\r"), "stated", note=fate) for each in gone if each.strip())
+    changes = pruned(rec.tree, NewText(path, after, reason, left, (cited,)), part.text, note)
+    return rec.operation("prune", changes, key=digest(path, part.text))
 
 
 def _without_part(text: str, part: Part) -> str | None:

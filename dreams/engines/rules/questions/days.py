@@ -10,8 +10,8 @@ from functools import partial
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
-from dreams.engines.rules.notes.bodies import REMARK, LineStatement, Part
-from dreams.engines.rules.notes.removing import fates, remove_parts
+from dreams.engines.rules.notes.bodies import REMARK, LineStatement
+from dreams.engines.rules.notes.removing import fates, remove_sentence
 from dreams.engines.rules.notes.tree import (
     NewText,
     Recorder,
@@ -26,7 +26,7 @@ from dreams.engines.rules.notes.tree import (
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place, removal
 from dreams.engines.rules.steps import dating
-from dreams.engines.types import Citation, Fate, Option, Place, Question
+from dreams.engines.types import Fate, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.prose import comparing
 
@@ -360,15 +360,11 @@ def _without(context: Asking, unit: LineStatement, told: str, note: str) -> Opti
     if is_index(unit.path):
         return None
 
-    def meant(part: Part) -> str:
-        return note if (part.path, part.first_line, part.text) == (unit.path, unit.first_line, told) else ""
-
-    def cite(part: Part) -> Citation:
-        return from_memory(part.path, part.first_line, part.text, note)
-
-    return context.draftsman.option(
-        "remove", "Remove the sentence", lambda rec: remove_parts(rec, meant, note, cite, 1, unit.path)
+    cited = from_memory(unit.path, unit.first_line, told, note)
+    work = partial(
+        remove_sentence, place=(unit.path, unit.first_line), told=told, reason=note, note=note, cited=cited
     )
+    return context.draftsman.option("remove", "Remove the sentence", work)
 
 
 # --- Line days ------------------------------------------------------------------------------------------------------

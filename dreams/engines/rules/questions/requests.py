@@ -33,7 +33,7 @@ def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
     """One question for each statement that a request may mean."""
     typed = [each for each in asking.heard if not each.is_logged]
     for heard, wish in (*forgetting.requests(typed), *_maybe_requests(typed, may_ask_to_forget)):
-        yield from _questions(asking, heard, wish, forgetting.candidates(index, forgetting.asked_text(wish)))
+        yield from _questions(asking, heard, wish, forgetting.about(index, forgetting.asked_text(wish)))
     for heard, wish in _maybe_requests(typed, names_memory):
         cited = [
             each

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from dreams.engines.rules.notes.bodies import REMARK, LineStatement, Part, units, wholes
-from dreams.engines.rules.notes.removing import fates, free_units, is_linked, remove, remove_parts
+from dreams.engines.rules.notes.bodies import REMARK, LineStatement, units, wholes
+from dreams.engines.rules.notes.removing import fates, is_linked, remove, remove_sentence
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import is_labelled, sentences
 from dreams.engines.rules.steps.orphans import title_of
@@ -19,8 +18,6 @@ from dreams.engines.rules.user_statements.speech import ASK, SOFT
 from dreams.engines.types import Citation, Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
-from dreams.lib.prose import comparing, lexicon
-from dreams.lib.prose.pieces import ROLES, WEAK, keys_of, pieces
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.statements import canonical
@@ -40,63 +37,17 @@ _HEAD = re.compile(
     rf"^{SOFT}{ASK}(?:(?:you can|you may|feel free to|just|kindly) )*(?:forget|(?:don'?t|do not|stop|no need to) remember(?:ing)?|{AWAY})[\s:,]+",
     re.IGNORECASE,
 )
-_ABOUT = re.compile(
-    r"^(?:(?:everything|all|anything|whatever|what|the (?:note|notes|fact|memory|memories|entry|entries|part|line|thing|bit|rule)s?|it|that|this)\s+)?"
-    r"(?:(?:that |which )?(?:i|we|you)(?:['’]ve| have)? (?:said|told you|noted|know|knew|saved|stored|learned|learnt|remember|recorded|wrote|written|have))?\s*"
-    r"(?:about|on|regarding|concerning)\s+(?P<rest>\S.*)$",
-    re.IGNORECASE,
-)
-_THAT = re.compile(r"^(?:that|the fact that|how)\s+(?P<rest>\S.*)$", re.IGNORECASE)
-_TAIL = re.compile(
-    r"(?:\s*,?\s*(?:from|in|out of) (?:your |the |project |my |our )?(?:memory|memories|notes?|knowledge|records?)\b.*|\s*,\s*(?:it|that|this|they|we|he|she)\b.*|\s+(?:please|any ?more|for good|now|again|too|as well)|"
-    r"\s*[,;–—-]\s*(?:thanks|please|ok(?:ay)?)|[\s.!]+)$",
-    re.IGNORECASE,
-)
-
-
 # "Forget about the tests, let's do the docs" is about the task at hand.
 _ONLY_NOW = re.compile(
     r"\bfor (?:now|the moment|today|this \w+)\b|,\s*(?:and\s+|but\s+)?(?:let'?s|do|focus|just|instead|go|start|first|try|use|we'?ll|i'?ll)\b",
     re.IGNORECASE,
 )
-_ARTICLES = frozenset({"the", "a", "an", "our", "my", "its"})
 ABOUT_NOTES = frozenset(
     map(
         canonical,
-        "forget unremember obsolete delete remove scratch note memory line entry fact keep safely anything everything tell say know remember like out apply long right wrong true".split(),  # noqa: SIM905 - a word list
+        "forget unremember obsolete delete remove scratch note memory line entry fact keep safely anything everything tell say know remember like out apply long longer more thanks right wrong true".split(),  # noqa: SIM905 - a word list
     )
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to forget: a statement, or a thing that statements are about. `alone`: one plain word, which is little to go by."""
-
-    text: str
-    keys: frozenset[str]
-    statement: bool
-    alone: bool = False
-
-
-def request_of(wish: Wish) -> Request | None:
-    """The object of a request to forget; None where it names nothing in particular."""
-    rest = wish.text or _HEAD.sub("", wish.quote.strip(), count=1)
-    if rest == wish.quote.strip() or _ONLY_NOW.search(rest):
-        return None
-    rest = _trimmed(rest)
-    about, that = _ABOUT.match(rest), _THAT.match(rest)
-    text = _trimmed(about["rest"] if about else that["rest"] if that else rest)
-    keys = frozenset(key for key in keys_of(text) if key not in lexicon.GENERIC and key not in ABOUT_NOTES)
-    if not keys:
-        return None
-    named = any(piece.is_value for piece in pieces(f"x {text}"))
-    return Request(text, keys, bool(that) and not about, alone=len(keys) < 2 and not named)
-
-
-def _trimmed(text: str) -> str:
-    while (shorter := _TAIL.sub("", text)) != text:
-        text = shorter
-    return text
 
 
 def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None:
@@ -112,8 +63,7 @@ def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None
 
 def _forgotten(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wish) -> int:
     """How many statements went."""
-    by_value = _forget_titled(rec, heard, wish) or _forget_values(rec, index, heard, wish)
-    return by_value or _forget_statements(rec, heard, wish)
+    return _forget_titled(rec, heard, wish) or _forget_values(rec, index, heard, wish)
 
 
 def requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
@@ -122,13 +72,14 @@ def requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
 
 
 def _unlearn(heard: Heard, wish: Wish, lessons: list[Lesson]) -> None:
-    request, values = request_of(wish), read(asked_text(wish)).anchors
+    values, words = read(asked_text(wish)).anchors, wanted(asked_text(wish))
     at = heard.prompt.at
 
     def is_meant(lesson: Lesson) -> bool:
         later = any(c.at and at and c.at > at for c in lesson.citations)
-        named = bool(values) and values <= read(lesson.text).anchors
-        return not later and (named or bool(request and _meant(request, lesson.text)))
+        said = read(lesson.text)
+        named = bool(values) and values <= said.anchors
+        return not later and (named or bool(words and words <= said.terms.keys()))
 
     lessons[:] = [lesson for lesson in lessons if not is_meant(lesson)]
 
@@ -160,7 +111,8 @@ def _forget_titled(rec: Recorder, heard: Heard, wish: Wish) -> bool:
 def _forget_values(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wish) -> int:
     """A request that names a value, or says a statement, in full: the one fact that it is, wherever it is said."""
     text = asked_text(wish)
-    fact = [] if _ONLY_NOW.search(text) else quoted_fact(index, text) or named_fact(index, text)
+    fact = quoted_fact(index, text) or named_fact(index, text) or _opening(index, text)
+    fact = [] if _ONLY_NOW.search(text) else fact
     done = 0
     for each in sorted(fact, key=lambda s: (s.path, -s.first_line)):
         done += forget_statement(rec, each, heard, wish)
@@ -202,6 +154,19 @@ def named_fact(index: StatementIndex, text: str) -> list[Statement]:
     return found if one_fact else []
 
 
+def _opening(index: StatementIndex, text: str) -> list[Statement]:
+    """The statements of one sentence that open with all that a request names: they are of it, not only with it."""
+    words = wanted(text)
+    found = [
+        each
+        for each in index.with_words(words)
+        if words == set([w for w, weight in each.reading.terms.items() if weight >= LEAST_WORD][: len(words)])
+        and len(sentences(each.text)) == 1
+        and not _names_another(each.text, text)
+    ]
+    return found if len(found) <= (MOST_FORGOTTEN if len(words) > 1 else 1) else []
+
+
 def _is_meant(index: StatementIndex, statement: Statement, text: str) -> bool:
     """Whether a statement has every value of a request, and these tell which is meant. What has no name but plain words must
     have all of them: "Node 20 of the tracker" is not "Node 20 of the mixer"."""
@@ -234,6 +199,11 @@ def candidates(index: StatementIndex, text: str) -> list[Statement]:
     return [each for each, count in shared.items() if count == most] if enough else []
 
 
+def about(index: StatementIndex, text: str) -> list[Statement]:
+    """The statements that have the most of what a request names; where none is rare, those that have all of it."""
+    return candidates(index, text) or index.with_words(wanted(text))
+
+
 def _names_another(told: str, text: str) -> bool:
     """Whether a statement is of one more thing with a name than the request speaks of, which would go with it. Of a request that
     names none ("forget port 41873") the first is what it is about."""
@@ -253,6 +223,8 @@ def forget_statement(
     tree = rec.tree
     if statement.path not in tree.texts:
         return False
+    if asked and _forget_sentence(rec, statement, heard, wish):
+        return True
     if is_one_fact(tree, statement.path) and not is_linked(tree, statement.path):
         return remove_file(rec, statement.path, _reason(wish), heard.citation(wish.quote))
     document = tree.document(statement.path)
@@ -262,6 +234,15 @@ def forget_statement(
     if unit is None and asked:
         unit = _line_of(tree, statement, wish)
     return unit is not None and _remove(rec, unit, heard, wish)
+
+
+def _forget_sentence(rec: Recorder, statement: Statement, heard: Heard, wish: Wish) -> bool:
+    """Of several sentences the one that has all that the request names."""
+    words, told = wanted(asked_text(wish)), sentences(statement.text)
+    meant = [each for each in told if words <= read(each).terms.keys()]
+    place, cited = (statement.path, statement.first_line), heard.citation(wish.quote)
+    alone = len(meant) == 1 < len(told)
+    return alone and remove_sentence(rec, place, meant[0], _reason(wish), NOTE, cited)
 
 
 def _line_of(tree: Tree, statement: Statement, wish: Wish) -> LineStatement | None:
@@ -312,38 +293,6 @@ def _gone(before: str, after: str, note: str) -> tuple[Fate, ...]:
     return tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in gone if line.strip())
 
 
-def _forget_statements(rec: Recorder, heard: Heard, wish: Wish) -> int:
-    """A request that names a thing: the statements that are surely about it, and about no other thing with a name."""
-    request, text = request_of(wish), asked_text(wish)
-    if request is None:
-        return 0
-    valued = len(read(text).anchors) > 1
-    found = [
-        unit
-        for unit in free_units(rec.tree)
-        if all(_meant(request, sentence) for sentence in sentences(unit.text))
-        and not (valued and _names_another(unit.text, text))
-    ]
-    done = 0
-    if len(found) <= (1 if request.alone else MOST_FORGOTTEN):
-        for unit in sorted(found, key=lambda u: (u.path, -u.first_line)):
-            done += _remove(rec, unit, heard, wish)
-        done += _forget_parts(rec, request, heard, wish)
-    return done
-
-
-def _forget_parts(rec: Recorder, request: Request, heard: Heard, wish: Wish) -> int:
-    """Sentences about it among others: of one plain word too little is known for that."""
-
-    def meant(part: Part) -> str:
-        alone = all(_meant(request, other) for other in part.others)
-        return NOTE if _meant(request, part.text) and not alone else ""
-
-    if request.alone:
-        return 0
-    return remove_parts(rec, meant, _reason(wish), lambda part: heard.citation(wish.quote), MOST_FORGOTTEN)
-
-
 def _remove(rec: Recorder, unit: LineStatement, heard: Heard, wish: Wish) -> bool:
     told = fates(unit, "stated", note=NOTE)
     return remove(rec, unit, "prune", _reason(wish), told, (heard.citation(wish.quote),))
@@ -351,47 +300,3 @@ def _remove(rec: Recorder, unit: LineStatement, heard: Heard, wish: Wish) -> boo
 
 def _reason(wish: Wish) -> str:
     return f"You asked: {quoted(wish.quote)}."
-
-
-def _meant(request: Request, text: str) -> bool:
-    """The same statement; or one about the thing named, and about no other thing that has a name."""
-    keys = keys_of(text)
-    if request.statement:
-        told = request.keys - WEAK
-        return comparing.same(request.text, text).same or bool(
-            told <= keys and len(keys - WEAK - told) < 2 and told
-        )
-    if not request.keys <= keys:
-        return False
-    if request.alone:
-        return next((piece.key for piece in pieces(text) if piece.key), "") in request.keys
-    others = {
-        piece.key
-        for piece in pieces(text)
-        if piece.shape == "code" and not piece.text.startswith(("`", "#")) and piece.key not in request.keys
-    }
-    return len(others) <= 1 and _comes_first(request, text) and not _is_object(request, text)
-
-
-def _comes_first(request: Request, text: str) -> bool:
-    """ "The relay …": not "settings persist in a file and the relay", nor "the import depends on the relay"."""
-    found = pieces(text)
-    first = next(place for place, piece in enumerate(found) if piece.key in request.keys)
-    before = [piece for piece in found[:first] if piece.key and piece.key not in lexicon.GENERIC]
-    if text[: found[first].start].lower().removesuffix("the ").endswith(" of "):
-        return True  # "The port of the relay …"
-    return not before or any(piece.key in ROLES for piece in found)
-
-
-def _is_object(request: Request, text: str) -> bool:
-    """Whether something else does something to it: "the relay calls the indexer" is about the relay."""
-    found = pieces(text)
-    told = [place for place, piece in enumerate(found) if piece.key]
-    first = next(place for place in told if found[place].key in request.keys)
-    before = found[:first]
-    while before and before[-1].text.lower() in _ARTICLES:
-        before = before[:-1]
-    verb = before[-1] if before else None
-    if verb is None or not verb.key or verb.key in ROLES or found[told[0]].text.startswith("`"):
-        return False
-    return verb.shape == "word" and verb.key not in request.keys and told[0] != len(before) - 1
