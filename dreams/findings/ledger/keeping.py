@@ -81,10 +81,11 @@ def quoted(words: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in words)
 
 
-def pieces(text: str) -> list[str]:
+@functools.lru_cache(maxsize=20_000)
+def pieces(text: str) -> tuple[str, ...]:
     """The text and, where it has several, its sentences and the parts between semicolons and dashes."""
     parts = [part for part in _PIECES.split(text[:LONGEST]) if part.strip()]
-    return [text, *parts] if 1 < len(parts) <= MOST_PIECES else [text]
+    return (text, *parts) if 1 < len(parts) <= MOST_PIECES else (text,)
 
 
 def _told(old: str, new: str) -> bool:

@@ -129,8 +129,10 @@ class State:
             if len(places) > COMMON:
                 break
             worth = 1000 // len(places) + 100
-            for place in places if len(scores) < ENOUGH else scores.keys() & places:
-                scores[place] = scores.get(place, 0) + worth
+            if len(scores) < ENOUGH:
+                scores = dict.fromkeys(places, 0) | scores
+            for place in scores.keys() & places:
+                scores[place] += worth
         best = heapq.nsmallest(CANDIDATES, [(-score, place) for place, score in scores.items()])
         return [place for _, place in best]
 

@@ -41,53 +41,31 @@ def _in_bytes(match: re.Match[str]) -> str:
 
 
 # What bounds a number: the word behind it tells which side. And what only stands in for a word: "the old one".
-_Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
-_TURNS: tuple[_Rule, ...] = (
+# Each begins with what a text has, in small letters, wherever the rule fits.
+_Rule = tuple[str, str, str | Callable[[re.Match[str]], str]]
+_RULES: tuple[_Rule, ...] = (
+    ("one", r"\b(without|with|have|has|had|the (?:old|new|other|first|last|same)) ones?\b", r"\1"),
+    ("ones", r"\b(?<!the )ones\b", ""),
+    (" than", r"\blikes? ((?:\S+ ){1,3}?)(?:better|more) than\b", r"prefers \1over"),
+    ("once", r"\bonce(?= (?:it|they|you|we|that|this|the)\b)", "after"),
+    ("up to", r"\bup to(?= \d)", "at most"),
     (
-        re.compile(
-            r"\b(without|with|have|has|had|the (?:old|new|other|first|last|same)) ones?\b", re.IGNORECASE
-        ),
-        r"\1",
-    ),
-    (re.compile(r"\b(?<!the )ones\b", re.IGNORECASE), ""),
-    (re.compile(r"\blikes? ((?:\S+ ){1,3}?)(?:better|more) than\b", re.IGNORECASE), r"prefers \1over"),
-    (re.compile(r"\bonce(?= (?:it|they|you|we|that|this|the)\b)", re.IGNORECASE), "after"),
-    (re.compile(r"\bup to(?= \d)", re.IGNORECASE), "at most"),
-    (
-        re.compile(
-            r"\b(?:no|not|never|(\w+)n['’]t)((?: be| have| take| get)?) (?:larger|bigger|greater|longer|higher|more|older) than(?= \d)",
-            re.IGNORECASE,
-        ),
+        " than",
+        r"\b(?:no|not|never|(\w+)n['’]t)((?: be| have| take| get)?) (?:larger|bigger|greater|longer|higher|more|older) than(?= \d)",
         r"\1\2 at most",
     ),
-    (
-        re.compile(
-            r"\b(v?\d[\w.]*)(?:,? or| and) (?:later|newer|higher|above|up|greater|more)\b", re.IGNORECASE
-        ),
-        r"at least \1",
-    ),
-    (re.compile(r"(?<![\w.,:/#-])1(?= of\b)"), "one"),
-    (
-        re.compile(
-            r"\b(?:once an?|once per|once every|every|each) (hour|day|week|month|quarter|year)\b",
-            re.IGNORECASE,
-        ),
-        _per_period,
-    ),
-    (re.compile(r"\b(\d{1,2})(?:[:.]([0-5]\d))? ?([ap])\.?m\b\.?", re.IGNORECASE), _on_the_clock),
-    (re.compile(r"\b(\d+) ?([KMG])i?B\b"), _in_bytes),
-    (
-        re.compile(r"\b(decid(?:e|es|ed)|advis(?:e|es|ed)|recommend(?:s|ed)?) against\b", re.IGNORECASE),
-        r"\1 not",
-    ),
-    (re.compile(r"(?:(?<=: )|(?<=\bis )|(?<=\bare ))done\b", re.IGNORECASE), "finished"),
-    (re.compile(r"\b(?:larger|bigger|greater|longer|higher) than(?= \d)", re.IGNORECASE), "over"),
-    (re.compile(r"\b(from \S+(?: \S+)?) (?:until|till|through)(?= )", re.IGNORECASE), r"\1 to"),
-    (
-        re.compile(r"\b((?:choos|chos|prefer|pick|favou?r|select)\w*\b[^.;,]{0,40}?) over\b", re.IGNORECASE),
-        r"\1 insteadof",
-    ),
+    ("", r"\b(v?\d[\w.]*)(?:,? or| and) (?:later|newer|higher|above|up|greater|more)\b", r"at least \1"),
+    ("1", r"(?<![\w.,:/#-])1(?= (?-i:of)\b)", "one"),
+    ("", r"\b(?:once an?|once per|once every|every|each) (hour|day|week|month|quarter|year)\b", _per_period),
+    ("m", r"\b(\d{1,2})(?:[:.]([0-5]\d))? ?([ap])\.?m\b\.?", _on_the_clock),
+    ("b", r"\b(\d+) ?((?-i:[KMG]))(?-i:i?B)\b", _in_bytes),
+    ("against", r"\b(decid(?:e|es|ed)|advis(?:e|es|ed)|recommend(?:s|ed)?) against\b", r"\1 not"),
+    ("done", r"(?:(?<=: )|(?<=\bis )|(?<=\bare ))done\b", "finished"),
+    (" than", r"\b(?:larger|bigger|greater|longer|higher) than(?= \d)", "over"),
+    ("from ", r"\b(from \S+(?: \S+)?) (?:until|till|through)(?= )", r"\1 to"),
+    (" over", r"\b((?:choos|chos|prefer|pick|favou?r|select)\w*\b[^.;,]{0,40}?) over\b", r"\1 insteadof"),
 )
+_TURNS = [(sign, re.compile(rule, re.IGNORECASE), instead) for sign, rule, instead in _RULES]
 _PHRASES = {
     "for example": "", "e.g.": "", "i.e.": "", "such as": "", "etc.": "", "etc": "", "in case": "when",
     "whenever": "when", "if": "when", "all of the": "all", "all of": "all", "each of": "each",
@@ -105,13 +83,17 @@ _PHRASE = re.compile(
     + r")(?!\w)",
     re.IGNORECASE,
 )
+_PHRASE_SIGN = re.compile(_PHRASE.pattern)  # in small letters it is looked for faster
 
 
 def evened(text: str) -> str:
     """A text without code and links, with one phrase for those that say the same."""
     text = _CELL.sub("; ", text)
-    for pattern, instead in _TURNS:
-        text = pattern.sub(instead, text)
+    for sign, pattern, instead in _TURNS:
+        if sign in text.lower():
+            text = pattern.sub(instead, text)
+    if not _PHRASE_SIGN.search(text.lower()):
+        return text
     return _PHRASE.sub(lambda m: _PHRASES[" ".join(m[0].lower().split())], text)
 
 

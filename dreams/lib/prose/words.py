@@ -18,6 +18,7 @@ _CODE_SPAN = re.compile(r"(`{1,2})(?P<code>[^`\n]{1,400})\1")
 
 
 _KINDS: dict[str, Kind] = {
+    "plain": "word",
     "url": "url",
     "date": "date",
     "path": "path",
@@ -46,7 +47,8 @@ def _token() -> re.Pattern[str]:
     letters = rf"[^\W\d_]+(?:[{marks}]+[^\W\d_]*)*"
     # In this order: the first that fits at a place wins. A name without a bound would be read to its end from each of its @.
     return re.compile(
-        r"(?P<url>\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+)"
+        r"(?P<plain>(?<!\S)[A-Z]?[a-z]+(?=[,;!?]?(?:\s|\Z)))"  # most are one: nothing else is tried there
+        r"|(?P<url>\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+)"
         r"|(?P<date>(?<![\w.-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?(?![\w-]))"
         r"|(?P<path>(?<![\w/])(?:~|\.{1,2})?/(?:[\w.@{}*$:+-]+/?)*[\w}*]/?"
         r"|(?<![\w./-])\.[a-z][\w-]*(?:/[\w.@{}*:+-]*)*"
@@ -198,6 +200,7 @@ _MONTHS = {
     )
     for name in names.split()
 }
+_MONTH_SIGN = re.compile("|".join({name[:3] for name in _MONTHS}))
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
@@ -219,13 +222,19 @@ _SECONDS = {"m": 60.0, "s": 1.0}
 
 def evened(text: str) -> str:
     """Short forms and days written in one way, units put to their numbers, conjunctions of several uses told apart."""
+    low = text.lower()  # a short form is looked for where a text has its sign
+    is_short = "'" in low or "’" in low
     text = _DURATION.sub(_seconds, text)
-    if any(character.isdigit() for character in text):
+    if _MONTH_SIGN.search(low):
         text = _MONTH_FIRST.sub(_day, _WRITTEN_DAY.sub(_day, text))
-    text = _NOT.sub(_not, text)
-    text = _SHORT.sub(lambda m: f"{m[1] or m[3]} {_LONG[(m[2] or m[4]).lower()]}", text)
-    text = _ONCE.sub(lambda m: f"{m[1] or ''}after", _UNIT_APART.sub("", text))
-    return _FORMERLY.sub("formerly", text)
+    if is_short or "cannot" in low:
+        text = _NOT.sub(_not, text)
+    if is_short:
+        text = _SHORT.sub(lambda m: f"{m[1] or m[3]} {_LONG[(m[2] or m[4]).lower()]}", text)
+    text = _UNIT_APART.sub("", text)
+    if "once" in low:
+        text = _ONCE.sub(lambda m: f"{m[1] or ''}after", text)
+    return _FORMERLY.sub("formerly", text) if "used to" in low else text
 
 
 def _day(match: re.Match[str]) -> str:
