@@ -14,14 +14,14 @@ ROWS = (
 )
 
 
-def _dream(folder: Path, body: str, **more: str) -> Dreamt:
+def _dream(folder: Path, body: str, repo: Path | None = None, **more: str) -> Dreamt:
     files = {
         "MEMORY.md": ROWS,
         "feedback_harness_design.md": HARNESS.format(name="feedback-harness-design"),
         "feedback_rules.md": f"---\nname: feedback-rules\ndescription: rules\ntype: feedback\n---\n\n{body}\n",
         **more,
     }
-    return dream(folder, files)
+    return dream(folder, files, repo=repo)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,16 @@ def test_links_that_lead_nowhere_are_one_question(tmp_path: Path) -> None:
     remove = asked[0].options[0]
     assert [option.id for option in asked[0].options] == ["remove", "keep"]
     assert "Read no-such-note and another-one before a change." in (remove.edits[0].after or "")
+
+
+@pytest.mark.parametrize("link", ["[[drum-brakes]]", "[[drum-brakes.md]]", "[[HARBOUR]]"])
+def test_a_link_to_a_file_of_the_repository_is_not_dead(tmp_path: Path, link: str) -> None:
+    (tmp_path / "repo" / "guides").mkdir(parents=True)
+    (tmp_path / "repo" / "guides" / "drum-brakes.md").write_text("Bleed them.\n")
+    (tmp_path / "repo" / "HARBOUR.md").write_text("Two cranes.\n")
+    made = _dream(tmp_path, f"Read {link} and [[no-such-note]] before a change.", repo=tmp_path / "repo")
+    (asked,) = made.outcome.questions
+    assert asked.why.startswith("1 link to memories that are not there: no-such-note.")
 
 
 @pytest.mark.parametrize(

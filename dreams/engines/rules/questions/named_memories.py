@@ -114,12 +114,15 @@ def _put_above(rec: Recorder, path: str, unit: Statement, sentence: str) -> None
 def _dead(context: Asking, names: Names) -> Iterator[Question]:
     """One question for all of them: each is a small thing, and a list of them is quickly read."""
     tree = context.tree_before
+    repo = context.repository
+    elsewhere = repo.by_name() if repo else {}  # "[[CLAUDE.md]]" is one of its files
     found = [
         (path, text.count("\n", 0, link.start) + 1, link)
         for path in tree.topics()
         for text in (tree.texts[path],)
         for link in dead_links(names, text)
         if not _NO_NAME.search(link.target) and names.without_type(link.target) is None
+        if f"{link.target.removesuffix('.md')}.md" not in elsewhere
     ][:MOST_LINKS]
     option = context.draftsman.option(
         "remove", "Keep the words, without the links", partial(_unlink, found=found)
