@@ -177,11 +177,7 @@ def _note_lost_rows(rec: Recorder) -> None:
 def _note_budget(job: Job, rec: Recorder) -> None:
     """An index that is cut off when it is loaded is worth a sentence, whatever was done."""
     config = job.config
-    state = memdir.loaded(
-        rec.tree.texts.get(memdir.INDEX_NAME, ""),
-        max_lines=config.index_max_lines,
-        max_bytes=config.index_max_bytes,
-    )
+    state = orphans.loaded(rec.tree.texts.get(memdir.INDEX_NAME, ""), config)
     if state.cut_by is not None:
         rec.note(
             f"The index has {state.lines:,} lines and {state.bytes:,} bytes, more than an agent loads "

@@ -337,6 +337,5 @@ def _is_fact(text: str) -> bool:
     rest = _LINK.sub(" ", rest) if "[" in rest or ".md" in rest else rest
     if rest != text and read(rest).weight < LEAST_SAID:
         return False
-    if text.count(":**") > 1:
-        return False
-    return len({value.key for value in read(text).values if value.kind == "number"}) < RECORD
+    numbers = {value.key for value in read(text).values if value.kind == "number"}
+    return text.count(":**") <= 1 and len(numbers) < RECORD

@@ -64,6 +64,10 @@ class Tree:
     def kind(self, path: str) -> str | None:
         return memdir.memory_type(self.document(path), path)
 
+    def is_rule(self, path: str) -> bool:
+        """Whether a memory says what its person wants, or who they are."""
+        return self.kind(path) in {"feedback", "user"}
+
     def pinned(self, path: str) -> bool:
         front = self.document(path).frontmatter
         return front is not None and front.pinned

@@ -123,7 +123,7 @@ def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:
     path, config = memdir.INDEX_NAME, context.job.config
     made = [edit.after for edit in context.edits if edit.path == path]
     after = made[-1] if made else context.tree_before.texts.get(path)
-    state = memdir.loaded(after or "", max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
+    state = orphans.loaded(after or "", config)
     has = "With the changes of this dream the index has" if made else "The index has"
     return state, f"{has} {state.lines:,} lines and {state.bytes:,} bytes"
 
@@ -160,7 +160,7 @@ def _least_helpful(context: Asking, need: int) -> list[_Offer]:
         seen.add(row.target)
         hook = _shorter(tree, row, context.job.config.row_max)
         if hook:
-            day, orders = _day(context, row.target), _orders(tree, row.target)
+            day, orders = _day(context, row.target), tree.is_rule(row.target)
             moves = not _says(tree.texts[row.target], row.hook)
             offers.append(_Offer(row, row.target, hook, links[row.target], day, orders, moves))
     offers.sort(key=lambda offer: (offer.orders, offer.moves, offer.links, offer.day, -offer.gain))
@@ -200,16 +200,12 @@ def _shorter(tree: Tree, row: memdir.IndexRow, row_max: int) -> str:
     described = one_line((front.description or "") if front else "")
     room = max(row_max - (row.length - len(row.hook)), row_max // 2)
     # What a person wants done is often told by the last part of a row, with no word that gives it away.
-    begun = "" if _orders(tree, row.target) else summed_up(row.hook, min(room, len(row.hook) - LEAST_GAIN))
+    begun = "" if tree.is_rule(row.target) else summed_up(row.hook, min(room, len(row.hook) - LEAST_GAIN))
     for said in (described, begun):
         fits = said and len(said) + LEAST_GAIN <= len(row.hook) and len(said.split()) >= LEAST_WORDS
         if fits and not ends_open(said) and not names_a_day(said) and rules_in(row.hook) <= rules_in(said):
             return said
     return ""
-
-
-def _orders(tree: Tree, path: str) -> bool:
-    return tree.kind(path) in {"feedback", "user"}
 
 
 def _says(text: str, hook: str) -> bool:

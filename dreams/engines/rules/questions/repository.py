@@ -60,7 +60,6 @@ _SORTS = {
     "tsconfig": ("typescript", "tsc"),
     ".env": ("environment", "variable"),
 }
-_HIS_OWN = frozenset({"user", "feedback"})
 
 
 def says_already(context: Asking) -> Iterator[Question]:
@@ -75,8 +74,7 @@ def says_already(context: Asking) -> Iterator[Question]:
         context.report.checkpoint()
         line = instructed.by(unit)
         if line is None and not unit.frame:
-            is_wish = context.tree_before.kind(unit.path) in _HIS_OWN
-            line = told.by(unit, least_values=2 if is_wish else 1)
+            line = told.by(unit, least_values=2 if context.tree_before.is_rule(unit.path) else 1)
         if line is not None:
             found[unit.path, line.path].append((unit, line))
     told_by = Counter(unit.path for unit in units)
@@ -85,7 +83,7 @@ def says_already(context: Asking) -> Iterator[Question]:
         alone = path in repo.configs and len(pairs) == 1 and told_by[memory] > FEW
         if alone and not _is_sentence(pairs[0][0].text):
             continue  # a label among many, which tells where to look: of sixteen on public directories none was worth an answer
-        is_rule = is_index(memory) or context.tree_before.kind(memory) in _HIS_OWN
+        is_rule = is_index(memory) or context.tree_before.is_rule(memory)
         if not is_rule and len(pairs) * LITTLE < told_by[memory]:
             continue  # a fact is told again where it belongs to a whole; a rule is needed once
         yield from _derived(context, path, pairs[:MOST_PLACES])

@@ -6,14 +6,16 @@ The merge keeps one statement, and whatever only the others say: a value, or wor
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dreams.engines.rules.notes.bodies import LineStatement, units, with_bullet, with_paragraph
 from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.steps import files
+from dreams.engines.rules.questions.repository import LITTLE
+from dreams.engines.rules.steps import files, orphans
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, one_line, quoted
@@ -26,6 +28,7 @@ LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps s
 MOST_WORDS = 12  # of a subject
 # Of the weight of a statement that names the same values: the rest is other words for the same.
 MOST_REWORDED = 0.7
+SHORT = 12  # statements of a memory in which each rule has weight; chosen
 _OF_ITS_MEMORY = re.compile(r"\s*(?:[-*+] )?(?:\*\*)?(?:Why|How to apply|Reason):")
 _REMARK = re.compile(rf"\s*(?:[-*+] )?\*\*[^*\n]{{2,40}}:\*\*|{_OF_ITS_MEMORY.pattern}")
 _NAMING = frozenset({"code", "address", "path", "identifier"})
@@ -35,22 +38,19 @@ KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not
 def same(asking: Asking, index: StatementIndex, changing: Collection[Statement]) -> Iterator[Question]:
     """One question for each group of places that seem to tell one fact; `changing` are asked about otherwise."""
     tree, asked = asking.tree_before, set[str]()
+    bodies = [each for each in index.statements if each.source == "body"]
+    first = {each.path: each for each in reversed(bodies)}
     for group in files.same_bodies(tree, [path for path in tree.memories() if tree.writable(path)]):
         keep, *rest = files.by_worth(tree, group)
-        told = [_first(index, path) for path in (keep, *rest)]
+        told = [first.get(path) for path in (keep, *rest)]
         why = next((said for path in rest if (said := files.refusal(tree, keep, path))), "")
         if why and all(told) and not files.are_apart(tree, group):
             asked |= set(group)
             statements = [each for each in told if each]
             yield from _question(asking, statements, f"The text of these files is the same, but {why}.", 1.0)
     config = asking.job.config
-    fit = {
-        path
-        for path in tree.indexes()
-        if not memdir.loaded(
-            tree.texts[path], max_lines=config.index_max_lines, max_bytes=config.index_max_bytes
-        ).cut_by
-    }
+    fit = {path for path in tree.indexes() if not orphans.loaded(tree.texts[path], config).cut_by}
+    told_by = Counter(each.path for each in bodies)
     for pairs in index.possible_duplicates():
         score = pairs[0].found.score
         statements = [
@@ -60,12 +60,15 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[Statement])
         statements = [each for each in statements if each.path not in fit] or statements
         # What this dream merges for certain needs no answer; the others of its group do.
         statements = [each for each in statements if not asking.is_touched(place_of(each))]
-        if len(statements) > 1 and not any(each in changing for each in statements):
+        is_asked = len(statements) > 1 and not any(each in changing for each in statements)
+        if is_asked and _has_weight(tree, told_by, {each.path for each in statements}):
             yield from _question(asking, statements, _why(statements), score)
 
 
-def _first(index: StatementIndex, path: str) -> Statement | None:
-    return next((each for each in index.statements if each.path == path and each.source == "body"), None)
+def _has_weight(tree: Tree, told_by: Mapping[str, int], paths: Collection[str]) -> bool:
+    """A rule is needed once, and an index that is cut needs room. A fact is told again where it belongs to a whole."""
+    most = SHORT if any(map(tree.is_rule, paths)) else LITTLE
+    return any(is_index(path) or told_by[path] <= most for path in paths)
 
 
 def _why(statements: Sequence[Statement]) -> str:

@@ -93,7 +93,7 @@ def _with_row(tree: Tree, index_path: str, path: str, config: Config) -> str | N
     after = with_rows(tree, index_path, [path], config.row_max)
     if after is None:
         return None
-    state = _loaded(after, config)
+    state = loaded(after, config)
     is_full = state.lines > ROOM * config.index_max_lines or state.bytes > ROOM * config.index_max_bytes
     return "" if is_full else after
 
@@ -113,7 +113,7 @@ def _add(rec: Recorder, index_path: str, path: str, after: str) -> bool:
 
 
 def _note_the_rest(rec: Recorder, index_path: str, number: int, config: Config) -> None:
-    state = _loaded(rec.tree.texts.get(index_path, ""), config)
+    state = loaded(rec.tree.texts.get(index_path, ""), config)
     rec.note(
         f"{plural(number, 'memory is', 'memories are')} in no index: {index_path} is full, "
         f"or nearly so ({state.lines:,} of {config.index_max_lines:,} lines, "
@@ -121,7 +121,7 @@ def _note_the_rest(rec: Recorder, index_path: str, number: int, config: Config) 
     )
 
 
-def _loaded(text: str, config: Config) -> memdir.Loaded:
+def loaded(text: str, config: Config) -> memdir.Loaded:
     return memdir.loaded(text, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
 
 
