@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dreams.lib.prose import statement_index
+from dreams.lib.prose.exchanges import things
 from dreams.lib.prose.statement_index import StatementIndex
 from tests.world.strategies import tries
 
@@ -71,3 +72,25 @@ def test_one_more_memory_has_only_its_own_statements_compared(monkeypatch) -> No
     index.update(files | {"one_more.md": note.format("x3", 9_003)})
     assert len(index.possible_duplicates()) == 30
     assert 1 <= len(asked) <= 5
+
+
+def test_what_many_statements_name_is_looked_up_once_until_one_changes(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    note = "---\nname: a note\n---\n\n- {0}-worker listens on port {0} of the oldest region\n"
+    files = {f"note_{number}.md": note.format(number) for number in range(7)}
+    index = StatementIndex(files)
+    asked = []
+    with_words = StatementIndex.with_words
+    monkeypatch.setattr(
+        StatementIndex,
+        "with_words",
+        lambda self, words: asked.append(tuple(words)) or with_words(self, words),
+    )
+
+    def about_the_region() -> set[int]:
+        found = [dict(things(index, each.text)).get("oldest region", []) for each in index.statements]
+        return {len(each) for each in found}
+
+    assert about_the_region() == {7}
+    assert len(asked) == len(set(asked))
+    index.update({**files, "one_more.md": note.format(7)})
+    assert about_the_region() == {8}

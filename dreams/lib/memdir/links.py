@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from posixpath import normpath
 from urllib.parse import quote, unquote
 
@@ -153,6 +154,7 @@ def same_target(left: str, right: str) -> bool:
     return _target_key(left) == _target_key(right)
 
 
+@lru_cache(maxsize=20_000)
 def _target_key(target: str) -> str:
     path = clean_path(target)
     stem = path[:-3] if path.lower().endswith(".md") else path

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 from dreams.lib.prose import lexicon
@@ -91,16 +92,21 @@ def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[Stateme
             and value.end + 1 not in numbers
         ):
             for key in dict.fromkeys((value.key, value.key.partition(".")[0])):
-                found = _naming(index, key)
-                if len(key) > 2 and 0 < len(found) <= MOST_OF_A_THING:
+                found = index.once((key,), partial(_naming, index, key))
+                if len(key) > 2 and found:
                     yield key, found
     for pair in dict.fromkeys(found.lower() for found in _IN_WORDS.findall(text)):
         words = [word for word in map(canonical, pair.split()) if reading.terms.get(word, 0) >= _RARE_WORD]
-        found = (
-            [each for each in index.with_words(words) if pair in each.text.lower()] if len(words) > 1 else []
-        )
-        if 0 < len(found) <= MOST_OF_A_THING:
+        if len(words) > 1 and (found := index.once((pair, *words), partial(_having, index, pair, words))):
             yield pair, found
+
+
+def _few(found: list[Statement]) -> list[Statement]:
+    return found if len(found) <= MOST_OF_A_THING else []
+
+
+def _having(index: StatementIndex, pair: str, words: list[str]) -> list[Statement]:
+    return _few([each for each in index.with_words(words) if pair in each.text.lower()])
 
 
 def _naming(index: StatementIndex, key: str) -> list[Statement]:
@@ -110,7 +116,7 @@ def _naming(index: StatementIndex, key: str) -> list[Statement]:
     near |= (
         dict.fromkeys(index.with_words([canonical(part.lower()) for part in parts])) if len(parts) > 1 else {}
     )
-    return [each for each in near if key in _names(each.text)]
+    return _few([each for each in near if key in _names(each.text)])
 
 
 def _names(text: str) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -128,6 +128,7 @@ class StatementIndex:
         self._partners: dict[int, list[int]] = {}
         self._stale: set[int] = set()
         self._told = ToldPairs()
+        self._asked: dict[tuple[str, ...], list[Statement]] = {}
         self._next = 0
         self.update(files)
 
@@ -142,6 +143,7 @@ class StatementIndex:
             if path in files:
                 self._learn(path, files[path], before)
         self._files = dict(files)
+        self._asked.clear()
         self.__dict__.pop("statements", None)
         for term, count in before.items():
             having = self._having[term]
@@ -199,10 +201,16 @@ class StatementIndex:
 
     def with_words(self, words: Collection[str]) -> list[Statement]:
         """The statements of bodies that have every one of these words or values."""
-        having = [self._having.get(word, set()) for word in words]
+        having = sorted((self._having.get(word, set()) for word in words), key=len)
         return (
             sorted((self._bodies[each] for each in set.intersection(*having)), key=place_of) if having else []
         )
+
+    def once(self, asked: tuple[str, ...], find: Callable[[], list[Statement]]) -> list[Statement]:
+        """What `find` finds in this state of the directory, looked for once."""
+        if asked not in self._asked:
+            self._asked[asked] = find()
+        return self._asked[asked]
 
     def leans_on(self, value: str, beside: Statement | None = None) -> list[Statement]:
         """The statements of bodies that name a value, the one that says it aside."""

@@ -119,10 +119,10 @@ def _titles(tree: Tree, path: str) -> set[str]:
 def mentioned(index: memdir.Index, target: str) -> bool:
     """Whether an index speaks of the file in any form: a row, a link in prose, a wikilink, its bare name, its stem as code."""
     name = PurePosixPath(target.casefold())
-    stem = re.escape(name.stem)
-    spoken = re.compile(rf"(?<![\w-]){re.escape(name.name)}|\[\[(?:[^\]|]*/)?{stem}[\]|#]|`{stem}`")
+    text, stem = index.text.casefold(), re.escape(name.stem)
+    spoken = rf"(?<![\w-]){re.escape(name.name)}|\[\[(?:[^\]|]*/)?{stem}[\]|#]|`{stem}`"
     # Links write blanks and other characters encoded; asking the parser finds those too.
-    return bool(spoken.search(index.text.casefold())) or (
+    return bool(name.stem in text and re.search(spoken, text)) or (
         any(memdir.same_target(row.target, target) for row in index.rows)
     )
 
