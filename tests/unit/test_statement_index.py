@@ -125,7 +125,15 @@ def test_lines_of_one_list_are_members_of_it() -> None:
 
 
 @each(
-    "name", ["2026-03-01.md", "DONE-APRIL-11.md", "plan-BQ-003.md", "retros/port_arc.md", "archive/port.md"]
+    "name",
+    [
+        "2026-03-01.md",
+        "checkpoint-20260301.md",
+        "DONE-APRIL-11.md",
+        "plan-BQ-003.md",
+        "retros/port_arc.md",
+        "archive/port.md",
+    ],
 )
 def test_the_record_of_a_day_or_a_task_is_asked_about_by_nobody(name: str) -> None:
     files = {
