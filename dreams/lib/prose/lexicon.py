@@ -142,11 +142,6 @@ EVERYDAY = frozenset(
     for word in "run test commit change file before after git check add make write code create build update read push branch main "  # noqa: SIM905 - a word list
     "message first only always new explicit data name claude agent session memory if not file directory repository request feature".split()
 )
-# The first word of a clause that gives a reason or an afterthought.
-AFTERTHOUGHTS = frozenset(
-    "because since so else otherwise as which they it this that these those ideally e eg i ie see who where even "  # noqa: SIM905 - a word list
-    "including especially mostly mainly usually particularly".split()
-)
 # A word after these narrows what is said of: "for guests", "of the parser".
 NARROWING = frozenset([
     "for", "of", "in", "on", "at", "to", "from", "with", "within", "during", "per", "via", "by", "about", "under",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -13,34 +13,30 @@ from dreams.lib.prose.statements import statement
 # Tools and services as people write them: names in small letters too ("we use pnpm now"), but for those with a capital, which
 # mean something else in plain English.
 _PRODUCTS = (
-    "circleci|github actions|gitlab ci|jenkins|travis ci|buildkite|teamcity|drone ci|azure pipelines|"
-    "bitbucket pipelines|Bamboo|woodpecker ci|npm|yarn|pnpm|Bun|pip|pipenv|Poetry|uv|conda|pip-tools|hatch|pdm|Jest|"
-    "vitest|mocha|jasmine|Karma|Ava|tap|pytest|unittest|nose|nose2|cypress|playwright|selenium|puppeteer|testcafe|"
-    "webdriverio|nightwatch|eslint|Biome|tslint|jshint|oxlint|standardjs|flake8|pylint|ruff|pycodestyle|mypy|pyright|"
-    "pytype|webpack|Vite|rollup|esbuild|turbopack|Parcel|rspack|browserify|Grunt|Gulp|lerna|turborepo|Nx|rush|bazel|"
-    "moonrepo|redux|zustand|mobx|Recoil|Jotai|vuex|pinia|ngrx|tailwind|tailwind css|Bootstrap|bulma|styled components|"
-    "emotion css|sass|scss|react|react native|vue|angular|svelte|sveltekit|solidjs|nextjs|next.js|nuxt|Remix|gatsby|"
-    "Astro|Flutter|Ember|preact|docusaurus|mkdocs|Sphinx|vitepress|gitbook|vuepress|Hugo|Jekyll|readthedocs|django|"
-    "flask|fastapi|Express|fastify|koa|nestjs|laravel|symfony|spring boot|ruby on rails|Rails|Phoenix|Gin|hono|"
-    "sequelize|prisma|typeorm|Drizzle|sqlalchemy|Objection|mikroorm|hibernate|knex|heroku|fly.io|vercel|netlify|"
-    "Render|Railway|digitalocean|hetzner|cloudflare pages|aws|gcp|azure|google cloud|amazon web services|linode|"
-    "scaleway|ovh|terraform|pulumi|cloudformation|opentofu|aws cdk|ansible|Puppet|Chef|saltstack|kubernetes|k8s|"
-    "docker swarm|nomad|amazon ecs|docker compose|hashicorp vault|Vault|aws secrets manager|1password|doppler|"
-    "infisical|bitwarden|datadog|grafana loki|Loki|splunk|elk|papertrail|logtail|Graylog|new relic|cloudwatch|"
-    "prometheus|grafana|influxdb|statsd|sentry|bugsnag|rollbar|honeybadger|airbrake|glitchtip|jira|Linear|trello|"
-    "asana|youtrack|github issues|clickup|shortcut|redmine|basecamp|confluence|Notion|slite|slack|microsoft teams|"
-    "ms teams|discord|mattermost|zulip|rocket.chat|stripe|adyen|paypal|braintree|mollie|paddle|lemon squeezy|auth0|"
-    "okta|Clerk|keycloak|cognito|firebase auth|nextauth|workos|supabase auth|launchdarkly|unleash|flagsmith|configcat|"
-    "growthbook|split.io|postgres|postgresql|mysql|mariadb|sqlite|mongodb|mongo|cockroachdb|dynamodb|clickhouse|"
-    "cassandra|couchdb|firestore|planetscale|supabase|neon postgres|sql server|mssql|oracle db|redis|memcached|valkey|"
-    "keydb|dragonfly|elasticsearch|opensearch|algolia|meilisearch|typesense|solr|snowflake|bigquery|redshift|"
-    "databricks|synapse|rabbitmq|kafka|nats|pulsar|activemq|zeromq|amazon sqs|sqs|redis streams|google pub/sub|"
-    "beanstalkd|redpanda|celery|sidekiq|resque|rq|dramatiq|bullmq|Temporal|airflow|dagster|prefect|luigi|nginx|caddy|"
-    "traefik|haproxy|kong|envoy|apache httpd|gradle|maven|cmake|meson|sbt|docker|podman|containerd|sendgrid|mailgun|"
-    "postmark|amazon ses|resend|mailchimp|vscode|vs code|neovim|vim|emacs|intellij|pycharm|webstorm|zed editor|github|"
-    "gitlab|bitbucket|gitea|codeberg|node|node.js|nodejs|deno|python|Ruby|golang|Java|openjdk|php|kotlin|Rust|elixir|"
-    "typescript|javascript|figma|Sketch|penpot|adobe xd|cloudflare|fastly|cloudfront|akamai|bunny.net|parquet|avro|"
-    "csv|orc|ndjson|xlsx|json|yaml|toml|xml|protobuf|msgpack|graphql|grpc|trpc|rest api"
+    "circleci|jenkins|buildkite|teamcity|Bamboo|npm|yarn|pnpm|Bun|pip|pipenv|Poetry|uv|conda|pip-tools|hatch|pdm|"
+    "Jest|vitest|mocha|jasmine|Karma|Ava|tap|pytest|unittest|nose|nose2|cypress|playwright|selenium|puppeteer|"
+    "testcafe|webdriverio|nightwatch|eslint|Biome|tslint|jshint|oxlint|standardjs|flake8|pylint|ruff|pycodestyle|"
+    "mypy|pyright|pytype|webpack|Vite|rollup|esbuild|turbopack|Parcel|rspack|browserify|Grunt|Gulp|lerna|turborepo|"
+    "Nx|rush|bazel|moonrepo|redux|zustand|mobx|Recoil|Jotai|vuex|pinia|ngrx|tailwind|Bootstrap|bulma|sass|scss|"
+    "react|vue|angular|svelte|sveltekit|solidjs|nextjs|next.js|nuxt|Remix|gatsby|Astro|Flutter|Ember|preact|"
+    "docusaurus|mkdocs|Sphinx|vitepress|gitbook|vuepress|Hugo|Jekyll|readthedocs|django|flask|fastapi|Express|"
+    "fastify|koa|nestjs|laravel|symfony|Rails|Phoenix|Gin|hono|sequelize|prisma|typeorm|Drizzle|sqlalchemy|"
+    "Objection|mikroorm|hibernate|knex|heroku|fly.io|vercel|netlify|Render|Railway|digitalocean|hetzner|aws|gcp|"
+    "azure|linode|scaleway|ovh|terraform|pulumi|cloudformation|opentofu|ansible|Puppet|Chef|saltstack|kubernetes|"
+    "k8s|nomad|Vault|1password|doppler|infisical|bitwarden|datadog|Loki|splunk|elk|papertrail|logtail|Graylog|"
+    "cloudwatch|prometheus|grafana|influxdb|statsd|sentry|bugsnag|rollbar|honeybadger|airbrake|glitchtip|jira|"
+    "Linear|trello|asana|youtrack|clickup|shortcut|redmine|basecamp|confluence|Notion|slite|slack|discord|"
+    "mattermost|zulip|rocket.chat|stripe|adyen|paypal|braintree|mollie|paddle|auth0|okta|Clerk|keycloak|cognito|"
+    "nextauth|workos|launchdarkly|unleash|flagsmith|configcat|growthbook|split.io|postgres|postgresql|mysql|mariadb|"
+    "sqlite|mongodb|mongo|cockroachdb|dynamodb|clickhouse|cassandra|couchdb|firestore|planetscale|supabase|mssql|"
+    "redis|memcached|valkey|keydb|dragonfly|elasticsearch|opensearch|algolia|meilisearch|typesense|solr|snowflake|"
+    "bigquery|redshift|databricks|synapse|rabbitmq|kafka|nats|pulsar|activemq|zeromq|sqs|beanstalkd|redpanda|celery|"
+    "sidekiq|resque|rq|dramatiq|bullmq|Temporal|airflow|dagster|prefect|luigi|nginx|caddy|traefik|haproxy|kong|"
+    "envoy|gradle|maven|cmake|meson|sbt|docker|podman|containerd|sendgrid|mailgun|postmark|resend|mailchimp|vscode|"
+    "neovim|vim|emacs|intellij|pycharm|webstorm|github|gitlab|bitbucket|gitea|codeberg|node|node.js|nodejs|deno|"
+    "python|Ruby|golang|Java|openjdk|php|kotlin|Rust|elixir|typescript|javascript|figma|Sketch|penpot|cloudflare|"
+    "fastly|cloudfront|akamai|bunny.net|parquet|avro|csv|orc|ndjson|xlsx|json|yaml|toml|xml|protobuf|msgpack|"
+    "graphql|grpc|trpc"
 )
 
 
@@ -54,11 +50,6 @@ def is_product(name: str) -> bool:
     """Whether it names a tool or a service, as it is written here."""
     known = _table().get(name.lower())
     return known is not None and (known or name[:1].isupper())
-
-
-@lru_cache(maxsize=1)
-def _of_several_words() -> frozenset[str]:
-    return frozenset(name for name in _table() if " " in name)
 
 
 Shape = Literal["number", "code", "name", "word", "filler"]
@@ -113,26 +104,7 @@ def pieces(text: str) -> tuple[Piece, ...]:
             start = match.start() + raw.index(bare)
             found.append(_piece(bare, start, coded, opening))
         opening = raw[-1:] in ".!?" or ((raw[-1:] == ":" or raw[-3:] in {":**", ":__"}) and not gives_value)
-    return tuple(_with_names(found))
-
-
-def _with_names(found: list[Piece]) -> list[Piece]:
-    """ "github actions": a known name of two or three words is one however it is written."""
-    for place, piece in enumerate(found):
-        if piece.shape == "filler" or piece.text.lower() not in _first_words():
-            continue
-        for size in (3, 2):
-            run = found[place : place + size]
-            if len(run) == size and " ".join(each.text.lower() for each in run) in _of_several_words():
-                named = [replace(each, key=each.key or each.text.lower(), shape="name") for each in run]
-                found[place : place + size] = named
-                break
-    return found
-
-
-@lru_cache(maxsize=1)
-def _first_words() -> frozenset[str]:
-    return frozenset(name.partition(" ")[0] for name in _of_several_words())
+    return tuple(found)
 
 
 def _piece(bare: str, start: int, coded: bool, opening: bool) -> Piece:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -96,9 +95,6 @@ class Statement:
     opposed: tuple[tuple[int, tuple[str, ...]], ...]  # the same for "instead of X" and "rather than X"
     marked: tuple[tuple[int, str], ...]  # (clause, word of condition or state)
     kind_of_note: bool  # a label in front says only what kind of note it is
-    asides: dict[
-        int, int
-    ]  # clause → the one that its aside begins with; clauses that stand behind a dash or in brackets, or begin with a reason
     asks: bool
     was: frozenset[str]  # what was done to something once: "was stored"
     is_: frozenset[str]  # what is done to it: "is stored"
@@ -156,7 +152,6 @@ class Statement:
 
 _BOX = re.compile(r"^\s*\[[ xX]\]\s", re.MULTILINE)
 _CLAUSE = re.compile(r"\s[—–-]+\s|[—–;:.,()\n](?=\s|$)|[(—–]|\bbut\b")
-_ASIDE = frozenset("—–-;.(:")
 _BETWEEN = frozenset("not all also both now then only still already".split())  # noqa: SIM905 - a word list
 _PASSIVE = (
     dict.fromkeys(lexicon.BE | lexicon.GET, "be")
@@ -231,7 +226,6 @@ class _Builder:
 
     def __init__(self, cuts: list[str]) -> None:
         self.cuts = cuts  # what ends each clause but the last
-        self.first: dict[int, str] = {}  # the first word of each clause
         self.items: list[Item] = []
         self.numbers: set[str] = set()
         self.codes: set[str] = set()
@@ -244,7 +238,7 @@ class _Builder:
         self.clause_of: list[int] = []
         self.marked: list[tuple[int, str]] = []
         self.denials: list[tuple[int, int]] = []  # (clause, items before it)
-        self.last: dict[int, str] = {}  # and the last
+        self.last: dict[int, str] = {}  # the last word of each clause
         self.contrasts: list[tuple[int, int]] = []
         self.joined = False  # stands behind a hyphen: "jsx-no-spread" denies nothing
         self.supposing: set[int] = set()  # clauses with an "if"
@@ -255,7 +249,6 @@ class _Builder:
     def add(self, token: Token, clause: int, opening: bool) -> None:
         low = token.text.lower()
         self.text = f"-{low}" if self.joined else low
-        self.first.setdefault(clause, low)
         self.last[clause] = low
         if token.kind in {"number", "version", "date"}:
             self._number(token.text, clause)
@@ -374,21 +367,11 @@ class _Builder:
             tuple(self._denial(clause, at) for clause, at in self.contrasts),
             tuple(self.marked),
             self.last.get(0, "") in lexicon.NOTE_KINDS and self.cuts[:1] in (["—"], ["–"], ["-"], [":"]),
-            dict(self._asides()),
             asks(text),
             frozenset(self.done["was"]),
             frozenset(self.done["is"]),
             frozenset(self.participles),
         )
-
-    def _asides(self) -> Iterator[tuple[int, int]]:
-        """Clauses that only add to what stands before: behind a dash, in brackets, a new sentence, a reason."""
-        begun = 0
-        for clause, cut in enumerate(self.cuts, 1):
-            starts = cut[:1] in _ASIDE or cut == "but" or self.first.get(clause, "") in lexicon.AFTERTHOUGHTS
-            begun = 0 if cut[:1] == ")" else clause if starts else begun
-            if begun:
-                yield clause, begun
 
     def _denial(self, clause: int, at: int) -> tuple[int, tuple[str, ...]]:
         """A denial that introduces something ("Does not have: X"), or says nothing else, denies what follows it."""

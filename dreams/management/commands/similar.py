@@ -35,21 +35,20 @@ class Command(BatchCommand):
     def reply(self, row: batch.Row) -> batch.Row:
         one, other = batch.text_of(row, "a"), batch.text_of(row, "b")
         certain, likely = comparing.same(one, other), compare(one, other)
-        is_likely = certain.same or likely.relation == "same"
         return {
-            "same": is_likely,
-            "mergeable": certain.same,
-            "score": max(certain.score, likely.score) if is_likely else min(certain.score, likely.score),
-            "why": certain.why if certain.same else likely.rule,
+            "same": certain or likely.relation == "same",
+            "mergeable": certain,
+            "score": 1.0 if certain else likely.score,
+            "why": "the same words" if certain else likely.rule,
         }
 
 
 def explained(one: str, other: str) -> str:
     """What the rules engine does with two statements, and the rule that says so."""
-    certain, likely = comparing.same(one, other), compare(one, other)
-    if certain.same:
-        return f"Merged without asking: {certain.why}."
-    refused = f"Not merged without asking: {certain.why}."
+    if comparing.same(one, other):
+        return "Merged without asking: the same words."
+    likely = compare(one, other)
+    refused = "Not merged without asking: other words, or in another order."
     if likely.relation == "none":
         return f"{refused} No question: {likely.rule}."
     values = f" ({likely.old.key}, {likely.new.key})" if likely.old and likely.new else ""

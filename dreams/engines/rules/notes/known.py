@@ -42,8 +42,7 @@ class Known:
             return self._texts[self._plain[plain]]
         for place in self._near(text):
             known = self._texts[place]
-            found = comparing.same(text, known)
-            if (found.same and found.fuller == "b") or (not whole and _tells(known, text)):
+            if _tells(known, text, 0.0 if whole else MOST_NEW):
                 return known
         return None
 
@@ -65,6 +64,6 @@ class Known:
         return [place for place, count in ranked[:COMPARED] if count * 3 >= len(words)]
 
 
-def _tells(known: str, text: str) -> bool:
+def _tells(known: str, text: str, most_new: float) -> bool:
     """Whether a known statement tells the same fact, and the text nothing more."""
-    return compare(text, known).relation == "same" and not says_more(text, known, MOST_NEW)
+    return compare(text, known).relation == "same" and not says_more(text, known, most_new)
