@@ -1,5 +1,6 @@
 """A body as addressable items: what engines compare, merge and move. PURE."""
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ _BULLET = re.compile(
 _HEADING = re.compile(r"[ ]{0,3}(?P<level>#{1,6})(?:[ \t]+(?P<title>.*?))?[ \t]*#*[ \t]*")
 _RULE = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _TAB = 4  # columns, as CommonMark counts them
+MOST_KEPT = 2_000  # bodies, of which a dream asks again and again; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,11 @@ def sections(body: str, first_line: int = 1) -> list[Item]:
 
     `first_line` is the number of the body's first line (`Document.body_start_line`).
     """
+    return list(_sections(body, first_line))
+
+
+@functools.lru_cache(maxsize=MOST_KEPT)
+def _sections(body: str, first_line: int) -> tuple[Item, ...]:
     result: list[Item] = []
     headings: list[tuple[int, str]] = []
     indents: list[int] = []
@@ -61,7 +68,7 @@ def sections(body: str, first_line: int = 1) -> list[Item]:
         if kind == "heading":
             headings.append((len(marker), content))
         number += len(lines)
-    return result
+    return tuple(result)
 
 
 def kinds(body: str) -> Iterator[ItemKind]:

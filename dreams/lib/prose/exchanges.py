@@ -194,10 +194,9 @@ def _beside(text: str, value: Span) -> list[str]:
 
 
 def _named(span: Span, said: str) -> bool:
-    return (
-        re.search(rf"(?<![\w.-]){re.escape(span.text.strip('`'))}(?![\w-]|\.\w)", said, re.IGNORECASE)
-        is not None
-    )
+    name = span.text.strip("`").lower()
+    text = said.lower()
+    return name in text and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text) is not None
 
 
 def _of_named(past: Sequence[Span], fresh: Sequence[Span], said: str) -> Exchange | None:

@@ -196,7 +196,7 @@ class StatementIndex:
 
     def said_where(self, value: str) -> list[Statement]:
         """Every statement, of descriptions and rows too, that has the value."""
-        key = " ".join(value.strip("`").lower().split())
+        key = _key(value)
         return [each for each in self.statements if key in each.reading.anchors or key in each.reading.terms]
 
     def with_words(self, words: Collection[str]) -> list[Statement]:
@@ -214,7 +214,7 @@ class StatementIndex:
 
     def leans_on(self, value: str, beside: Statement | None = None) -> list[Statement]:
         """The statements of bodies that name a value, the one that says it aside."""
-        return [each for each in self.said_where(value) if each.source == "body" and each != beside]
+        return [each for each in self.with_words([_key(value)]) if each != beside]
 
     def related(self, statement: Statement | str, most: int = PARTNERS) -> list[tuple[Statement, Compared]]:
         """Statements of bodies that share rare values or words with one, the closest first."""
@@ -335,6 +335,10 @@ class StatementIndex:
             for statement in (each.one, each.other):
                 values[statement] |= {value.key for value in (each.found.old, each.found.new) if value}
         return [each for each in found if max(len(values[each.one]), len(values[each.other])) == 2]
+
+
+def _key(value: str) -> str:
+    return " ".join(value.strip("`").lower().split())
 
 
 def _is_fact(text: str) -> bool:
