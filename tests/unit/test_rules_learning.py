@@ -52,6 +52,18 @@ def test_a_long_first_clause_is_not_cut_where_a_title_has_room_and_the_hook_has_
     assert row(long).rstrip("\n").endswith(f" — {long}")
 
 
+def test_in_an_index_that_is_too_long_what_was_learnt_has_the_first_row(tmp_path: Path):
+    """At its end no session would ever read it."""
+    names = [f"project_part_{number}" for number in range(210)]
+    files = {f"{name}.md": memory(f"- {name} is drawn in layer {name[13:]}\n") for name in names}
+    rows = [f"- [{name}]({name}.md) — a layer\n" for name in names]
+    index = "# Memory\n\n## Project\n\n" + "".join(rows)
+    said = [session(7, "from now on, use pnpm instead of npm")]
+    made = dream(tmp_path, {"MEMORY.md": index, **files}, said)
+    first, second = made.text("MEMORY.md").splitlines()[4:6]
+    assert first == "- [use pnpm instead of npm](feedback_pnpm_npm.md)" and second == rows[0].strip()
+
+
 def test_a_row_does_not_say_its_title_twice(tmp_path: Path):
     made = dream(
         tmp_path,

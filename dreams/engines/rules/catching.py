@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from dreams.conf import Config
 from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import Files, Recorder, Tree
 from dreams.engines.rules.notes.wording import sentences
@@ -102,12 +103,12 @@ class Placed:
     operations: Sequence[str | None]
 
 
-def place(files: Files, lessons: Sequence[Lesson], row_aim: int) -> Placed:
+def place(files: Files, lessons: Sequence[Lesson], config: Config) -> Placed:
     """Add each statement where it belongs, as an operation of its own. Nothing is changed or removed."""
     report = Silent()
     tree = Tree(files, report)
     memory = Known(all_statements(tree))
     fresh = [lesson for lesson in lessons if not memory.says(lesson.text)]
     rec = Recorder(tree, report)
-    names = iter(learn_each(rec, fresh, row_aim))
+    names = iter(learn_each(rec, fresh, config))
     return Placed(rec.edits, [next(names) if lesson in fresh else None for lesson in lessons])

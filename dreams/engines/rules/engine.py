@@ -109,7 +109,7 @@ def _consolidating(job: Job, rec: Recorder, heard: Sequence[Heard], found: lesso
         lambda: forgetting.forget(rec, heard, found.lessons),
         lambda: _bring_up_to_date(rec, heard, found),
         lambda: files.merge(rec, config.row_max),
-        lambda: learning.learn(rec, found.lessons, config.row_aim),
+        lambda: learning.learn(rec, found.lessons, config),
     ]
 
 

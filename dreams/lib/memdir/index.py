@@ -339,6 +339,15 @@ class Index:
             raise MemoryEditError("The index has an open code fence where the row belongs: close it first.")
         return result
 
+    def with_first(self, title: str, target: str, hook: str) -> "Index":
+        """The index with one more row before the first one that leads to a memory; at the end where none does."""
+        found = (row for row in self.rows if row.is_memory_target and row.form != "table" and not row.indent)
+        row = next(found, None)
+        if row is None:
+            return self.appended(title, target, hook)
+        line = render_row(title, target, hook, **_style_of(row))
+        return parse_index(replace_lines(self.text, row.line_no, row.line_no, [line], self.newline))
+
     def _section(self, heading: str | None) -> tuple[int, int]:
         """First line after the heading and the line of the next one; start 0 when there is no such heading."""
         end = len(self.lines) + 1

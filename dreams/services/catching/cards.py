@@ -89,7 +89,7 @@ def refresh(
             states.take_over_verdicts(waiting)
         cards = _chosen(project, only_approved)
         before = copy.snapshot.contents()
-        made = _placed(copy, cards, conf.current(project).row_aim)
+        made = _placed(copy, cards, conf.current(project))
         draft = drafts.draft(before, copy.contents(), made.edits)
         waiting = _saved(project, waiting, draft, before)
         _note(cards, made.operations, draft, waiting)
@@ -109,7 +109,7 @@ def _chosen(project: Project, only_approved: bool) -> list[Card]:
     return [*listed, *more]
 
 
-def _placed(copy: Workspace, cards: Sequence[Card], row_aim: int) -> catching.Placed:
+def _placed(copy: Workspace, cards: Sequence[Card], config: conf.Config) -> catching.Placed:
     from dreams.engines.rules import catching  # noqa: PLC0415 - its patterns are slow to build, and no page needs them
     from dreams.engines.rules.user_statements.lessons import Lesson  # noqa: PLC0415 - as above
 
@@ -119,7 +119,7 @@ def _placed(copy: Workspace, cards: Sequence[Card], row_aim: int) -> catching.Pl
         Lesson(card.text, card.memory_type, [saving.citation(one, sessions) for one in card.citations])
         for card in cards
     ]
-    return catching.place(copy, lessons, row_aim)
+    return catching.place(copy, lessons, config)
 
 
 def _saved(

@@ -115,7 +115,7 @@ def typed_in_passing(context: Asking) -> Iterator[Question]:
 
 
 def _learn(context: Asking, lesson: Lesson, rec: Recorder) -> None:
-    learning.learn(rec, [lesson], context.job.config.row_aim)
+    learning.learn(rec, [lesson], context.job.config)
 
 
 def _to_learn(lesson: Lesson, learn: Option) -> Question:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import PurePosixPath
 
+from dreams.conf import Config
 from dreams.engines.rules.notes import bodies
 from dreams.engines.rules.notes.bodies import with_bullet
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import clause, headline, is_slug
-from dreams.engines.rules.steps.orphans import TITLE_MAX, with_rows
+from dreams.engines.rules.steps.orphans import TITLE_MAX, loaded, with_rows
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.types import Citation
 from dreams.lib import memdir
@@ -36,7 +37,7 @@ _WEAK_IN_NAMES = frozenset(
 )
 
 
-def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
+def learn(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> None:
     """Put lessons into memory; what denies a statement, or was said in passing and gives a thing another value than memory,
     is left to a question."""
     if not lessons:
@@ -51,21 +52,21 @@ def learn(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
     left = [lesson for lesson in lessons if not _beside(rec, lesson, about[lesson.kind])]
     groups = sorted(_by_topic(left), key=lambda group: -len(group))
     for group in groups[:MOST_NEW_FILES]:
-        _new_file(rec, group, row_aim)
+        _new_file(rec, group, config)
     rest = [lesson for group in groups[MOST_NEW_FILES:] for lesson in group]
     for kind, logged in product(memdir.MEMORY_TYPES, (False, True)):
         of_kind = [each for each in rest if (each.kind, each.is_logged) == (kind, logged)]
-        _common_file(rec, of_kind, row_aim)
+        _common_file(rec, of_kind, config)
 
 
-def learn_each(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> list[str]:
+def learn_each(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> list[str]:
     """Put each lesson into memory as an operation of its own, never beside what another one adds; returns the
     operations' names in order, "" for a lesson that has no place."""
     about, names = _topics(rec.tree), []
     for lesson in lessons:
         made = len(rec.edits)
         if not _beside(rec, lesson, about[lesson.kind]):
-            _new_file(rec, [lesson], row_aim)
+            _new_file(rec, [lesson], config)
         names.append(rec.edits[-1].operation if len(rec.edits) > made else "")
     return names
 
@@ -165,13 +166,13 @@ def _by_topic(lessons: Sequence[Lesson]) -> list[list[Lesson]]:
     return groups
 
 
-def _new_file(rec: Recorder, group: Sequence[Lesson], row_aim: int) -> None:
+def _new_file(rec: Recorder, group: Sequence[Lesson], config: Config) -> None:
     kind, (words, phrase) = group[0].kind, name_words(group)
     title = " ".join(words) if phrase and len(group) > 1 else _title(group[0].text)
     if len(group) == 1:
         words = _telling(title) or words
     path = memdir.safe_file_name(" ".join(words), kind, (*rec.tree.texts, *rec.tree.workspace.paths()))
-    _write(rec, path, group, title or PurePosixPath(path).stem, row_aim)
+    _write(rec, path, group, title or PurePosixPath(path).stem, config)
 
 
 def _title(text: str) -> str:
@@ -206,13 +207,13 @@ def _is_denial(word: str) -> bool:
     return word.lower() in lexicon.NEGATIONS or _CONTRACTED.fullmatch(word.lower()) is not None
 
 
-def _common_file(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None:
+def _common_file(rec: Recorder, lessons: Sequence[Lesson], config: Config) -> None:
     """One file per type for what is about nothing in particular; its name is the type alone."""
     if not lessons:
         return
     path = f"{lessons[0].kind}.md"
     if path not in rec.tree.texts:
-        _write(rec, path, lessons, lessons[0].kind, row_aim)
+        _write(rec, path, lessons, lessons[0].kind, config)
     elif rec.tree.free(path):
         document = rec.tree.document(path)
         for lesson in lessons:
@@ -221,13 +222,16 @@ def _common_file(rec: Recorder, lessons: Sequence[Lesson], row_aim: int) -> None
         rec.count(_counted(lessons), len(lessons) * rec.operation("learn", [change]))
 
 
-def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, row_aim: int) -> None:
+def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, config: Config) -> None:
     text = _style(rec.tree).file(path, title, lessons)
     reason, cited = _reason(lessons), _cited(lessons)
     changes = [NewText(path, text, reason, citations=cited)]
     if rec.tree.writable(memdir.INDEX_NAME):
         rec.tree.put(path, text)
-        index = with_rows(rec.tree, memdir.INDEX_NAME, [path], row_aim)
+        index = with_rows(rec.tree, memdir.INDEX_NAME, [path], config.row_aim)
+        if index is not None and any(row.target == path for row in loaded(index, config).rows_dropped):
+            # At the end of an index that is too long no agent would read it.
+            index = with_rows(rec.tree, memdir.INDEX_NAME, [path], config.row_aim, first=True)
         rec.tree.put(path, None)
         if index is not None:
             changes.append(NewText(memdir.INDEX_NAME, index, reason, citations=cited))

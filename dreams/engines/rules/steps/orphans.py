@@ -182,15 +182,17 @@ def _is_topic(tree: Tree, path: str, index: str) -> bool:
     )
 
 
-def with_rows(tree: Tree, index_path: str, paths: Sequence[str], row_max: int) -> str | None:
-    """The index with a row for each file, below the rows of their kind; None where it takes none."""
+def with_rows(
+    tree: Tree, index_path: str, paths: Sequence[str], row_max: int, *, first: bool = False
+) -> str | None:
+    """The index with a row for each file, below the rows of their kind or before all others; None where it takes none."""
     index = memdir.parse_index(tree.texts.get(index_path, ""))
     base = base_of(index_path)
     try:
         for path in paths:
             heading = _heading_for(tree, index, base, tree.kind(path))
             row = row_text(tree, path, path.removeprefix(base), row_max)
-            index = index.appended(*row, heading=heading)
+            index = index.with_first(*row) if first else index.appended(*row, heading=heading)
     except memdir.MemoryEditError:
         return None
     # A file made here is empty before, so nothing tells that it ought to end with a line end.
