@@ -1,14 +1,23 @@
-"""How long the statement index takes for directories of many memories. Run: .venv/bin/python bench/statement_index.py [STATEMENTS]"""
+"""How long the statement index takes for directories of many memories, of three statements each in the rows of the table.
+
+.venv/bin/python bench/statement_index.py [STATEMENTS]
+.venv/bin/python bench/table.py duplicates
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, os.environ.get("BENCH_CODE") or str(Path(__file__).resolve().parents[1]))
 
+from bench._table import Cost, Measured, Row, cost_of, older_code, side_by_side
 from dreams.lib.prose.statement_index import StatementIndex
 
 WORDS = "gateway worker ledger indexer queue cache billing mailer search export import relay backup session cluster report".split()  # noqa: SIM905 - a word list
@@ -45,7 +54,76 @@ def files_of(statements: int, seed: int = 1, each: int = 10) -> dict[str, str]:
     return files
 
 
+def duplicates(memories: int, projects: int) -> Cost:
+    """Of projects with so many memories each, all new."""
+    folders = [files_of(memories * 3, seed=1 + number, each=3) for number in range(projects)]
+    return cost_of(lambda: [StatementIndex(files).possible_duplicates() for files in folders] and None)
+
+
+def one_more(memories: int, projects: int) -> Cost:
+    """One memory more, in a directory whose index is kept."""
+    del projects
+    files = files_of(memories * 3, each=3)
+    index = StatementIndex(files)
+    index.possible_duplicates()
+    said = "- gateway-worker-7 listens on 7000 in every region, as agreed with the team"
+    later = {**files, "one_more.md": f"---\nname: one more\n---\n\n{said}\n"}
+
+    def taken_in() -> None:
+        index.update(later)
+        index.possible_duplicates()
+
+    return cost_of(taken_in)
+
+
+WORKS = {"duplicates": duplicates, "one more": one_more}
+
+
+def cost_in(code: Path, what: str, memories: int, projects: int) -> Cost:
+    line = [sys.executable, __file__, what, str(memories), str(projects)]
+    environment = {**os.environ, "BENCH_CODE": str(code)}
+    done = subprocess.run(line, env=environment, stdout=subprocess.PIPE, text=True, check=True, cwd=code)
+    return Cost(*json.loads(done.stdout))
+
+
+def measure(what: str, memories: int, projects: int, base: Path, size: float) -> Measured:
+    del base
+    ours, before = Path(__file__).resolve().parents[1], older_code()
+    of = partial(cost_in, what=what, memories=max(30, int(memories * size)), projects=projects)
+    return side_by_side(lambda: of(ours), limit=(lambda: of(before)) if before else None)
+
+
+_OLDER = "the code of before"
+ROWS = [
+    Row(
+        "duplicates",
+        "possible duplicates of 10,000 memories, all new",
+        partial(measure, "duplicates", 10_000, 1),
+        {"seconds": 1.5},
+        _OLDER,
+    ),
+    Row(
+        "duplicates-projects",
+        "possible duplicates of 40 projects with 250 memories each, all new",
+        partial(measure, "duplicates", 250, 40),
+        {"seconds": 1.5},
+        _OLDER,
+    ),
+    Row(
+        "duplicates-one-more",
+        "possible duplicates of 10,000 memories, one of them new",
+        partial(measure, "one more", 10_000, 1),
+        {"seconds": 0.01},
+        _OLDER,
+    ),
+]
+
+
 def main() -> None:
+    if sys.argv[1:2] and sys.argv[1] in WORKS:
+        found = WORKS[sys.argv[1]](*map(int, sys.argv[2:]))
+        print(json.dumps([found.wall, found.cpu]))
+        return
     for count in [int(argument) for argument in sys.argv[1:]] or [1_000, 10_000]:
         files = files_of(count)
         start = time.perf_counter()

@@ -28,6 +28,7 @@ MODULES = (
     "bench.agent_grep",
     "bench.large_review",
     "bench.diff",
+    "bench.statement_index",
     "bench.readers",
     "bench.serving",
 )
