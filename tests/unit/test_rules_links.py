@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.world.rules import Dreamt, dream
+from tests.world.rules import Dreamt, dream, memory
 
 HARNESS = "---\nname: {name}\ndescription: how the harness is built\ntype: feedback\n---\n\nThe harness has two layers.\n"
 ROWS = (
@@ -129,3 +129,41 @@ def test_a_row_that_is_pending_and_a_description_that_is_merged_are_asked_about(
     (second, keep) = asked.options
     assert (second.id, keep.id) == ("second", "keep")
     assert "— types are shared between server and client, merged in May" in (second.edits[0].after or "")
+
+
+def _indexed(tmp_path: Path, *there: str) -> Dreamt:
+    names = ("deploys", "queue", "tests", "style")
+    index = "# Memory\n\n" + "".join(f"- [{name}]({name}.md) — about {name} here\n" for name in names)
+    files = {f"{name}.md": memory(f"- what is said of {name}\n", name=name) for name in there}
+    return dream(tmp_path, {"MEMORY.md": index, **files})
+
+
+def test_rows_whose_files_are_not_there_are_one_question(tmp_path: Path):
+    made = _indexed(tmp_path, "deploys", "queue")
+    (asked,) = made.outcome.questions
+    assert (asked.kind, asked.why) == (
+        "gone",
+        "2 rows of MEMORY.md lead to files that are not there: tests.md, style.md.",
+    )
+    assert [place.line_no for place in asked.places] == [5, 6]
+    remove, keep = asked.options
+    (edit,) = remove.edits
+    assert (remove.label, keep.id) == ("Remove the rows", "keep")
+    assert (
+        edit.after
+        == "# Memory\n\n- [deploys](deploys.md) — about deploys here\n- [queue](queue.md) — about queue here\n"
+    )
+    assert [fate.text for fate in edit.fates] == (edit.before or "").splitlines()[4:]
+
+
+def test_rows_are_not_asked_about_where_most_files_were_left_behind(tmp_path: Path):
+    assert not _indexed(tmp_path, "deploys").outcome.questions
+
+
+def test_a_row_for_a_file_of_the_repository_is_not_asked_about(tmp_path: Path):
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    (repo / "NOTES.md").write_text("# Notes\n")
+    index = "- [Deploys](deploys.md) — on Fridays\n- [Notes](NOTES.md) — of the repository\n"
+    made = dream(tmp_path / "m", {"MEMORY.md": index, "deploys.md": memory("- on Fridays\n")}, repo=repo)
+    assert not made.outcome.questions

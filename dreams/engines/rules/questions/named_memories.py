@@ -21,14 +21,15 @@ from dreams.engines.rules.notes.tree import (
 from dreams.engines.rules.notes.wording import IS_OVER, sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking
 from dreams.engines.rules.steps.forgetting import remove_file
-from dreams.engines.rules.steps.index import Names, base_of, dead_links
+from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing
 from dreams.engines.types import Citation, Fate, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line, plural, quoted
 from dreams.lib.prose.statement_pairs import Statement
 
 MOST_LINKS = 12  # of one question
-OUT_OF_DATE, DEAD_LINKS = 0.65, 0.15  # how useful an answer is, chosen: a dead link misleads nobody
+# How useful an answer is, chosen: every session loads a row, a dead link misleads nobody.
+OUT_OF_DATE, DEAD_ROWS, DEAD_LINKS = 0.65, 0.4, 0.15
 _NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML
 _MARK = "\0"  # stands for the name of the other memory
 # "supersedes X", "corrects X": X is the older one. "superseded by X" is said by the older one itself, which is no news.
@@ -43,9 +44,10 @@ _PASSIVE = re.compile(
 
 
 def about_named_memories(context: Asking) -> Iterator[Question]:
-    """Memories that another one calls out of date, and the links that lead nowhere, all in one question."""
+    """Memories that another one calls out of date, and the rows and the links that lead nowhere, each all in one question."""
     names = Names(context.tree_before)
     yield from _called_out_of_date(context, names)
+    yield from _dead_rows(context)
     yield from _dead(context, names)
 
 
@@ -109,6 +111,44 @@ def _put_above(rec: Recorder, path: str, unit: Statement, sentence: str) -> None
     reason = f"{unit.path} says: {quoted(sentence)}."
     cited = (from_memory(unit.path, unit.first_line, unit.text),)
     rec.operation("update", [NewText(path, after, reason, (), cited)], key=digest(path, unit.text))
+
+
+def _dead_rows(context: Asking) -> Iterator[Question]:
+    """The rows of an index whose files are not there. Nothing where most are: then the files were left behind, not removed."""
+    tree, repo = context.tree_before, context.job.repo_dir
+    for path in tree.indexes():
+        index = memdir.parse_index(tree.texts[path])
+        leading = [row for row in index.rows if row.is_memory_target and row.form == "link"]
+        dead = [row for row in leading if missing(tree, path, row) and not in_repository(repo, row.target)]
+        if not dead or 2 * len(dead) > len(leading) or not tree.writable(path):
+            continue
+        dead = dead[:MOST_LINKS]
+        option = context.draftsman.option(
+            "remove",
+            f"Remove the {'row' if len(dead) == 1 else 'rows'}",
+            partial(_unlist, path=path, rows=dead),
+        )
+        if option is not None:
+            names = [row.target for row in dead]
+            them = "leads to a file that is" if len(dead) == 1 else "lead to files that are"
+            yield Question(
+                "gone",
+                " ".join(names)[:300],
+                f"{plural(len(dead), 'row')} of {path} {them} not there: {', '.join(names[:3])}"
+                f"{' …' if len(names) > 3 else ''}.",
+                tuple(Place(path, row.line_no, row.raw.strip()) for row in dead),
+                (option, KEEP),
+                weight=DEAD_ROWS,
+            )
+
+
+def _unlist(rec: Recorder, path: str, rows: Sequence[memdir.IndexRow]) -> None:
+    after = memdir.parse_index(rec.tree.texts[path]).without(rows).text
+    told = tuple(
+        Fate(line, "stated", note="Its file is not there.") for row in rows for line in row.raw.splitlines()
+    )
+    cited = tuple(from_memory(path, row.line_no, row.raw.strip()) for row in rows[:3])
+    rec.operation("index", [NewText(path, after, "The rows led to files that are not there.", told, cited)])
 
 
 def _dead(context: Asking, names: Names) -> Iterator[Question]:

@@ -60,7 +60,7 @@ def dangling(tree: Tree) -> int:
 
 def _resolve_all(rec: Recorder, path: str, repo_dir: Path | None) -> None:
     for old in memdir.parse_index(rec.tree.texts[path]).rows:
-        if not missing(rec.tree, path, old) or old.form != "link" or _in_repository(repo_dir, old.target):
+        if not missing(rec.tree, path, old) or old.form != "link" or in_repository(repo_dir, old.target):
             continue
         target = _meant(rec.tree, path, old)
         index = memdir.parse_index(rec.tree.texts[path])
@@ -75,7 +75,7 @@ def _resolve_all(rec: Recorder, path: str, repo_dir: Path | None) -> None:
             rec.count("rows", 1)
 
 
-def _in_repository(repo_dir: Path | None, target: str) -> bool:
+def in_repository(repo_dir: Path | None, target: str) -> bool:
     try:
         return repo_dir is not None and (repo_dir / target).exists()
     except (OSError, ValueError):
