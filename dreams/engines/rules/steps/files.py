@@ -7,7 +7,7 @@ question (`questions/same.py`), which folds files with `fold` too.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -15,11 +15,10 @@ from pathlib import PurePosixPath
 from dreams.engines.rules.notes import bodies
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, from_memory, is_index, is_log
 from dreams.engines.rules.notes.wording import says_something
-from dreams.engines.rules.steps.index import base_of, has_children, undoubled
+from dreams.engines.rules.steps.index import base_of, undoubled
 from dreams.engines.types import Fate
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
-from dreams.lib.prose.comparing import says_more
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
 
@@ -294,10 +293,6 @@ def _one_row(
     ]
     if len(rows) != 2:
         return text, fates
-    came = next((row for row in rows if row.raw not in tree.texts[path]), rows[1])
-    stays = rows[0] if came is rows[1] else rows[1]
-    if not _row_says_more(tree, stays, came, keep) and not has_children(index, came):
-        return _without_row(tree, path, index, came, stays)
     change = undoubled(tree, path, index, rows[0], rows[1], row_max, merged=True)
     if change is None or change.after is None:
         return text, fates
@@ -305,17 +300,3 @@ def _one_row(
     joined = {fate.text.strip(): fate for fate in change.fates}
     told = tuple(replace(joined.get(f.target_text, f), text=f.text) for f in fates)
     return change.after, (*told, *change.fates)
-
-
-def _row_says_more(tree: Tree, stays: memdir.IndexRow, goes: memdir.IndexRow, keep: str) -> bool:
-    known = f"{stays.title}. {stays.hook}. {tree.texts.get(keep, '')[:MOST_READ]}"
-    return says_more(f"{_SUFFIX.sub('', goes.title)}. {goes.hook}".replace("_", " "), known.replace("_", " "))
-
-
-def _without_row(
-    tree: Tree, path: str, index: memdir.Index, goes: memdir.IndexRow, stays: memdir.IndexRow
-) -> tuple[str, tuple[Fate, ...]]:
-    text = index.without([goes]).text
-    gone = Counter(tree.texts[path].split("\n")) - Counter(text.split("\n"))
-    kept = stays.raw.split("\n")[0]
-    return text, tuple(Fate(line.rstrip("\r"), "merged-into", path, kept) for line in gone if line.strip())

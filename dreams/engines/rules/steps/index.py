@@ -169,11 +169,12 @@ def undoubled(
     named = Known([keep.title, keep.hook, PurePosixPath(target).name, PurePosixPath(target).stem])
     if target in tree.texts and (front := tree.document(target).frontmatter) and front.name:
         named.add(front.name)
-    told = drop.hook
+    known = tree.texts.get(target, "")[:MOST_READ]
+    told = drop.hook if not merged or comparing.says_more(drop.hook, f"{keep.hook}. {known}") else ""
     if not named.says(drop.title, whole=True) and not (merged and _title_is_told(tree, target, keep, drop)):
         if not merged:
             return None
-        told = f"{drop.title}: {drop.hook}" if drop.hook else drop.title
+        told = f"{drop.title}: {told}" if told else drop.title
     hook = _joined(keep.hook, told)
     grown = len(keep.raw) + len(hook) - len(keep.hook)
     if hook != keep.hook and grown > row_max:
