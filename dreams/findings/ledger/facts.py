@@ -104,7 +104,7 @@ def _unanswered(one: Statement, other: Statement, *, once: bool) -> list[int]:
     """The clauses of denials that `other` has none for. `once`: each answers one, but for "neither A nor B", which is two."""
     spots = [(place, words) for place, words in other.negations]
     spots += [(place, words) for place, words in other.contrasts]  # "X instead of Y" sets Y aside
-    shared, missing = not once or bool(other.counts.keys() & _LISTING), list[int]()
+    shared, missing = not once or bool(other.raw & _LISTING), list[int]()
     for clause, words in _touching(one, other):
         answer = _best(words, spots, other) or _best(frozenset(one.clauses.get(clause, ())), spots, None)
         if answer is None:
@@ -131,7 +131,7 @@ def _reach(spot: tuple[int, frozenset[str]], other: Statement) -> set[str]:
 
 def _scope(clause: int, one: Statement) -> range:
     """The clauses that a denial reaches: "do not guess, round, or fill in" denies all three."""
-    listed = one.counts.keys() & _LISTING and len(one.clauses.get(clause, ())) <= _MEMBER
+    listed = one.raw & _LISTING and len(one.clauses.get(clause, ())) <= _MEMBER
     return range(clause, clause + (_LISTED if listed else 1))
 
 

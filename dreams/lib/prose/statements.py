@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -85,7 +84,6 @@ class Statement:
     labelled: bool
     signs: frozenset[str]  # done, open, failed, warned: check boxes and the like
     raw: frozenset[str]
-    counts: Counter[str]  # how often each plain word stands there, filler too
     flow: tuple[str, ...]  # every word in order, filler too
     written: tuple[str, ...]  # each of them as it stands there, in small letters; "-shaped" of "dict-shaped"
     clause_of: tuple[int, ...]  # the clause that each of them stands in
@@ -231,7 +229,6 @@ class _Builder:
         self.codes: set[str] = set()
         self.names: set[tuple[int, str]] = set()
         self.raw: set[str] = set()
-        self.counts: Counter[str] = Counter()
         self.flow: list[str] = []
         self.written: list[str] = []
         self.text = ""  # of the token that is being added
@@ -299,9 +296,7 @@ class _Builder:
         if low == lexicon.CONTRAST:
             self.contrasts.append((clause, len(self.items)))
         self._tense(bare, clause)
-        for form in {bare, stem(bare)}:
-            self.raw.add(form)
-            self.counts[form] += 1
+        self.raw.update((bare, stem(bare)))
         if bare in lexicon.NUMBER_WORDS:
             self._number(lexicon.NUMBER_WORDS[bare], clause)
         elif self._means_nothing(text, bare, opening):
@@ -359,7 +354,6 @@ class _Builder:
             bool(_LABEL.match(unmarked(text))),
             signs(text),
             frozenset(self.raw),
-            self.counts,
             tuple(self.flow),
             tuple(self.written),
             tuple(self.clause_of),

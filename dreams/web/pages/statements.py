@@ -26,7 +26,7 @@ from dreams.models import Memory, Project
 from dreams.services.memories import syncing
 
 KEPT_SECONDS: Final = 24 * 3600  # a page is come back to within the day; chosen
-#: About a thousand statements, compared in two to five seconds. The memories that changed last are read.
+#: About two thousand statements, compared in a quarter of a second. The memories that changed last are read.
 MOST_BYTES: Final = 200_000
 #: So much is compared while a page is made; more is asked for once the page is there.
 AT_ONCE: Final = 30_000
