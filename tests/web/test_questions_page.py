@@ -95,6 +95,19 @@ def test_a_review_shows_its_questions_with_places_marks_and_options(
     assert "Evidence (1)" in session
 
 
+def test_places_that_are_a_list_are_not_compared(browser: Client, tmp_path: Path) -> None:
+    names = ("deploys", "queue", "tests", "style")
+    index = "".join(
+        f"- [{name}]({name}.md) — the importer answers on port {8440 + len(name)}\n" for name in names
+    )
+    there = {f"{name}.md": f"What is said of {name}.\n" for name in names[:2]}
+    project = directory.make_project(tmp_path, {"MEMORY.md": index, **there})
+    assert dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    (question,) = Question.objects.filter(kind="gone")
+    one = card(page(browser, f"/projects/{project.pk}/questions/"), question)
+    assert "tests.md" in one and "style.md" in one and "<mark>" not in one
+
+
 def test_an_answer_comes_back_to_its_question_and_can_be_taken_back(
     browser: Client, project: Project, proposal: Proposal
 ) -> None:

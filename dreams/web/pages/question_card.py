@@ -26,6 +26,8 @@ from dreams.web.pages.session import said_at
 
 State = Question.State
 MOST_PLACES: Final = 6  # shown; chosen
+#: Whose places say something otherwise than each other; the places of the others are a list.
+COMPARED: Final = {Question.Kind.SAME, Question.Kind.CHANGED, Question.Kind.CONFLICT, Question.Kind.LEANS}
 #: Rows of an index to tick; the others are folded below them.
 MOST_ROWS: Final = 8
 #: Lines of one option's diff that a page holds; so many of them are shown without a fold.
@@ -255,7 +257,7 @@ def _places(row: Question, known: _Known) -> tuple[PlaceCard, ...]:
     quotes = [diff.visible(known.mask(str(found.get("quote", "")))) for found in row.evidence]
     cited = [_cited(words, quotes) for words in said]
     found = [_differences(said[0], words) for words in said[1:]]
-    if found[0] is None and any(cited):
+    if row.kind not in COMPARED or (found[0] is None and any(cited)):
         marks = cited
     else:
         sides = [
