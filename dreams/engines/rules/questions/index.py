@@ -131,12 +131,11 @@ def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:
 def _why(has: str, chosen: Sequence[_Offer], lines: int, size: int) -> str:
     saved = sum(offer.gain for offer in chosen)
     moved = sum(offer.moves for offer in chosen)
-    rest = "the rest moves into their files" if moved == len(chosen) else "their files say the rest"
-    if 0 < moved < len(chosen):
-        rest += f", and for {plural(moved, 'row')} it moves there"
+    rest = "Their files say the rest" if moved < len(chosen) else "The rest moves into their files"
+    but = f", but for {plural(moved, 'row')} whose rest moves there" if 0 < moved < len(chosen) else ""
     return (
         f"{has}; an agent loads {lines:,} lines and {size:,} bytes. "
-        f"{plural(len(chosen), 'row')} could say less; {rest}: {saved:,} bytes in all."
+        f"{plural(len(chosen), 'row')} could be shorter by {saved:,} bytes together. {rest}{but}."
     )
 
 
