@@ -26,12 +26,12 @@ from dreams.models import Memory, Project
 from dreams.services.memories import syncing
 
 KEPT_SECONDS: Final = 24 * 3600  # a page is come back to within the day; chosen
-#: About two thousand statements, compared in a quarter of a second. The memories that changed last are read.
-MOST_BYTES: Final = 200_000
+#: A hundred memories or more, compared in one to two seconds, after the page is there. The memories that changed last are read.
+MOST_BYTES: Final = 500_000
 #: So much is compared while a page is made; more is asked for once the page is there.
-AT_ONCE: Final = 30_000
-#: Projects whose statements a process keeps, so that after a change only what it touches is compared: a few MB each.
-MOST_INDEXES: Final = 4
+AT_ONCE: Final = 60_000
+#: Projects whose statements a process keeps, so that after a change only what it touches is compared: up to 30 MB each.
+MOST_INDEXES: Final = 2
 MOST_GROUPS: Final = 30
 MOST_VALUES: Final = 15
 MOST_PLACES: Final = 40
