@@ -151,7 +151,7 @@ def test_it_dreams_by_its_own_sessions(root: Root) -> None:
     reviewed = DreamSession.objects.filter(dream=run).values_list("session__session_id", flat=True)
     assert sorted(reviewed) == [f"agent-a{number}" for number in range(5)]
     everywhere = gate_inputs.Everywhere.load()
-    assert isinstance(gate_inputs.facts_of(owner, everywhere, run.created_at), gates.Facts)
+    assert isinstance(gate_inputs.case_of(owner, everywhere, run.created_at), gates.Case)
 
 
 def test_its_sessions_are_read_for_what_a_person_said_and_an_agents_task_is_no_persons(root: Root) -> None:

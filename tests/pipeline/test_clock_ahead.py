@@ -83,7 +83,7 @@ def test_a_job_whose_next_time_a_wrong_clock_worked_out_runs_at_its_next_true_on
 
 def test_a_dream_that_failed_then_is_tried_again(tmp_path: Path) -> None:
     facts = gates.Facts(retry_at=timezone.now() + YEARS, failures=1)
-    found = gates.evaluate(facts, gates.GateConfig(), timezone.now(), stop_at_first=False)
+    found = gates.evaluate(gates.Case(facts, gates.GateConfig(), timezone.now()), stop_at_first=False)
     assert next(one for one in found if one.name == "throttle").passed
 
 

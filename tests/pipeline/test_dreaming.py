@@ -177,7 +177,7 @@ def test_after_a_dream_that_found_nothing_to_change_no_gate_says_that_inputs_cha
     run = dream(project)
     assert run.status == "completed" and run.reviewed.count() == 2
     everywhere = gate_inputs.Everywhere.load()
-    inputs = gate_inputs.facts_of(Project.objects.get(), everywhere, timezone.now()).inputs()
+    inputs = gate_inputs.case_of(Project.objects.get(), everywhere, timezone.now()).facts.inputs()
     assert inputs.current == inputs.last
 
 

@@ -15,7 +15,7 @@ from dreams.engines.tokens import Tokens, rate_for
 from dreams.migrations._prices import seed_more, seed_whole
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project
 from dreams.services import pricing
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
+from dreams.services.scheduling.gate_inputs import Everywhere, case_of
 from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db
@@ -134,7 +134,7 @@ def test_a_dream_over_midnight_spends_on_two_days_and_gate_and_engine_agree(
     for now, day, month in ((before, Decimal(4), Decimal(4)), (after, Decimal("0.5"), Decimal("0.5"))):
         # What came after `now` is no part of the question; a clock does not run backwards.
         DreamUsage.objects.filter(turn=2).update(at=after if now is after else before - dt.timedelta(days=40))
-        fact = facts_of(project, everywhere, now).spending()
+        fact = case_of(project, everywhere, now).facts.spending()
         config = conf.current(project)
         left = pricing.dollars_left(project, config, now, conf.zone(config))
         assert (fact.today, fact.month, fact.project_month) == (day, month, month)

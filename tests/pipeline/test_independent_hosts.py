@@ -120,9 +120,9 @@ def test_the_gates_of_another_hosts_project_look_at_no_folder_here(two: TwoHosts
     project = world.make_project(tmp_path / "root")
     (world.folder(project) / ".consolidate-lock").write_text(str(os.getpid()))
     everywhere = gate_inputs.Everywhere.load()
-    assert gate_inputs.facts_of(project, everywhere, timezone.now()).lock().held
+    assert gate_inputs.case_of(project, everywhere, timezone.now()).facts.lock().held
     two.give(project)
-    facts = gate_inputs.facts_of(project, everywhere, timezone.now())
+    facts = gate_inputs.case_of(project, everywhere, timezone.now()).facts
     assert not facts.lock().held and facts.clock() is None
 
 

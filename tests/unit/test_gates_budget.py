@@ -4,6 +4,7 @@ from zoneinfo import ZoneInfo
 
 from dreams.lib.timestamps import day_start, month_start, next_day, next_month
 from dreams.services.scheduling.gates import (
+    Case,
     Facts,
     GateConfig,
     SpendingFact,
@@ -17,7 +18,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
 
 def gate(spending, now=NOW, **config):
     facts = Facts(spending=lambda: spending)
-    found = evaluate(facts, GateConfig(**config), now, stop_at_first=False, force=True)
+    found = evaluate(Case(facts, GateConfig(**config), now), stop_at_first=False, force=True)
     return next(result for result in found if result.name == "budget")
 
 

@@ -10,6 +10,7 @@ from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import to_ns
 from dreams.services.scheduling.gates import (
     GATES,
+    Case,
     EngineFact,
     Facts,
     GateConfig,
@@ -29,7 +30,9 @@ DEFAULTS = GateConfig()
 
 
 def results(facts, config=DEFAULTS, **options):
-    return {result.name: result for result in evaluate(facts, config, NOW, stop_at_first=False, **options)}
+    return {
+        result.name: result for result in evaluate(Case(facts, config, NOW), stop_at_first=False, **options)
+    }
 
 
 def touched(number, **fields):
@@ -102,7 +105,7 @@ def test_the_time_gate_is_open_at_the_moment_it_names():
     opens_at = results(Facts(clock=clock))["time"].opens_at
     moments = {opens_at: True, opens_at - timedelta(microseconds=1): False}
     for moment, passed in moments.items():
-        found = evaluate(Facts(clock=clock), GateConfig(), moment, stop_at_first=False)
+        found = evaluate(Case(Facts(clock=clock), GateConfig(), moment), stop_at_first=False)
         assert [result.passed for result in found if result.name == "time"] == [passed]
 
 

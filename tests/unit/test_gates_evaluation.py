@@ -10,6 +10,7 @@ from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import to_ns
 from dreams.services.scheduling.gates import (
     GATES,
+    Case,
     EngineFact,
     Facts,
     GateConfig,
@@ -55,34 +56,34 @@ class Asked:
 
 def test_a_paused_project_costs_nothing():
     asked = Asked()
-    found = evaluate(asked.facts(paused=True), GateConfig(), NOW)
+    found = evaluate(Case(asked.facts(paused=True), GateConfig(), NOW))
     assert [result.name for result in found] == ["paused"]
     assert asked.names == []
 
 
 def test_a_quiet_project_costs_one_stat():
     asked = Asked(clock=to_ns(NOW))
-    evaluate(asked.facts(), GateConfig(), NOW)
+    evaluate(Case(asked.facts(), GateConfig(), NOW))
     assert asked.names == ["clock"]
 
 
 def test_nothing_after_the_first_closed_gate_is_computed():
     asked = Asked(sessions=[])
-    found = evaluate(asked.facts(), GateConfig(), NOW)
+    found = evaluate(Case(asked.facts(), GateConfig(), NOW))
     assert asked.names == ["clock", "sessions"]
     assert [result.passed for result in found] == [True] * list(GATES).index("sessions") + [False]
 
 
 def test_an_open_project_asks_each_fact_once_cheapest_first():
     asked = Asked()
-    found = evaluate(asked.facts(), GateConfig(), NOW)
+    found = evaluate(Case(asked.facts(), GateConfig(), NOW))
     assert is_open(found)
     assert asked.names == ["clock", "sessions", "inputs", "engine", "spending", "lock"]
 
 
 def test_the_command_evaluates_all():
     asked = Asked()
-    found = evaluate(asked.facts(paused=True), GateConfig(), NOW, stop_at_first=False)
+    found = evaluate(Case(asked.facts(paused=True), GateConfig(), NOW), stop_at_first=False)
     assert [result.name for result in found] == list(GATES)
     assert len(asked.names) == 6
 
@@ -106,10 +107,10 @@ EVERYTHING_CLOSED = Facts(
 
 def test_force_passes_what_saves_work_and_never_what_a_person_or_a_lock_closed():
     config = GateConfig(day_cap=Decimal(1))
-    plain = evaluate(EVERYTHING_CLOSED, config, NOW, stop_at_first=False)
+    plain = evaluate(Case(EVERYTHING_CLOSED, config, NOW), stop_at_first=False)
     closed = {result.name for result in plain if not result.passed}
     assert closed >= SAVES_WORK | HELD
-    forced = evaluate(EVERYTHING_CLOSED, config, NOW, stop_at_first=False, force=True)
+    forced = evaluate(Case(EVERYTHING_CLOSED, config, NOW), stop_at_first=False, force=True)
     opened = {result.name for result in forced if result.passed} & closed
     assert opened >= SAVES_WORK
     assert not opened & HELD
@@ -118,20 +119,20 @@ def test_force_passes_what_saves_work_and_never_what_a_person_or_a_lock_closed()
 
 
 def test_force_says_that_the_open_proposal_is_superseded():
-    found = evaluate(EVERYTHING_CLOSED, GateConfig(), NOW, stop_at_first=False, force=True)
+    found = evaluate(Case(EVERYTHING_CLOSED, GateConfig(), NOW), stop_at_first=False, force=True)
     assert "supersede" in found[list(GATES).index("review")].reason
 
 
 def test_force_adds_nothing_to_an_open_gate():
     asked = Asked()
-    assert evaluate(asked.facts(), GateConfig(), NOW, force=True) == evaluate(
-        asked.facts(), GateConfig(), NOW
+    assert evaluate(Case(asked.facts(), GateConfig(), NOW), force=True) == evaluate(
+        Case(asked.facts(), GateConfig(), NOW)
     )
 
 
 def test_a_naive_now_is_refused():
     with pytest.raises(ValueError, match="offset"):
-        evaluate(Facts(), GateConfig(), datetime(2026, 3, 10, 12))  # noqa: DTZ001 - the mistake under test
+        evaluate(Case(Facts(), GateConfig(), datetime(2026, 3, 10, 12)))  # noqa: DTZ001 - the mistake under test
 
 
 @each("closed", ["time", "lock", "budget", "back-off"])
@@ -143,8 +144,8 @@ def test_the_answer_does_not_change_because_hours_passed(closed):
         "back-off": Asked().facts(retry_at=NOW + 20 * HOUR, failures=2),
     }[closed]
     config = GateConfig(day_cap=Decimal(9))
-    first = evaluate(facts, config, NOW)
-    later = evaluate(facts, config, NOW + 5 * HOUR)
+    first = evaluate(Case(facts, config, NOW))
+    later = evaluate(Case(facts, config, NOW + 5 * HOUR))
     assert not is_open(first)
     assert first[-1].reason != later[-1].reason
     assert fingerprint(first) == fingerprint(later) != "open"
@@ -154,7 +155,7 @@ def test_the_answer_changes_with_another_session_or_another_gate():
     few = Asked(sessions=[SessionFact("a", "", 1)])
     fewer = Asked(sessions=[])
     answers = {
-        fingerprint(evaluate(facts, GateConfig(), NOW))
+        fingerprint(evaluate(Case(facts, GateConfig(), NOW)))
         for facts in (few.facts(), fewer.facts(), Asked().facts(), few.facts(paused=True))
     }
     assert len(answers) == 4
@@ -162,15 +163,15 @@ def test_the_answer_changes_with_another_session_or_another_gate():
 
 def test_not_having_looked_is_no_new_answer():
     asked = Asked(sessions=[])
-    looked = evaluate(asked.facts(), GateConfig(), NOW)
-    throttled = evaluate(asked.facts(last_scan_at=NOW), GateConfig(), NOW)
+    looked = evaluate(Case(asked.facts(), GateConfig(), NOW))
+    throttled = evaluate(Case(asked.facts(last_scan_at=NOW), GateConfig(), NOW))
     assert fingerprint(throttled) is None
-    all_of_it = evaluate(asked.facts(last_scan_at=NOW), GateConfig(), NOW, stop_at_first=False)
+    all_of_it = evaluate(Case(asked.facts(last_scan_at=NOW), GateConfig(), NOW), stop_at_first=False)
     assert fingerprint(all_of_it) == fingerprint(looked)
 
 
 def test_the_printed_keys_are_the_documented_ones():
-    result = evaluate(Asked(clock=to_ns(NOW)).facts(), GateConfig(), NOW)[-1]
+    result = evaluate(Case(Asked(clock=to_ns(NOW)).facts(), GateConfig(), NOW))[-1]
     assert result.as_json() == {
         "name": "time",
         "passed": False,

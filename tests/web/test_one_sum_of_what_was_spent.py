@@ -19,7 +19,7 @@ from dreams.models import DreamRun, DreamUsage, ModelRequest, Project, SetAside
 from dreams.services import settings_changes
 from dreams.services.dreaming.watch import Watch
 from dreams.services.pricing import Meter
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
+from dreams.services.scheduling.gate_inputs import Everywhere, case_of
 from dreams.web.pages import usage as pages
 from tests.world import rows as world
 
@@ -59,7 +59,7 @@ def _text(browser: Client) -> str:
 
 def test_the_budget_gate_and_the_usage_page_have_one_sum(browser: Client, project: Project) -> None:
     settings_changes.set_override("engine", "anthropic", actor="me")
-    gate = facts_of(project, Everywhere.load(), timezone.now()).spending()
+    gate = case_of(project, Everywhere.load(), timezone.now()).facts.spending()
     assert gate.today == gate.project_month == Decimal("0.53")
     assert pages.usage(timezone.now()).spent.cost == gate.today
     assert "$0.53 spent by memoryweb" in _text(browser)

@@ -28,7 +28,7 @@ from dreams.services.catching import cards, hints, reading, statements
 from dreams.services.hosts import cluster_name, host
 from dreams.services.review import ReviewRefused
 from dreams.services.scheduling import gates
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of, paid, why_closed
+from dreams.services.scheduling.gate_inputs import Everywhere, case_of, paid, why_closed
 
 GATES = gates.SWITCHES + gates.OF_MODELS
 log = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ def is_dreaming(project: Project, everywhere: Everywhere, now: dt.datetime) -> b
     """Whether a dream of ours is pending or running, or somebody holds the lock."""
     return (
         project.dreams.filter(status__in=DreamRun.UNFINISHED).exists()
-        or facts_of(project, everywhere, now).lock().held
+        or case_of(project, everywhere, now).facts.lock().held
     )
 
 

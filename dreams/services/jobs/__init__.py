@@ -36,7 +36,7 @@ from dreams.services.jobs.book import (
 from dreams.services.jobs.runs import AlreadyRunning, Result, end, start_now
 from dreams.services.proposals import summaries
 from dreams.services.scheduling import gates
-from dreams.services.scheduling.gate_inputs import Everywhere, count_sessions, facts_of
+from dreams.services.scheduling.gate_inputs import Everywhere, case_of, count_sessions
 
 __all__ = [
     "MOST",
@@ -156,13 +156,8 @@ def _under_way(project: Project) -> _Answer | None:
 
 def closed(project: Project, everywhere: Everywhere, now: dt.datetime) -> _Answer | None:
     """The gate that keeps a scheduled dream from starting; None when all are open."""
-    results = gates.evaluate(
-        facts_of(project, everywhere, now, scan=lambda found: count_sessions(found, now)),
-        everywhere.gate_config(project),
-        now,
-        scheduled=True,
-    )
-    gate = next((result for result in results if not result.passed), None)
+    case = case_of(project, everywhere, now, scan=lambda found: count_sessions(found, now))
+    gate = gates.first_closed(gates.evaluate(case, scheduled=True))
     return _Answer(gate.reason, gate.is_pause or gates.GATES[gate.name].opens_soon) if gate else None
 
 

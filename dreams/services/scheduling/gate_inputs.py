@@ -111,7 +111,7 @@ def _cap(dollars: float) -> Decimal | None:
     return Decimal(str(dollars)) if dollars > 0 else None
 
 
-def facts_of(
+def case_of(
     project: Project,
     everywhere: Everywhere,
     now: dt.datetime,
@@ -119,8 +119,8 @@ def facts_of(
     scan: Callable[[Project], None] | None = None,
     engine: str = "",
     tally: Tally | None = None,
-) -> gates.Facts:
-    """The facts of one project. `scan` is called before the sessions are counted; without it rows are enough.
+) -> gates.Case:
+    """What the gates of one project are judged by. `scan` is called before the sessions are counted; without it rows are enough.
 
     `engine`: for a dream with this one, whatever the project's setting says. `tally`: its sessions as they were counted for
     many projects at once.
@@ -133,7 +133,7 @@ def facts_of(
     if tally is not None:
         clock = _Once(clock)
         sessions = partial(_counted, project, clock, tally, sessions)
-    return gates.Facts(
+    facts = gates.Facts(
         paused=config.paused,
         project_on=config.dreaming,
         is_watched=project.unwatched_at is None,
@@ -152,6 +152,7 @@ def facts_of(
         spending=partial(_spending, project, config, now),
         lock=partial(_lock, project, now, everywhere.many),
     )
+    return gates.Case(facts, everywhere.gate_config(project), now)
 
 
 def why_closed(
@@ -160,17 +161,18 @@ def why_closed(
     now: dt.datetime,
     names: Iterable[str],
     *,
-    engine: str = "",
-    spending: Callable[[], gates.SpendingFact] | None = None,
+    engine: str,
+    spending: Callable[[], gates.SpendingFact],
 ) -> str:
     """The first closed gate of `names`, for what is not judged as a dream is; empty where none is closed.
 
     `engine` and `spending`: of something beside a dream, which has its own.
     """
-    facts = facts_of(project, everywhere, now, engine=engine)
-    facts = replace(facts, spending=spending) if spending else facts
-    results = gates.evaluate(facts, everywhere.gate_config(project), now, names=names)
-    return next((result.reason for result in results if not result.passed), "")
+    case = case_of(project, everywhere, now, engine=engine)
+    closed = gates.first_closed(
+        gates.evaluate(replace(case, facts=replace(case.facts, spending=spending)), names=names)
+    )
+    return closed.reason if closed else ""
 
 
 def _memory_switch(project: Project) -> gates.Switch:

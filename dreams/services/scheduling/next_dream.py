@@ -24,7 +24,7 @@ from dreams.models import DreamRun, GateEvaluation, Project, Session
 from dreams.models.prepared import prepared
 from dreams.services import discovery, hosts, kept_counts
 from dreams.services.scheduling import gates
-from dreams.services.scheduling.gate_inputs import Everywhere, facts_of
+from dreams.services.scheduling.gate_inputs import Everywhere, case_of
 from dreams.services.scheduling.gates.facts import Tally
 
 _DISTANCE = re.compile(r"(?:; opens |; tried again |, which was )")
@@ -169,14 +169,14 @@ def _next(
 def _judged(
     project: Project, everywhere: Everywhere, tally: Tally, now: dt.datetime, names: Sequence[str]
 ) -> list[gates.GateResult]:
+    case = case_of(project, everywhere, now)
     facts = replace(
-        facts_of(project, everywhere, now),
+        case.facts,
         last_scan_at=None,
         clock=lambda: to_ns(project.last_consolidated_at) if project.last_consolidated_at else None,
         sessions=lambda: tally,
     )
-    config = everywhere.gate_config(project)
-    return gates.evaluate(facts, config, now, stop_at_first=False, names=names)
+    return gates.evaluate(replace(case, facts=facts), stop_at_first=False, names=names)
 
 
 def _as_judged(results: Sequence[Mapping[str, Any]] | None, now: dt.datetime) -> list[gates.GateResult]:

@@ -40,7 +40,7 @@ from dreams.services.apply import writing
 from dreams.services.catching import story as catching
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import gates, next_dream
-from dreams.services.scheduling.gate_inputs import Everywhere, count_sessions, facts_of
+from dreams.services.scheduling.gate_inputs import Everywhere, case_of, count_sessions
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.services.search import index
 
@@ -205,8 +205,7 @@ def judge(project: Project, everywhere: Everywhere, report: TickReport, *, scan:
     Without `scan` (no dream could start now) rows are enough, and the throttle is left for when it matters.
     """
     look = (lambda found: count_sessions(found, report.at)) if scan else None
-    facts = facts_of(project, everywhere, report.at, scan=look)
-    results = gates.evaluate(facts, everywhere.gate_config(project), report.at)
+    results = gates.evaluate(case_of(project, everywhere, report.at, scan=look))
     report.evaluated += 1
     if remember(project, results, report.at):
         report.changed += 1
@@ -241,9 +240,8 @@ def evaluate_all(
 ) -> list[gates.GateResult]:
     """Every gate of a project, without starting or keeping anything: for the page and the command. `tally`: its sessions,
     where they were counted already."""
-    everywhere = everywhere or Everywhere.load()
-    facts = facts_of(project, everywhere, now, tally=tally)
-    return gates.evaluate(facts, everywhere.gate_config(project), now, logs=logs, stop_at_first=False)
+    case = case_of(project, everywhere or Everywhere.load(), now, tally=tally)
+    return gates.evaluate(case, logs=logs, stop_at_first=False)
 
 
 def evaluate_many(projects: Sequence[Project], now: dt.datetime) -> Iterator[list[gates.GateResult]]:
@@ -253,8 +251,7 @@ def evaluate_many(projects: Sequence[Project], now: dt.datetime) -> Iterator[lis
     with stopwatch.part("transcripts"):
         tallies = next_dream.new_sessions(projects, now)
     for project in projects:
-        facts = facts_of(project, everywhere, now, tally=tallies[project.pk])
-        yield gates.evaluate(facts, everywhere.gate_config(project), now, stop_at_first=False)
+        yield evaluate_all(project, now, everywhere, tally=tallies[project.pk])
 
 
 # --- Starting -----------------------------------------------------------------------------------------------------
@@ -313,16 +310,8 @@ class GateClosed(Exception):
 
 def refuse_closed(project: Project, *, forced: bool, engine: str = "", logs: bool = False) -> None:
     """Raises GateClosed unless every gate is open, or passed, for a dream with `engine` (or the chosen one)."""
-    now = timezone.now()
-    everywhere = Everywhere.load()
-    results = gates.evaluate(
-        facts_of(project, everywhere, now, scan=discovery.refresh, engine=engine),
-        everywhere.gate_config(project),
-        now,
-        force=forced,
-        logs=logs,
-    )
-    closed = next((result for result in results if not result.passed), None)
+    case = case_of(project, Everywhere.load(), timezone.now(), scan=discovery.refresh, engine=engine)
+    closed = gates.first_closed(gates.evaluate(case, force=forced, logs=logs))
     if closed is not None:
         raise GateClosed(project, closed)
 

@@ -1,4 +1,4 @@
-"""When a memory directory may dream: (facts, config, now) → [GateResult]. Pure.
+"""When a memory directory may dream: Case (facts, config, now) → [GateResult]. Pure.
 
 Cheapest first. The scheduler stops at the first closed gate, so that a quiet project costs a database row and
 one stat; the `gates` command evaluates all of them.
@@ -30,6 +30,7 @@ from dreams.services.scheduling.gates.facts import (
     is_live,
     past,
 )
+from dreams.services.scheduling.gates.rules import Case
 
 __all__ = [
     "CLOSED_BY_CLOCK",
@@ -37,6 +38,7 @@ __all__ = [
     "LIVE_GRACE",
     "OF_MODELS",
     "SWITCHES",
+    "Case",
     "EngineFact",
     "Facts",
     "GateConfig",
@@ -49,6 +51,7 @@ __all__ = [
     "detect_mode",
     "evaluate",
     "fingerprint",
+    "first_closed",
     "is_live",
     "is_open",
     "is_recent",
@@ -62,7 +65,7 @@ class Gate:
     """What a gate is beside its rule. `label` and `icon` are what pages show."""
 
     name: str
-    rule: Callable[[rules.Case], rules.Verdict]
+    rule: Callable[[Case], rules.Verdict]
     label: str
     icon: str
     #: A person's own start passes it.
@@ -131,9 +134,7 @@ class GateResult:
 
 
 def evaluate(
-    facts: Facts,
-    config: GateConfig,
-    now: datetime,
+    case: Case,
     *,
     force: bool = False,
     scheduled: bool = False,
@@ -141,14 +142,11 @@ def evaluate(
     stop_at_first: bool = True,
     names: Iterable[str] = GATES,
 ) -> list[GateResult]:
-    """Results of the gates in `names`, all or up to the first closed one. Raises ValueError for a naive `now`.
+    """Results of the gates in `names`, all or up to the first closed one.
 
     `scheduled`: a job of the schedule says when, in place of the time gate. `logs`: a person asked for a dream that reads the
     daily logs, and new lines count in place of sessions.
     """
-    if now.utcoffset() is None:
-        raise ValueError("now needs an offset, as in 2026-03-01T12:00:00+00:00.")
-    case = rules.Case(facts, config, now)
     is_asked_for = force or scheduled or logs
     results: list[GateResult] = []
     for name in names:
@@ -172,6 +170,10 @@ def is_open(results: Iterable[GateResult]) -> bool:
     return all(result.passed for result in results)
 
 
+def first_closed(results: Iterable[GateResult]) -> GateResult | None:
+    return next((result for result in results if not result.passed), None)
+
+
 def fingerprint(results: Iterable[GateResult]) -> str | None:
     """The answer without the hours in it, to tell whether it changed: "open", or the first closed gate's why.
 
@@ -185,7 +187,7 @@ def fingerprint(results: Iterable[GateResult]) -> str | None:
     return None if closed else "open"
 
 
-def _verdict(name: str, case: rules.Case, *, logs: bool) -> rules.Verdict:
+def _verdict(name: str, case: Case, *, logs: bool) -> rules.Verdict:
     try:
         return rules.log_lines(case) if logs and name == "sessions" else GATES[name].rule(case)
     except OSError as error:

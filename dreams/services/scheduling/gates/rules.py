@@ -41,7 +41,10 @@ class Verdict(NamedTuple):
 
 @dataclass
 class Case:
-    """One evaluation: the facts, the thresholds and the frozen moment; the clock is read at most once."""
+    """One evaluation: the facts, the thresholds and the frozen moment; the clock is read at most once.
+
+    Raises ValueError for a naive `now`.
+    """
 
     facts: Facts
     config: GateConfig
@@ -49,6 +52,8 @@ class Case:
     now_ns: int = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.now.utcoffset() is None:
+            raise ValueError("now needs an offset, as in 2026-03-01T12:00:00+00:00.")
         self.now_ns = to_ns(self.now)
 
     @cached_property
