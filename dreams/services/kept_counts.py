@@ -17,12 +17,18 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from django.db import connection
+from django.db.models import Count, QuerySet
 
 _DAYS, _PROJECTS = "dreams_usagemark", "dreams_projectmark"
 _USAGE, _SESSION, _MEMORY, _VERSION = (
     f"dreams_{name}" for name in ("requestusage", "session", "memory", "version")
 )
 T = TypeVar("T")
+
+
+def per_project(rows: QuerySet[Any]) -> QuerySet[Any, tuple[int, int]]:
+    """(project, how many of `rows`), for each that has some."""
+    return rows.order_by().values("project").annotate(n=Count("pk")).values_list("project", "n")
 
 
 class Kind(StrEnum):

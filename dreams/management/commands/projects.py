@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from dreams.lib import ages
 from dreams.management import base
 from dreams.models import COUNTED_MEMORIES, COUNTED_SESSIONS, Memory, Project, Session
 from dreams.services import hosts
+from dreams.services.kept_counts import per_project
 
 
 class Command(base.Command):
@@ -24,8 +23,16 @@ class Command(base.Command):
         parser.add_argument("--host", metavar="NAME", help="those of another host; `all` for every host")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        names = hosts.names()
-        return {"projects": [_row(project, names) for project in present(_wanted(options["host"]))]}
+        names, host = hosts.names(), _wanted(options["host"])
+        memories = dict(per_project(Memory.objects.filter(COUNTED_MEMORIES)))
+        sessions = dict(per_project(Session.objects.filter(COUNTED_SESSIONS)))
+        rows = Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {}))
+        return {
+            "projects": [
+                _row(row, names, sessions.get(row.pk, 0), memories.get(row.pk, 0))
+                for row in rows.order_by("name", "slug", "pk")
+            ]
+        }
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         rows = result["projects"]
@@ -59,25 +66,7 @@ def _wanted(name: str | None) -> str:
     return key
 
 
-def present(host: str) -> QuerySet[Project]:
-    """The projects that are not gone, of one host (by its key) or of all, with `session_count` and `memory_count`. One
-    query."""
-    memories = Memory.objects.filter(COUNTED_MEMORIES)
-    sessions = Session.objects.filter(COUNTED_SESSIONS)
-    return (
-        Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {}))
-        .annotate(session_count=_count(sessions), memory_count=_count(memories))
-        .order_by("name", "slug", "pk")
-    )
-
-
-def _count(rows: QuerySet[Any]) -> Coalesce:
-    mine = rows.filter(project=OuterRef("pk")).order_by()
-    counted = mine.values("project").annotate(total=Count("pk")).values("total")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
-
-
-def _row(project: Any, names: Mapping[str, str]) -> dict[str, object]:
+def _row(project: Project, names: Mapping[str, str], sessions: int, memories: int) -> dict[str, object]:
     return {
         "id": project.pk,
         "slug": project.slug,
@@ -86,8 +75,8 @@ def _row(project: Any, names: Mapping[str, str]) -> dict[str, object]:
         "scope": project.scope or None,
         "host": names.get(project.host, project.host),
         "memory_dir": project.memory_dir,
-        "sessions": project.session_count,
-        "memories": project.memory_count,
+        "sessions": sessions,
+        "memories": memories,
         "last_consolidated_at": project.last_consolidated_at,
     }
 

@@ -84,7 +84,7 @@ def roots() -> Check:
     if not found:
         remedy = "Set MEMORYWEB_ROOTS, or start `serve`, which makes a demo."
         return Check("Config folders", "bad", f"None found: {missing}", remedy=remedy)
-    number = plural(len(_present(host())), "project")
+    number = plural(len(_projects_on(host())), "project")
     names = ", ".join(str(root) for root in found)
     if missing:
         remedy = "Correct them in Settings, Places, or in MEMORYWEB_ROOTS."
@@ -163,7 +163,7 @@ def engine() -> Check:
     found = keys.state()
     overrides = conf.Overrides.load()
     config = overrides.config(None)
-    waiting = [p for p in _present(host()) if overrides.config(p.pk).engine != "rules"]
+    waiting = [p for p in _projects_on(host()) if overrides.config(p.pk).engine != "rules"]
     if config.engine == "rules" and not waiting:
         return Check("Engine", "ok", "Rules, offline", _key_in_words(found))
     said = (
@@ -176,7 +176,7 @@ def engine() -> Check:
     return Check("Engine", "ok", f"{said} at {found.host}", f"Key: {found.said}")
 
 
-def _present(of: str) -> list[Project]:
+def _projects_on(of: str) -> list[Project]:
     return list(Project.objects.filter(gone_at__isnull=True, host=of).only("pk"))
 
 

@@ -126,7 +126,7 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
     everywhere = Everywhere.load()
     # Judging all projects takes longer than everything else here: where nothing is new, no dream is near, and where a
     # proposal waits for its review, none starts without a person.
-    rows = _present(host, list(everywhere.open_proposals))
+    rows = _used_last(host, list(everywhere.open_proposals))
     tallies = new_sessions(rows, now)
     projects = {row.pk: row for row in rows if tallies[row.pk].plain + tallies[row.pk].corrected}
     found = [
@@ -146,7 +146,7 @@ def _order(pair: tuple[Project, NextDream]) -> tuple[bool, dt.timedelta, dt.date
 
 
 @prepared
-def _present(host: str, others: list[int]) -> QuerySet[Project]:
+def _used_last(host: str, others: list[int]) -> QuerySet[Project]:
     """Those used last, without `others` and without those that dream now."""
     rows = Project.objects.filter(gone_at__isnull=True, **({"host": host} if host else {}))
     used_last = rows.order_by(F("last_session_at").desc(nulls_last=True), "pk")[:MOST_LOOKED_AT]

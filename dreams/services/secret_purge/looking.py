@@ -232,7 +232,7 @@ def look(project: Project) -> Leaks:
     """Every secret in what is kept of `project`."""
     hosts.name_secrets()
     found: dict[str, Leak] = {}
-    for memory, data in _present(project):
+    for memory, data in _current_texts(project):
         content = text.decode(data)
         for span in spans(content):
             leak = _leak(found, content[span.start : span.end], span.rule)
@@ -331,7 +331,7 @@ def _columns(project: Project | None) -> tuple[tuple[QuerySet[Any], tuple[str, .
     )
 
 
-def _present(project: Project) -> Iterator[tuple[Memory, bytes]]:
+def _current_texts(project: Project) -> Iterator[tuple[Memory, bytes]]:
     rows = project.memories.filter(gone_at__isnull=True).order_by("path")
     kept = blobs.get_all(rows.values_list("sha256", flat=True))
     return ((row, kept[row.sha256]) for row in rows if row.sha256 in kept)

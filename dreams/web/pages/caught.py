@@ -66,7 +66,7 @@ class Page:
 def of_project(project: Project, after: str = "") -> Page:
     """`after`: the card that was decided a moment ago; the next open one is the present one."""
     rows = _rows(project)
-    now = _present(rows, after)
+    now = _next_open(rows, after)
     proposal = next((row.proposal.public_id for row in rows if row.proposal and row.state != "rejected"), "")
     moment = timezone.now()
     return Page(
@@ -90,7 +90,7 @@ def _rows(project: Project) -> list[Card]:
     return list(rows.order_by(F("said_at").asc(nulls_last=True), "pk")[:MOST_LATELY])
 
 
-def _present(rows: Sequence[Card], after: str) -> str:
+def _next_open(rows: Sequence[Card], after: str) -> str:
     """The first open card behind the one decided last, else the first open one, else the one decided last."""
     names = [row.public_id for row in rows]
     start = names.index(after) + 1 if after in names else 0

@@ -291,7 +291,7 @@ class Inbox:
     @property
     def projects(self) -> int:
         """How many there are; asked where nothing waits."""
-        return sum(_present())
+        return sum(_projects_counted())
 
     @property
     def any_ever(self) -> bool:
@@ -312,7 +312,7 @@ def inbox(now: dt.datetime, asked: Asked, reader: str = "") -> Inbox:
 
 
 @prepared
-def _present() -> QuerySet[Project, int]:
+def _projects_counted() -> QuerySet[Project, int]:
     """How many there are; nothing where there are none."""
     rows = Project.objects.filter(gone_at__isnull=True).order_by().values("gone_at")
     return rows.annotate(n=Count("pk")).values_list("n", flat=True)

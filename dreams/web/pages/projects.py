@@ -31,7 +31,7 @@ from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project,
 from dreams.models.prepared import Fixed, prepared
 from dreams.services import blobs, hosts
 from dreams.services.discovery import configured_roots
-from dreams.services.kept_counts import Kind, kept_each
+from dreams.services.kept_counts import Kind, kept_each, per_project
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.paging import Asked, Listed, page_of
@@ -326,8 +326,7 @@ def _memories(projects: list[int]) -> dict[int, tuple[int, tuple[int, int] | Non
 
 @prepared
 def _memories_counted(projects: list[int]) -> QuerySet[Memory, tuple[int, int]]:
-    rows = Memory.objects.filter(COUNTED_MEMORIES, project__in=projects).order_by()
-    return rows.values("project").annotate(n=Count("pk")).values_list("project", "n")
+    return per_project(Memory.objects.filter(COUNTED_MEMORIES, project__in=projects))
 
 
 @prepared
