@@ -27,6 +27,11 @@ KINDS = {
 }
 
 
+def known_price(cost: Decimal, unpriced: int, tokens: int) -> Decimal | None:
+    """None where `unpriced`, those without a price, are all of the tokens."""
+    return None if unpriced and unpriced == tokens else cost
+
+
 @dataclass(frozen=True, slots=True)
 class Tokens:
     input: int = 0

@@ -11,7 +11,7 @@ from typing import Any
 
 from dreams import conf
 from dreams.engines.anthropic import evidence
-from dreams.engines.tokens import KINDS, Dollars, ModelUsage
+from dreams.engines.tokens import KINDS, Dollars, ModelUsage, known_price
 from dreams.lib import ages, amounts
 from dreams.models import DreamRun, Turn
 from dreams.services import dreaming, hosts, pricing
@@ -51,11 +51,11 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class DreamUsed:
-    """`unpriced`: tokens of models without a price; `cost` is what is known of the rest, None when nothing is."""
+    """`unpriced`: tokens of models without a price; `price` is what is known of the rest, None when nothing is."""
 
     models: list[OfModel]
     tokens: int
-    cost: Decimal | None
+    price: Decimal | None
     unpriced: int
     unpriced_models: list[str]
     api: str
@@ -73,9 +73,7 @@ def used(run: DreamRun, turns: int, now: dt.datetime) -> DreamUsed:
     return DreamUsed(
         models=[_of_model(row) for row in by_model],
         tokens=run.tokens,
-        cost=None
-        if run.unpriced_tokens and run.unpriced_tokens == run.tokens
-        else run.priced_usd or Decimal(0),
+        price=known_price(run.priced_usd or Decimal(0), run.unpriced_tokens, run.tokens),
         unpriced=run.unpriced_tokens,
         unpriced_models=[row.model or "unnamed model" for row in by_model if row.dollars is None],
         api=spell_ms(work.api_ms),

@@ -17,7 +17,7 @@ from django.db.models import Case, CharField, Count, F, IntegerField, QuerySet, 
 from django.db.models.functions import Cast, Coalesce, Substr
 from django.utils import timezone
 
-from dreams.engines.tokens import KINDS, Tokens, rate_for
+from dreams.engines.tokens import KINDS, Tokens, known_price, rate_for
 from dreams.models import DreamUsage, ModelRequest, RequestUsage
 from dreams.models.prepared import prepared
 from dreams.services import kept_counts
@@ -189,7 +189,7 @@ class Total:
     @property
     def price(self) -> Decimal | None:
         """None when not a single token has a known price."""
-        return None if self.unpriced and self.unpriced == self.tokens.total else self.cost
+        return known_price(self.cost, self.unpriced, self.tokens.total)
 
 
 @dataclass(frozen=True, slots=True)

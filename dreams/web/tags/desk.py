@@ -1,6 +1,6 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `section` (filters);
+`{% load desk %}`: `age`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `section` (filters);
 `hidden`, `part`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
 
 from __future__ import annotations
@@ -106,6 +106,14 @@ register.filter("tokens", amounts.tokens)
 register.filter("rate", amounts.rate)
 register.filter("lasting", amounts.lasting)
 register.filter("money", amounts.money)
+
+
+@register.filter
+def price(total: Any) -> str:
+    """What is known of it, and that it is not all where some tokens have no price."""
+    known = amounts.money(total.price)
+    is_part = total.unpriced and total.price is not None
+    return format_html('{} <span class="soft nowrap">+ unknown</span>', known) if is_part else known
 
 
 @register.filter
