@@ -28,7 +28,8 @@ T = TypeVar("T")
 
 def per_project(rows: QuerySet[Any]) -> QuerySet[Any, tuple[int, int]]:
     """(project, how many of `rows`), for each that has some."""
-    return rows.order_by().values("project").annotate(n=Count("pk")).values_list("project", "n")
+    counted: QuerySet[Any] = rows.order_by().values("project").annotate(n=Count("pk"))
+    return counted.values_list("project", "n")
 
 
 class Kind(StrEnum):
