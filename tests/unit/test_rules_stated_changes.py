@@ -76,7 +76,10 @@ def test_what_is_not_told_as_done_or_of_another_thing_changes_nothing(
     ["oops wrong project", "hm, scratch that. Anna still owns it", "just kidding", "that's staging only, sorry", "only this week though",
      "nah, we're keeping yarn", "wait, that PR isn't merged yet", "please ignore my last message", "no, I misread the calendar",
      "lol i wish. not happening", "Anna stays", "that isn't us", "hm no thats the admin one, forget what i said", "ah wait no, thats the avatar limit",
-     "reverted in the evening, still webpack", "undo, the request got closed", "pretty sure that's wrong actually"],
+     "reverted in the evening, still webpack", "undo, the request got closed", "pretty sure that's wrong actually",
+     "I take that back", "I misspoke, we still have the old one",
+     "scrap that, Ana told me this morning in the standup that the migration will only happen in March",
+     "actually that isn't merged yet, so please do not count on it when you write the deploy script tomorrow"],
 )  # fmt: skip
 def test_a_prompt_that_takes_back_or_narrows_what_was_said_before_is_known(said: str) -> None:
     assert takes_back(said)

@@ -217,32 +217,20 @@ MAX_PROMPT = 12_000  # characters: what is longer was pasted
 MOST_DOUBTED = 12  # words
 # Words, too; all chosen: a sentence with more of them says something else.
 MOST_REMARK = 8
+MOST_NARROWED = 16
 MOST_DENIED = 6
-MOST_UNSAID = 16
 MOST_HESITANT = 12
-_HESITATING = r"(?:(?:h+m+|uh+|um+|oh|ah+|ugh|argh|damn|shit|ok(?:ay)?|lol|haha|sorry|oops|whoops|wait|no|nope|nah|actually|hold on|hang on|ps|well|ahem|please|sry|and|but|so)\b[\s,.:;!…—–-]*)*"
+# However long the rest is.
 _TAKEN_BACK = re.compile(
-    rf"^{SOFT}(?:{_HESITATING}(?:"
-    r"(?:scrap|scratch|strike|ignore|disregard|forget|skip|undo|cancel|delete|drop)(?: (?:all|everything))? (?:that|this|it|what i (?:just )?(?:said|wrote)|my (?:last|previous)\b.*|the last (?:one|message|bit|part))"
-    r"(?=\s*(?:[,.;:!—–-]|$|please))|disregard\b|never ?mind|nvm\b|"
-    r"(?<=no )(?:that|it|this)['’]?s (?:the|an?|for|our|my|from)\b|(?:i was|that was|that['’]?s|that is|this was|this is|it was|it['’]s|what i said (?:was|is)) (?:all |just |actually |totally |completely |only )?(?:wrong|a (?:typo|mistake|lie|joke|test)|not (?:right|true|correct|so|it)|incorrect|false|nonsense|"
-    r"mistaken|outdated info|meant for|for (?:the other|another)|from (?:the other|another)|the (?:other|wrong)|about (?:the other|another)|kidding|joking|confused|misinformed)|"
-    r"not true\b|my (?:mistake|bad|fault|error)\b|(?:just |only |was |i was )*(?:kidding|joking)\b|jk\b|just testing\b|"
-    r"(?:that['’]s |that was |it was |this was )?(?:the )?wrong (?:repo|repository|project|window|chat|tab|channel|person|file|one|terminal|branch|service|team|thing|thread|message|button)|"
-    r"i (?:misread|misspoke|mis-?remembered|mistyped|mixed|got (?:it|that|this|them) (?:wrong|mixed|backwards)|confused|meant\b(?! to\b)|lied|take (?:that|it|this) back|was looking at (?:the wrong|another|the other)|had (?:it|that) wrong|"
-    r"stand corrected|spoke too soon)|(?:spoke|said that) too soon|correction\b|"
-    r"(?:actually |no,? )*(?:it|that|this|they|we|he|she) (?:is|was|are|were|did|do|does|has|have)(?:n['’]t| not)(?=\s*(?:[,.;:!—–-]|$|true\b|happen|do\b|done\b|move|switch|change|merge|ship|go\b))|"
-    r"(?:we|they|it|that) never (?:did|happened|moved|switched|changed|shipped|merged)\b"
-    r"|(?:that['’]?s|that is|it['’]s|this is|i mean|i meant|but|well|or)?[\s,]*(?:only|just|merely|at least)\b(?! to\b| so\b| a (?:heads|note|quick)\b| fyi| letting)|"
-    r"(?:that['’]?s|that is|it['’]s|this is)(?: \w+){1,3} only\b|i mean(?:t)?\b|not (?:yet|really|quite|exactly|here|for|in|on)\b|"
-    r"(?:we|they|i)(?:['’]re|['’]ll| are| will)? (?:still |all )?(?:keep|keeping|stay|staying|stick|sticking|remain|remaining)\b"
-    r")|(?:no,? wait|wait,? no|wait|hold on|hang on)\b|(?:[^.!?\n]{0,60})\b(?:isn['’]t|is not|not|wasn['’]t|hasn['’]t been|has not been) (?:merged|done|live|deployed|final|decided|approved|released|confirmed|finished|in) yet\b|"
-    r"(?:no|sorry|oops|whoops|actually)\b[ ,.:;!—–-]+(?:no|wait|scrap|that was|that is|that['’]s|i was|i meant|my|it['’]s wrong))",
+    rf"^{SOFT}(?:(?:no|nope|nah|sorry|sry|oops|whoops|actually|argh|damn|h+m+|uh+|um+|ah+|oh|lol)\b\W*)*(?:"
+    r"(?:scrap|scratch|strike|forget|ignore|disregard|undo) (?:that|this|it|what i (?:just )?(?:said|wrote))\b(?! \w)|wrong \w+\b(?! \w)|"
+    r"(?:i was|(?:that|this|it)(?: was|['’]?s| is)) (?:\w+ )?(?:wrong|meant|not (?:right|true|so)|a (?:typo|mistake))\b|[\w ]{0,60}(?:n['’]t|not) (?:been )?\w+ yet\b|"
+    r"i (?:mis\w+|mixed|meant|take (?:that|it|this) back|spoke too soon)\b|(?:my (?:mistake|bad)|never ?mind|nvm|correction|not true|wait|hold on|hang on|(?:only|just) (?:for|in|on))\b)",
     re.IGNORECASE,
 )
 # In a remark of a few words any of these is said of what came just before.
 _DOUBT = re.compile(
-    r"\b(?:meant|ignore|disregard|mixed|mistake[ns]?|oops|whoops|nvm|never ?mind|jok(?:e|ing)|kidding|scratch that|misread|not yet|false alarm|my bad|undo that|"
+    r"\b(?:meant|ignore|disregard|mixed|(?:scrap|strike) (?:that|this|it)|(?:forget|scratch|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)(?! (?:about|on|of|regarding)\b)|mistake[ns]?|oops|whoops|nvm|never ?mind|jok(?:e|ing)|kidding|scratch that|misread|not yet|false alarm|my bad|undo that|"
     r"(?:forget|delete|drop) (?:it|that)$|(?:was|is) (?:just |only )?a test|for now|temporar\w+|(?:staging|demo|tests?|locally|branch) only|only (?:for|in|on|this|until|locally|temporar\w+)|"
     r"wrong|double[- ]check\w*|let me check|(?:not|pretty|fairly|almost) sure)\b",
     re.IGNORECASE,
@@ -256,11 +244,6 @@ _HESITANT = re.compile(
 # A word of doubt by itself is enough where nothing else is wanted: "actually don't, I need to ask first".
 _SECOND_THOUGHT = re.compile(
     r"^(?:(?:actually|erm+|h+m+|uh+|um+|no(?! longer| more| need)|nah|nope|sorry|sry|well|argh|damn|ugh|oh|ah)\b\W*)+",
-    re.IGNORECASE,
-)
-# So is this wherever it stands in a remark.
-_UNSAID = re.compile(
-    r"\b(?:forget|ignore|scratch|disregard|strike) (?:what i(?:['’]ve)? (?:just )?(?:said|wrote|told)|my last|the last (?:one|message)|all (?:of )?that)\b(?! (?:about|on|of|regarding)\b)",
     re.IGNORECASE,
 )
 _SAID_OF_IT = re.compile(
@@ -293,14 +276,8 @@ def takes_back(prompt: str) -> bool:
     words = len(text.split())
     doubted = words <= MOST_DOUBTED and _DOUBT.search(text)
     denied = words <= MOST_DENIED and _DENIED.search(text) and not _FORBIDS.search(text)
-    unsaid = words <= MOST_UNSAID and _UNSAID.search(text)
-    return bool(
-        _TAKEN_BACK.match(text)
-        or (words <= MOST_HESITANT and _hesitates(text))
-        or doubted
-        or denied
-        or unsaid
-    )
+    hesitant = words <= MOST_HESITANT and _hesitates(text)
+    return bool(_TAKEN_BACK.match(text) or doubted or denied or hesitant)
 
 
 def _hesitates(text: str) -> bool:
@@ -316,7 +293,7 @@ def narrows(prompt: str) -> bool:
     """ "On the beta site", "that is the default": where it is so or what it was, said behind it in one sentence."""
     text = " ".join(prompt[:200].split())
     words = len(text.split())
-    if words > MOST_UNSAID:
+    if words > MOST_NARROWED:
         return False
     alone = words <= MOST_REMARK or _MEANT.search(text)
     return bool(_SAID_OF_IT.match(text) or (alone and _NARROWING.match(text)))
