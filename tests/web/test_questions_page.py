@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,13 @@ def page(browser: Client, path: str) -> str:
 def card(text: str, question: Question) -> str:
     """The card's own part of a page."""
     return text.partition(f'id="question-{question.public_id}"')[2].partition("</article>")[0]
+
+
+def same_words(text: str) -> list[str]:
+    """What a review says of its size beside the cards: in its head, its files and its filters."""
+    names = ("review-size", "review-told", "review-list", "review-filters")
+    parts = [re.search(rf'<(\w+)[^>]* id="{name}".*?</\1>', text, re.DOTALL) for name in names]
+    return [" ".join(re.sub(r"<[^>]*>", " ", part[0]).split()) if part else "missing" for part in parts]
 
 
 def answer(browser: Client, question: Question, option: str, **more):
@@ -136,6 +144,7 @@ def test_with_htmx_the_card_and_the_bar_come_back(
     text = text_of(answer(browser, question, "second", next=here, headers=HTMX))
     assert "<html" not in text and "You answered: <b>Port 9443</b>" in card(text, question)
     assert 'id="review-bar"' in text and "1 of 3 decided" in text
+    assert same_words(text) == same_words(page(browser, here))
     assert '<span id="questions-count" hx-swap-oob="innerHTML">1</span>' in text
     text = text_of(browser.post(f"/questions/{question.public_id}/take-back/", {"next": here}, headers=HTMX))
     assert 'value="first"' in card(text, question) and "0 of 2 decided" in text

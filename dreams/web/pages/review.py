@@ -244,7 +244,7 @@ def desk(loaded: Loaded, asked: Asked) -> Desk:
     shown = window(found)
     state = review_proposal.state(loaded, loaded.files)
     return Desk(
-        head=_head(loaded),
+        head=head(loaded),
         state=state,
         listing=listing(found, shown),
         files=cards(found, shown, state, asked.view),
@@ -319,7 +319,8 @@ def _general(proposal: Proposal, state: review_proposal.State) -> Sequence[Remar
     return review_proof.plain(found, review_proof.Beside(proposal.project_id, state.is_open or state.waits))
 
 
-def _head(loaded: Loaded) -> Head:
+def head(loaded: Loaded) -> Head:
+    """What the proposal holds, above its files: an answer to a question adds to it."""
     proposal = loaded.proposal
     reviewed: Mapping[str, object] = {}
     if proposal.dream is not None:

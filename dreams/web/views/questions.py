@@ -25,6 +25,7 @@ from dreams.web.access import is_path_here
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
 from dreams.web.pages import project as project_pages
 from dreams.web.pages import questions as pages
+from dreams.web.pages import review as review_pages
 from dreams.web.pages.question_card import card as card_of
 from dreams.web.views import review as desk
 from dreams.web.views.review import reviewer
@@ -168,7 +169,7 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
         patch_vary_headers(response, ["HX-Request"])
         return response
     loaded = desk.load(request, proposal)
-    context |= desk.around(request, loaded, set())
+    context |= desk.around(request, loaded, set()) | {"head": review_pages.head(loaded)}
     return desk.fragment(request, "dreams/_question_answer.html", loaded, context | {"in_review": True})
 
 
