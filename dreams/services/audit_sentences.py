@@ -154,7 +154,7 @@ def _role(s: Sentences, entry: AuditEntry) -> str:
 
 def _requested(s: Sentences, entry: AuditEntry) -> str:
     skipping = ", skipping closed gates" if entry.data.get("forced") else ""
-    did = f"{s.who(entry)} asked for a dream" if entry.actor else "a dream was scheduled"
+    did = f"{s.who(entry)} asked for a dream" if entry.actor else "a dream was requested automatically"
     return f"{did}{_in(entry)}{skipping}"
 
 

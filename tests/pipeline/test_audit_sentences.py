@@ -80,7 +80,7 @@ def test_what_a_person_changed_by_hand_is_theirs(tmp_path: Path) -> None:
     [
         ("login.link", {}, "memoryweb made a login link."),
         ("login", {"actor": "owner", "by": "password"}, "You logged in with a password."),
-        ("dream.requested", {"engine": "rules", "forced": False}, "A dream was scheduled."),
+        ("dream.requested", {"engine": "rules", "forced": False}, "A dream was requested automatically."),
         (
             "dream.requested",
             {"actor": "owner", "forced": True},

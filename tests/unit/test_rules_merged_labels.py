@@ -36,3 +36,13 @@ def test_a_description_is_taken_over_where_the_other_has_none(tmp_path: Path) ->
     assert document.body == memdir.parse(kept.encode()).body
     front = document.frontmatter
     assert front and front.description == "Owned by Carla Castellanos since 2025"
+
+
+def test_the_proof_of_a_removed_copy_names_the_line_where_its_text_begins(tmp_path: Path) -> None:
+    text = memory(PORT, "project", "Kestrel")
+    rows = "- [Kestrel](kestrel.md)\n- [Kestrel](kestrel_2.md)\n"
+    files = {"MEMORY.md": rows, "kestrel.md": text, "kestrel_2.md": text}
+    gone = next(edit for edit in dream(tmp_path, files).edits if edit.after is None)
+    (cited,) = gone.citations
+    assert cited.line_no is not None
+    assert text.splitlines()[cited.line_no - 1] == PORT.strip()

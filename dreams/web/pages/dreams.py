@@ -331,7 +331,7 @@ def _clock(run: DreamRun) -> tuple[str, dt.datetime | None]:
 
 def _past(run: DreamRun) -> str:
     if run.status == DreamRun.Status.COMPLETED:
-        return "The wait for the next dream starts from here."
+        return "The time until the next dream counts from this one."
     if run.started_at is None:
         return "It never started, so it does not count."
     if run.status == DreamRun.Status.KILLED and run.error:

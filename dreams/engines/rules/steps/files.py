@@ -233,7 +233,9 @@ def fold(
     text = tree.texts[keep] if after is None else after
     known = {fate.text: fate for fate in told}
     fates = tuple(known.get(fate.text, fate) for fate in _fates(tree.texts[drop], keep, text))
-    cited = (from_memory(drop, document.body_start_line, document.body.strip()),)
+    body = document.body.lstrip()
+    first = document.body_start_line + document.body.removesuffix(body).count("\n")
+    cited = (from_memory(drop, first, body.rstrip()),)
     changes = [NewText(drop, None, reason, fates, cited)]
     for other in sorted(tree.texts):
         old = text if other == keep else tree.texts[other]
