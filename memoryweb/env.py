@@ -30,17 +30,6 @@ def text(name: str, default: str = "") -> str:
         ) from error
 
 
-def boolean(name: str, default: bool) -> bool:
-    value = text(name).lower()
-    if not value:
-        return default
-    if value in TRUE:
-        return True
-    if value in FALSE:
-        return False
-    raise ImproperlyConfigured(f"{name} is {value!r}; it must be one of 1, 0, true, false, yes, no, on, off")
-
-
 def integer(name: str, default: int, *, minimum: int | None = None, maximum: int | None = None) -> int:
     value = text(name)
     if not value:

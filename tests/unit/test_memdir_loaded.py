@@ -16,7 +16,7 @@ def test_a_small_index_is_loaded_whole():
 def test_the_line_after_the_two_hundredth_is_lost():
     rows = [f"- [T{n}](t{n}.md)" for n in range(1, 204)]
     found = loaded("\n".join(rows) + "\n")
-    assert (found.lines, found.loaded_lines, found.cut_by) == (203, 200, "lines")
+    assert (found.lines, len(found.text.splitlines()), found.cut_by) == (203, 200, "lines")
     assert found.first_dropped_line == 201
     assert [row.target for row in found.rows_dropped] == ["t201.md", "t202.md", "t203.md"]
     assert "203 lines (limit 200)" in found.warning
@@ -28,9 +28,10 @@ def test_bytes_count_not_characters_and_the_cut_is_at_a_line_end():
     found = loaded(text.encode())
     size = len(row.encode()) + 1
     assert (found.cut_by, found.bytes) == ("bytes", size * 100 - 1)
-    assert found.loaded_lines == (INDEX_MAX_BYTES + 1) // size
-    assert found.first_dropped_line == found.loaded_lines + 1
-    assert len(found.rows_dropped) == 100 - found.loaded_lines
+    kept = (INDEX_MAX_BYTES + 1) // size
+    assert found.text.count("\n") + 1 == kept
+    assert found.first_dropped_line == kept + 1
+    assert len(found.rows_dropped) == 100 - kept
     assert f"{size * 100 - 1:,} bytes (limit 25,000)" in found.warning
 
 
@@ -63,8 +64,8 @@ def test_what_is_loaded_is_a_beginning_within_both_limits(text: str, max_lines: 
     whole = loaded(text, max_lines=10_000, max_bytes=10_000)
     found = loaded(text, max_lines=max_lines, max_bytes=max_bytes)
     assert whole.text.startswith(found.text)
-    assert found.loaded_lines <= max_lines
-    assert len(found.text.encode()) == found.loaded_bytes <= max_bytes
+    assert found.text.count("\n") + 1 <= max_lines
+    assert len(found.text.encode()) <= max_bytes
     assert (found.lines, found.bytes) == (whole.lines, whole.bytes)
     assert (found.cut_by is None) == (found.text == whole.text) == (found.first_dropped_line is None)
     assert loaded(text.encode(), max_lines=max_lines, max_bytes=max_bytes).text == found.text

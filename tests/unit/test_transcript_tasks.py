@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from dreams.lib.agents.transcripts import Scan, Summary, read_whole, scan
@@ -193,7 +194,7 @@ def test_reading_on_gives_the_same_as_reading_at_once(path: Path) -> None:
     for line in data:
         with path.open("a") as file:
             file.write(line)
-        saved = Summary.from_json(_read(path, state).to_json())
+        saved = msgspec.json.decode(msgspec.json.encode(_read(path, state)), type=Summary)
         state = Scan(state.cursor, saved)
     assert saved == _read(path, Scan()) == read_whole(str(path)).summary
     assert saved.tasks and [task.subject for task in saved.tasks.unfinished()] == [
@@ -205,4 +206,4 @@ def test_reading_on_gives_the_same_as_reading_at_once(path: Path) -> None:
 
 def test_a_transcript_without_tasks_keeps_nothing_of_them(path: Path) -> None:
     path.write_text(json.dumps({"type": "user", "message": {"role": "user", "content": "Hello"}}) + "\n")
-    assert b"tasks" not in _read(path, Scan()).to_json()
+    assert b"tasks" not in msgspec.json.encode(_read(path, Scan()))

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from dreams.lib.agents.transcripts import (
@@ -238,7 +239,7 @@ def test_the_summary_knows_times_places_and_turns(file: Path) -> None:
         datetime(2026, 3, 1, 11, tzinfo=UTC),
     )
     assert (s.first_cwd, s.last_cwd, s.cwds, s.branches) == ("/a", "/a/b", ["/a", "/a/b"], ["main", "dev"])
-    assert (s.user_turns, s.assistant_turns, s.compactions, s.agent_id) == (1, 2, 1, "")
+    assert (s.user_turns, s.assistant_turns, s.agent_id) == (1, 2, "")
     assert s.types == {"progress": 1, "user": 1, "assistant": 3, "system": 1}
 
 
@@ -280,7 +281,7 @@ def test_going_on_reads_only_what_was_appended_and_ends_with_the_same_summary(fi
     write(file, *lines[:2])
     state, _ = run(file)
     size = file.stat().st_size
-    state.summary = Summary.from_json(state.summary.to_json())
+    state.summary = msgspec.json.decode(msgspec.json.encode(state.summary), type=Summary)
     write(file, *lines)
     state, [batch] = run(file, state)
     assert (batch.bytes_read, batch.lines) == (file.stat().st_size - size, 2)

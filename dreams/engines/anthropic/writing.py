@@ -47,7 +47,6 @@ class Writer:
         self._evidence = evidence
         self._read: set[str] = set()
         self.edits: list[Edit] = []
-        self.missing_quotes = 0
 
     def saw(self, path: str) -> None:
         self._read.add(path)
@@ -198,7 +197,6 @@ class Writer:
             raise Refusal(f"A quote could not be found: {'; '.join(problems)}. The change stays unproven.")
         for place in self._to_explain(path, given):
             edit = self.edits[place]
-            self.missing_quotes -= sum(not citation.found for citation in edit.citations)
             self.edits[place] = replace(edit, citations=citations, fates=(*edit.fates, *_fates(given)))
         return f"{path} reads as before; the change to it has the new quotes."
 
@@ -214,7 +212,6 @@ class Writer:
             raise Refusal(str(error)) from error
         self._read.add(edit.path)
         self.edits.append(edit)
-        self.missing_quotes += sum(not citation.found for citation in edit.citations)
 
     @staticmethod
     def _told(edit: Edit, problems: tuple[str, ...]) -> str:

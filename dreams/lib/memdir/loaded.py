@@ -23,8 +23,6 @@ class Loaded:
     warning: str
     lines: int
     bytes: int
-    loaded_lines: int
-    loaded_bytes: int
     cut_by: Literal["lines", "bytes"] | None
     first_dropped_line: int | None
     rows_dropped: tuple[IndexRow, ...]
@@ -50,8 +48,6 @@ def loaded(
         warning=_warning(cut_by, len(counted), _size(whole), max_lines, max_bytes),
         lines=len(counted),
         bytes=_size(whole),
-        loaded_lines=len(kept),
-        loaded_bytes=_size(kept_text),
         cut_by=cut_by,
         first_dropped_line=first_dropped,
         rows_dropped=tuple(row for row in rows if row.end_line_no >= (first_dropped or 0)),

@@ -22,19 +22,17 @@ def memories_in(memory_dir: str) -> Iterator[FoundMemory | Skipped]:
     """
     try:
         with open_folder(memory_dir, follow=True) as fd:
-            yield from _at_most(MAX_FILES, memory_dir, _below(fd, memory_dir, "", MAX_DEPTH))
+            yield from _at_most(memory_dir, _below(fd, memory_dir, "", MAX_DEPTH))
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
         yield Skipped(printable(memory_dir), why(error))
 
 
-def _at_most(
-    most: int, memory_dir: str, found: Iterator[FoundMemory | Skipped]
-) -> Iterator[FoundMemory | Skipped]:
+def _at_most(memory_dir: str, found: Iterator[FoundMemory | Skipped]) -> Iterator[FoundMemory | Skipped]:
     for count, entry in enumerate(found):
-        if count >= most:
-            yield Skipped(printable(memory_dir), f"more than {most} files; the rest was not read")
+        if count >= MAX_FILES:
+            yield Skipped(printable(memory_dir), f"more than {MAX_FILES} files; the rest was not read")
             return
         yield entry
 

@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Self
 
 import msgspec
 from msgspec import Raw, Struct
@@ -42,7 +41,7 @@ _decode_text = msgspec.json.Decoder(str)
 
 
 class Summary(Struct, omit_defaults=True):
-    """Facts of one file, from its first byte to the cursor. Saved with `to_json`, continued with `from_json`.
+    """Facts of one file, from its first byte to the cursor; saved as JSON, and continued.
 
     Times are aware UTC. `types` counts lines by type (at most 64 names, then "(other)"). Turns leave out
     sub-agents: `user_turns` are typed ones, `assistant_turns` distinct consecutive messages.
@@ -71,7 +70,6 @@ class Summary(Struct, omit_defaults=True):
     types: dict[str, int] = msgspec.field(default_factory=dict)
     lines: int = 0
     malformed: int = 0
-    compactions: int = 0
     user_turns: int = 0
     assistant_turns: int = 0
     corrections: int = 0
@@ -98,14 +96,6 @@ class Summary(Struct, omit_defaults=True):
     def remote(self) -> bool:
         """Whether the session ran in the agent's remote mode, as far as its lines tell."""
         return "remote" in self.entrypoint or "remote" in self.mode
-
-    def to_json(self) -> bytes:
-        return msgspec.json.encode(self)
-
-    @classmethod
-    def from_json(cls, saved: bytes | str) -> Self:
-        """Raises msgspec.DecodeError for something that `to_json` did not write."""
-        return msgspec.json.decode(saved, type=cls)
 
     def add(self, line: Line) -> None:
         """Take over what one record tells (types, times, typed text, corrections and memory writes are added by the scan
@@ -170,9 +160,7 @@ class Summary(Struct, omit_defaults=True):
     def _add_rare(self, line: Line) -> None:
         if line.session_id and not self.session_id:
             self.session_id = line.session_id
-        if line.type == "system":
-            self.compactions += line.subtype == "compact_boundary"
-        elif line.type == "custom-title":
+        if line.type == "custom-title":
             self.custom_title = _title(line.custom_title) or self.custom_title
         elif line.type == "ai-title":
             self.ai_title = _title(line.ai_title) or self.ai_title
