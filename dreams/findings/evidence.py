@@ -30,6 +30,7 @@ from dreams.lib.prose.words import stem
 from dreams.lib.secrets import redact
 
 CHECK = "evidence"
+UNSOURCED = "no-evidence"
 BOUND = 0.3  # the share of a statement's words that a source must have to speak of the same thing
 CLOSE = 0.7  # the share from which a source is taken to say the same thing, or the opposite
 _NOBODYS = FOREIGN | {"tool_result"}
@@ -125,7 +126,7 @@ def _finding(hunk: ChangedHunk, unit: Unit, line_no: int, words: list[str]) -> F
         code, where, verdict = "words-without-source", "no source", "says more than its evidence"
         remedy = "Compare it with the quote, then edit or reject the change."
     else:
-        code, where, verdict = "no-evidence", "no memory and no quote", "has no evidence"
+        code, where, verdict = UNSOURCED, "no memory and no quote", "has no evidence"
         remedy = "Check it yourself, or reject the change."
     said = redact.redact(unit.text)[:200]
     return Found(
@@ -245,7 +246,7 @@ LEAST_PART = 3  # words that tell something, in a part that is judged by itself
 _CUT = re.compile(r"[;.]\s+|\s[—–]\s|,?\s+(?:and|but)\s+")
 _CLAIMING = frozenset({"sentence", "row", "field", "table"})
 #: What the check of evidence says of a statement that it finds in no quote: a session that says it answers that.
-ANSWERED = frozenset({"no-evidence", "words-without-source"})
+ANSWERED = frozenset({UNSOURCED, "words-without-source"})
 
 
 def judge(subject: Subject) -> list[Judged]:

@@ -215,7 +215,7 @@ RULES = {
     "answer-linked": "What an agent used for an answer must still be easy to find.",
     "answer-lost": "What an agent used for an answer must still be there.",
     # what memory should not say
-    "architecture": "Memory should not repeat the code.",
+    "architecture": "Memory should not describe how the code is built.",
     "debug-recipe": "Memory should not hold recipes for debugging.",
     "home-path": "A memory that others read must not name a folder of one machine.",
     "account": "A memory that others read must not name somebody’s account.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dreams.services.memories import blame
-from dreams.web.pages.blame import KINDS
+from dreams.web.pages.blame import ORIGINS
 
 DOC = (Path(__file__).resolve().parents[2] / "docs" / "history.md").read_text(encoding="utf-8")
 
@@ -19,5 +19,5 @@ def test_the_limits_of_blame_are_those_of_the_code() -> None:
 
 def test_every_kind_of_origin_is_explained() -> None:
     named = {"dream": "**a dream**", "session": "**a session**", "hand": "**by hand**"}
-    for kind in KINDS:
+    for kind in ORIGINS:
         assert named.get(kind, f"**{kind}**") in DOC

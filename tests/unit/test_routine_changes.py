@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dreams.engines import drafts, versions
 from dreams.engines.types import Citation, Edit, Fate
-from dreams.services.policies.routine import KINDS, routine
+from dreams.services.policies.routine import ROUTINE_KINDS, routine
 from tests.world.cases import each
 
 TYPED = Citation("transcript", "remember this", place="s.jsonl", role="user")
@@ -188,8 +188,8 @@ def test_whatever_an_engine_does_nothing_that_must_be_reviewed_is_routine(
     after = {edit.path: edit.after.encode() for edit in edits if edit.after is not None}
     made = drafts.draft(before, after, edits)
     for key in routine(made, edits, by_model=by_model):
-        assert made.operations[key].kind in KINDS
-        assert {e.kind for e in edits if e.operation in made.operations[key].steps} <= set(KINDS)
+        assert made.operations[key].kind in ROUTINE_KINDS
+        assert {e.kind for e in edits if e.operation in made.operations[key].steps} <= set(ROUTINE_KINDS)
         for file in made.files:
             for hunk in (hunk for hunk in file.hunks if hunk.operation == key):
                 old, new = "".join(hunk.hunk.base_lines), "".join(hunk.hunk.new_lines)
@@ -204,8 +204,8 @@ def test_whatever_an_engine_does_nothing_that_must_be_reviewed_is_routine(
 
 def test_code_that_makes_another_kind_of_change_is_no_reason_to_start_anew() -> None:
     """Each kind has the digest of its own code; what stands in no list is the whole engine's."""
-    made = {kind: versions.version("rules", kind) for kind in KINDS}
-    assert len(set(made.values())) == len(KINDS)
+    made = {kind: versions.version("rules", kind) for kind in ROUTINE_KINDS}
+    assert len(set(made.values())) == len(ROUTINE_KINDS)
     assert versions.is_current(versions.maker("rules", "", "date"), "date")
     assert not versions.is_current("rules 00000000", "date")
     assert versions.maker("anthropic", "some-model", "learn").startswith("anthropic some-model ")

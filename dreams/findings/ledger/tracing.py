@@ -143,7 +143,7 @@ def _short(text: str, limit: int = 200) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-LONGEST = 4  # statements
+MOST_STATEMENTS = 4  # statements
 FARTHEST = 2  # lines from one to the next
 _PROSE = frozenset({"sentence", "row", "table"})
 
@@ -166,7 +166,7 @@ def _around(units: Sequence[Unit], at: int) -> Iterator[tuple[str, Sequence[Unit
     if at < 0 or units[at].kind not in _PROSE:
         return
     heading = next((unit.text for unit in reversed(units[:at]) if unit.kind == "heading"), "")
-    for length in range(1, LONGEST + 1):
+    for length in range(1, MOST_STATEMENTS + 1):
         for first in range(max(0, at - length + 1), min(at, len(units) - length) + 1):
             parts = units[first : first + length]
             if _side_by_side(parts):

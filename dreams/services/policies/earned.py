@@ -21,7 +21,7 @@ from dreams.engines.types import Edit
 from dreams.models import Decision, DreamRun, DreamUsage, Finding, Hunk, Operation, Policy, Project, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import auditlog, blobs, database, proposals
-from dreams.services.policies.routine import KINDS, routine
+from dreams.services.policies.routine import ROUTINE_KINDS, routine
 
 # Chosen: so many like decisions, on so many days and proposals, are no single sitting.
 LEAST_DECISIONS = 20
@@ -190,7 +190,7 @@ def _automatic() -> QuerySet[Policy, tuple[str, str]]:
 
 def is_current(kind: str, maker: str) -> bool:
     """Whether the code that is installed now made it; another kind than these is never earned."""
-    return any(kind == known and versions.is_current(maker, known) for known in KINDS)
+    return any(kind == known and versions.is_current(maker, known) for known in ROUTINE_KINDS)
 
 
 def records() -> list[Record]:
@@ -209,7 +209,7 @@ def records() -> list[Record]:
 
 @prepared
 def _decided() -> QuerySet[Decision, tuple[Any, ...]]:
-    rows = Decision.objects.filter(operation__kind__in=KINDS).exclude(operation__maker="")
+    rows = Decision.objects.filter(operation__kind__in=ROUTINE_KINDS).exclude(operation__maker="")
     return rows.order_by("-pk").values_list(*_COLUMNS)[:MOST_ROWS]
 
 
@@ -259,7 +259,7 @@ def accept(kind: str, maker: str, last: int, *, actor: str) -> Policy:
 
 def decline(kind: str, maker: str, *, actor: str) -> None:
     """Not now: the same is offered again after as many decisions as before."""
-    if kind not in KINDS or not Operation.objects.filter(kind=kind, maker=maker).exists():
+    if kind not in ROUTINE_KINDS or not Operation.objects.filter(kind=kind, maker=maker).exists():
         raise OfferGone("There is no such offer.")
     _start_anew(kind, maker, "policy.declined", "You declined it.", actor)
 
@@ -293,7 +293,7 @@ def _lines(text: str) -> list[str]:
 def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> None:
     """Some of what a kind of change did was undone: its policy ends, and trust is earned anew."""
     operations = Operation.objects.filter(pk__in={hunk.operation_id for hunk in hunks if hunk.operation_id})
-    kinds = operations.filter(kind__in=KINDS).exclude(maker="").order_by()
+    kinds = operations.filter(kind__in=ROUTINE_KINDS).exclude(maker="").order_by()
     for kind, maker in kinds.values_list("kind", "maker").distinct():
         why = f"A change of {proposal.public_id} was undone."
         _start_anew(kind, maker, "policy.ended", why, actor, by_itself=True)

@@ -19,7 +19,7 @@ from dreams.lib.prose import dates
 from dreams.lib.secrets import spotting as secrets
 
 #: The kinds that trust can be earned for. The others remove something, or are a person's own.
-KINDS: tuple[OperationKind, ...] = ("learn", "date", "index")
+ROUTINE_KINDS: tuple[OperationKind, ...] = ("learn", "date", "index")
 _WORD = re.compile(r"\w+")
 _ISO_DAY = r"(?:on )?\d{4}-\d\d-\d\d"
 # Which day a phrase names does not matter here, only that it names one; some do on certain weekdays only.
@@ -51,7 +51,7 @@ def _kinds_of_steps(edits: Iterable[Edit]) -> Mapping[str, set[OperationKind]]:
 def _is_one_kind(operation: DraftOperation, kinds: Mapping[str, set[OperationKind]]) -> bool:
     """An operation is named by the most telling of its steps; the others may only be rows of the index."""
     made = set().union(*(kinds.get(step, set()) for step in operation.steps))
-    return operation.kind in KINDS and made <= {operation.kind, "index"}
+    return operation.kind in ROUTINE_KINDS and made <= {operation.kind, "index"}
 
 
 def _is_routine(kind: OperationKind, parts: Sequence[Part], by_model: bool) -> bool:

@@ -64,7 +64,7 @@ class NextDream:
         return max(known) if known and len(known) == len(moments) else None
 
     @property
-    def blocking(self) -> gates.GateResult | None:
+    def held_by(self) -> gates.GateResult | None:
         """The first closed gate that neither the clock nor sessions open."""
         names = () if not self.missing else _BY_SESSIONS
         return next((one for one in self.closed if one.opens_at is None and one.name not in names), None)
@@ -93,8 +93,8 @@ class NextDream:
         """What it waits for, or that it waits for nothing. A moment that is `opens_at` is not told again."""
         if not self.closed:
             return "All gates are open."
-        if self.blocking:
-            return self.blocking.reason
+        if self.held_by:
+            return self.held_by.reason
         later = [one.opens_at for one in self.closed if one.opens_at and one.opens_at > now]
         if not self.missing:
             return as_stored(self.closed[-1].reason)
@@ -132,7 +132,7 @@ def upcoming(now: dt.datetime, most: int, host: str = "") -> list[tuple[Project,
     found = [
         (projects[pk], one)
         for pk, one in look(list(projects.values()), now, everywhere, tallies).items()
-        if not one.blocking
+        if not one.held_by
     ]
     return sorted(found, key=_order)[:most]
 

@@ -110,7 +110,7 @@ class Blame:
     sight: Sight
 
 
-KINDS = {
+ORIGINS = {
     "dream": "from dreams",
     "session": "written in sessions",
     "hand": "by hand here",
@@ -205,11 +205,11 @@ def _runs(told: Sequence[_BlamedLine], looks: Looks) -> list[Run]:
 
 
 def _shares(told: Iterable[_BlamedLine]) -> list[Share]:
-    counts = dict.fromkeys(KINDS, 0)
+    counts = dict.fromkeys(ORIGINS, 0)
     for item in told:
         if item.line.text.strip():
             counts[_first_kind(item)] += 1
-    return [Share(kind, label, counts[kind]) for kind, label in KINDS.items() if counts[kind]]
+    return [Share(kind, label, counts[kind]) for kind, label in ORIGINS.items() if counts[kind]]
 
 
 def _first_kind(item: _BlamedLine) -> str:

@@ -9,10 +9,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from dreams.lib.files.text import plural
-from dreams.models import (
-    DreamRun,
-    Project,
-)
+from dreams.models import DreamRun, Project
 from dreams.models.prepared import prepared
 from dreams.services.scheduling import gate_inputs, gates, scheduler
 from dreams.services.scheduling.gates.facts import Tally
@@ -54,7 +51,7 @@ class Gates:
         return not self.closed
 
     @property
-    def blocking(self) -> list[Gate]:
+    def unforceable(self) -> list[Gate]:
         """Closed gates that no force passes."""
         return [gate for gate in self.closed if not gate.forceable]
 

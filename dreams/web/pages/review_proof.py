@@ -11,7 +11,7 @@ from itertools import groupby
 from django.urls import reverse
 
 from dreams.findings.base import Answer
-from dreams.findings.evidence import MOST_NEW
+from dreams.findings.evidence import MOST_NEW, UNSOURCED
 from dreams.lib.files.text import plural
 from dreams.lib.prose.comparing import says_more
 from dreams.lib.secrets.masking import Mask
@@ -201,7 +201,6 @@ def told(quotes: Sequence[Evidence]) -> Evidence | None:
 # From so many on, findings of one kind are one list: nobody presses the same button ten times with care.
 LEAST_LISTED = 3
 MOST_SHOWN = 4
-UNSOURCED = "no-evidence"
 ALL_UNSOURCED = "are in no memory, quote or session; they are listed beside the change."
 
 

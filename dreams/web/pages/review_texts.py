@@ -238,7 +238,7 @@ NEARLY_THE_SAME = 40_000
 MOST_KEPT = 16
 _kept: dict[str, list[diff.Move]] = {}
 _keeping = threading.Lock()
-KINDS = {
+_NOT_KEPT = {
     LedgerEntry.Fate.STATED: "stated",
     LedgerEntry.Fate.UNEXPLAINED: "lost",
 }
@@ -344,7 +344,7 @@ class Ties:
     def _entry(self, entry: LedgerEntry, here: Hunk) -> Tie:
         fate = LedgerEntry.Fate(entry.fate)
         return Tie(
-            KINDS.get(fate, "kept"),
+            _NOT_KEPT.get(fate, "kept"),
             "Left out:" if fate == LedgerEntry.Fate.STATED else str(fate.label),
             _place(entry.target_path, entry.target_line, here) if entry.target_path else "",
             self._target(entry),

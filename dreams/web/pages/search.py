@@ -294,35 +294,13 @@ def _at(excerpts: Sequence[Excerpt]) -> str:
     return f"#line-{first.line}:~:text={quote(first.words, safe='').replace('-', '%2D')}"
 
 
-KINDS: Kinds = {
+_SEARCHED: Kinds = {
     "memories": _Kind("Memories", "as they are now", Kind.MEMORY, finding.memories, _memories),
-    "sessions": _Kind(
-        "Sessions",
-        "by title, notes and open ends",
-        Kind.SESSION,
-        finding.sessions,
-        _sessions,
-    ),
-    "versions": _Kind(
-        "Earlier versions",
-        "as they were",
-        Kind.MEMORY,
-        finding.versions,
-        _versions,
-    ),
-    "typed": _Kind(
-        "What you typed",
-        "in sessions",
-        Kind.TYPED,
-        finding.typed,
-        _typed,
-    ),
+    "sessions": _Kind("Sessions", "by title, notes and open ends", Kind.SESSION, finding.sessions, _sessions),
+    "versions": _Kind("Earlier versions", "as they were", Kind.MEMORY, finding.versions, _versions),
+    "typed": _Kind("What you typed", "in sessions", Kind.TYPED, finding.typed, _typed),
     "pasted": _Kind(
-        "What you pasted",
-        "short texts of the prompt history",
-        Kind.PASTED,
-        finding.pasted,
-        _pasted,
+        "What you pasted", "short texts of the prompt history", Kind.PASTED, finding.pasted, _pasted
     ),
     "instructions": _Kind(
         "Instructions",
@@ -337,4 +315,4 @@ KINDS: Kinds = {
 def kinds(*, of_sessions: bool) -> Kinds:
     """What a reader may search: all of it, or nothing that people said in sessions."""
     open_to_all = (Kind.MEMORY, Kind.INSTRUCTION)
-    return {key: kind for key, kind in KINDS.items() if of_sessions or kind.of in open_to_all}
+    return {key: kind for key, kind in _SEARCHED.items() if of_sessions or kind.of in open_to_all}

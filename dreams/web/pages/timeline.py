@@ -144,7 +144,7 @@ def _filled(ends: dict[dt.date, tuple[int, int]], today: dt.date) -> list[tuple[
 
 
 PAGE_SIZE = 25  # rows; chosen
-KINDS = {
+FILTERS = {
     "gates": "Gates",
     "dreams": "Dreams",
     "reviews": "Verdicts",

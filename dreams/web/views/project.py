@@ -55,7 +55,7 @@ def project(request: Request, pk: int) -> HttpResponse:
     found = get_object_or_404(Project, pk=pk)
     show = chosen(request.GET.get("show"), SHOWS)
     head = pages.head(found)
-    context = {"project": found, "head": head, "show": show, "kinds": timeline.KINDS}
+    context = {"project": found, "head": head, "show": show, "kinds": timeline.FILTERS}
     context |= _part(request, found, head, show)
     return page(request, "dreams/project.html", "dreams/_project.html", context)
 
@@ -73,7 +73,7 @@ def _part(request: Request, found: Project, head: pages.Head, show: str) -> dict
         sessions = pages.sessions(found, text, number, gone=gone, total=total)
         return {"sessions": sessions, "q": text, "gone": gone}
     if show == "timeline":
-        kind = chosen(request.GET.get("kind"), list(timeline.KINDS))
+        kind = chosen(request.GET.get("kind"), list(timeline.FILTERS))
         wanted = Filter(kind, search_text(request.GET.get("who")))
         before = request.GET.get("before", "")
         return {
