@@ -153,6 +153,7 @@ def test_what_stands_below_a_line_with_a_colon_is_somebodys_text() -> None:
     assert not tells(f"sample config:\n\n{SAID}\n\nwrite a parser")
     assert not tells(f"output of ./info.sh\n\n{SAID}")
     assert not tells(f"{SAID}\nremember this\n\nwhy does it say so")
+    assert not tells(f"the ticket has these changes:\n- {SAID}")
     assert tells(f"some changes:\n- {SAID}")
 
 

@@ -37,12 +37,7 @@ QUESTION = re.compile(
     r"\s+(?:you|i|we|it|that|there|this|the)\b(?!\s+please)",
     re.IGNORECASE,
 )
-_PASTE = re.compile(
-    r"\b(?:says?|said|wrote|messages?|e-?mails?|readme|docs?|logs?|output|errors?|tickets?|issues?|comments?|transcripts?|pasted?|text|"
-    r"prompt|file|content|following (?:is|was|from)|here(?:'s| is| are)|this is what|example|quote)\b[^.?!]{0,60}:\s*$",
-    re.IGNORECASE,
-)
-# What follows any other line with a colon is somebody's text too.
+# What follows any other line with a colon is somebody's text.
 _OWN_LIST = re.compile(
     r"\b(?:updates?|changes?|changed|news|notes?|facts?|things?|corrections?|new|different|rules?|preferences?|remember|as of)\b",
     re.IGNORECASE,
@@ -92,7 +87,7 @@ _SIGNED = _shapes(
 # Leads to what stands below it, with a colon or without: "the ticket reads like this", "see mail below".
 _TEXT_NAMED = re.compile(
     r"\b(?:output|logs?|e?-?mails?|messages?|tickets?|issues?|comments?|threads?|posts?|docs?|readme|page|text|snippet|excerpt|quote|response|reply|answer|report|trace|"
-    r"errors?|diff|article|draft|template|transcript|spec|changelog|chat|wiki)\b",
+    r"errors?|diff|article|draft|template|transcripts?|spec|changelog|chat|wiki|prompt|file|content|example|following (?:is|was|from)|says?|said|wrote|here(?: is| are|['’]s))\b",
     re.IGNORECASE,
 )
 _LEADS = re.compile(
@@ -164,8 +159,10 @@ def typed_lines(prompt: str) -> list[str]:
 def _begins_a_paste(line: str) -> bool:
     if LIST_LEAD.match(line):
         return False
-    named = (_PASTED_BELOW.match(line) and not TASK.match(line)) or _leads_to_a_paste(line)
-    return bool(named or _PASTE.search(line) or (line.endswith(":") and not _OWN_LIST.search(line)))
+    if line.endswith(":") and (_TEXT_NAMED.search(line) or not _OWN_LIST.search(line)):
+        return True
+    leads = _PASTED_BELOW.match(line) or (_TEXT_NAMED.search(line) and _LEADS.search(line))
+    return bool(leads) and not TASK.match(line)
 
 
 def asks(sentence: str) -> bool:
@@ -180,11 +177,6 @@ def _own_lines(lines: list[str]) -> list[str]:
         return []
     end = next((place for place, line in enumerate(lines) if _FOREIGN.match(line)), len(lines))
     return ["" if _MARKED.match(line) else line for line in lines[:end]]
-
-
-def _leads_to_a_paste(line: str) -> bool:
-    """Whether a line only names or announces what stands below it."""
-    return bool(_TEXT_NAMED.search(line) and _LEADS.search(line) and not TASK.match(line))
 
 
 def _asks_of_what_is_above(lines: list[str]) -> bool:
@@ -217,8 +209,8 @@ MAX_PROMPT = 12_000  # characters: what is longer was pasted
 MOST_DOUBTED = 12  # words
 # Words, too; all chosen: a sentence with more of them says something else.
 MOST_REMARK = 8
-MOST_NARROWED = 16
 MOST_DENIED = 6
+MOST_NARROWED = 16
 MOST_HESITANT = 12
 # However long the rest is.
 _TAKEN_BACK = re.compile(
