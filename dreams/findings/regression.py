@@ -19,7 +19,7 @@ from dreams.findings.ledger.state import Placed, State
 from dreams.findings.ledger.units import Unit, units_of
 from dreams.findings.ledger.wordings import LONGEST
 from dreams.lib import memdir
-from dreams.lib.files.text import decode, plural
+from dreams.lib.files.text import decode, plural, shortened
 from dreams.lib.prose import lexicon, recall
 from dreams.lib.prose.statements import statement
 
@@ -216,9 +216,11 @@ def _place(one: Checked, subject: Subject) -> tuple[str, str]:
 
 
 def _lost(one: Checked, subject: Subject) -> Found:
-    answer = _short(one.question.answer.unit.text)
+    answer = shortened(one.question.answer.unit.text, 160)
     path, hunk = _place(one, subject)
-    asked = f"You asked “{_short(one.question.text, 120)}” in a past session. " if one.question.asked else ""
+    asked = (
+        f"You asked “{shortened(one.question.text, 120)}” in a past session. " if one.question.asked else ""
+    )
     if one.outcome == "gone":
         said = f"{asked}The answer, “{answer}”, no longer appears anywhere."
         remedy = "Keep it if you may ask again; the reason for its removal is shown with the line."
@@ -234,7 +236,7 @@ def _path(one: Checked) -> str:
 
 
 def _linked(memory: str, answers: Sequence[Checked], subject: Subject) -> Found:
-    quoted = ", ".join(f"“{_short(one.question.answer.unit.text, 80)}”" for one in answers[:MOST_QUOTED])
+    quoted = ", ".join(f"“{shortened(one.question.answer.unit.text, 80)}”" for one in answers[:MOST_QUOTED])
     more = f", and {len(answers) - MOST_QUOTED} more" if len(answers) > MOST_QUOTED else ""
     told = f"{plural(len(answers), 'answer')} would be found only where an agent opens {memory} from its row in the index"
     path, hunk = _place(answers[0], subject)
@@ -248,7 +250,3 @@ def _summary(checked: list[Checked], lost: list[Checked]) -> Found:
     told = f"{plural(len(checked), 'question')} that the notes answered before"
     said = f"An agent would no longer find an answer to {len(lost)} of {told}."
     return Found(CHECK, "questions", "info", said, about="questions")
-
-
-def _short(text: str, limit: int = 160) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"

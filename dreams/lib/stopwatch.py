@@ -8,6 +8,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 
+def ms_since(started: float) -> int:
+    """Whole milliseconds since this moment of `time.monotonic`."""
+    return int((time.monotonic() - started) * 1000)
+
+
 class Stopwatch:
     """Seconds by part. What a part does inside another one counts for the inner one alone, so that they add up."""
 

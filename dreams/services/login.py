@@ -61,7 +61,7 @@ def make_link(now: dt.datetime | None = None) -> Link:
     token = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
     with transaction.atomic():
         LoginLink.objects.filter(expires_at__lt=now - dt.timedelta(days=1)).delete()
-        link = LoginLink.objects.create(token_hash=_hash(token), expires_at=now + LIFETIME)
+        link = LoginLink.objects.create(token_hash=hashed(token), expires_at=now + LIFETIME)
         auditlog.record("login.link", object_id=str(link.pk))
     return Link(f"/login/#token={token}", _grouped(token))
 
@@ -72,7 +72,7 @@ def use_code(code: str, now: dt.datetime | None = None) -> User | None:
     with transaction.atomic():
         # One UPDATE decides: of two requests with the same code, one finds no row.
         used = LoginLink.objects.filter(
-            token_hash=_hash(_cleaned(code)),
+            token_hash=hashed(_cleaned(code)),
             used_at__isnull=True,
             expires_at__gt=now,
             # Later than any lifetime: made while a clock ran ahead.
@@ -184,7 +184,7 @@ def renamed(old_key: str, new_key: str) -> None:
 
 def seen(session_key: str) -> None:
     """The login is in use. Written once in ten minutes."""
-    if cache.add(f"login-seen-{_hash(session_key)}", 1, SEEN_SECONDS):
+    if cache.add(f"login-seen-{hashed(session_key)}", 1, SEEN_SECONDS):
         LoginSession.objects.filter(session_key=session_key).update(seen_at=timezone.now())
 
 
@@ -224,7 +224,7 @@ def _grouped(token: str) -> str:
     return "-".join(token[i : i + GROUP] for i in range(0, LENGTH, GROUP))
 
 
-def _hash(token: str) -> str:
+def hashed(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -238,7 +238,7 @@ class _Tries:
 
     @classmethod
     def of(cls, name: str, address: str) -> _Tries:
-        key, now = f"login-tries-{_hash(f'{address} {name}')}", time.time()
+        key, now = f"login-tries-{hashed(f'{address} {name}')}", time.time()
         count, until = cache.get(key, (0, 0.0))
         # Later than a minute from now: counted while a clock ran ahead.
         if not now < until <= now + TRIES_SECONDS:

@@ -21,6 +21,7 @@ from dreams.engines.anthropic.keys import Why
 from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.tokens import Tokens
 from dreams.engines.types import EngineError, LimitReached, Usage
+from dreams.lib import stopwatch
 from dreams.lib.files.text import plural
 
 # What a failed call means, and how long to wait before the next try.
@@ -324,7 +325,7 @@ class Asker:
         except LimitReached as limit:
             raise self._with_cause(limit) from limit
         finally:
-            self.timing.api_ms += _ms_since(started)
+            self.timing.api_ms += stopwatch.ms_since(started)
 
     def _try(self, parts: Json) -> Reply | None:
         """One request; None when it is to be tried again."""
@@ -345,7 +346,7 @@ class Asker:
             # A cancel, a limit, Ctrl-C.
             self._book(self.unfinished())
             raise
-        self.timing.api_ms_without_retries += _ms_since(started)
+        self.timing.api_ms_without_retries += stopwatch.ms_since(started)
         self._book(reply.tokens)
         self.answered = True
         self.story.said += [f"left out {name}, which the server refuses" for name in self.news()]
@@ -438,7 +439,3 @@ class Asker:
 
 def _size(parts: Json) -> int:
     return len(repr(parts))
-
-
-def _ms_since(started: float) -> int:
-    return int((time.monotonic() - started) * 1000)

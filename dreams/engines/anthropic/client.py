@@ -277,7 +277,7 @@ def _translated(error: Exception, collector: Collector) -> CallFailed:
     if isinstance(cause, httpx2.TimeoutException):
         return CallFailed(Kind.CONNECTION, "it fell silent", tokens=tokens)
     if isinstance(cause, httpx2.TransportError):
-        return CallFailed(Kind.CONNECTION, _plain(cause), tokens=tokens)
+        return CallFailed(Kind.CONNECTION, keys.plain(cause), tokens=tokens)
     if isinstance(error, BrokenCall):
         return CallFailed(Kind.BROKEN_CALL, f"{error}", tokens=tokens)
     if isinstance(error, BrokenStream):
@@ -313,7 +313,3 @@ def _told(body: object, otherwise: str) -> tuple[str, str]:
     if isinstance(inner, Mapping):
         return str(inner.get("type") or ""), str(inner.get("message") or otherwise)
     return "", str(inner or otherwise)
-
-
-def _plain(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__

@@ -56,7 +56,7 @@ def why(error: BaseException) -> Why:
         for cause in _chain(error):
             if isinstance(cause, known):
                 return tell(cause)
-    return Why(Trouble.NETWORK, _plain(error), "Look at the network, or correct ANTHROPIC_BASE_URL.")
+    return Why(Trouble.NETWORK, plain(error), "Look at the network, or correct ANTHROPIC_BASE_URL.")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -77,13 +77,13 @@ def _name(error: BaseException) -> Why:
 
 
 def _certificate(error: BaseException) -> Why:
-    said = f"its certificate is not trusted: {getattr(error, 'verify_message', '') or _plain(error)}"
+    said = f"its certificate is not trusted: {getattr(error, 'verify_message', '') or plain(error)}"
     remedy = "Use the name that the certificate is made for, or name its issuer in SSL_CERT_FILE."
     return Why(Trouble.TLS, said, remedy)
 
 
 def _tls(error: BaseException) -> Why:
-    said = f"no secure connection: {getattr(error, 'reason', '') or _plain(error)}"
+    said = f"no secure connection: {getattr(error, 'reason', '') or plain(error)}"
     remedy = "A server on this machine mostly speaks plain http: correct the start of ANTHROPIC_BASE_URL."
     return Why(Trouble.TLS, said, remedy)
 
@@ -108,7 +108,7 @@ _KNOWN: tuple[tuple[type[BaseException], Callable[[BaseException], Why]], ...] =
 )
 
 
-def _plain(error: BaseException) -> str:
+def plain(error: BaseException) -> str:
     return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
 
 

@@ -20,6 +20,7 @@ from dreams.engines.anthropic.questions import Questions
 from dreams.engines.anthropic.stream import Json
 from dreams.engines.anthropic.writing import Refusal, Writer
 from dreams.engines.types import LOOK_SECONDS, EngineError, Job, Phase, Problem
+from dreams.lib import stopwatch
 from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed, ToolWorkers
 from dreams.lib.sandbox.tool_worker.tools import Reply as Answer
 
@@ -142,7 +143,9 @@ class Toolbox:
         text = answer.text[:OUTPUT_CHARS]
         shown = text if answer.refused else fenced("data", text, tool=call["name"])
         return _result(
-            call, Answer(clean(shown) if answer.refused else shown, answer.refused), _ms_since(started)
+            call,
+            Answer(clean(shown) if answer.refused else shown, answer.refused),
+            stopwatch.ms_since(started),
         )
 
     def _note_read(self, call: Json, result: Result) -> None:
@@ -171,7 +174,7 @@ class Toolbox:
             text, path = self._change(call)
         except Refusal as refusal:
             text, refused = f"Not done: {refusal}", True
-        return _result(call, Answer(clean(text), refused), _ms_since(started), path)
+        return _result(call, Answer(clean(text), refused), stopwatch.ms_since(started), path)
 
     def _change(self, call: Json) -> tuple[str, str]:
         name, given = call["name"], call["input"]
@@ -215,7 +218,3 @@ def _result(call: Json, answer: Answer, ms: int, path: str = "") -> Result:
         "output": answer.text[:SHOWN_OUTPUT],
     }
     return Result(block, record, path)
-
-
-def _ms_since(started: float) -> int:
-    return int((time.monotonic() - started) * 1000)

@@ -29,6 +29,7 @@ from dreams.findings.ledger.units import (
 )
 from dreams.findings.ledger.wordings import made
 from dreams.lib import memdir
+from dreams.lib.files.text import shortened
 from dreams.lib.prose import claims
 from dreams.lib.prose.statements import Statement
 from dreams.lib.secrets.redact import redact
@@ -64,7 +65,7 @@ def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[Placed]) -> Answ
         if claims.check(said, unit.text).verdict != "supported":
             at = next((c.at for c in hunk.citations if quote in f"{c.quote} {c.context}"), None)
             day = f" on {at:%Y-%m-%d}" if at else ""
-            return Answer("superseded-by", other, f"You said{day}: “{_short(quote)}”")
+            return Answer("superseded-by", other, f"You said{day}: “{shortened(quote, MOST_SHOWN)}”")
     return None
 
 
@@ -79,7 +80,7 @@ def row_of(hunk: ChangedHunk, text: str, answer: Answer) -> Row:
 def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit: Unit | None) -> Found | None:
     about = f"{unit.key if unit else text}"
     place = {"path": hunk.path, "hunk_id": hunk.hunk_id, "line_no": line_no, "about": about}
-    said = _short(unit.text if unit else text)
+    said = shortened(unit.text if unit else text, MOST_SHOWN)
     if answer.fate == "unexplained":
         return Found(
             CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_gone(answer, unit.text if unit else text)}",
@@ -110,8 +111,8 @@ def _held_against(answer: Answer) -> str:
 def _gone(answer: Answer, text: str) -> str:
     """How a statement is gone: with which facts, or because another one sits in its place."""
     if answer.note:
-        return f"is elsewhere, and “{_short(answer.note)}” has taken its place."
-    lost = [_short(fact, 60) for fact in facts.as_written(answer.lost[:6], text)]
+        return f"is elsewhere, and “{shortened(answer.note, MOST_SHOWN)}” has taken its place."
+    lost = [shortened(fact, 60) for fact in facts.as_written(answer.lost[:6], text)]
     only = _listed(lost)
     return f"no longer appears anywhere.{f' It was the only place that said {only}.' if only else ''}"
 
@@ -124,7 +125,7 @@ def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, objec
     if answer.note in derived.NOTES or any(citation.found for citation in hunk.citations):
         return None
     return Found(
-        CHECK, "stated-without-evidence", "warn", f"“{said}” is removed for a reason without evidence: {_short(answer.note)}",
+        CHECK, "stated-without-evidence", "warn", f"“{said}” is removed for a reason without evidence: {shortened(answer.note, MOST_SHOWN)}",
         "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
     )  # fmt: skip
 
@@ -139,10 +140,7 @@ def _listed(lost: Sequence[str]) -> str:
     )
 
 
-def _short(text: str, limit: int = 200) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
+MOST_SHOWN = 200  # characters of a text that is quoted
 MOST_STATEMENTS = 4  # statements
 FARTHEST = 2  # lines from one to the next
 _PROSE = frozenset({"sentence", "row", "table"})

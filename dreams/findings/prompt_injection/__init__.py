@@ -19,7 +19,7 @@ from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.ledger import facts
 from dreams.findings.ledger.units import Line, added_lines, found_at, new_lines, standing_lines
 from dreams.findings.prompt_injection.weighing import SPOKEN, Steering, told
-from dreams.lib.files.text import decode
+from dreams.lib.files.text import decode, shortened
 from dreams.lib.secrets import redact
 
 CHECK = "injection"
@@ -244,5 +244,4 @@ def _clean(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    text = redact.redact(text)
-    return text if len(text) <= 80 else text[:79] + "…"
+    return shortened(redact.redact(text), 80)

@@ -23,6 +23,11 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def sha_of(side: str | None) -> str:
+    """As `sha256`, of a text; "" of none."""
+    return "" if side is None else sha256(encode(side))
+
+
 def is_utf8(data: bytes) -> bool:
     try:
         data.decode("utf-8")
@@ -39,6 +44,11 @@ def storable(text: str, limit: int | None = None) -> str:
 def one_line(text: str) -> str:
     """Every run of white space as one space."""
     return " ".join(text.split())
+
+
+def shortened(text: str, limit: int) -> str:
+    """At most `limit` characters, the last one "…" where more was there."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

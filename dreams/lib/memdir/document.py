@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from dreams.lib.files.text import decode
 from dreams.lib.memdir.frontmatter import (
     FIELD_KEYS,
     MEMORY_TYPES,
@@ -27,7 +28,6 @@ from dreams.lib.memdir.frontmatter import (
 from dreams.lib.memdir.text import (
     BOM,
     MemoryEditError,
-    decode,
     dominant_newline,
     encode,
     has_mixed_newlines,

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from dreams.lib.files.text import decode
 from dreams.lib.memdir.index import IndexRow, counted_from, rows_of
 
-from .text import BOM, comment_spans, decode, split_lines
+from .text import BOM, comment_spans, split_lines
 
 # The agent's own constants: what it loads of an index.
 INDEX_MAX_LINES = 200

@@ -20,13 +20,8 @@ class MemoryEditError(ValueError):
     """An edit that cannot be made without touching more than it names; the message says what to do instead."""
 
 
-def decode(data: bytes) -> str:
-    """Bytes as text; bytes that are not UTF-8 become lone surrogates, so `encode` gives them back."""
-    return data.decode("utf-8", "surrogateescape")
-
-
 def encode(text: str) -> bytes:
-    """The inverse of `decode`. Raises MemoryEditError for half a surrogate pair, which no file can hold."""
+    """The inverse of `files.text.decode`. Raises MemoryEditError for half a surrogate pair, which no file can hold."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:

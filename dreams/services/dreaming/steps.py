@@ -54,17 +54,13 @@ def _bytes_of(edit: Edit) -> list[bytes]:
     return [text.encode(side) for side in (edit.before, edit.after) if side is not None]
 
 
-def _sha_of(side: str | None) -> str:
-    return "" if side is None else text.sha256(text.encode(side))
-
-
 def _row(dream: DreamRun, number: int, edit: Edit) -> WorkStep:
     return WorkStep(
         dream=dream,
         number=number,
         path=edit.path,
-        before_sha=_sha_of(edit.before),
-        after_sha=_sha_of(edit.after),
+        before_sha=text.sha_of(edit.before),
+        after_sha=text.sha_of(edit.after),
         operation=text.storable(edit.operation, 200),
         kind=edit.kind,
         reason=text.storable(edit.reason, 2000),

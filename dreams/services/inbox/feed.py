@@ -6,7 +6,6 @@ Only the token's hash is kept. There is one address at a time; a new one ends th
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from django.utils import timezone
 from dreams.lib.files.text import plural
 from dreams.lib.secrets.redact import redact
 from dreams.models import FeedToken, Proposal
-from dreams.services import auditlog
+from dreams.services import auditlog, login
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import Item, Kind
 
@@ -40,7 +39,7 @@ def make_token(actor: str) -> str:
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
         FeedToken.objects.all().delete()
-        FeedToken.objects.create(token_hash=_hash(token), made_at=timezone.now(), made_by=actor)
+        FeedToken.objects.create(token_hash=login.hashed(token), made_at=timezone.now(), made_by=actor)
         auditlog.record("feed.made", actor=actor)
     return token
 
@@ -56,7 +55,7 @@ def revoke(actor: str) -> bool:
 
 def may_read(token: str, now: dt.datetime) -> bool:
     """Compared in constant time, and the hashes instead of the tokens."""
-    given = _hash(token)
+    given = login.hashed(token)
     found = [row for row in FeedToken.objects.all() if hmac.compare_digest(row.token_hash, given)]
     for row in found:
         if row.used_at is None or row.used_at < now - READ_EVERY:
@@ -82,7 +81,3 @@ def _title(item: Item) -> str:
     if item.kind is Kind.REVIEW and item.facts:
         what = f"{plural(item.facts.counts.undecided, 'decision')} to review"
     return redact(f"{item.project}: {what}")
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from dreams.lib.files.text import plural
+from dreams.lib.files.text import plural, shortened
 from dreams.lib.memdir import INDEX_NAME
 from dreams.models import (
     AppliedBatch,
@@ -402,10 +402,6 @@ def _listed(names: Sequence[str]) -> str:
     """“Testing”, “Role” and 2 more."""
     if list(names) == [INDEX_NAME]:
         return _INDEX
-    shown = ", ".join(f"“{_short(name)}”" for name in names[:MOST_NAMES])
+    shown = ", ".join(f"“{shortened(name, LONGEST_NAME)}”" for name in names[:MOST_NAMES])
     rest = len(names) - MOST_NAMES
     return f"{shown} and {rest} more" if rest > 0 else shown or "nothing"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"

@@ -30,8 +30,8 @@ def stored(edits: Iterable[Edit]) -> list[dict[str, object]]:
     return [
         {
             "path": edit.path,
-            "before": _sha(edit.before),
-            "after": _sha(edit.after),
+            "before": text.sha_of(edit.before),
+            "after": text.sha_of(edit.after),
             "operation": text.storable(edit.operation, 1000),
             "kind": edit.kind,
             "reason": text.storable(edit.reason, 2000),
@@ -40,10 +40,6 @@ def stored(edits: Iterable[Edit]) -> list[dict[str, object]]:
         }
         for edit in edits
     ]
-
-
-def _sha(side: str | None) -> str:
-    return "" if side is None else text.sha256(text.encode(side))
 
 
 def text_shas(options: Iterable[QuestionOption]) -> set[str]:

@@ -434,4 +434,4 @@ def _going_on(note: str) -> str:
 
 
 def _short(said: str) -> str:
-    return diff.visible(said if len(said) <= MOST_SAID else said[: MOST_SAID - 1] + "…")
+    return diff.visible(text.shortened(said, MOST_SAID))

@@ -207,7 +207,7 @@ def _summed(
 def of_dreams(now: dt.datetime, project: int | None = None) -> Sequence[Picture]:
     """How long the last dreams took, how many there were in each week, and what they used. Three queries."""
     starts = _weeks(now)
-    since = _midnight(starts[0])
+    since = cells_of.midnight(starts[0])
     cuts = cells_of.cuts_since(since)
     return _drawn(
         tuple(starts),
@@ -308,7 +308,3 @@ def _used_days(project: int | None, since: dt.datetime, cuts: cells_of.Cuts) -> 
     rows = cells_of.with_days(used if project is None else used.filter(dream__project=project), cuts)
     found: QuerySet[Any] = rows.values_list("model", "date", "part").annotate(**SUMS)
     return found
-
-
-def _midnight(day: dt.date) -> dt.datetime:
-    return timezone.make_aware(dt.datetime.combine(day, dt.time()))

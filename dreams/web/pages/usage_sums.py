@@ -51,8 +51,8 @@ def cuts_since(since: dt.datetime) -> Cuts:
     zone = timezone.get_current_timezone()
     looks = range((timezone.now() - since) // _LOOKS + 2)
     offsets = {(since + _LOOKS * look).astimezone(zone).utcoffset() or dt.timedelta() for look in looks}
-    any_midnight = dt.datetime(2000, 1, 2, tzinfo=dt.UTC)
-    times = {f"{any_midnight - offset:%H:%M}" for offset in offsets}
+    anymidnight = dt.datetime(2000, 1, 2, tzinfo=dt.UTC)
+    times = {f"{anymidnight - offset:%H:%M}" for offset in offsets}
     return tuple(sorted(times - {"00:00"}))
 
 
@@ -109,13 +109,13 @@ def _spans(since: dt.datetime) -> list[Span]:
     starts = [since]
     while starts[-1].date() < today.replace(day=1):
         later = (starts[-1].date().replace(day=28) + dt.timedelta(days=4)).replace(day=1)
-        starts.append(_midnight(later))
+        starts.append(midnight(later))
     yesterday = today - dt.timedelta(1)  # west of Greenwich today's date of UTC begins yesterday
-    starts += [_midnight(yesterday)] if yesterday > starts[-1].date() else []
+    starts += [midnight(yesterday)] if yesterday > starts[-1].date() else []
     return [Span(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
 
-def _midnight(day: dt.date) -> dt.datetime:
+def midnight(day: dt.date) -> dt.datetime:
     return timezone.make_aware(dt.datetime.combine(day, dt.time()))
 
 
@@ -388,7 +388,7 @@ def _projects(
         {span.start.date() for span in spans} | {day for day in changes if day > spans[0].start.date()}
     )
     made: list[list[InProject]] = [[] for _ in spans]
-    in_range = partial(_in_projects, tuple(thresholds), tuple(map(_midnight, starts)))
+    in_range = partial(_in_projects, tuple(thresholds), tuple(map(midnight, starts)))
     for project, model, tier, epoch, *used in _each_range(spans, in_range):
         day = starts[epoch]
         place = next(n for n, span in enumerate(spans) if span.holds(day))

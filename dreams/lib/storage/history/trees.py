@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 
-from dreams.lib.files.text import one_line
+from dreams.lib.files.text import decode, one_line
 from dreams.lib.storage.history.gitrepo import FILE, FOLDER, INDEX, GitRepo
 from dreams.lib.storage.history.model import Entry, HistoryDamaged, Meta
 
@@ -71,7 +71,7 @@ def dump(entries: Mapping[str, Entry]) -> bytes:
 def load(raw: bytes) -> dict[str, Entry]:
     """Path → entry. Raises HistoryDamaged if it is no manifest of ours, or names a path outside."""
     try:
-        document = json.loads(to_text(raw))
+        document = json.loads(decode(raw))
         if document["format"] != FORMAT:
             raise HistoryDamaged(
                 f"manifest format {document['format']} is newer than this program; update it"
@@ -131,11 +131,6 @@ def to_bytes(text: str) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-def to_text(raw: bytes) -> str:
-    """The inverse of `to_bytes`."""
-    return raw.decode("utf-8", "surrogateescape")
-
-
 def message(subject: str, trailers: Mapping[str, str]) -> bytes:
     """The bytes of a commit message.
 
@@ -153,7 +148,7 @@ def message(subject: str, trailers: Mapping[str, str]) -> bytes:
 
 def read_message(raw: bytes) -> tuple[str, dict[str, str]]:
     """Subject and trailers; lines of a foreign commit that are no trailers are left out."""
-    subject, _, body = to_text(raw).removesuffix("\n").partition("\n\n")
+    subject, _, body = decode(raw).removesuffix("\n").partition("\n\n")
     trailers: dict[str, str] = {}
     key = ""
     for line in body.split("\n"):
@@ -174,7 +169,7 @@ def identity(author: str) -> bytes:
 
 def author_of(raw: bytes) -> str:
     """The name in a git identity."""
-    return to_text(raw.rpartition(b" <")[0] or raw)
+    return decode(raw.rpartition(b" <")[0] or raw)
 
 
 def _guarded(line: str) -> str:
