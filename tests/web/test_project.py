@@ -268,3 +268,9 @@ def test_files_changed_outside_at_one_look_are_one_entry(db: None) -> None:
         Version.objects.create(memory=memory, at=at, origin=Version.Origin.OUTSIDE)
     found = timelines.timeline(project)
     assert [entry.what for entry in found.entries] == ["Changed outside: a.md, b.md, c.md and 1 more"]
+
+
+def test_a_long_name_of_a_memory_wraps_where_its_parts_end(browser: Client) -> None:
+    project = world.make_project()
+    world.make_memory(project, "a.md", name="project_performance_logging_diagnostic_value")
+    assert "logging_<wbr>diagnostic_<wbr>value</a>" in _text(browser, project)

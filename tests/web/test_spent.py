@@ -45,6 +45,18 @@ def test_tokens_and_cost_stand_by_model_and_day_and_unknown_prices_cost_nothing(
     assert dreams.empty == "memoryweb spent nothing in this time."
 
 
+def test_a_model_has_one_colour_in_all_charts_of_the_page() -> None:
+    cells = [_cell(0, "opus", 500, "1.50"), _cell(0, "haiku", 2_000, "0.10"), _cell(0, "new", 100)]
+    spent = [_cell(0, "local", 10, "0.20"), _cell(0, "opus", 10, "0.10")]
+    tokens, cost, ours = usage_charts.by_model(cells, spent, TODAY, 30)
+    colours, costs, own = (
+        {key.label.partition(",")[0]: key.mark for key in picture.legend} for picture in (tokens, cost, ours)
+    )
+    assert len(set(colours.values())) == 3
+    assert costs == {name: colours[name] for name in ("opus", "haiku")}
+    assert own["opus"] == colours["opus"] != own["local"]
+
+
 def test_a_year_is_told_in_weeks() -> None:
     tokens, _, _ = usage_charts.by_model(
         [_cell(0, "", 10), _cell(364, "", 20), _cell(358, "", 5)], [], TODAY, 365

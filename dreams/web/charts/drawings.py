@@ -267,11 +267,14 @@ class Series:
         return sum(self.values.values())
 
 
-def ranked(amounts: Mapping[str, Mapping[dt.date, float]]) -> list[Series]:
-    """The largest by name, each with a colour of its own, and all others as one."""
+def ranked(amounts: Mapping[str, Mapping[dt.date, float]], beside: Sequence[Series] = ()) -> list[Series]:
+    """The largest by name, each with a colour of its own, and all others as one. A name that is in the chart `beside`
+    this one has the same colour in both."""
     order = sorted(amounts, key=lambda name: (-sum(amounts[name].values()), name))
     order = [name for name in order if any(amounts[name].values())]
-    found = [Series(name, amounts[name], f"series-{n}") for n, name in enumerate(order[:MOST_SERIES], 1)]
+    known = {one.label: one.mark for one in beside if one.label in order[:MOST_SERIES]}
+    free = (mark for n in range(1, MOST_SERIES + 1) if (mark := f"series-{n}") not in known.values())
+    found = [Series(name, amounts[name], known.get(name) or next(free)) for name in order[:MOST_SERIES]]
     rest: dict[dt.date, float] = {}
     for name in order[MOST_SERIES:]:
         for day, value in amounts[name].items():

@@ -130,47 +130,36 @@ def by_model(sessions: Sequence[Cell], spent: Sequence[Cell], today: dt.date, da
     step = WEEK if days > MOST_SINGLE_DAYS else 1
     starts = _starts(today, days, step)
     first = "Day" if step == 1 else "Week from"
+    tokens = ranked(_tokens(sessions, starts, step))
     return [
-        _picture(
+        stacked(
             "tokens-by-model",
             "Tokens by model",
             starts,
-            _tokens(sessions, starts, step),
+            tokens,
             _count,
             "No tokens in this time.",
-            first,
+            first=first,
         ),
-        _picture(
+        stacked(
             "cost-by-model",
             "Cost by model",
             starts,
-            _costs(sessions, starts, step),
+            ranked(_costs(sessions, starts, step), tokens),
             money,
             "No tokens of a known price in this time.",
-            first,
+            first=first,
         ),
-        _picture(
+        stacked(
             "spent-by-model",
             "Spent by memoryweb",
             starts,
-            _costs(spent, starts, step),
+            ranked(_costs(spent, starts, step), tokens),
             money,
             "memoryweb spent nothing in this time.",
-            first,
+            first=first,
         ),
     ]
-
-
-def _picture(
-    key: str,
-    title: str,
-    starts: Sequence[dt.date],
-    amounts: dict[str, dict[dt.date, float]],
-    words: Callable[[float], str],
-    empty: str,
-    first: str,
-) -> Picture:
-    return stacked(key, title, starts, ranked(amounts), words, empty, first=first)
 
 
 def _count(value: float) -> str:
@@ -245,14 +234,16 @@ def _drawn(
             ticks=whole,
             first="Week from",
         ),
-        _picture(
+        stacked(
             "dream-tokens",
             "Tokens of dreams by week",
             starts,
-            _summed(((model, day(date, part), sum(n)) for model, date, part, *n in used), starts, WEEK),
+            ranked(
+                _summed(((model, day(date, part), sum(n)) for model, date, part, *n in used), starts, WEEK)
+            ),
             _count,
             f"No dream used a model in the last {DREAM_WEEKS} weeks. Rules use no tokens.",
-            "Week from",
+            first="Week from",
         ),
     )
 
