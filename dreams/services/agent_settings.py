@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import difflib
-import hashlib
 import json
 import logging
 import os
@@ -27,7 +26,7 @@ import filelock
 from django.conf import settings
 from django.utils import timezone
 
-from dreams.lib.files import flush, safefs
+from dreams.lib.files import flush, safefs, text
 from dreams.services import auditlog
 from memoryweb import BASE_DIR, IS_SOURCE, datadir
 
@@ -176,11 +175,7 @@ def _change(root: Path, change: Callable[[Values], Values]) -> Change:
     made = change(values)
     before = data.decode()
     after = before if made == values else _text(made, before)
-    return Change(root / NAME, before, after, _digest(data))
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    return Change(root / NAME, before, after, text.sha256(data))
 
 
 def _read(root: Path) -> tuple[bytes, Values]:
@@ -221,7 +216,7 @@ def _rewrite(root: Path, change: Callable[[Values], Values], shown: str, actor: 
     with _locked(root):
         stat = _stat(root)
         data, values = _read(root)
-        if _digest(data) != shown:
+        if text.sha256(data) != shown:
             raise SettingsRefused(f"{root / NAME} changed since it was shown. Look at it again.")
         made = change(values)
         if made == values:
@@ -232,7 +227,7 @@ def _rewrite(root: Path, change: Callable[[Values], Values], shown: str, actor: 
             _back_up(root, data)
         _replace(root, after, stat)
     auditlog.record(
-        "agent_settings.changed", actor=actor, object_id=NAME, was=_digest(data), now=_digest(after)
+        "agent_settings.changed", actor=actor, object_id=NAME, was=text.sha256(data), now=text.sha256(after)
     )
     return True
 
@@ -257,7 +252,7 @@ def _paths(value: Any, above: tuple[str, ...] = ()) -> set[tuple[str, ...]]:
 
 @contextmanager
 def _locked(root: Path) -> Iterator[None]:
-    name = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    name = text.sha_of(str(root))[:16]
     lock = filelock.FileLock(Path(settings.DATA_DIR) / f"agent-settings-{name}.lock", mode=0o600)
     begun = time.monotonic()
     try:
@@ -283,7 +278,7 @@ def _back_up(root: Path, data: bytes) -> None:
     """A dated copy in our data directory; the newest few are kept."""
     folder = Path(settings.DATA_DIR) / "agent-settings"
     folder.mkdir(mode=0o700, exist_ok=True)
-    name = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    name = text.sha_of(str(root))[:16]
     stamp = timezone.now().astimezone(dt.UTC).strftime("%Y%m%dT%H%M%S%fZ")
     _write_new(folder / f"{name}-{stamp}.json", data)
     for old in sorted(folder.glob(f"{name}-*.json"))[:-BACKUPS_KEPT]:

@@ -22,6 +22,7 @@ from django_htmx.middleware import HtmxDetails
 
 from dreams.services import login
 from dreams.services.people import Role, role_of
+from dreams.services.review import Actor
 from dreams.web.htmx import login_page, wants_fragment
 from dreams.web.views import errors
 
@@ -186,6 +187,10 @@ def _address_name(path: str) -> str:
 def actor(request: HttpRequest) -> str:
     """The name that decisions and the audit log carry."""
     return request.user.get_username()
+
+
+def reviewer(request: HttpRequest) -> Actor:
+    return Actor(actor(request))
 
 
 def is_path_here(wanted: str) -> bool:

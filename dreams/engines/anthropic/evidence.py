@@ -21,6 +21,7 @@ from dreams.lib.agents import transcripts
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.diff import visible
 from dreams.lib.files import safefs
+from dreams.lib.files.text import one_line
 from dreams.lib.prose import dates
 from dreams.lib.secrets import redact
 
@@ -221,7 +222,7 @@ def memory_path(name: str) -> str:
 
 
 def _is_typed(match: transcripts.Match, quote: str) -> bool:
-    return match.turn.typed is not None and _squeezed(quote) in _squeezed(match.turn.typed)
+    return match.turn.typed is not None and one_line(quote) in one_line(match.turn.typed)
 
 
 def _role(match: transcripts.Match, quote: str) -> str:
@@ -235,10 +236,10 @@ def _role(match: transcripts.Match, quote: str) -> str:
 
 
 def _in_text(source: EvidenceSource, text: str, place: str, quote: str, line: int | None) -> Citation:
-    wanted = _squeezed(quote)
+    wanted = one_line(quote)
     lines = text.split("\n")
-    hits = [number for number, found in enumerate(lines, start=1) if wanted in _squeezed(found)]
-    if not hits and wanted not in _squeezed(text):
+    hits = [number for number, found in enumerate(lines, start=1) if wanted in one_line(found)]
+    if not hits and wanted not in one_line(text):
         return _missing(source, quote, place, line, "no line holds these words")
     number = min(hits, key=lambda hit: abs(hit - (line or hit)), default=None)
     return Citation(source, quote, place=place, line_no=number)
@@ -246,8 +247,8 @@ def _in_text(source: EvidenceSource, text: str, place: str, quote: str, line: in
 
 def _in_prompts(brief: SessionBrief, quote: str, line: int | None) -> Citation:
     """In what was typed, where the transcript is gone."""
-    wanted = _squeezed(quote)
-    found = [prompt for prompt in brief.prompts if wanted in _squeezed(prompt.text)]
+    wanted = one_line(quote)
+    found = [prompt for prompt in brief.prompts if wanted in one_line(prompt.text)]
     if not found:
         return _missing("transcript", quote, str(brief.path), line, "no prompt holds these words", brief)
     prompt = min(found, key=lambda one: abs(one.line_no - (line or one.line_no)))
@@ -275,10 +276,6 @@ def _missing(
 ) -> Citation:
     pk = brief.pk if brief else None
     return Citation(source, quote, place=place, session_pk=pk, line_no=line, found=False, note=note)
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())
 
 
 def fates_of(given: object) -> Sequence[Mapping[str, Any]]:

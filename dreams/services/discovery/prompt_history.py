@@ -21,7 +21,7 @@ from dreams.lib.agents.claude_code.listing import printable, why
 from dreams.lib.agents.transcripts import Change, FileMark, change, identity_of, key64, seen
 from dreams.lib.agents.transcripts import Prompt as Typed
 from dreams.lib.agents.transcripts.reader import opened
-from dreams.lib.files.text import storable
+from dreams.lib.files.text import one_line, storable
 from dreams.lib.secrets.redact import redact
 from dreams.models import (
     HistoryFile,
@@ -167,8 +167,8 @@ class _Batch:
             return False
         if self.typed is None:
             texts = Prompt.objects.filter(session__project__host=self.host, history__isnull=True)
-            self.typed = {_alike(text) for text in texts.values_list("text", flat=True).iterator()}
-        return _alike(redact(entry.whole)) in self.typed
+            self.typed = {one_line(text) for text in texts.values_list("text", flat=True).iterator()}
+        return one_line(redact(entry.whole)) in self.typed
 
     def _put(self, wanted: list[tuple[Entry, int]]) -> None:
         first = {(pk, self.places.path(entry)): entry for entry, pk in reversed(wanted)}
@@ -250,7 +250,3 @@ def _leave_to_transcripts(host: str) -> None:
         Session.objects.filter(
             pk__in=sessions, gone_at__isnull=False, files__isnull=True, prompts__isnull=True
         ).delete()
-
-
-def _alike(text: str) -> str:
-    return " ".join(text.split())

@@ -19,11 +19,12 @@ from dreams.services import project_lock, review
 from dreams.services.apply import applying
 from dreams.services.proposals import decisions
 from dreams.services.review import ReviewRefused, triage
+from dreams.web.access import reviewer
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.pages import bulk as pages
 from dreams.web.pages.review_proposal import Loaded, find, load
 from dreams.web.paging import chosen, number_or_none
-from dreams.web.views.review import CHIPS, reviewer
+from dreams.web.views.review import CHIPS
 
 
 @require_safe

@@ -19,8 +19,8 @@ from dreams.models import Card, Project
 from dreams.services import host_requests, project_lock
 from dreams.services.catching import cards, story
 from dreams.services.host_requests import AskedDeed, Deed
-from dreams.services.review import Actor, ReviewRefused
-from dreams.web.access import actor
+from dreams.services.review import ReviewRefused
+from dreams.web.access import reviewer
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
 from dreams.web.pages import caught as pages
 from dreams.web.pages import project as project_pages
@@ -51,21 +51,21 @@ def decide(request: Request, public_id: str) -> HttpResponse:
     if verdict is None:
         raise Http404("no such verdict")
     more = {"confirm": True} if verdict is cards.approve and request.POST.get("confirm") else {}
-    return _done(request, card, lambda: verdict(card, _reviewer(request), **more))
+    return _done(request, card, lambda: verdict(card, reviewer(request), **more))
 
 
 @require_POST
 def edit(request: Request, public_id: str) -> HttpResponse:
     """Remember it in other words."""
     card = _find(public_id)
-    return _done(request, card, lambda: cards.edit(card, request.POST.get("text", ""), _reviewer(request)))
+    return _done(request, card, lambda: cards.edit(card, request.POST.get("text", ""), reviewer(request)))
 
 
 @require_POST
 def take_back(request: Request, public_id: str) -> HttpResponse:
     """Undo a decision that is not written yet."""
     card = _find(public_id)
-    return _done(request, card, lambda: cards.take_back(card, _reviewer(request)))
+    return _done(request, card, lambda: cards.take_back(card, reviewer(request)))
 
 
 @require_POST
@@ -77,7 +77,7 @@ def submit(request: Request, pk: int) -> HttpResponse:
     if waits:
         return waits
     try:
-        report = cards.submit(project, _reviewer(request))
+        report = cards.submit(project, reviewer(request))
     except (ReviewRefused, project_lock.ProjectBusy) as refused:
         messages.error(request, str(refused))
     else:
@@ -129,7 +129,3 @@ def _find(public_id: str) -> Card:
     return get_object_or_404(
         Card.objects.select_related("project", "proposal", "operation"), public_id=public_id
     )
-
-
-def _reviewer(request: Request) -> Actor:
-    return Actor(actor(request))

@@ -22,9 +22,9 @@ from dreams.models import Memory, Project, Proposal, Version
 from dreams.services import blobs, host_requests, project_lock
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.memories import hand_edits
-from dreams.services.review import Actor, ReviewRefused, submitting
+from dreams.services.review import ReviewRefused, submitting
 from dreams.web import hidden_secrets
-from dreams.web.access import actor, is_path_here
+from dreams.web.access import is_path_here, reviewer
 from dreams.web.hidden_secrets import Sight
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.pages import blame as blame_pages
@@ -136,7 +136,7 @@ def restore(request: Request, pk: int) -> HttpResponse:
         return waits
 
     def act() -> ApplyReport:
-        return hand_edits.restore(found.project, found.path, row.sha, _reviewer(request), reason=why)
+        return hand_edits.restore(found.project, found.path, row.sha, reviewer(request), reason=why)
 
     return _carried_out(request, found, act, f"Restored {found.path}.")
 
@@ -160,7 +160,7 @@ def edit(request: Request, pk: int) -> HttpResponse:
         return waits
 
     def act() -> ApplyReport:
-        return hand_edits.edit(found, typed, base, _reviewer(request), reason=_reason(request))
+        return hand_edits.edit(found, typed, base, reviewer(request), reason=_reason(request))
 
     try:
         return _carried_out(request, found, act, f"Saved {found.path}.")
@@ -242,7 +242,7 @@ def forget(request: Request, pk: int) -> HttpResponse:
             return waits
 
         def act() -> ApplyReport:
-            return hand_edits.forget(found, _reviewer(request), reason=_reason(request))
+            return hand_edits.forget(found, reviewer(request), reason=_reason(request))
 
         try:
             return _carried_out(request, found, act, f"Forgotten: {found.path}. Its history is kept below.")
@@ -308,10 +308,6 @@ def _memory(pk: int) -> Memory:
 
 def _sight(request: Request, found: Memory, *texts: str) -> Sight:
     return Sight.of(texts, is_bare=hidden_secrets.is_bare(request, found))
-
-
-def _reviewer(request: Request) -> Actor:
-    return Actor(actor(request))
 
 
 def _reason(request: Request) -> str:

@@ -21,14 +21,13 @@ from dreams.lib.files.text import plural
 from dreams.models import Finding, Project, Proposal, Question
 from dreams.services.questions import answering, asking, reading
 from dreams.services.review import ReviewRefused
-from dreams.web.access import is_path_here
+from dreams.web.access import is_path_here, reviewer
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
 from dreams.web.pages import project as project_pages
 from dreams.web.pages import questions as pages
 from dreams.web.pages import review as review_pages
 from dreams.web.pages.question_card import card as card_of
 from dreams.web.views import review as desk
-from dreams.web.views.review import reviewer
 
 CARD = "dreams/_question.html"
 

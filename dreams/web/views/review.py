@@ -26,9 +26,9 @@ from dreams.models import FileChange, Hunk, Proposal
 from dreams.services import people, review
 from dreams.services.inbox.waiting import open_decisions
 from dreams.services.proposals import summaries
-from dreams.services.review import Actor, ReviewRefused
+from dreams.services.review import ReviewRefused
 from dreams.web import hidden_secrets, render, verdicts
-from dreams.web.access import actor
+from dreams.web.access import actor, reviewer
 from dreams.web.htmx import Request, SeeOther, wants_fragment
 from dreams.web.pages import memory as memory_pages
 from dreams.web.pages import questions as question_pages
@@ -396,10 +396,6 @@ def back_to(request: Request, proposal: Proposal, anchor: str) -> str:
 def layout_cookie() -> str:
     # By port: other servers on this machine share the host's cookies.
     return f"layout_{settings.PORT}"
-
-
-def reviewer(request: Request) -> Actor:
-    return Actor(actor(request))
 
 
 def proposal_of(public_id: str) -> Proposal:

@@ -14,6 +14,7 @@ from dreams.models import Hunk
 from dreams.services import review
 from dreams.services.review import Mend, ReviewRefused
 from dreams.web import hidden_secrets, verdicts
+from dreams.web.access import reviewer
 from dreams.web.htmx import Request, SeeOther, go, wants_fragment
 from dreams.web.pages import review_texts as texts
 from dreams.web.pages.review_proposal import Loaded
@@ -27,7 +28,6 @@ from dreams.web.views.review import (
     named,
     proposal_of,
     refuse,
-    reviewer,
     whole,
 )
 

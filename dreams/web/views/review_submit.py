@@ -19,11 +19,12 @@ from dreams.services.apply import applying
 from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.proposals import rebase
 from dreams.services.review import FindingInTheWay, ReviewRefused
+from dreams.web.access import reviewer
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages.inbox import next_after
 from dreams.web.pages.review_proposal import Loaded, address, load
 from dreams.web.views.host_requests import asked
-from dreams.web.views.review import back_to, file_of, proposal_of, refuse, reviewer
+from dreams.web.views.review import back_to, file_of, proposal_of, refuse
 
 
 @require_POST

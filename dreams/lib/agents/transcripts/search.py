@@ -13,6 +13,7 @@ import re2
 
 from dreams.lib.agents.transcripts.reader import MAX_LINE_BYTES, Progress, Source, opened
 from dreams.lib.agents.transcripts.turns import Turn, page, turns_of_line
+from dreams.lib.files.text import one_line
 
 # Lines without a time stand between others; beyond so many the place found is near enough.
 _LOOK_LINES = 40
@@ -72,21 +73,16 @@ def find_quote(
 
     Only lines that hold the quote's longest plain word are parsed. Raises OSError.
     """
-    wanted = squeeze(quote)
+    wanted = one_line(quote)
     if not wanted:
         return []
     found: list[Match] = []
     for raw, offset, line in _candidates(source, _needle(wanted), progress):
         for turn in turns_of_line(raw, offset, line):
-            found.extend(Match(turn, i) for i, part in enumerate(turn.parts) if wanted in squeeze(part.text))
+            found.extend(Match(turn, i) for i, part in enumerate(turn.parts) if wanted in one_line(part.text))
         if len(found) >= limit:
             break
     return found[:limit]
-
-
-def squeeze(text: str) -> str:
-    """Text with every run of white space as one space."""
-    return " ".join(text.split())
 
 
 def _needle(quote: str) -> bytes:
