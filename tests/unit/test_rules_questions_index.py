@@ -149,6 +149,18 @@ def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     assert after["cranes.md"].endswith(f"type: project\n---\n\n{facts}")
 
 
+def test_a_section_that_cannot_move_is_not_counted(tmp_path: Path) -> None:
+    """A line that counts from its own day would count from another one in a new memory."""
+    facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(8))
+    undated = "".join(f"- Pump {n} is quiet in the morning, as of today.\n" for n in range(9))
+    rows = "".join(f"- [Berth {n}](berth_{n}.md) — berth {n}\n" for n in range(180))
+    index = f"# Memory\n\n## Cranes\n{facts}\n## Pumps\n{undated}\n## Berths\n{rows}"
+    files = {f"berth_{n}.md": memory(f"Berth {n} is {n} yards long.\n") for n in range(180)}
+    question = asked(dream(tmp_path, {**files, "MEMORY.md": index}, written=None))
+    assert "1 section could move into 1 memory, with a row here for each: 8 lines in all." in question.why
+    assert [place.text for place in question.places] == ["## Cranes"]
+
+
 @pytest.mark.more
 def test_a_full_index_without_a_heading_ends_no_dream(tmp_path: Path) -> None:
     rows = "".join(

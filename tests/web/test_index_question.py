@@ -45,7 +45,7 @@ def test_each_row_is_shown_with_its_text_and_its_line(card: str) -> None:
 
 
 def test_after_the_first_rows_the_rest_is_folded(card: str) -> None:
-    first, _, folded = card.partition("17 more rows")
+    first, _, folded = card.partition("17 more")
     assert first.count('name="row"') == 8 and folded.count('name="row"') == 17
 
 

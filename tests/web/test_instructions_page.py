@@ -129,3 +129,15 @@ def test_a_dream_asks_about_a_memory_that_an_included_file_says_already(project:
     assert run is not None and run.status == "completed", run and run.error
     asked = Question.objects.filter(project=project, kind=Question.Kind.DERIVED)
     assert "docs/style.md seems to say this already, in line 3." in asked.values_list("why", flat=True)
+
+
+def test_the_lines_that_say_it_already_are_named_once_and_in_order(project: Project) -> None:
+    first = "Snapshots of the invoices page are reviewed by hand before every release."
+    second = "Releases of the invoices page are announced in the channel of the shop."
+    (Path(project.repo_dir) / "docs/style.md").write_text(f"{first}\n\n{second}\n")
+    memory = "---\nname: Snapshots\ndescription: how they are reviewed\ntype: project\n---\n\n"
+    told = f"- {second}\n- {first}\n"
+    world.put(world.folder(project) / "project_snapshots.md", memory + told + f"\n## Again\n\n- {second}\n")
+    dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.PAGE, forced=True).pk)
+    asked = Question.objects.filter(project=project, kind=Question.Kind.DERIVED)
+    assert "docs/style.md seems to say this already, in lines 1, 3." in asked.values_list("why", flat=True)

@@ -214,7 +214,7 @@ def test_each_row_of_an_index_question_is_ticked_by_itself(browser: Client, proj
     text = card(page(browser, here), question)
     assert 'value="project_freeze.md"' in text and 'value="reference_staging.md"' in text
     answer(browser, question, "demote", next=here)
-    assert state(question) == "open" and "Tick the rows" in page(browser, here)
+    assert state(question) == "open" and "Tick what to change" in page(browser, here)
     answer(browser, question, "demote", next=here, row=["project_freeze.md"])
     changed = "".join(Hunk.objects.values_list("operation__reason", flat=True))
     assert state(question) == "waiting" and Hunk.objects.count() == 1, changed

@@ -70,7 +70,7 @@ def answer(request: Request, public_id: str) -> HttpResponse:
     option = request.POST.get("option", "")
     rows = request.POST.getlist("row")
     if _misses_rows(_find(public_id), option, rows):
-        return _refuse(request, public_id, "Tick the rows to change first.")
+        return _refuse(request, public_id, "Tick what to change first.")
 
     def choose(confirm: bool) -> None:
         answering.answer(_find(public_id), option, reviewer(request), rows, confirm=confirm)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 from dreams.engines.rules.notes.bodies import with_paragraph
 from dreams.engines.rules.notes.days import names_a_day
@@ -285,21 +286,21 @@ def sections_of_a_full_index(context: Asking) -> Iterator[Question]:
     full = state.lines >= FULL * config.index_max_lines or state.bytes >= FULL * config.index_max_bytes
     if not full or path not in tree.indexes() or not tree.writable(path):
         return
-    found = sorted(_sections(context), key=lambda each: -each.lines)[:MOST_SECTIONS]
-    edits = tuple(edit for each in found for edit in _section_edits(context, each))
-    if not edits:
+    longest = sorted(_sections(context), key=lambda each: -each.lines)[:MOST_SECTIONS]
+    edits_of = {each: edits for each in longest if (edits := _section_edits(context, each))}
+    found = list(edits_of)
+    if not found:
         return
     saved = sum(each.lines - 1 for each in found)
     yield Question(
         "index",
         " ".join(sorted(each.topic for each in found)),
         f"{has}; an agent loads {config.index_max_lines:,} lines and "
-        f"{config.index_max_bytes:,} bytes. {plural(len(found), 'section')} could move into {plural(len(found), 'memory', 'memories')}, "
-        f"with a row here for each: "
-        f"{saved:,} lines in all.",
+        f"{config.index_max_bytes:,} bytes. {plural(len(found), 'section')} could move into "
+        f"{plural(len(found), 'memory', 'memories')}, with a row here for each: {saved:,} lines in all.",
         tuple(Place(path, each.line, each.heading, note=plural(each.lines, "line")) for each in found),
         (
-            Option("demote", "Move the selected sections into memories", edits),
+            Option("demote", "Move the selected sections into memories", tuple(chain(*edits_of.values()))),
             Option("keep", "Leave the index as it is"),
         ),
         weight=OF_SECTIONS,

@@ -107,8 +107,8 @@ def _derived(context: Asking, path: str, pairs: Sequence[tuple[LineStatement, _L
     )
     if option is None:
         return
-    lines = ", ".join(str(line.line_no) for _, line in pairs)
-    where = f"in line {lines}" if len(pairs) == 1 else f"in lines {lines}"
+    numbers = sorted({line.line_no for _, line in pairs})
+    where = f"in line{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
     yield Question(
         "derived",
         " ".join(comparing.normalised(unit.text)[:80] for unit, _ in pairs),
