@@ -306,3 +306,18 @@ def test_a_line_in_the_middle_of_a_sentence_is_never_taken_out(tmp_path: Path) -
     assert made.edits == [] and not any(
         "5433" not in text and "warm cache" not in text for text in left if "needs" in text
     )
+
+
+def test_what_another_thing_has_in_like_words_is_no_part_of_a_request(tmp_path: Path) -> None:
+    """It was taken out with the asked statement; now it is asked about at most."""
+    fact = "all of the copper verifier must be kept in af-south-1 at the request of legal"
+    others = [
+        "the flint crawler must be kept in af-south-1 at the request of legal",
+        "everything for the copper verifier has to stay in af-south-1, legal insists",
+    ]
+    files = {"copper.md": memory(f"{fact}\n"), "legal.md": memory("".join(f"- {each}\n" for each in others))}
+    rows = "- [Copper](copper.md) — where it is kept\n- [Legal](legal.md) — what legal wants\n"
+    said = [session(1, f"you can forget this one: {fact}")]
+    made = dream(tmp_path, {"MEMORY.md": rows, **files}, said)
+    assert "copper.md" not in made.after and all(each in made.text("legal.md") for each in others)
+    assert any(others[1] in each.places[0].text for each in asked(made))

@@ -33,7 +33,9 @@ def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
     """One question for each statement that a request may mean."""
     typed = [each for each in asking.heard if not each.is_logged]
     for heard, wish in (*forgetting.requests(typed), *_maybe_requests(typed, may_ask_to_forget)):
-        yield from _questions(asking, heard, wish, forgetting.about(index, forgetting.asked_text(wish)))
+        text = forgetting.asked_text(wish)
+        found = dict.fromkeys((*forgetting.about(index, text), *forgetting.told_anew(index, text)))
+        yield from _questions(asking, heard, wish, list(found))
     for heard, wish in _maybe_requests(typed, names_memory):
         cited = [
             each

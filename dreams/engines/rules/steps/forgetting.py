@@ -120,25 +120,23 @@ def _forget_values(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wis
 
 
 def quoted_fact(index: StatementIndex, text: str) -> list[Statement]:
-    """The statements that a request has word for word, where they are one fact."""
+    """The statements that a request has word for word, where they are one fact. Told in other words it is only likely the same."""
     plain = _plain(text)
     found = [
         each
         for each in index.statements
         if each.source == "body" and (own := _plain(each.text)) in plain and own.count(" ") >= LEAST_QUOTED
     ]
-    if len({_plain(each.text) for each in found}) != 1:
-        return []
-    names = found[0].reading.anchors
-    others = index.with_words(names) if any(map(index.is_rare, names)) else []
-    told_anew = [
-        each
-        for each in others
-        if each not in found
-        and each.reading.anchors <= names
-        and index.pair(found[0], each).found.relation == "same"
-    ]
-    return [*found, *told_anew]
+    return found if len({_plain(each.text) for each in found}) == 1 else []
+
+
+def told_anew(index: StatementIndex, text: str) -> Iterator[Statement]:
+    """The statements that likely tell in other words what a request has word for word."""
+    for fact in quoted_fact(index, text)[:1]:
+        names = fact.reading.anchors
+        for each in index.with_words(names) if any(map(index.is_rare, names)) else ():
+            if each.reading.anchors <= names and index.pair(fact, each).found.relation == "same":
+                yield each
 
 
 def _plain(text: str) -> str:
