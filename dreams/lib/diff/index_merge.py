@@ -234,10 +234,6 @@ def _row_chunk(three: _Three, token: Token) -> Chunk:
     return Chunk("conflict", *parts)
 
 
-def _versions(three: _Three) -> tuple[_Version, _Version, _Version]:
-    return three.base, three.ours, three.theirs
-
-
 def _parts(chunk: Chunk) -> tuple[Part, Part, Part]:
     return chunk.base, chunk.ours, chunk.theirs
 
@@ -254,6 +250,6 @@ def _bare(lines: Iterable[str]) -> tuple[str, ...]:
 
 def _ended(lines: Iterable[str], three: _Three) -> tuple[str, ...]:
     """The lines with the result's line end, where one side turned the whole file from one to the other."""
-    if len({version.line_end for version in _versions(three)}) == 1:
+    if len({version.line_end for version in (three.base, three.ours, three.theirs)}) == 1:
         return tuple(lines)
     return tuple(line + three.line_end for line in _bare(lines))

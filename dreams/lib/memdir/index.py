@@ -295,7 +295,7 @@ class Index:
     def without(self, rows: Iterable[IndexRow]) -> "Index":
         """The index without these rows, all else untouched."""
         text = self.text
-        for row in sorted(rows, key=_line_no, reverse=True):
+        for row in sorted(rows, key=lambda row: row.line_no, reverse=True):
             text = replace_lines(text, row.line_no, row.end_line_no + 1, [])
         return parse_index(text)
 
@@ -398,10 +398,6 @@ class Index:
         return parse_index(
             replace_lines(self.text, end, end, [*gap, f"{mark} {heading.strip()}"], self.newline)
         )
-
-
-def _line_no(row: IndexRow) -> int:
-    return row.line_no
 
 
 def _tail(separator: str, hook: str) -> str:

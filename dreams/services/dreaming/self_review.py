@@ -57,8 +57,8 @@ class Checks:
         made = drafts.draft(before, self.scratch.contents(), edits, proposals.rejected_before(self.project))
         report = examined(self.project, before, made, self.heard)
         places = {(file.path, hunk.hunk.id): hunk.operation for file in made.files for hunk in file.hunks}
-        wanted = _of_each_kind([found for found in report.findings if _is_for_an_engine(found)])[:MOST]
-        return {found.key: _problem(found, places) for found in wanted}
+        wanted = [found for found in report.findings if found.blocks or found.code in MENDABLE]
+        return {found.key: _problem(found, places) for found in _of_each_kind(wanted)[:MOST]}
 
 
 def examined(
@@ -67,10 +67,6 @@ def examined(
     """The findings on all of a draft, held against what the dream's sessions say."""
     hosts.name_secrets()
     return findings.examine(proposals.subject_of_draft(project, before, made, heard))
-
-
-def _is_for_an_engine(found: Found) -> bool:
-    return found.blocks or found.code in MENDABLE
 
 
 def _of_each_kind(wanted: Sequence[Found]) -> list[Found]:

@@ -218,7 +218,10 @@ def renames(files: Iterable[tuple[FileChange, int]]) -> Mapping[int, FileChange]
     """
     groups = [(gone, come) for gone, come in _by_operation(files) if gone and come]
     texts = blobs.get_many(
-        sha for gone, come in groups for file in (*gone.values(), *come.values()) for sha in _shas(file)
+        sha
+        for gone, come in groups
+        for file in (*gone.values(), *come.values())
+        for sha in (file.base_sha, file.new_sha)
     )
     found: dict[int, FileChange] = {}
     for gone, come in groups:
@@ -228,10 +231,6 @@ def renames(files: Iterable[tuple[FileChange, int]]) -> Mapping[int, FileChange]
         )
         found |= {come[new].pk: gone[old] for new, old in named.items()}
     return found
-
-
-def _shas(file: FileChange) -> tuple[str, str]:
-    return file.base_sha, file.new_sha
 
 
 def _by_operation(files: Iterable[tuple[FileChange, int]]) -> Iterable[tuple[Files, Files]]:

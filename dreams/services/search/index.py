@@ -195,14 +195,11 @@ def _take_versions() -> bool:
 
 
 def _keep_versions(data: Mapping[str, bytes]) -> None:
-    rows = [SearchText(blob_id=sha, text=_of_memory(content)) for sha, content in data.items()]
+    read = {sha: texts.storable(texts.decode(content), MAX_CHARS) for sha, content in data.items()}
+    rows = [SearchText(blob_id=sha, text=fold(text)) for sha, text in read.items()]
     with transaction.atomic():
         SearchText.objects.bulk_create(rows, ignore_conflicts=True)
         Version.objects.filter(sha256__in=list(data), indexed=False).update(indexed=True)
-
-
-def _of_memory(data: bytes) -> str:
-    return fold(texts.storable(texts.decode(data), MAX_CHARS))
 
 
 def _take_prompts() -> bool:

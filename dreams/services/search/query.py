@@ -126,12 +126,8 @@ def parse(typed: str) -> Query:
     Any input is a query: characters that mean something to a database are letters here like all others.
     """
     text = " ".join(typed.replace("\0", "").split())[:MAX_CHARS]
-    wanted = [_term(quoted, word) for quoted, word in _PARTS.findall(text)]
+    wanted = [fold(quoted or word).strip() for quoted, word in _PARTS.findall(text)]
     terms = [term for term in dict.fromkeys(wanted) if len(term) >= MIN_CHARS]
     # A word inside a longer one is found with it.
     kept = [term for term in terms if not any(term != other and term in other for other in terms)]
     return Query(text, tuple(kept[:MAX_TERMS]))
-
-
-def _term(quoted: str, word: str) -> str:
-    return fold(quoted or word).strip()

@@ -112,13 +112,10 @@ def blocks(turns: Sequence[TurnView], *, folds: bool = True) -> list[Block]:
     found: list[Block] = []
     for is_aside, run in groupby(turns, key=lambda turn: folds and turn.sidechain):
         some = list(run)
-        is_open = len(some) == 1 or any(turn.is_marked or _is_found(turn) for turn in some)
+        is_found = any(piece.is_found for turn in some for piece in turn.pieces)
+        is_open = len(some) == 1 or is_found or any(turn.is_marked for turn in some)
         found.append(Block(some, is_aside, is_open))
     return found
-
-
-def _is_found(turn: TurnView) -> bool:
-    return any(piece.is_found for piece in turn.pieces)
 
 
 def views(turns: Sequence[transcripts.Turn], mark: int | None, terms: tuple[str, ...] = ()) -> list[TurnView]:
