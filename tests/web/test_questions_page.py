@@ -103,6 +103,17 @@ def test_a_review_shows_its_questions_with_places_marks_and_options(
     assert "Evidence (1)" in session
 
 
+def test_only_a_review_that_is_open_says_that_questions_do_not_block_its_submit(
+    browser: Client, project: Project, proposal: Proposal
+) -> None:
+    asked.ask(project, asked.conflict(), proposal=proposal)
+    here = f"/review/{proposal.public_id}/"
+    assert "questions never block a submit" in page(browser, here)
+    Proposal.objects.update(state=Proposal.State.REJECTED)
+    text = page(browser, here)
+    assert "Likely, but not certain." in text and "never block a submit" not in text
+
+
 def test_places_that_are_a_list_are_not_compared(browser: Client, tmp_path: Path) -> None:
     names = ("deploys", "queue", "tests", "style")
     index = "".join(
