@@ -132,13 +132,18 @@ def test_an_answer_that_hardly_shortens_the_index_is_not_asked_for(tmp_path: Pat
     assert dream(tmp_path / "2", files).outcome.questions == []
 
 
+def _full_of_berths(begun: str) -> dict[str, str]:
+    """A directory whose index, with the sections that it begins with, is full."""
+    rows = "".join(f"- [Berth {n}](berth_{n}.md) — berth {n}\n" for n in range(180))
+    files = {f"berth_{n}.md": memory(f"Berth {n} is {n} yards long.\n") for n in range(180)}
+    return {**files, "MEMORY.md": f"{begun}## Berths\n{rows}"}
+
+
 def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(8))
     rules = "".join(f"- Never lift {n} tons in rain, always wait.\n" for n in range(8))
-    rows = "".join(f"- [Berth {n}](berth_{n}.md) — berth {n}\n" for n in range(180))
-    index = f"# Memory\n\n## Cranes (2026-05-01)\n{facts}\n## Lifting\n{rules}\n## Berths\n{rows}"
-    files = {f"berth_{n}.md": memory(f"Berth {n} is {n} yards long.\n") for n in range(180)}
-    question = asked(dream(tmp_path, {**files, "MEMORY.md": index}))
+    index = f"# Memory\n\n## Cranes (2026-05-01)\n{facts}\n## Lifting\n{rules}\n"
+    question = asked(dream(tmp_path, _full_of_berths(index)))
     assert [place.text for place in question.places] == ["## Cranes (2026-05-01)"]
     assert "1 section could move into 1 memory, with a row here for each: 8 lines in all." in question.why
     assert {edit.operation for edit in question.options[0].edits} == {"cranes.md"}
@@ -153,10 +158,8 @@ def test_a_section_that_cannot_move_is_not_counted(tmp_path: Path) -> None:
     """A line that counts from its own day would count from another one in a new memory."""
     facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(8))
     undated = "".join(f"- Pump {n} is quiet in the morning, as of today.\n" for n in range(9))
-    rows = "".join(f"- [Berth {n}](berth_{n}.md) — berth {n}\n" for n in range(180))
-    index = f"# Memory\n\n## Cranes\n{facts}\n## Pumps\n{undated}\n## Berths\n{rows}"
-    files = {f"berth_{n}.md": memory(f"Berth {n} is {n} yards long.\n") for n in range(180)}
-    question = asked(dream(tmp_path, {**files, "MEMORY.md": index}, written=None))
+    index = f"# Memory\n\n## Cranes\n{facts}\n## Pumps\n{undated}\n"
+    question = asked(dream(tmp_path, _full_of_berths(index), written=None))
     assert "1 section could move into 1 memory, with a row here for each: 8 lines in all." in question.why
     assert [place.text for place in question.places] == ["## Cranes"]
 

@@ -59,7 +59,7 @@ def test_an_index_that_took_in_later_states_answers_like_a_new_one(states: list[
 
 
 @pytest.mark.more
-def test_one_more_memory_has_only_its_own_statements_compared(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_one_more_memory_has_only_its_own_statements_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     note = "---\nname: a note\n---\n\n- {0}-worker listens on port {1} in every region but the oldest one\n"
     files = {f"note_{number}.md": note.format(f"x{number // 2}", 9_000 + number // 2) for number in range(60)}
     index = StatementIndex(files)
@@ -74,7 +74,9 @@ def test_one_more_memory_has_only_its_own_statements_compared(monkeypatch) -> No
     assert 1 <= len(asked) <= 5
 
 
-def test_what_many_statements_name_is_looked_up_once_until_one_changes(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_what_many_statements_name_is_looked_up_once_until_one_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     note = "---\nname: a note\n---\n\n- {0}-worker listens on port {0} of the oldest region\n"
     files = {f"note_{number}.md": note.format(number) for number in range(7)}
     index = StatementIndex(files)

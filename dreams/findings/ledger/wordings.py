@@ -89,10 +89,11 @@ _PHRASE_SIGN = re.compile(_PHRASE.pattern)  # in small letters it is looked for 
 def evened(text: str) -> str:
     """A text without code and links, with one phrase for those that say the same."""
     text = _CELL.sub("; ", text)
+    low = text.lower()
     for sign, pattern, instead in _TURNS:
-        if sign in text.lower():
-            text = pattern.sub(instead, text)
-    if not _PHRASE_SIGN.search(text.lower()):
+        if sign in low and (turned := pattern.sub(instead, text)) != text:
+            text, low = turned, turned.lower()
+    if not _PHRASE_SIGN.search(low):
         return text
     return _PHRASE.sub(lambda m: _PHRASES[" ".join(m[0].lower().split())], text)
 

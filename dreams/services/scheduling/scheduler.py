@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -292,7 +292,7 @@ def dream_now(
     Raises GateClosed when a gate is closed that this does not pass, and project_lock.ProjectElsewhere.
     """
     project_lock.refuse_elsewhere(project)
-    refuse_closed(project, forced=forced, engine=engine, logs=logs)
+    refuse_closed(project, forced=forced, engine=engine, logs=logs, scan=discovery.refresh)
     dream = dreaming.request(
         project, DreamRun.Trigger.PAGE, engine=engine, forced=forced, logs=logs, actor=actor
     )
@@ -308,9 +308,16 @@ class GateClosed(Exception):
         self.gate = gate
 
 
-def refuse_closed(project: Project, *, forced: bool, engine: str = "", logs: bool = False) -> None:
-    """Raises GateClosed unless every gate is open, or passed, for a dream with `engine` (or the chosen one)."""
-    case = case_of(project, Everywhere.load(), timezone.now(), scan=discovery.refresh, engine=engine)
+def refuse_closed(
+    project: Project,
+    *,
+    forced: bool,
+    engine: str = "",
+    logs: bool = False,
+    scan: Callable[[Project], None] | None = None,
+) -> None:
+    """Raises GateClosed unless every gate is open, or passed, for a dream with `engine` (or the chosen one). `scan`: as in `case_of`."""
+    case = case_of(project, Everywhere.load(), timezone.now(), scan=scan, engine=engine)
     closed = gates.first_closed(gates.evaluate(case, force=forced, logs=logs))
     if closed is not None:
         raise GateClosed(project, closed)

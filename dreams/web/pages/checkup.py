@@ -102,7 +102,7 @@ def page(project: Project) -> Page:
             by_path[found.path].append(found)
     return Page(
         groups=groups,
-        steering=[_file(path, pks.get(path), found) for path, found in steering.items()],
+        steering=[File(path, pks.get(path), [*map(_said, found)], []) for path, found in steering.items()],
         files=[_file(path, pks.get(path), found) for path, found in by_path.items()],
         warnings=made.warnings,
         notes=made.notes,

@@ -51,8 +51,8 @@ def cuts_since(since: dt.datetime) -> Cuts:
     zone = timezone.get_current_timezone()
     looks = range((timezone.now() - since) // _LOOKS + 2)
     offsets = {(since + _LOOKS * look).astimezone(zone).utcoffset() or dt.timedelta() for look in looks}
-    anymidnight = dt.datetime(2000, 1, 2, tzinfo=dt.UTC)
-    times = {f"{anymidnight - offset:%H:%M}" for offset in offsets}
+    any_midnight = dt.datetime(2000, 1, 2, tzinfo=dt.UTC)
+    times = {f"{any_midnight - offset:%H:%M}" for offset in offsets}
     return tuple(sorted(times - {"00:00"}))
 
 

@@ -27,7 +27,7 @@ from dreams.lib import memdir
 from dreams.lib.files.text import one_line, plural, quoted
 from dreams.lib.prose.statement_pairs import Statement
 
-MOST_LINKS = 12  # of one question
+MOST_LINKS, MOST_NAMED = 12, 3  # of one question; in its sentence
 # How useful an answer is, chosen: every session loads a row, a dead link misleads nobody.
 OUT_OF_DATE, DEAD_ROWS, DEAD_LINKS = 0.65, 0.4, 0.15
 _NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML
@@ -134,12 +134,15 @@ def _dead_rows(context: Asking) -> Iterator[Question]:
             yield Question(
                 "gone",
                 " ".join(names)[:300],
-                f"{plural(len(dead), 'row')} of {path} {them} not there: {', '.join(names[:3])}"
-                f"{' …' if len(names) > 3 else ''}.",
+                f"{plural(len(dead), 'row')} of {path} {them} not there: {_first_of(names)}.",
                 tuple(Place(path, row.line_no, row.raw.strip()) for row in dead),
                 (option, KEEP),
                 weight=DEAD_ROWS,
             )
+
+
+def _first_of(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
 
 
 def _unlist(rec: Recorder, path: str, rows: Sequence[memdir.IndexRow]) -> None:
@@ -173,8 +176,8 @@ def _dead(context: Asking, names: Names) -> Iterator[Question]:
     yield Question(
         "gone",
         " ".join(named)[:300],
-        f"{plural(len(named), 'link')} to memories that are not there: {', '.join(named[:3])}"
-        f"{' …' if len(named) > 3 else ''}. They may be meant for later.",
+        f"{plural(len(named), 'link')} to memories that are not there: {_first_of(named)}. "
+        "They may be meant for later.",
         tuple(Place(path, line, tree.texts[path].split("\n")[line - 1].strip()) for path, line, _ in found),
         (option, KEEP),
         weight=DEAD_LINKS,

@@ -190,9 +190,11 @@ def with_rows(
     base = base_of(index_path)
     try:
         for path in paths:
-            heading = _heading_for(tree, index, base, tree.kind(path))
             row = row_text(tree, path, path.removeprefix(base), row_max)
-            index = index.with_first(*row) if first else index.appended(*row, heading=heading)
+            if first:
+                index = index.with_first(*row)
+            else:
+                index = index.appended(*row, heading=_heading_for(tree, index, base, tree.kind(path)))
     except memdir.MemoryEditError:
         return None
     # A file made here is empty before, so nothing tells that it ought to end with a line end.
