@@ -88,6 +88,14 @@ def test_two_things_with_a_value_each_are_no_pair() -> None:
     )
 
 
+def test_a_name_with_a_capital_inside_is_a_name_at_the_beginning_too() -> None:
+    first, second = (
+        "graniteMixer gives up on a webhook after 5 tries.",
+        "5 tries of a webhook, then graniteMixer gives up.",
+    )
+    assert read(first).anchors == read(second).anchors == {"granitemixer", "5"}
+
+
 def test_a_fact_in_up_to_five_files_is_one_group() -> None:
     told = [
         "ledger-worker listens on port 41873.",

@@ -298,7 +298,8 @@ def _named(sort: str, text: str, opens: bool) -> tuple[ValueKind | None, str]:
     if sort == "path":
         return "path", low.rstrip("/").removeprefix("./")
     bare = _bare(text).removesuffix("()")
-    coded = _is_code(text) or low[0] == "#" or any(map(str.isdigit, low)) or (_is_camel(text) and not opens)
+    joined = _is_camel(text) and not (opens and text[0].isupper())
+    coded = joined or _is_code(text) or low[0] == "#" or any(map(str.isdigit, low))
     return ("identifier" if coded and "'" not in bare else None), _as_identifier(bare)
 
 

@@ -225,7 +225,9 @@ class ConfigLines:
         something at least is to be said there."""
         held = {canonical(word) for value in values for word in _PLAIN.findall(value.lower())}
         said = {w: weight for w, weight in read(text).terms.items() if w.isalpha() and w not in held}
-        known = {canonical(word.lower()) for word in _PLAIN.findall(" ".join(self._above(path, number)))}
+        above = " ".join(self._above(path, number))
+        known = {canonical(word.lower()) for word in _PLAIN.findall(above)}
+        known |= {word.lower() for word in _NAME.findall(above)}
         known |= {canonical(word) for part, words in _SORTS.items() if part in path.lower() for word in words}
         covered = sum(said[word] for word in said if any(_begins(word, each) for each in known))
         found = OF_A_VALUE * len(values)
