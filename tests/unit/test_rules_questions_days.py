@@ -108,6 +108,7 @@ WHY = "**Why:** the audit.\n\n**How to apply:**\n- Ask first.\n"
         "The parallel run ends on 2026-03-14\nWhy: the audit\nHow to apply: ask first\n",
         "The parallel run, which the team asked for,\nends on 2026-03-14\n",
         "- **Parallel run**: ends on 2026-03-14\n",
+        "**Fact:** The parallel run ends on 2026-03-14\n\n**Context:** The team asked for it.\n",
     ],
 )
 def test_a_statement_with_its_remarks_or_label_is_asked_about_and_goes_with_them(
@@ -121,7 +122,15 @@ def test_a_statement_with_its_remarks_or_label_is_asked_about_and_goes_with_them
     assert edit.after == memory(other.lstrip("\n"))
 
 
-@pytest.mark.parametrize("behind", ["```sh\nmake run\n```\n", "| A | B |\n|---|---|\n| 1 | 2 |\n"])
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "```sh\nmake run\n```\n",
+        "| A | B |\n|---|---|\n| 1 | 2 |\n",
+        "**Ports:** `gateway` has 4187 besides.\n",
+        "**Files:**\n- The gateway\n",
+    ],
+)
 def test_a_statement_that_introduces_something_else_is_not_taken_out(tmp_path: Path, behind: str) -> None:
     body = f"**Parallel run**, ends on 2026-03-14\n\n{behind}"
     files = {"notes.md": memory(body), "MEMORY.md": "- [Notes](notes.md)\n"}

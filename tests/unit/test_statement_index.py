@@ -295,6 +295,13 @@ def test_members_of_a_list_labelled_values_and_events_are_no_doubles(one: str, o
     assert grouped(one, other) == []
 
 
+def test_a_step_or_an_entry_with_the_same_number_of_the_same_thing_is_a_double() -> None:
+    second = "harbour-gate opens at most 720 connections in its pool"
+    for first in ("pool maximum of harbour-gate is 720", "`harbour-gate`: pool of 720"):
+        mark = "- " if first.startswith("`") else "1. "
+        assert grouped(f"{mark}{first}", second) == [[first, second]]
+
+
 def test_the_number_that_files_are_named_by_is_no_value() -> None:
     files = {
         "phase_3.md": note("**Status**: not started (after Phase 2)"),

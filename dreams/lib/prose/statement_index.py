@@ -292,7 +292,10 @@ class StatementIndex:
             found = Compared("none", found.score, "too little in common for two of many statements")
         if found.relation == "other value" and not self._of_one_thing(one, other, found):
             found = Compared("none", found.score, "values differ in two of many statements")
-        if found.relation != "none" and (veto := links_apart(one, other) or places_apart(one, other, found)):
+        alike = found.relation == "same" and self._have_one_value(one, other)
+        if found.relation != "none" and (
+            veto := links_apart(one, other) or places_apart(one, other, found, alike=alike)
+        ):
             found = Compared("none", found.score, veto)
         return Pair(one, other, found)
 
@@ -310,6 +313,11 @@ class StatementIndex:
         names = {value.key for value in one.reading.values if not value.is_measured} & other.reading.anchors
         short = all(len(each.text.split()) <= SHORT_WORDS for each in (one, other))
         return short and any(map(self.is_rare, names))
+
+    def _have_one_value(self, one: Statement, other: Statement) -> bool:
+        """Whether two short statements are about one thing that has a name, and give it the same number."""
+        numbers = {value.key for value in one.reading.values if value.kind == "number"}
+        return bool(numbers & other.reading.anchors) and self._name_one_thing(one, other)
 
     def _of_one_thing(self, one: Statement, other: Statement, found: Compared) -> bool:
         """Whether two values are of one thing: in files of few statements, in near copies, or where both name it."""

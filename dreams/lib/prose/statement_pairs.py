@@ -237,15 +237,18 @@ def _of_two_things(pair: Pair) -> bool:
     return bool(_own(pair.one, pair.other) and _own(pair.other, pair.one))
 
 
-def places_apart(one: Statement, other: Statement, found: Compared) -> str:
-    """What the places of two statements say against them: the environment, a day, a section, a file's name; empty for nothing."""
+def places_apart(one: Statement, other: Statement, found: Compared, *, alike: bool = False) -> str:
+    """What the places of two statements say against them: the environment, a day, a section, a file's name; empty for nothing.
+
+    `alike`: the two give one named thing the same value, which a list says of each of its things once, and a fact says too.
+    """
     if any(map(_is_record, (one, other))):
         return "one is the record of a day or a task"
     if _environments(one) != _environments(other):
         return "environments differ"
     if one.path == other.path:
         return _apart_in_one_file(one, other, found)
-    if found.score < COPY and (veto := _members_apart(one, other)):
+    if not alike and found.score < COPY and (veto := _members_apart(one, other)):
         return veto
     named = {value.key for value in one.reading.values if not value.is_measured}
     if not named & other.reading.anchors and _own(one, other) and _own(other, one):

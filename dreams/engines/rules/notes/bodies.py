@@ -11,6 +11,7 @@ from dreams.lib import memdir
 from dreams.lib.files.text import one_line
 from dreams.lib.prose import comparing, lexicon
 from dreams.lib.prose.statements import statement
+from dreams.lib.prose.values import read
 from dreams.lib.prose.words import stem
 
 _BULLET = re.compile(r"^\s*[-*+]\s+")
@@ -121,7 +122,7 @@ def _last_remark(items: list[memdir.Item], place: int) -> int | None:
     for at, item in enumerate(items[place + 1 :], start=place + 1):
         if item.kind == "blank":
             continue
-        if REMARK.match(item.text):
+        if _is_remark(item):
             opens_list = item.text.rstrip(" *\r\n").endswith(":")
         elif not (opens_list and item.kind == "bullet"):
             is_text = items[place].kind == "paragraph"
@@ -129,6 +130,15 @@ def _last_remark(items: list[memdir.Item], place: int) -> int | None:
             return None if led or item.kind == "code" else last
         last = at
     return last
+
+
+def _is_remark(item: memdir.Item) -> bool:
+    """Whether it is of the statement before it: it says why, or is a labelled line without a value of its own."""
+    if REMARK.match(item.text):
+        return True
+    is_line = item.kind == "paragraph" and item.first_line == item.last_line
+    ends = item.text.rstrip(" *\r\n").endswith(":")
+    return is_line and not ends and is_labelled(item.text) and not read(item.text).anchors
 
 
 def list_ends(items: Sequence[memdir.Item]) -> list[int]:
