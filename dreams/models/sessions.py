@@ -306,6 +306,10 @@ class OpenEnd(models.Model):
     def __str__(self) -> str:
         return self.subject
 
+    @property
+    def is_begun(self) -> bool:
+        return self.status == self.Status.IN_PROGRESS
+
 
 class HistoryFile(models.Model):
     """One `history.jsonl` and how far it has been read."""

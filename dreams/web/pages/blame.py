@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass
 
 from dreams.lib import diff
 from dreams.lib.files.text import plural
@@ -16,27 +15,12 @@ from dreams.services import blobs
 from dreams.services.memories import hand_edits
 from dreams.services.memories.blame import Cause, Causes, Chain, Write, causes, chain, written_in
 from dreams.services.proposals import summaries
-from dreams.web.hidden_secrets import Sight, shown
+from dreams.web.hidden_secrets import Sight
 from dreams.web.pages.memory import Looks
 
 MOST_LINES = 2_000  # of a memory; chosen
 MOST_QUOTES = 3  # beside a line; chosen
 MOST_SOURCES = 3  # files that a line came from; chosen
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """What somebody said, with the way to where it stands."""
-
-    text: str
-    who: str
-    at: dt.datetime | None
-    place: str
-    session: int | None
-    line: int | None
-    #: Its row, where it is a line of a log.
-    logged: int | None = field(default=None, compare=False)
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +49,7 @@ class Source:
     hunk: str = ""
     note: str = ""
     came_from: tuple[str, ...] = ()
-    quotes: tuple[Quote, ...] = ()
+    quotes: Sequence[Evidence] = ()
     session: SessionLink | None = None
 
 
@@ -252,7 +236,7 @@ def _source(cause: Cause, looks: Looks) -> Source:
         hunk=str(hunk.pk) if hunk else "",
         note=_note(hunk),
         came_from=tuple(map(diff.visible, cause.came_from[:MOST_SOURCES])),
-        quotes=tuple(map(_quote, islice(hunk.evidence.all(), MOST_QUOTES))) if hunk else (),
+        quotes=list(hunk.evidence.all()[:MOST_QUOTES]) if hunk else (),
     )
 
 
@@ -276,19 +260,6 @@ def _by_session(cause: Cause, write: Write) -> Source:
     )
 
 
-def _quote(row: Evidence) -> Quote:
-    return Quote(
-        text=shown(row.quote),
-        who=row.who,
-        at=None if row.is_logged else row.at,
-        place=str(row.session) if row.session else row.place,
-        session=row.session_id,
-        line=row.line_no,
-        logged=row.pk if row.is_logged else None,
-        note=row.note,
-    )
-
-
 def summary(found: Blame) -> str:
     """The shares in one sentence, for those who hear the page."""
     parts = [f"{share.lines:,} {share.label}" for share in found.shares]
@@ -299,23 +270,7 @@ def summary(found: Blame) -> str:
 MOST_EVIDENCE = 6  # rows; chosen
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """A quote that a dream's change to this memory rests on."""
-
-    quote: str
-    who: str
-    at: dt.datetime | None
-    session: int | None
-    session_title: str
-    line: int | None
-    proposal: str
-    #: Its row, where it is a line of a log.
-    logged: int | None = field(default=None, compare=False)
-    note: str = ""
-
-
-def evidence(memory: Memory) -> list[Proof]:
+def evidence(memory: Memory) -> list[Evidence]:
     """What spoke for the changes that stand in it now, newest first."""
     standing = Evidence.objects.filter(
         hunk__file__proposal__project=memory.project_id,
@@ -323,21 +278,7 @@ def evidence(memory: Memory) -> list[Proof]:
         hunk__applied_in__isnull=False,
         hunk__undone_in__isnull=True,
     )
-    rows = standing.select_related("session", "hunk__file__proposal").order_by("-hunk__applied_in", "-pk")
+    rows = standing.select_related("session").order_by("-hunk__applied_in", "-pk")
     # One quote may speak for several changes, and is read once.
-    proofs = {(one.quote, one.session, one.line): one for one in map(_proof, rows[: MOST_EVIDENCE * 4])}
-    return list(proofs.values())[:MOST_EVIDENCE]
-
-
-def _proof(row: Evidence) -> Proof:
-    return Proof(
-        quote=shown(row.quote),
-        who=row.who,
-        at=None if row.is_logged else row.at,
-        session=row.session_id,
-        session_title=str(row.session) if row.session else row.place,
-        line=row.line_no,
-        proposal=row.hunk.file.proposal.public_id,
-        logged=row.pk if row.is_logged else None,
-        note=row.note,
-    )
+    once = {(row.quote, row.session_id, row.line_no): row for row in rows[: MOST_EVIDENCE * 4]}
+    return list(once.values())[:MOST_EVIDENCE]

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from django.core.paginator import Page
+
 from dreams import conf
 from dreams.engines.anthropic import evidence
 from dreams.engines.tokens import KINDS, Dollars, ModelUsage, known_price
 from dreams.lib import ages, amounts
-from dreams.models import DreamRun, Turn
+from dreams.models import DreamRun, DreamSession, Turn
 from dreams.services import dreaming, hosts, pricing
 from dreams.web.hidden_secrets import shown
 from dreams.web.pages.dreams import PHASES, TONES, Result, engine_words, is_stopping, result, status_words
 from dreams.web.pages.session_turns import as_lines
-from dreams.web.paging import Listed, page_of
+from dreams.web.paging import page_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,15 +216,6 @@ class TurnView:
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
-    pk: int
-    title: str
-    at: dt.datetime
-    from_byte: int
-    to_byte: int
-
-
-@dataclass(frozen=True, slots=True)
 class DreamView:
     run: DreamRun
     status: str
@@ -241,7 +234,7 @@ class DreamView:
     more_files: int
     used: DreamUsed
     elapsed: str
-    sessions: Listed[Reviewed]
+    sessions: Page[DreamSession]
     result: Result | None
 
 
@@ -392,19 +385,6 @@ def _elapsed(run: DreamRun, now: dt.datetime) -> str:
     return ages.exact(dt.timedelta(seconds=seconds)) if seconds > 0 else "under 1 s"
 
 
-def _reviewed(run: DreamRun, number: str | None) -> Listed[Reviewed]:
+def _reviewed(run: DreamRun, number: str | None) -> Page[DreamSession]:
     rows = run.reviewed.select_related("session").order_by("-session__touched_at")
-    page = page_of(rows, number, SESSIONS_PAGE)
-    return Listed(
-        [
-            Reviewed(
-                row.session_id,
-                str(row.session),
-                row.session.at,
-                row.from_byte,
-                row.to_byte,
-            )
-            for row in page.object_list
-        ],
-        page,
-    )
+    return page_of(rows, number, SESSIONS_PAGE)

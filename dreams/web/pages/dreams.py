@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.utils import timezone
@@ -161,6 +162,7 @@ def _text(run: DreamRun, told: Summary) -> str:
 
 
 MOST_NAMES = 12  # of changed memories; chosen
+MOST_LEFT_OUT = 50  # changes; chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,24 +176,8 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOutHunk:
-    path: str
-    hunk: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mended:
-    """Something the checks told the engine before there was a proposal."""
-
-    path: str
-    said: str
-    is_mended: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a dream that is over."""
+    """What came of a dream that is over. `mended`: what the checks told the engine before there was a proposal."""
 
     headline: str
     size: str
@@ -208,9 +194,9 @@ class Result:
     is_all_applied: bool
     changed: list[Changed]
     more: int
-    left_out: list[LeftOutHunk]
+    left_out: Sequence[Mapping[str, str]]
     unfinished: list[str]
-    mended: list[Mended]
+    mended: Sequence[Mapping[str, Any]]
     engine_may_tell: bool
     blocks: int
     warnings: int
@@ -218,12 +204,12 @@ class Result:
 
     @property
     def is_all_mended(self) -> bool:
-        return all(one.is_mended for one in self.mended)
+        return all(one["mended"] for one in self.mended)
 
     @property
     def mended_sentence(self) -> str:
         """How much of what was told is mended."""
-        done = sum(one.is_mended for one in self.mended)
+        done = sum(one["mended"] for one in self.mended)
         told = plural(len(self.mended), "problem")
         return f"The engine was asked to fix {told} before you saw this; {done or 'none'} fixed"
 
@@ -255,16 +241,9 @@ def result(run: DreamRun) -> Result:
         is_all_applied=person is None,
         changed=changed[:MOST_NAMES],
         more=max(0, len(changed) - MOST_NAMES),
-        left_out=[
-            LeftOutHunk(str(item.get("path", "")), str(item.get("hunk", "")), str(item.get("why", "")))
-            for item in run.left_out[:50]
-            if isinstance(item, dict)
-        ],
+        left_out=run.left_out[:MOST_LEFT_OUT],
         unfinished=[] if run.status == DreamRun.Status.COMPLETED else dreaming.unfinished_files(run),
-        mended=[
-            Mended(str(one.get("path", "")), str(one.get("said", "")), bool(one.get("mended")))
-            for one in run.self_review
-        ],
+        mended=run.self_review,
         engine_may_tell=_engine_may_tell(run),
         blocks=found.get(Finding.Severity.BLOCK, 0) + found.get(Finding.Severity.REFUSE, 0),
         warnings=found.get(Finding.Severity.WARN, 0),

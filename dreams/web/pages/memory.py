@@ -254,12 +254,6 @@ MOST_SHOWN_CHARS = 400_000
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    name: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
 class Link:
     """A memory that is linked to, or links here; `pk` is None where the target is missing."""
 
@@ -271,7 +265,7 @@ class Link:
 class Body:
     """The text as shown. `source` is safe to show: what cannot be seen or decoded is written out."""
 
-    fields: list[Field]
+    fields: list[tuple[str, str]]
     problem: str
     body: str
     source: str
@@ -302,9 +296,7 @@ def body_of(data: bytes) -> Body:
     front = document.frontmatter
     shown = document.text[:MOST_SHOWN_CHARS]
     return Body(
-        fields=[Field(diff.visible(name), diff.visible(value)) for name, value in front.fields]
-        if front
-        else [],
+        fields=[(diff.visible(name), diff.visible(value)) for name, value in front.fields] if front else [],
         problem=(front.problem or "") if front else "",
         body=diff.visible(document.body[:MOST_SHOWN_CHARS].replace("\r\n", "\n")),
         source=diff.visible(shown.replace("\r\n", "\n")),

@@ -7,8 +7,9 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from django.db.models import F, Sum
+from django.db.models import F, QuerySet, Sum
 from django.urls import reverse
 from django.utils import timezone
 
@@ -53,7 +54,6 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class PromptRow:
-    pk: str
     line: int
     at: dt.datetime | None
     text: str
@@ -70,23 +70,6 @@ class FileRow:
     is_main: bool
     size: int
     gone: bool
-
-
-@dataclass(frozen=True, slots=True)
-class UsageRow:
-    """Tokens: new input (what was written to a cache too), input read from a cache, output."""
-
-    model: str
-    sent: int
-    cached: int
-    answered: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewedBy:
-    public_id: str
-    at: dt.datetime
-    status: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +209,7 @@ def outline(session: Session, number: str | None = None, reached: int = 0) -> Li
 
 
 def _prompt(row: Prompt) -> PromptRow:
-    return PromptRow(str(row.key), row.line_no, row.at, shown(row.text))
+    return PromptRow(row.line_no, row.at, shown(row.text))
 
 
 def known_lines(session: Session, line: int) -> list[tuple[int, int]]:
@@ -262,22 +245,20 @@ def _file(row: TranscriptFile) -> FileRow:
     )
 
 
-def usage(session: Session) -> list[UsageRow]:
-    """Tokens by model, the one that answered most first; sub-agents' too."""
+def usage(session: Session) -> QuerySet[Any]:
+    """Tokens by model, the one that answered most first; sub-agents' too: new input (what was written to a cache too),
+    input read from a cache, output."""
     rows = session.requests.order_by().values("model")
-    sums = rows.annotate(
+    found: QuerySet[Any] = rows.annotate(
         sent=Sum(F("input_tokens") + F("cache_write_5m_tokens") + F("cache_write_1h_tokens")),
         cached=Sum("cache_read_tokens"),
         answered=Sum("output_tokens"),
-    ).order_by("-answered")[:MOST_MODELS]
-    return [UsageRow(row["model"], row["sent"], row["cached"], row["answered"]) for row in sums]
+    ).order_by("-answered")
+    return found[:MOST_MODELS]
 
 
-def reviewed_by(session: Session) -> list[ReviewedBy]:
-    rows = DreamRun.objects.filter(reviewed__session=session).order_by("-created_at")[:10]
-    return [
-        ReviewedBy(row.public_id, row.ended_at or row.created_at, row.get_status_display()) for row in rows
-    ]
+def reviewed_by(session: Session) -> QuerySet[DreamRun]:
+    return DreamRun.objects.filter(reviewed__session=session).order_by("-created_at")[:10]
 
 
 _CLOCK = ("%H:%M", "%H:%M:%S")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+
+from django.core.paginator import Page
 
 from dreams import conf
 from dreams.engines.anthropic import keys
@@ -14,7 +15,7 @@ from dreams.models import NotesRequest, OpenEnd, Project, Session, SessionNotes
 from dreams.services import forecast, session_notes
 from dreams.services.hosts import host
 from dreams.web.hidden_secrets import shown
-from dreams.web.paging import Listed, listed, page_of
+from dreams.web.paging import page_of
 from dreams.web.render import Resolver
 
 _LINE = re.compile(r"\(line (\d{1,9})\)")
@@ -112,31 +113,5 @@ def with_lines(text: str, instead: str) -> str:
 OPEN_ENDS_PAGE = 200  # rows; chosen
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """`session` is also what the rows are grouped by."""
-
-    session: Session
-    subject: str
-    status: str
-    begun: bool
-    blocked_by: list[str]
-    line: int
-    at: dt.datetime | None
-
-
-def page(project: Project, number: str | None) -> Listed[Row]:
-    rows = session_notes.open_ends(project).select_related("session")
-    return listed(page_of(rows, number, OPEN_ENDS_PAGE), _row)
-
-
-def _row(row: OpenEnd) -> Row:
-    return Row(
-        session=row.session,
-        subject=row.subject,
-        status=row.get_status_display(),
-        begun=row.status == OpenEnd.Status.IN_PROGRESS,
-        blocked_by=row.blocked_by,
-        line=row.line_no,
-        at=row.at,
-    )
+def page(project: Project, number: str | None) -> Page[OpenEnd]:
+    return page_of(session_notes.open_ends(project).select_related("session"), number, OPEN_ENDS_PAGE)

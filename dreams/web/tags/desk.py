@@ -1,6 +1,6 @@
 """What the pages' templates use: times, sizes, icons, Markdown, and addresses that keep the other filters.
 
-`{% load desk %}`: `age`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `section` (filters);
+`{% load desk %}`: `age`, `moment`, `absolute`, `day`, `short_path`, `bytes`, `tokens`, `money`, `price`, `markdown`, `visible`, `masked`, `shown`, `breaks`, `brief`, `codes`, `linked`, `elsewhere`, `dots`, `words`, `may`, `section` (filters);
 `hidden`, `part`, `transcript`, `icon`, `query`, `host`, `on_disk_of`, `asked_of_host`, `pages`, `bar`, `changed_size`, `options` (tags)."""
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from dreams.models import Project
 from dreams.services import host_requests, hosts
 from dreams.services.people import role_of
 from dreams.web import access, render
+from dreams.web.hidden_secrets import shown
 from dreams.web.pages.diffs import Bit, DiffLine, Line
 from dreams.web.pages.session import said_at
 
@@ -106,6 +107,7 @@ register.filter("tokens", amounts.tokens)
 register.filter("rate", amounts.rate)
 register.filter("lasting", amounts.lasting)
 register.filter("money", amounts.money)
+register.filter("shown", shown)
 
 
 @register.filter
