@@ -119,7 +119,7 @@ def test_each_project_shows_its_engine_where_that_comes_from_and_what_is_its_own
     assert "Its own: Model, Turns per dream" in found and "Set for this project" in found
     assert "home-made" in found and "tokens without a price" in found and "The price is unknown" in found
     assert "Cache write" in found
-    rows = {row.name: row for row in selector.engines(None).rows.items}
+    rows = {row.project.name: row for row in selector.engines(None).rows.items}
     assert not rows["plain"].uses_model and rows["plain"].source == "Default"
     assert rows["special"].config.max_turns == 7
     Override.objects.create(key="model", value="home-made")

@@ -22,7 +22,8 @@ pytestmark = pytest.mark.django_db
 
 def _offered(browser: Client) -> dict[str, str]:
     [offer] = browser.get("/").context["offers"]
-    return {"kind": offer.kind, "maker": offer.maker, "last": str(offer.last)}
+    record = offer.record
+    return {"kind": record.kind, "maker": record.maker, "last": str(record.last)}
 
 
 def test_the_inbox_offers_what_was_earned_and_shows_what_it_would_have_applied(

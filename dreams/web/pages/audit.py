@@ -58,18 +58,15 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """`sentence` says what happened; the ids behind it are in `object_id`, `batch` and `data`."""
+    """`sentence` says what happened; the ids behind it are in `object_id`, `data` and the row's `batch`."""
 
-    number: int
-    at: dt.datetime
+    row: AuditEntry
     label: str
     tone: str
     sentence: str
-    project: str
     project_pk: int | None
     object_id: str
     leads_to: str
-    batch: str
     data: str
 
 
@@ -171,17 +168,14 @@ _TONES = {
 
 def _row(row: AuditEntry, known: _Known, told: Sentences) -> EntryRow:
     return EntryRow(
-        number=row.number,
-        at=row.at,
+        row=row,
         label=auditlog.ACTIONS.get(row.action, row.action),
         tone=_TONES.get(row.action, ""),
         sentence=told.sentence(row),
-        project=row.project_label,
         project_pk=row.project_id_was if row.project_id_was in known.projects else None,
         # A number of ours leads nowhere and says nothing to anybody.
         object_id="" if row.object_id.isdecimal() else row.object_id,
         leads_to=known.address(row.object_id),
-        batch=row.batch,
         data=json.dumps(row.data, ensure_ascii=False, indent=1)[:MOST_DATA] if row.data else "",
     )
 

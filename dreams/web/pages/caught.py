@@ -24,16 +24,10 @@ MOST_LATELY = 20
 class Shown:
     """One card. `said_by_agent`: the agent summed it up, and the person agreed."""
 
-    public_id: str
-    state: str
-    said: str
+    row: Card
     said_by_agent: bool
-    at: dt.datetime | None
-    session: str
     session_url: str
     no_answer: str
-    text: str
-    memory_type: str
     path: str
     is_new_file: bool
     findings: Sequence[Finding]
@@ -42,7 +36,7 @@ class Shown:
 
     @property
     def is_open(self) -> bool:
-        return self.state == Card.State.OPEN
+        return self.row.state == Card.State.OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +54,7 @@ class Page:
 
     @property
     def approved(self) -> int:
-        return sum(card.state == Card.State.APPROVED for card in self.cards)
+        return sum(card.row.state == Card.State.APPROVED for card in self.cards)
 
 
 def of_project(project: Project, after: str = "") -> Page:
@@ -106,16 +100,10 @@ def _shown(row: Card, is_now: bool) -> Shown:
     cited = row.citations[0] if row.citations else {}
     line, note = cited.get("line_no"), str(cited.get("note") or "")
     return Shown(
-        public_id=row.public_id,
-        state=row.state,
-        said=row.said,
+        row=row,
         said_by_agent=cited.get("role") == "assistant",
-        at=row.said_at,
-        session=str(row.session) if row.session else "",
         no_answer=note if note == NO_ANSWER else "",
         session_url=said_at(row.session.pk, line, note) if row.session else "",
-        text=row.text,
-        memory_type=row.memory_type,
         path=file.path if file else "",
         is_new_file=bool(file and file.kind == "add"),
         findings=[found for found in findings if found.severity == Finding.Severity.WARN],

@@ -54,8 +54,7 @@ class Priced:
 class Row:
     """One project: what holds for it, and which settings are its own."""
 
-    pk: int
-    name: str
+    project: Project
     config: conf.Config
     uses_model: bool
     source: str
@@ -122,8 +121,7 @@ def _row(project: Project, overrides: conf.Overrides, prices: PriceTable) -> Row
     found = overrides.sourced(project.pk)
     config = overrides.config(project.pk)
     return Row(
-        pk=project.pk,
-        name=project.name,
+        project=project,
         config=config,
         uses_model=config.engine != RULES,
         source=SOURCES[found["engine"].source],

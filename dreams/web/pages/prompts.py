@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
 from functools import partial
 
@@ -29,12 +28,9 @@ class Pasted:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    pk: int
+    prompt: Prompt
     text: str
-    at: dt.datetime | None
-    session: int
     title: str
-    line: int
     here: bool
     note: str
     hidden: bool
@@ -80,12 +76,9 @@ def _row(root: str, first: int, paste: int | None, hidden: bool, row: Prompt) ->
     history = getattr(row, "history", None)
     asked = paste == row.pk
     return Row(
-        pk=row.pk,
+        prompt=row,
         text=shown(row.text),
-        at=row.at,
-        session=row.session_id,
         title=shown(str(row.session)),
-        line=row.line_no,
         here=row.session_id == first,
         note=NO_ANSWER if history else "",
         hidden=hidden,

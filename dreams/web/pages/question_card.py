@@ -105,39 +105,30 @@ class OptionCard:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One question. `answered` is the chosen option's label, `answered_by` the account that chose it; `change` leads to the change that it made."""
+    """One question. `answered` is the chosen option's label; `change` leads to the change that it made."""
 
-    public_id: str
-    project: str
-    project_pk: int
-    host: str
-    kind: str
-    kind_label: str
+    row: Question
     why: str
-    state: str
     places: tuple[PlaceCard, ...]
     more_places: int
     quotes: tuple[PlaceCard, ...]
     options: tuple[OptionCard, ...]
     answered: str
-    answered_by: str
-    answered_at: dt.datetime | None
-    later_until: dt.datetime | None
     can_undo: bool
     change: str
     recall: str
 
     @property
     def is_open(self) -> bool:
-        return self.state == State.OPEN
+        return self.row.state == State.OPEN
 
     @property
     def is_later(self) -> bool:
-        return self.state == State.LATER
+        return self.row.state == State.LATER
 
     @property
     def is_waiting(self) -> bool:
-        return self.state == State.WAITING
+        return self.row.state == State.WAITING
 
     @property
     def rows(self) -> tuple[RowTick, ...]:
@@ -210,22 +201,13 @@ def _card(row: Question, known: _Known) -> Card:
         row.state == State.ANSWERED and target is None
     )
     return Card(
-        public_id=row.public_id,
-        project=str(row.project),
-        project_pk=row.project_id,
-        host=row.project.host,
-        kind=row.kind,
-        kind_label=str(row.get_kind_display()),
+        row=row,
         why=known.mask(row.why),
-        state=row.state,
         places=places[:MOST_PLACES],
         more_places=0 if any(option.rows for option in made) else max(0, len(row.places) - MOST_PLACES),
         quotes=tuple(_quote(found, row.project_id, known) for found in row.evidence),
         options=tuple(made),
         answered=next((option.label for option in made if option.id == row.answer), row.answer),
-        answered_by=row.answered_by,
-        answered_at=row.answered_at,
-        later_until=row.later_until,
         can_undo=is_undoable,
         change=_change(target, known.hunks.get(row.operation_id or 0)),
         recall=_recall(row, known),

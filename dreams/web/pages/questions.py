@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from dreams.lib.files import text
@@ -24,24 +25,16 @@ RECENTLY: Final = dt.timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
-    """An open proposal with answers that wait for its submit."""
-
-    public_id: str
-    project: str
-    answers: int
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
-    """A list of questions: `cards` are open, `done` were answered or put off and can be taken back."""
+    """A list of questions: `cards` are open, `done` were answered or put off and can be taken back; `waits` are open
+    proposals with answers that wait for their submit."""
 
     cards: list[Card]
-    done: list[Card]
     count: int
-    projects: int
-    unshown: int
-    waits: list[Waits]
+    projects: int = 1
+    done: Sequence[Card] = ()
+    unshown: int = 0
+    waits: Iterable[Proposal] = ()
 
     @property
     def words(self) -> str:
@@ -53,27 +46,13 @@ def across() -> Page:
     """The most useful open questions of all projects, and what was answered lately."""
     found = reading.waiting_questions(MOST_ACROSS)
     done = _recent(Question.objects.filter(project__gone_at__isnull=True))
-    return Page(
-        cards=cards(found.questions),
-        done=cards(done),
-        count=found.count,
-        projects=found.projects,
-        unshown=0,
-        waits=waits(None),
-    )
+    return Page(cards(found.questions), found.count, found.projects, done=cards(done), waits=waits(None))
 
 
 def some_across() -> Page:
-    """The first few for the inbox, with the count of all."""
+    """The first few for the inbox, with the count of all; the inbox lists what waits as proposals."""
     found = reading.waiting_questions(MOST_IN_INBOX)
-    return Page(
-        cards=cards(found.questions),
-        done=[],
-        count=found.count,
-        projects=found.projects,
-        unshown=0,
-        waits=[],  # the inbox lists them as proposals
-    )
+    return Page(cards(found.questions), found.count, found.projects)
 
 
 def of_project(project: Project) -> Page:
@@ -81,10 +60,9 @@ def of_project(project: Project) -> Page:
     made = cards(reading.of_project(project))
     still_open = [card for card in made if card.is_open]
     return Page(
-        cards=still_open,
+        still_open,
+        len(still_open),
         done=[card for card in made if card.is_waiting or card.is_later or card.can_undo],
-        count=len(still_open),
-        projects=1,
         unshown=asking.unshown(project).count(),
         waits=waits(project),
     )
@@ -96,12 +74,10 @@ def of_proposal(proposal: Proposal) -> Page:
     is_open = proposal.state == Proposal.State.OPEN
     still_open = [card for card in made if card.is_open]
     return Page(
-        cards=still_open,
+        still_open,
+        len(still_open),
         done=[card for card in made if not card.is_open],
-        count=len(still_open),
-        projects=1,
         unshown=asking.unshown(proposal.project).count() if is_open and made else 0,
-        waits=[],
     )
 
 
@@ -143,18 +119,8 @@ def _recent(rows: QuerySet[Question]) -> list[Question]:
     return list(found[:MOST_ANSWERED])
 
 
-def waits(project: Project | None) -> list[Waits]:
-    """The answers of a project, or of all, that a submit would write."""
-    rows = Question.objects.all() if project is None else project.questions.all()
-    found: dict[str, Waits] = {}
-    waiting = (
-        rows.filter(state=State.WAITING, operation__proposal__state=Proposal.State.OPEN)
-        .select_related("project", "operation__proposal")
-        .order_by("operation__proposal__pk", "pk")
-    )
-    for row in waiting:
-        if row.operation is not None:
-            key = row.operation.proposal.public_id
-            before = found.get(key) or Waits(key, str(row.project), 0)
-            found[key] = replace(before, answers=before.answers + 1)
-    return list(found.values())
+def waits(project: Project | None) -> QuerySet[Proposal]:
+    """The open proposals of a project, or of all, with the `answers` that a submit would write."""
+    rows = Proposal.objects.all() if project is None else project.proposals.all()
+    answered = rows.filter(state=Proposal.State.OPEN, operations__questions__state=State.WAITING)
+    return answered.select_related("project").annotate(answers=Count("operations__questions")).order_by("pk")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from dreams import conf
 from dreams.lib.ages import span
@@ -42,39 +41,26 @@ _STATES = {
 class Job:
     """One job. `depth` is how many it follows, `upcoming` its next five times."""
 
-    id: str
-    title: str
-    host: str
+    row: ScheduledJob
     when: str
     depth: int
     ends: str
     upcoming: list[dt.datetime]
-    ended_at: dt.datetime | None
     state: str
     icon: str
     note: str
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    name: str
-    text: str
-    dream: str
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
-    label: str
-    host: str
-    at: dt.datetime
-    status: str
+    """One run. `dream` is that of its only part, `parts` are several."""
+
+    row: JobRun
     state: str
     icon: str
-    text: str
     took: str
-    by: str
     dream: str
-    parts: list[Part]
+    parts: Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +91,7 @@ class Schedule:
 
     @property
     def to_follow(self) -> list[Job]:
-        return [job for job in self.jobs if job.ended_at is None]
+        return [job for job in self.jobs if job.row.ended_at is None]
 
     @property
     def is_full(self) -> bool:
@@ -164,14 +150,11 @@ def _job(row: ScheduledJob, depth: int, upcoming: list[dt.datetime], note: str) 
     state, icon = ("block", "block") if row.failures else ("warn", "warn") if note else ("ok", "clock")
     ends = "once" if row.once else f"until {row.until:%-d %b %Y}" if row.until else ""
     return Job(
-        id=row.public_id,
-        title=str(row),
-        host=row.host,
+        row=row,
         when=row.cron or f"after {row.after}",
         depth=min(depth, 5),
         ends=ends,
         upcoming=upcoming,
-        ended_at=row.ended_at,
         state="" if row.ended_at else state,
         icon="stop" if row.ended_at else icon,
         note=note,
@@ -180,19 +163,14 @@ def _job(row: ScheduledJob, depth: int, upcoming: list[dt.datetime], note: str) 
 
 def _run(run: JobRun) -> Run:
     state, icon = _STATES[JobRun.Status(run.status)]
-    parts = [_part(part) for part in run.parts]
+    is_one = len(run.parts) == 1
     return Run(
-        label=run.label,
-        host=run.host,
-        at=run.made_at,
-        status=run.get_status_display(),
+        row=run,
         state=state,
         icon=icon,
-        text=run.text,
         took=_took(run),
-        by=run.asked_by,
-        dream=parts[0].dream if len(parts) == 1 else "",
-        parts=parts if len(parts) > 1 else [],
+        dream=run.parts[0].get("dream", "") if is_one else "",
+        parts=() if is_one else run.parts,
     )
 
 
@@ -200,7 +178,3 @@ def _took(run: JobRun) -> str:
     """Only where somebody may wonder."""
     took = run.ended_at - run.started_at if run.ended_at and run.started_at else dt.timedelta(0)
     return span(took) if took >= dt.timedelta(minutes=1) else ""
-
-
-def _part(part: Mapping[str, Any]) -> Part:
-    return Part(str(part["name"]), str(part["text"]), str(part.get("dream", "")))

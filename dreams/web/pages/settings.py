@@ -45,11 +45,10 @@ class Row:
 class EarnedRow:
     """A policy that was earned. `ended` says why it is no longer in force; empty while it is."""
 
-    pk: int
+    row: Policy
     kind: str
     maker: str
     applied: int
-    since: dt.datetime
     ended: str
 
 
@@ -64,16 +63,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """`last` is what the answer carries: it is refused when something was decided since."""
+    """The answer carries the `last` of its record: it is refused when something was decided since."""
 
-    kind: str
-    maker: str
+    record: earned.Record
     name: str
     by: str
-    decisions: int
-    days: int
-    proposals: int
-    last: int
     examples: list[Example]
     more: int
 
@@ -143,11 +137,10 @@ def earned_rows() -> list[EarnedRow]:
     applied = _applied(rows)
     return [
         EarnedRow(
-            pk=row.pk,
+            row=row,
             kind=decisions.named(row.kind),
             maker=versions.maker_name(row.maker),
             applied=applied.get(row.pk, 0),
-            since=row.changed_at,
             ended=_ended(row),
         )
         for row in rows
@@ -175,14 +168,9 @@ def offers() -> list[Offer]:
     examples = _examples(shown) if shown else {}
     return [
         Offer(
-            kind=offer.kind,
-            maker=offer.maker,
+            record=offer,
             name=decisions.named(offer.kind).lower(),
             by=versions.maker_name(offer.maker),
-            decisions=offer.decisions,
-            days=offer.days,
-            proposals=offer.proposals,
-            last=offer.last,
             examples=[examples[pk] for pk in offer.operations[:MOST_EXAMPLES] if pk in examples],
             more=max(0, len(offer.operations) - MOST_EXAMPLES),
         )

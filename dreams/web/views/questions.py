@@ -6,7 +6,7 @@ card, and with what its answer changed around it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import urlsplit
 
 from django.contrib import messages
@@ -181,7 +181,7 @@ def _count(request: Request, found: Question) -> int:
     return sum(row.state == Question.State.OPEN for row in rows)
 
 
-def _waits(request: Request, project: Project) -> Sequence[pages.Waits] | None:
+def _waits(request: Request, project: Project) -> Iterable[Proposal] | None:
     """What the page says of answers that wait for a submit; None for a page that does not say it."""
     match = _page_of(request)
     if match is None or match.url_name not in ("questions", "project-questions"):
