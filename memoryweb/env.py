@@ -7,6 +7,8 @@ variable, what it held and what it may hold.
 from __future__ import annotations
 
 import os
+import zoneinfo
+from importlib.util import find_spec
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -50,6 +52,30 @@ def choice(name: str, default: str, choices: tuple[str, ...]) -> str:
     if value and value not in choices:
         raise ImproperlyConfigured(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
     return value or default
+
+
+def zone(name: str) -> str:
+    """A time zone's name; empty where none is given."""
+    value = text(name)
+    try:
+        return zoneinfo.ZoneInfo(value).key if value else ""
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}; it must be the name of a time zone, such as Europe/Berlin"
+        ) from error
+
+
+def database_url(name: str) -> str:
+    """The address of a database that can be used here. It may hold a password, so no message repeats it."""
+    value = text(name)
+    scheme = value.partition(":")[0]
+    if value and scheme not in ("sqlite", "postgres", "postgresql"):
+        raise ImproperlyConfigured(f"{name} must begin with postgres:// or sqlite:///")
+    if scheme.startswith("postgres") and not (find_spec("psycopg") or find_spec("psycopg2")):
+        raise ImproperlyConfigured(
+            f"{name} names a PostgreSQL, and its driver is not installed here; install psycopg[binary]"
+        )
+    return value
 
 
 def path(name: str, default: Path) -> Path:

@@ -94,7 +94,7 @@ SQLITE_OPTIONS: dict[str, Any] = {
         "PRAGMA cache_size=-32000; PRAGMA mmap_size=268435456; PRAGMA temp_store=MEMORY;"
     ),
 }
-DATABASE_URL = env.text("DATABASE_URL")
+DATABASE_URL = env.database_url("DATABASE_URL")
 if DATABASE_URL:
     DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)}
 else:
@@ -140,7 +140,7 @@ Q_CLUSTER: dict[str, Any] = {
 
 # --- Time -----------------------------------------------------------------------------------------------------
 USE_TZ = True
-TIME_ZONE = env.text("MEMORYWEB_TIME_ZONE") or tzlocal.get_localzone_name() or "UTC"
+TIME_ZONE = env.zone("MEMORYWEB_TIME_ZONE") or tzlocal.get_localzone_name() or "UTC"
 LANGUAGE_CODE = "en"
 USE_I18N = False
 FORMAT_MODULE_PATH = "memoryweb.formats"
@@ -203,6 +203,7 @@ STORAGES = {
 }
 WHITENOISE_MANIFEST_STRICT = False
 
+LOG_LEVEL = env.choice("MEMORYWEB_LOG_LEVEL", "warning", ("debug", "info", "warning", "error"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -214,5 +215,5 @@ LOGGING = {
         }
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.text("MEMORYWEB_LOG_LEVEL", "WARNING").upper()},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL.upper()},
 }

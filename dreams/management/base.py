@@ -162,7 +162,9 @@ class Command(BaseCommand):
             if error.level >= ERROR
         ]
         if errors:
-            raise Refused(" ".join(f"{error.msg} {error.hint or ''}".strip() for error in errors))
+            raise Refused(
+                " ".join(f"{error.msg.rstrip('.')}. {error.hint or ''}".strip() for error in errors)
+            )
 
     def _print(self, result: Mapping[str, Any] | None, options: Mapping[str, Any]) -> None:
         if result is None:

@@ -94,6 +94,12 @@ def test_a_person_who_brought_the_database_back_from_a_copy_says_so(
     assert _problems() == []
 
 
+def test_where_nothing_is_missing_nothing_is_explained() -> None:
+    with pytest.raises(Refused, match="No newest entry is missing"):
+        call_command("audit", "--explain", "Only trying")
+    assert not AuditEntry.objects.filter(action="audit.cut_known").exists()
+
+
 def test_another_entry_in_the_place_of_the_last_is_noticed() -> None:
     last = AuditEntry.objects.get(number=3)
     last.actor = "somebody else"

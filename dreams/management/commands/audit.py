@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import table
+from dreams.management.base import Refused, table
 from dreams.models import AuditEntry
 from dreams.services import auditlog
 from dreams.services.audit_sentences import Sentences
@@ -32,6 +32,8 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         if options["explain"]:
+            if not auditlog.cut_off():
+                raise Refused("No newest entry is missing, so there is nothing to explain.")
             auditlog.explain_cut(named.me().name, options["explain"])
         rows = AuditEntry.objects.order_by("-number")
         if options["project"]:
