@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -29,21 +28,23 @@ MOST_ROWS = 3_000  # lines of a difference; chosen
 MOST_CHOICES = 200  # versions to choose from; chosen
 
 
-@dataclass(frozen=True, slots=True)
-class VersionRow:
-    pk: int
-    at: dt.datetime
-    what: str
-    origin: str
+class Look(NamedTuple):
+    """How a version is told at a glance."""
+
     icon: str
     tone: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """A version with how it is told, by whom and why; `previous` is the one before it."""
+
+    version: Version
+    look: Look
     who: str
-    size: int
-    sha: str
     is_now: bool
     reason: str
-    proposal: str
-    dream: str
     previous: int | None
 
 
@@ -67,14 +68,6 @@ class Comparison:
     is_cut: bool
     missing: str
     secrets: int
-
-
-class Look(NamedTuple):
-    """How a version is told at a glance."""
-
-    icon: str
-    tone: str
-    what: str
 
 
 ORIGINS = {
@@ -180,26 +173,17 @@ def version(memory: Memory, pk: int) -> VersionRow | None:
 
 
 def _version(row: Version, memory: Memory, previous: int | None, told: _Told) -> VersionRow:
-    icon, tone, what = told.looks(row)
-    removed = not row.sha256
-    if removed and row.origin == Version.Origin.OUTSIDE:
-        icon, tone, what = "trash", "warn", "Removed outside"
+    look = told.looks(row)
+    if not row.sha256 and row.origin == Version.Origin.OUTSIDE:
+        look = Look("trash", "warn", "Removed outside")
     if row.aside_at:
-        icon, tone, what = "warn", "warn", "Written at the moment of an apply, not in the file"
+        look = Look("warn", "warn", "Written at the moment of an apply, not in the file")
     return VersionRow(
-        pk=row.pk,
-        at=row.at,
-        what=what,
-        origin=row.origin,
-        icon=icon,
-        tone=tone,
+        version=row,
+        look=look,
         who=row.actor or _nobody(row),
-        size=row.size,
-        sha=row.sha256,
         is_now=bool(row.sha256) and memory.gone_at is None and row.sha256 == memory.sha256,
         reason=told.reasons.get(row.proposal_id or 0, ""),
-        proposal=row.proposal.public_id if row.proposal else "",
-        dream=row.proposal.dream.public_id if row.proposal and row.proposal.dream else "",
         previous=previous,
     )
 
@@ -211,11 +195,12 @@ def _nobody(row: Version) -> str:
 
 def compare(old: VersionRow, new: VersionRow, *, is_bare: bool = False) -> Comparison:
     """The difference between two kept states; a removed file is an empty one. `is_bare`: with its secrets."""
-    kept = blobs.get_many([old.sha, new.sha])
-    missing = next((row.sha[:12] for row in (old, new) if row.sha and row.sha not in kept), "")
+    shas = (old.version.sha256, new.version.sha256)
+    kept = blobs.get_many(shas)
+    missing = next((sha[:12] for sha in shas if sha and sha not in kept), "")
     if missing:
         return Comparison(old, new, [], 0, 0, is_cut=False, missing=missing, secrets=0)
-    before, after = (text.decode(kept.get(row.sha, b"")) for row in (old, new))
+    before, after = (text.decode(kept.get(sha, b"")) for sha in shas)
     known = Mask.of((before, after))
     rows = masking.rows(Mask() if is_bare else known, before, after)
     return Comparison(
@@ -239,8 +224,8 @@ def choices(memory: Memory) -> list[VersionRow]:
 
 def with_picked(options: Sequence[VersionRow], picked: Iterable[VersionRow]) -> list[VersionRow]:
     """The choices, and behind them those picked that are older than all that are offered."""
-    known = {row.pk for row in options}
-    return [*options, *(row for row in picked if row.pk not in known)]
+    known = {one.version.pk for one in options}
+    return [*options, *(one for one in picked if one.version.pk not in known)]
 
 
 MOST_LINKS = 60  # shown; chosen

@@ -31,21 +31,12 @@ INDEX = "MEMORY.md"
 
 @dataclass(frozen=True, slots=True)
 class FileThen:
-    """One file as it was then; `since` says what became of it: "", changed or gone. `is_found`: `at` is its file's own time."""
+    """One file as it was then; `since` says what became of it: "", changed or gone."""
 
-    pk: int
-    path: str
-    kind: str
-    version: int
-    size: int
-    at: dt.datetime
-    what: str
-    icon: str
-    tone: str
-    who: str
-    proposal: str
+    memory: Memory
+    version: Version
+    look: Look
     since: str
-    is_found: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,28 +141,14 @@ def _step(at: dt.datetime | None) -> Step | None:
 
 def _files(rows: Sequence[time_travel.MemoryThen]) -> list[FileThen]:
     pks = [row.then for row in rows]
-    versions = Version.objects.select_related("proposal").in_bulk(pks)
+    versions = Version.objects.in_bulk(pks)
     looks = Looks.of(versions.values())
     return [_file(row, versions[pk], looks(versions[pk])) for row, pk in zip(rows, pks, strict=True)]
 
 
 def _file(row: time_travel.MemoryThen, version: Version, look: Look) -> FileThen:
     changed = "" if row.sha256 == version.sha256 else "changed"
-    return FileThen(
-        pk=row.pk,
-        path=row.path,
-        kind=row.kind,
-        version=version.pk,
-        size=version.size,
-        at=version.at,
-        what=look.what,
-        icon=look.icon,
-        tone=look.tone,
-        who=version.actor,
-        proposal=version.proposal.public_id if version.proposal else "",
-        since="gone" if row.gone_at else changed,
-        is_found=version.origin == Version.Origin.FOUND,
-    )
+    return FileThen(row, version, look, since="gone" if row.gone_at else changed)
 
 
 def _loaded(project: Project, when: dt.datetime) -> Loaded | None:

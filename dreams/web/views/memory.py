@@ -83,7 +83,9 @@ def compare(request: Request, pk: int) -> HttpResponse:
         raise Http404("This memory has no versions.")
     older = _picked(found, request.GET.get("a"))
     restored = (
-        older if older and request.GET.get("restore") == "1" and older.sha and not older.is_now else None
+        older
+        if older and request.GET.get("restore") == "1" and older.version.sha256 and not older.is_now
+        else None
     )
     new = _picked(found, request.GET.get("b")) or options[0]
     old = older or (options[1] if len(options) > 1 else options[0])
@@ -125,18 +127,18 @@ def secrets(request: Request, pk: int) -> HttpResponse:
 @require_POST
 def restore(request: Request, pk: int) -> HttpResponse:
     found = _memory(pk)
-    row = _picked(found, request.POST.get("version"))
-    if row is None or not row.sha:
+    picked = _picked(found, request.POST.get("version"))
+    if picked is None or not picked.version.sha256:
         raise Http404("There is nothing to restore in that version.")
 
-    why = _reason(request) or hand_edits.moment_reason(row.at)
-    wish = partial(host_requests.to_restore, found.project, found.path, row.sha, why)
+    sha, why = picked.version.sha256, _reason(request) or hand_edits.moment_reason(picked.version.at)
+    wish = partial(host_requests.to_restore, found.project, found.path, sha, why)
     waits = asked(request, found.project, wish, go(request, "memory", pk=pk))
     if waits:
         return waits
 
     def act() -> ApplyReport:
-        return hand_edits.restore(found.project, found.path, row.sha, reviewer(request), reason=why)
+        return hand_edits.restore(found.project, found.path, sha, reviewer(request), reason=why)
 
     return _carried_out(request, found, act, f"Restored {found.path}.")
 
@@ -319,7 +321,7 @@ def _reason(request: Request) -> str:
 @require_safe
 def blame(request: Request, pk: int) -> HttpResponse:
     """`?version=` is one of its versions; without it, the newest that was not a removal."""
-    memory = get_object_or_404(Memory.objects.select_related("project"), pk=pk)
+    memory = _memory(pk)
     version = _version(memory, request.GET.get("version"))
     found = blame_pages.blame(memory, version, is_bare=hidden_secrets.is_bare(request, memory))
     context = {
@@ -354,6 +356,6 @@ def statements(request: Request, pk: int) -> HttpResponse:
 
 @require_safe
 def related(request: Request, pk: int) -> HttpResponse:
-    memory = get_object_or_404(Memory.objects.select_related("project"), pk=pk)
+    memory = _memory(pk)
     context = {"memory": memory, "project": memory.project, "related": statements_pages.related(memory)}
     return page(request, "dreams/memory_related.html", "dreams/_memory_related.html", context)
