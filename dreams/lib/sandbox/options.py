@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from dreams.lib.sandbox.process import Refused, UsageError
@@ -15,24 +16,22 @@ from dreams.lib.sandbox.process import Refused, UsageError
 Takes = Literal["nothing", "value", "maybe"]  # maybe: only with = or glued to the letter
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spec:
-    """What a command knows. Keys are option letters or long names; values name the option they mean."""
+    """What a command knows: options with blanks between them, each with its spellings and called by the first, as in
+    "v n,line-number". `why_not`: refused options with a reason of their own."""
 
-    flags: Mapping[str, str] = field(default_factory=dict)
-    values: Mapping[str, str] = field(default_factory=dict)
-    optional: Mapping[str, str] = field(default_factory=dict)
-    why_not: Mapping[str, str] = field(default_factory=dict)  # refused options with a reason of their own
+    flags: str = ""
+    values: str = ""
+    optional: str = ""
+    why_not: Mapping[str, str] = field(default_factory=dict)
 
-    def takes(self, name: str) -> Takes | None:
-        if name in self.flags:
-            return "nothing"
-        if name in self.values:
-            return "value"
-        return "maybe" if name in self.optional else None
-
-    def meaning(self, name: str) -> str:
-        return self.flags.get(name) or self.values.get(name) or self.optional[name]
+    @cached_property
+    def known(self) -> Mapping[str, tuple[Takes, str]]:
+        """Spelling → what it takes, and what it is called. One that is in two texts is what the earlier one says."""
+        texts: Mapping[Takes, str] = {"maybe": self.optional, "value": self.values, "nothing": self.flags}
+        each = ((takes, names.split(",")) for takes, text in texts.items() for names in text.split())
+        return {name: (takes, names[0]) for takes, names in each for name in names}
 
 
 @dataclass(slots=True)
@@ -83,31 +82,31 @@ def refuse(command: str, spec: Spec, option: str) -> Refused:
 
 def _long(command: str, spec: Spec, word: str, rest: list[str], args: Args) -> None:
     name, equals, value = word.partition("=")
-    takes = spec.takes(name) if len(name) > 1 else None
-    if takes is None:
+    if len(name) < 2 or name not in spec.known:
         raise refuse(command, spec, f"--{name}")
+    takes, called = spec.known[name]
     if takes == "nothing" and equals:
         raise UsageError(f"option '--{name}' doesn't allow an argument", _usage_status(command))
     if takes == "value" and not equals:
         value = _next(command, f"--{name}", rest)
-    args.given.append((spec.meaning(name), value))
+    args.given.append((called, value))
 
 
 def _short(command: str, spec: Spec, letters: str, rest: list[str], args: Args) -> None:
     at = 0
     while at < len(letters):
         letter = letters[at]
-        takes = spec.takes(letter)
-        if takes is None:
+        if letter not in spec.known:
             raise refuse(command, spec, f"-{letter}")
+        takes, called = spec.known[letter]
         at += 1
         if takes == "nothing":
-            args.given.append((spec.meaning(letter), ""))
+            args.given.append((called, ""))
             continue
         value = letters[at:]
         if takes == "value" and not value:
             value = _next(command, f"-{letter}", rest)
-        args.given.append((spec.meaning(letter), value))
+        args.given.append((called, value))
         return
 
 

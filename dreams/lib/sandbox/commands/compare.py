@@ -16,19 +16,12 @@ from dreams.lib.sandbox.options import Args, Spec, digits_of, read
 from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_folder, raw
 
 _DIFF = Spec(
-    flags={
-        **{letter: letter for letter in "uqirwbdNt"},
-        "brief": "q",
-        "ignore-case": "i",
-        "recursive": "r",
-        "ignore-all-space": "w",
-        "ignore-space-change": "b",
-        "normal": "normal",
-        "minimal": "d",
-        "new-file": "N",
-    },
-    values={"U": "U"},
-    optional={"unified": "U", "color": "color"},
+    flags=(
+        "b,ignore-space-change d,minimal i,ignore-case N,new-file normal q,brief r,recursive t u "
+        "w,ignore-all-space"
+    ),
+    values="U",
+    optional="color U,unified",
     why_not={"output": "it writes a file"},
 )
 _DEPTH = 64  # folders; chosen
@@ -254,7 +247,7 @@ def _lines(start: int, end: int) -> str:
 
 # --- cmp ----------------------------------------------------------------------------------------------------------
 
-_CMP = Spec(flags={"s": "s", "quiet": "s", "silent": "s"})
+_CMP = Spec(flags="s,quiet,silent")
 
 
 def cmp(name: str, argv: list[str]) -> Runner:

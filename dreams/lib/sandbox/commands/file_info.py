@@ -16,7 +16,7 @@ from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_
 
 # --- stat ---------------------------------------------------------------------------------------------------------
 _STAT = Spec(
-    values={"c": "c", "format": "c", "printf": "printf"},
+    values="c,format printf",
     why_not={
         "L": "links are never followed",
         "f": "file systems are not shown",
@@ -128,16 +128,8 @@ def _formatted(process: Process, fmt: str, path: str, found: os.stat_result) -> 
 
 _DEPTH = 64  # folders; chosen
 _DU = Spec(
-    flags={
-        **{letter: letter for letter in "ahsbckm"},
-        "all": "a",
-        "human-readable": "h",
-        "summarize": "s",
-        "bytes": "b",
-        "total": "c",
-        "apparent-size": "apparent",
-    },
-    values={"d": "d", "max-depth": "d"},
+    flags="a,all apparent-size b,bytes c,total h,human-readable k m s,summarize",
+    values="d,max-depth",
     why_not={"L": "links are never followed", "files0-from": "file names are not taken from files"},
 )
 
@@ -180,7 +172,9 @@ class _Usage:
             if (stat.st_dev, stat.st_ino) in self._seen:
                 return 0
             self._seen.add((stat.st_dev, stat.st_ino))
-        size = stat.st_size if self._args.has("b") or self._args.has("apparent") else stat.st_blocks * 512
+        size = (
+            stat.st_size if self._args.has("b") or self._args.has("apparent-size") else stat.st_blocks * 512
+        )
         if folder and depth < _DEPTH:
             size += yield from self._below(path, depth)
         if depth <= self._deepest and (folder or depth == 0 or self._args.has("a")):
@@ -214,7 +208,7 @@ class _Usage:
 # Checksums
 
 _SUMS = Spec(
-    flags={"b": "b", "binary": "b", "t": "t", "text": "t"},
+    flags="b,binary t,text",
     why_not=dict.fromkeys(("c", "check"), "file names are not taken from files"),
 )
 

@@ -16,17 +16,8 @@ from dreams.lib.sandbox.process import Chunks, Process, Refused, Runner, UsageEr
 
 # --- cut ----------------------------------------------------------------------------------------------------------
 _CUT = Spec(
-    flags={"s": "s", "only-delimited": "s"},
-    values={
-        "b": "b",
-        "bytes": "b",
-        "c": "b",
-        "characters": "b",
-        "f": "f",
-        "fields": "f",
-        "d": "d",
-        "delimiter": "d",
-    },
+    flags="s,only-delimited",
+    values="b,bytes,c,characters d,delimiter f,fields",
     why_not={
         "complement": "name what stays, as in -f1,3-",
         "output-delimiter": "put tr or sed behind it",
@@ -129,15 +120,7 @@ def _runs_of_fields(
 
 # --- tr -----------------------------------------------------------------------------------------------------------
 
-_TR = Spec(
-    flags={
-        **{letter: letter for letter in "cds"},
-        "C": "c",
-        "complement": "c",
-        "delete": "d",
-        "squeeze-repeats": "s",
-    }
-)
+_TR = Spec(flags="c,C,complement d,delete s,squeeze-repeats")
 _TR_ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _TR_CLASS = re.compile(r"\[:([a-z]+):\]")
 
@@ -224,13 +207,7 @@ def _tr_bytes(text: str, at: int) -> tuple[list[int], int]:
 # --- uniq ---------------------------------------------------------------------------------------------------------
 
 _UNIQ = Spec(
-    flags={
-        **{letter: letter for letter in "cdiu"},
-        "count": "c",
-        "repeated": "d",
-        "ignore-case": "i",
-        "unique": "u",
-    },
+    flags="c,count d,repeated i,ignore-case u,unique",
     why_not=dict.fromkeys(("f", "skip-fields", "s", "skip-chars", "w", "check-chars"), "put cut before it"),
 )
 
@@ -260,13 +237,7 @@ def _group(alike: Iterator[bytes], args: Args) -> bytes:
 # --- wc -----------------------------------------------------------------------------------------------------------
 
 _WC = Spec(
-    flags={
-        **{letter: letter for letter in "clmw"},
-        "bytes": "c",
-        "chars": "m",
-        "lines": "l",
-        "words": "w",
-    },
+    flags="c,bytes l,lines m,chars w,words",
     why_not={
         "files0-from": "file names are not taken from files",
         **dict.fromkeys(("L", "max-line-length"), "use grep -nE '.{200}' for lines that are so long"),

@@ -19,44 +19,14 @@ from dreams.lib.sandbox.process import LineTooLong, Process, Refused, Runner, Us
 _DEEPEST = 64  # folders; chosen
 _NOT_FROM_FILES = "patterns are not taken from files; use -e for each"
 _GREP = Spec(
-    flags={
-        **{letter: letter for letter in "EFGHILPUachilnoqrsvwx"},
-        "R": "r",
-        "perl-regexp": "P",
-        "extended-regexp": "E",
-        "fixed-strings": "F",
-        "basic-regexp": "G",
-        "with-filename": "H",
-        "no-filename": "h",
-        "files-without-match": "L",
-        "files-with-matches": "l",
-        "text": "a",
-        "count": "c",
-        "ignore-case": "i",
-        "line-number": "n",
-        "only-matching": "o",
-        "quiet": "q",
-        "silent": "q",
-        "recursive": "r",
-        "dereference-recursive": "r",
-        "no-messages": "s",
-        "invert-match": "v",
-        "word-regexp": "w",
-        "line-regexp": "x",
-        "line-buffered": "line-buffered",
-    },
-    values={
-        **{letter: letter for letter in "ABCem"},
-        "after-context": "A",
-        "before-context": "B",
-        "context": "C",
-        "regexp": "e",
-        "max-count": "m",
-        "include": "include",
-        "exclude": "exclude",
-        "exclude-dir": "exclude-dir",
-    },
-    optional={"color": "color", "colour": "color"},
+    flags=(
+        "a,text c,count E,extended-regexp F,fixed-strings G,basic-regexp H,with-filename h,no-filename I "
+        "i,ignore-case L,files-without-match l,files-with-matches line-buffered n,line-number "
+        "o,only-matching P,perl-regexp q,quiet,silent r,R,recursive,dereference-recursive s,no-messages U "
+        "v,invert-match w,word-regexp x,line-regexp"
+    ),
+    values="A,after-context B,before-context C,context e,regexp exclude exclude-dir include m,max-count",
+    optional="color,colour",
     why_not={
         "exclude-from": "patterns for names are not taken from files",
         **dict.fromkeys(("f", "file"), _NOT_FROM_FILES),
@@ -266,43 +236,14 @@ def _file(process: Process, plan: Plan, state: State, path: str, *, below: bool)
 
 
 _RG = Spec(
-    flags={
-        **{letter: letter for letter in "FHINSaclinoqsvwx"},
-        "count": "c",
-        "files": "files",
-        "files-with-matches": "l",
-        "files-without-match": "without",
-        "fixed-strings": "F",
-        "heading": "heading",
-        "hidden": "hidden",
-        "ignore-case": "i",
-        "invert-match": "v",
-        "line-number": "n",
-        "line-regexp": "x",
-        "no-filename": "I",
-        "no-heading": "no-heading",
-        "no-ignore": "no-ignore",
-        "no-line-number": "N",
-        "no-messages": "s",
-        "only-matching": "o",
-        "quiet": "q",
-        "smart-case": "S",
-        "text": "a",
-        "with-filename": "H",
-        "word-regexp": "w",
-    },
-    values={
-        **{letter: letter for letter in "ABCegmtT"},
-        "after-context": "A",
-        "before-context": "B",
-        "context": "C",
-        "glob": "g",
-        "max-count": "m",
-        "regexp": "e",
-        "type": "t",
-        "type-not": "T",
-    },
-    optional={"color": "color", "sort": "sort"},
+    flags=(
+        "a,text c,count F,fixed-strings files files-without-match H,with-filename heading hidden "
+        "I,no-filename i,ignore-case l,files-with-matches N,no-line-number n,line-number no-heading "
+        "no-ignore o,only-matching q,quiet S,smart-case s,no-messages v,invert-match w,word-regexp "
+        "x,line-regexp"
+    ),
+    values="A,after-context B,before-context C,context e,regexp g,glob m,max-count T,type-not t,type",
+    optional="color sort",
     why_not={
         "L": "links are never followed",
         "follow": "links are never followed",
@@ -368,7 +309,7 @@ def _flags(args: Args, patterns: list[str]) -> list[str]:
         flags.append("-i")
     if args.has("I"):
         flags.append("-h")
-    if args.has("without"):
+    if args.has("files-without-match"):
         flags.append("-L")
     for letter in "ABCm":
         if (value := args.last(letter)) is not None:

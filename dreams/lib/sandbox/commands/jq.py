@@ -18,21 +18,11 @@ from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, raw
 
 _NO_FILES = "programs are not taken from files"
 _SPEC = Spec(
-    flags={
-        **{letter: letter for letter in "rcsjeSRnMa"},
-        "raw-output": "r",
-        "compact-output": "c",
-        "slurp": "s",
-        "join-output": "j",
-        "exit-status": "e",
-        "sort-keys": "S",
-        "raw-input": "R",
-        "null-input": "n",
-        "monochrome-output": "M",
-        "ascii-output": "a",
-        "tab": "tab",
-    },
-    values={"indent": "indent"},
+    flags=(
+        "a,ascii-output c,compact-output e,exit-status j,join-output M,monochrome-output n,null-input "
+        "R,raw-input r,raw-output S,sort-keys s,slurp tab"
+    ),
+    values="indent",
     why_not={
         **dict.fromkeys(("f", "from-file", "L"), _NO_FILES),
         **dict.fromkeys(("slurpfile", "rawfile"), "files are named as operands"),

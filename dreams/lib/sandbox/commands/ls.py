@@ -15,20 +15,12 @@ from dreams.lib.sandbox.process import Process, Refused, Runner, is_folder, raw
 
 _LINKS = "links are never followed"
 _LS = Spec(
-    flags={
-        **{letter: letter for letter in "aA1lrtShRdFpkN"},
-        "all": "a",
-        "almost-all": "A",
-        "reverse": "r",
-        "human-readable": "h",
-        "recursive": "R",
-        "directory": "d",
-        "full-time": "full-time",
-        "literal": "N",
-        "group-directories-first": "first",
-    },
-    values={"time-style": "time-style"},
-    optional={"color": "color", "classify": "F"},
+    flags=(
+        "1 A,almost-all a,all d,directory F full-time group-directories-first h,human-readable k l N,literal "
+        "p R,recursive r,reverse S t"
+    ),
+    values="time-style",
+    optional="color F,classify",
     why_not=dict.fromkeys(("L", "H", "dereference"), _LINKS)
     | dict.fromkeys(("m", "C", "x"), "names stand one on a line")
     | dict.fromkeys(("v", "X", "U", "sort"), "put sort behind it, as in ls | sort -V")
@@ -153,7 +145,7 @@ def _sorted(style: _Style, entries: list[Entry]) -> list[Entry]:
         return first.get(by or "", 0), raw(entry.name)
 
     ordered = sorted(entries, key=key, reverse=style.args.has("r"))
-    if style.args.has("first"):
+    if style.args.has("group-directories-first"):
         ordered.sort(key=lambda entry: not is_folder(entry.stat))
     return ordered
 

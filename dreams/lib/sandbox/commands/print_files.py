@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.mounts import trouble
@@ -15,16 +17,10 @@ from dreams.lib.sandbox.process import Chunks, Process, Refused, Runner, UsageEr
 # --- cat ----------------------------------------------------------------------------------------------------------
 
 _CAT = Spec(
-    flags={
-        **{letter: letter for letter in "AbeEnstTuv"},
-        "show-all": "A",
-        "number-nonblank": "b",
-        "show-ends": "E",
-        "number": "n",
-        "squeeze-blank": "s",
-        "show-tabs": "T",
-        "show-nonprinting": "v",
-    }
+    flags=(
+        "A,show-all b,number-nonblank E,show-ends e n,number s,squeeze-blank T,show-tabs t u "
+        "v,show-nonprinting"
+    ),
 )
 
 
@@ -97,14 +93,7 @@ def _line_shown(line: bytes, style: _CatStyle) -> bytes:
 
 # --- nl -----------------------------------------------------------------------------------------------------------
 
-_NL = Spec(
-    values={
-        **{letter: letter for letter in "bws"},
-        "body-numbering": "b",
-        "number-width": "w",
-        "number-separator": "s",
-    }
-)
+_NL = Spec(values="b,body-numbering s,number-separator w,number-width")
 
 
 def nl(name: str, argv: list[str]) -> Runner:
@@ -133,15 +122,9 @@ def nl(name: str, argv: list[str]) -> Runner:
 
 # --- head ---------------------------------------------------------------------------------------------------------
 
-_QUIET = {"q": "q", "quiet": "q", "silent": "q", "v": "v", "verbose": "v"}
-_COUNTS = {"n": "n", "lines": "n", "c": "c", "bytes": "c"}
 _NEVER_ENDS = "it never ends; read the file again instead"
-_HEAD = Spec(flags=_QUIET, values=_COUNTS)
-_TAIL = Spec(
-    flags=_QUIET,
-    values=_COUNTS,
-    why_not=dict.fromkeys(("f", "F", "follow", "retry", "pid", "s"), _NEVER_ENDS),
-)
+_HEAD = Spec(flags="q,quiet,silent v,verbose", values="c,bytes n,lines")
+_TAIL = replace(_HEAD, why_not=dict.fromkeys(("f", "F", "follow", "retry", "pid", "s"), _NEVER_ENDS))
 
 
 @dataclass(slots=True)
@@ -158,7 +141,7 @@ class _Wanted:
         kind = args.last_of("n", "c") or "n"
         text = args.last(kind, "10") or ""
         number = count_of(text.lstrip("+-"), "bytes" if kind == "c" else "lines")
-        return cls(args, kind == "c", text[:1], number)
+        return cls(args, kind == "c", text[:1], min(number, sys.maxsize))
 
     def headed(self, process: Process) -> Iterator[tuple[bytes, Iterator[bytes]]]:
         """Each input with the heading to print above it."""
@@ -203,18 +186,10 @@ def head(name: str, argv: list[str]) -> Runner:
                 yield from _all_but(process, chunks if wanted.is_bytes else lines, wanted)
             else:
                 yield from (
-                    _first_bytes(chunks, wanted.number) if wanted.is_bytes else _first(lines, wanted.number)
+                    _first_bytes(chunks, wanted.number) if wanted.is_bytes else islice(lines, wanted.number)
                 )
 
     return run
-
-
-def _first(lines: Iterator[bytes], wanted: int) -> Iterator[bytes]:
-    if wanted:
-        for number, line in enumerate(lines, start=1):
-            yield line
-            if number >= wanted:
-                return
 
 
 def _first_bytes(chunks: Iterator[bytes], wanted: int) -> Iterator[bytes]:
@@ -256,7 +231,7 @@ def tail(name: str, argv: list[str]) -> Runner:
                 yield from (
                     _from_byte(chunks, wanted.number)
                     if wanted.is_bytes
-                    else _from_line(process.lines(chunks), wanted.number)
+                    else islice(process.lines(chunks), max(wanted.number - 1, 0), None)
                 )
                 continue
             if isinstance(chunks, Chunks):
@@ -291,12 +266,6 @@ def _skip_ahead(chunks: Chunks, wanted: _Wanted) -> None:
             chunks.go(size - near)
             return
         near *= 8
-
-
-def _from_line(lines: Iterator[bytes], first: int) -> Iterator[bytes]:
-    for number, line in enumerate(lines, start=1):
-        if number >= first:
-            yield line
 
 
 def _from_byte(chunks: Iterator[bytes], first: int) -> Iterator[bytes]:

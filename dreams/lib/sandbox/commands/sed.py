@@ -15,13 +15,8 @@ from dreams.lib.sandbox.process import Process, Refused, Runner, SandboxLimit, U
 
 _NO_PROGRAM_FILE = "programs are not taken from files"
 _SED = Spec(
-    flags={
-        **dict.fromkeys(("n", "quiet", "silent"), "n"),
-        **dict.fromkeys(("E", "r", "regexp-extended"), "E"),
-        **dict.fromkeys(("s", "separate"), "s"),
-        **dict.fromkeys(("u", "unbuffered"), "u"),
-    },
-    values={"e": "e", "expression": "e"},
+    flags="E,r,regexp-extended n,quiet,silent s,separate u,unbuffered",
+    values="e,expression",
     why_not={
         **dict.fromkeys(("i", "in-place"), "it writes the file"),
         **dict.fromkeys(("f", "file"), _NO_PROGRAM_FILE),

@@ -14,12 +14,12 @@ from dreams.lib.sandbox.process import Process, Refused, Runner, UsageError, is_
 
 
 def pwd(name: str, argv: list[str]) -> Runner:
-    read(name, Spec(flags={"L": "L", "P": "P"}), argv)
+    read(name, Spec(flags="L P"), argv)
     return lambda process: iter([raw(process.cwd) + b"\n"])
 
 
 def cd(name: str, argv: list[str]) -> Runner:
-    args = read(name, Spec(flags={"L": "L", "P": "P"}), argv)
+    args = read(name, Spec(flags="L P"), argv)
     if len(args.operands) > 1:
         raise UsageError("too many arguments")
     if not args.operands or args.operands == ["-"]:
@@ -179,7 +179,7 @@ def false(name: str, argv: list[str]) -> Runner:
 
 
 def basename(name: str, argv: list[str]) -> Runner:
-    spec = Spec(flags={"a": "a", "multiple": "a"}, values={"s": "s", "suffix": "s"})
+    spec = Spec(flags="a,multiple", values="s,suffix")
     args = read(name, spec, argv)
     suffix = args.last("s")
     many = args.has("a") or suffix is not None

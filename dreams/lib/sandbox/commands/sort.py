@@ -11,18 +11,11 @@ from dreams.lib.sandbox.process import Process, Runner, UsageError, raw
 
 _WRITES = "it writes a file"
 _SORT = Spec(
-    flags={
-        **{letter: letter for letter in "bfhnrsuV"},
-        "ignore-leading-blanks": "b",
-        "ignore-case": "f",
-        "human-numeric-sort": "h",
-        "numeric-sort": "n",
-        "reverse": "r",
-        "stable": "s",
-        "unique": "u",
-        "version-sort": "V",
-    },
-    values={"k": "k", "key": "k", "t": "t", "field-separator": "t"},
+    flags=(
+        "b,ignore-leading-blanks f,ignore-case h,human-numeric-sort n,numeric-sort r,reverse s,stable "
+        "u,unique V,version-sort"
+    ),
+    values="k,key t,field-separator",
     why_not={
         **dict.fromkeys(("o", "output", "T", "temporary-directory"), _WRITES),
         "compress-program": "it runs a program",
