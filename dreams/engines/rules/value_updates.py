@@ -30,7 +30,7 @@ from dreams.lib.prose.exchanges import (
     words_of,
 )
 from dreams.lib.prose.statement_index import StatementIndex
-from dreams.lib.prose.statement_pairs import Statement
+from dreams.lib.prose.statement_pairs import Statement, place_of
 from dreams.lib.prose.values import read
 
 MOST_SHORT = 16  # words of a statement that a typed one may replace as a whole
@@ -131,7 +131,7 @@ def _nearest(index: StatementIndex, typed: Typed) -> list[Statement]:
         found = index.with_words([word])
         shared.update(found if len(found) <= MOST_OF_A_THING else ())
     most = max(shared.values(), default=0)
-    return [each for each, count in shared.items() if count == most]
+    return sorted((each for each, count in shared.items() if count == most), key=place_of)
 
 
 def _is_known(typed: Typed, past: set[str], about: Sequence[Statement]) -> bool:

@@ -13,7 +13,7 @@ from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.rules.steps import forgetting, learning
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.rules.user_statements.requests import Wish, may_ask_to_forget, names_memory
+from dreams.engines.rules.user_statements.requests import Wish, may_ask_to_forget, names_memory, takes_away
 from dreams.engines.rules.user_statements.speech import typed_lines
 from dreams.engines.types import Citation, Option, Place, Question
 from dreams.lib.files.text import plural, quoted
@@ -36,13 +36,9 @@ def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
         text = forgetting.asked_text(wish)
         found = dict.fromkeys((*forgetting.about(index, text), *forgetting.told_anew(index, text)))
         yield from _questions(asking, heard, wish, list(found))
-    for heard, wish in _maybe_requests(typed, names_memory):
-        cited = [
-            each
-            for each in forgetting.candidates(index, forgetting.asked_text(wish))
-            if _is_cited(each, wish.quote)
-        ]
-        yield from _questions(asking, heard, wish, cited)
+    for heard, wish in _maybe_requests(typed, lambda each: names_memory(each) or takes_away(each)):
+        near = forgetting.candidates(index, forgetting.asked_text(wish))
+        yield from _questions(asking, heard, wish, [each for each in near if _is_cited(each, wish.quote)])
 
 
 def _questions(asking: Asking, heard: Heard, wish: Wish, found: Sequence[Statement]) -> Iterator[Question]:
@@ -63,11 +59,13 @@ def _maybe_requests(heard: Sequence[Heard], may_ask: Callable[[str], bool]) -> I
 
 
 def _is_cited(statement: Statement, sentence: str) -> bool:
-    """Whether a sentence has nearly all that a statement says, or two of its values, and hardly anything else."""
+    """Whether a sentence has nearly all that a statement says, or two of its values, and hardly anything else; of a sentence about
+    memory its name is enough, where it says nothing else."""
     mine = {word for word, weight in statement.reading.terms.items() if weight >= forgetting.LEAST_WORD}
     said, theirs = read(sentence), forgetting.wanted(sentence)
     values = said.anchors - statement.reading.anchors
     is_meant = len(said.anchors) > 1 or len(mine & theirs) >= LEAST_CITED * len(mine)
+    is_meant = is_meant or (bool(said.anchors) and theirs <= mine and names_memory(sentence))
     return is_meant and len(theirs - mine) <= MOST_ELSE and not values
 
 

@@ -45,7 +45,7 @@ _ONLY_NOW = re.compile(
 ABOUT_NOTES = frozenset(
     map(
         canonical,
-        "forget unremember obsolete delete remove scratch note memory line entry fact keep safely anything everything tell say know remember like out apply long longer more thanks right wrong true".split(),  # noqa: SIM905 - a word list
+        "forget unremember obsolete delete remove drop scratch bit thing nothing nobody anybody stay apply want any note memory line entry fact keep safely anything everything tell say know remember like out apply long longer more thanks right wrong true".split(),  # noqa: SIM905 - a word list
     )
 )
 

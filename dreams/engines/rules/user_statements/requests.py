@@ -63,23 +63,34 @@ def may_ask_to_forget(sentence: str) -> bool:
     return _is_own_request(bare, _A_NOTE_AWAY.search(bare))
 
 
-_NAMES_MEMORY = re.compile(r"\b(?:memor(?:y|ies)|notes?|remember(?:ed)?|forgotten)\b", re.IGNORECASE)
+_NAMES_MEMORY = re.compile(
+    r"\b(?:memor(?:y|ies)|notes?|remember(?:ed|ing)?|forgotten|keep(?:ing)?|kept)\b", re.IGNORECASE
+)
 _KEEPS = re.compile(
     r"\b(?:keep|save|store|add|write|put|record|remember|update|make|create|note that)\b", re.IGNORECASE
 )
-
-
+_DENIED = re.compile(
+    r"(?:n['’]t|\bnot|\bnever|\bnothing|\bstop|\bno (?:longer|need))\b[^.;,]*$", re.IGNORECASE
+)
 _KEPT = re.compile(
     rf"(?:n['’]t|\bnot|\bnever|\bwithout) (?:ever |just )?(?:{AWAY}|forget|deleting|removing)\b",
     re.IGNORECASE,
 )
+_TAKES_AWAY = re.compile(rf"{_REMOVE}|\bno longer\b", re.IGNORECASE)
 
 
 def names_memory(sentence: str) -> bool:
     """Whether it speaks of memory, and does not ask to put something there: what it cites may be what is to go, in whatever words."""
     bare = _QUOTED.sub('""', sentence)
-    wanted = _KEEPS.search(bare) or _KEPT.search(bare)
+    kept = any(not _DENIED.search(bare[: each.start()]) for each in _KEEPS.finditer(bare))
+    wanted = kept or _KEPT.search(bare)
     return not wanted and _is_own_request(bare, _NAMES_MEMORY.search(_RAM.sub(" ", bare)))
+
+
+def takes_away(sentence: str) -> bool:
+    """Whether something is to go, or is so no longer: of memory, or of the code that a memory tells of."""
+    bare = _QUOTED.sub('""', sentence)
+    return _is_own_request(bare, _TAKES_AWAY.search(bare))
 
 
 def _is_own_request(sentence: str, found: re.Match[str] | None) -> bool:
