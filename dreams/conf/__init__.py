@@ -69,12 +69,12 @@ class Spec:
     group: str
     label: str
     help: str
-    minimum: float | None
-    maximum: float | None
-    choices: Mapping[str, str] | None
-    unit: str
-    per_project: bool
-    advanced: bool
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: Mapping[str, str] | None = None
+    unit: str = ""
+    per_project: bool = True
+    advanced: bool = False
 
     @property
     def env_name(self) -> str:

@@ -7,34 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 
-def setting(  # noqa: PLR0913 - one keyword per thing that a page shows
-    default: Any,
-    group: str,
-    label: str,
-    help: str,
-    *,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    choices: Mapping[str, str] | None = None,
-    unit: str = "",
-    per_project: bool = True,
-    advanced: bool = False,
-) -> Any:
-    metadata = {
-        "group": group,
-        "label": label,
-        "help": help,
-        "minimum": minimum,
-        "maximum": maximum,
-        "choices": choices,
-        "unit": unit,
-        "per_project": per_project,
-        "advanced": advanced,
-    }
-    return field(default=default, metadata=metadata)
+class More(TypedDict, total=False):
+    """What a `Spec` says of a setting besides its group and its words."""
+
+    minimum: float
+    maximum: float
+    choices: Mapping[str, str]
+    unit: str
+    per_project: bool
+    advanced: bool
+
+
+def setting(default: Any, group: str, label: str, help: str, **more: Unpack[More]) -> Any:
+    return field(default=default, metadata={"group": group, "label": label, "help": help, **more})
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,3 +369,9 @@ class Config:
         per_project=False,
         advanced=True,
     )
+
+    @property
+    def usable_fallback(self) -> str:
+        """As a dream will use it: the default is one of Anthropic's models, which no other server knows."""
+        is_ours = self.fallback_model.startswith("claude-") and not self.model.startswith("claude-")
+        return "" if is_ours else self.fallback_model

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import concurrent.futures
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -63,6 +64,55 @@ def _put_away(done: concurrent.futures.Future[Result], too_late: Callable[[Resul
         too_late(done.result())
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An open connection to the model of `config`."""
+
+    config: Config
+    endpoint: keys.Endpoint
+    client: Client
+    patience: Patience
+
+    def begun(self, first: str, budget: Budget, watch: Callable[[], None]) -> tuple[Conversation, Asker]:
+        """A conversation that begins with `first`, and who asks for its turns."""
+        conversation = Conversation.begun(first)
+        asker = Asker(
+            caller=self.client,
+            host=self.endpoint.host,
+            model=self.config.model,
+            fallback=self.config.usable_fallback,
+            options=self._options(),
+            patience=self.patience,
+            budget=budget,
+            watch=watch,
+            on_switch=conversation.forget_thinking,
+            news=self.client.news,
+            unfinished=self.client.unfinished,
+        )
+        return conversation, asker
+
+    def _options(self) -> Json:
+        """What only Anthropic's own API is sure to know."""
+        if not self.endpoint.is_anthropic:
+            return {}
+        return {"thinking": {"type": "adaptive"}, "output_config": {"effort": self.config.effort}}
+
+
+@contextmanager
+def connected(
+    config: Config, patience: Patience, environ: Mapping[str, str] | None, watch: Callable[[], None]
+) -> Iterator[Line]:
+    """Raises EngineError with the remedy, and what `watch` raises."""
+    from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - its library takes a second to import
+
+    endpoint = keys.endpoint(environ)
+    if not config.model.strip():
+        raise EngineError("No model is chosen. Name one in the settings (Model).")
+    with Client(endpoint, patience) as client:
+        client.open(watch)
+        yield Line(config, endpoint, client, patience)
+
+
 class AnthropicEngine:
     """`prices` and `patience` are handed in by tests; else the prices of the job and the reference numbers are used."""
 
@@ -83,29 +133,16 @@ class AnthropicEngine:
 
     def run(self, job: Job, report: Reporter) -> Outcome:
         """Raises EngineError with the remedy, Cancelled. What is raised leaves nothing to propose."""
-        from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - its library takes a second to import
+        with connected(job.config, self._patience, self._environ, report.checkpoint) as line:
+            reads = watched(partial(self._open_tools, job), report.checkpoint, too_late=_close)
+            try:
+                return self._dream(job, report, line, reads)
+            finally:
+                reads.close()
 
-        endpoint = keys.endpoint(self._environ)
-        if not job.config.model.strip():
-            raise EngineError("No model is chosen. Name one in the settings (Model).")
-        reads = watched(partial(self._open_tools, job), report.checkpoint, too_late=_close)
-        try:
-            with Client(endpoint, self._patience) as client:
-                client.open(report.checkpoint)
-                return self._dream(job, report, endpoint, client, reads)
-        finally:
-            reads.close()
-
-    def _dream(
-        self,
-        job: Job,
-        report: Reporter,
-        endpoint: keys.Endpoint,
-        client: Client,
-        reads: ReadTools,
-    ) -> Outcome:
-        loop = self._loop(job, report, endpoint, client, reads)
-        report.turn("orient", _opening(job, endpoint, loop))
+    def _dream(self, job: Job, report: Reporter, line: Line, reads: ReadTools) -> Outcome:
+        loop = self._loop(job, report, line, reads)
+        report.turn("orient", _opening(job, line.endpoint, loop))
         try:
             summary = loop.run()
         except BaseException:
@@ -117,14 +154,7 @@ class AnthropicEngine:
         told = summary or _default_summary(len(edits))
         return Outcome(edits, told, questions=asked, usage=loop.budget.ledger.usage())
 
-    def _loop(
-        self,
-        job: Job,
-        report: Reporter,
-        endpoint: keys.Endpoint,
-        client: Client,
-        reads: ReadTools,
-    ) -> Loop:
+    def _loop(self, job: Job, report: Reporter, line: Line, reads: ReadTools) -> Loop:
         ledger = Ledger(job.prices if self._prices is None else self._prices)
         budget = Budget(
             Limits.of(job.config),
@@ -137,20 +167,7 @@ class AnthropicEngine:
             report.checkpoint()
             budget.check_time()
 
-        conversation = Conversation.begun(prompt.briefing(job, watch))
-        asker = Asker(
-            caller=client,
-            host=endpoint.host,
-            model=job.config.model,
-            fallback=fallback_of(job.config),
-            options=options_of(job.config, endpoint),
-            patience=self._patience,
-            budget=budget,
-            watch=watch,
-            on_switch=conversation.forget_thinking,
-            news=client.news,
-            unfinished=client.unfinished,
-        )
+        conversation, asker = line.begun(prompt.briefing(job, watch), budget, watch)
         toolbox = Toolbox(job, reads, watch)
         index = job.workspace.read(INDEX_NAME)
         if index is not None and len(index) <= prompt.INDEX_CHARS:
@@ -169,19 +186,6 @@ def _dollars_left(report: Reporter) -> Allowance | None:
     ask = getattr(report, "dollars_left", None)
     left = ask() if callable(ask) else None
     return left if isinstance(left, Allowance) else None
-
-
-def fallback_of(config: Config) -> str:
-    """The setting's default is one of Anthropic's models: no server with others knows it."""
-    model, fallback = config.model, config.fallback_model
-    return "" if fallback.startswith("claude-") and not model.startswith("claude-") else fallback
-
-
-def options_of(config: Config, endpoint: keys.Endpoint) -> Json:
-    """What only Anthropic's own API is sure to know."""
-    if not endpoint.is_anthropic:
-        return {}
-    return {"thinking": {"type": "adaptive"}, "output_config": {"effort": config.effort}}
 
 
 def _opening(job: Job, endpoint: keys.Endpoint, loop: Loop) -> str:

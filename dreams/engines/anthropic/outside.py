@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from dreams.conf import Config
-from dreams.engines.anthropic import keys, prompt
+from dreams.engines.anthropic import prompt
 from dreams.engines.anthropic.asking import Asker, Patience, TooLong, remedy
 from dreams.engines.anthropic.budget import Budget, Ledger, Limits, Words
 from dreams.engines.anthropic.conversation import Conversation
-from dreams.engines.anthropic.engine import fallback_of, options_of
+from dreams.engines.anthropic.engine import Line, connected
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import Allowance, EngineError, Usage
 from dreams.lib.files.text import one_line
@@ -24,7 +24,6 @@ from dreams.lib.prose.recall import MOST_CHOSEN, Entry
 from dreams.lib.secrets.redact import redact
 
 if TYPE_CHECKING:
-    from dreams.engines.anthropic.client import Client
     from dreams.engines.anthropic.stream import Json, Reply
 
 #: Room to think, where a model does; the answer itself is five names.
@@ -72,22 +71,15 @@ class Connection:
     # Called at least once a second while a request is under way; what it raises ends that.
     watch: Callable[[], None] = lambda: None
     ledger: Ledger = field(init=False)
-    _endpoint: keys.Endpoint = field(init=False)
-    _open: AbstractContextManager[Client] = field(init=False)
-    _client: Client = field(init=False)
+    _open: AbstractContextManager[Line] = field(init=False)
+    _line: Line = field(init=False)
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.prices)
 
     def __enter__(self) -> Connection:
-        from dreams.engines.anthropic.client import Client  # noqa: PLC0415 - its library takes a second to import
-
-        self._endpoint = keys.endpoint(self.environ)
-        if not self.config.model.strip():
-            raise EngineError("No model is chosen. Name one in the settings (Model).")
-        self._open = Client(self._endpoint, self.patience)
-        self._client = self._open.__enter__()
-        self._client.open(self.watch)
+        self._open = connected(self.config, self.patience, self.environ, self.watch)
+        self._line = self._open.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -95,13 +87,8 @@ class Connection:
 
     def talk(self, first: str) -> Talk:
         """A conversation that begins with `first`."""
-        config = self.config
-        limits = Limits(
-            self.turns,
-            config.max_tokens,
-            self.seconds or config.max_seconds,
-            Decimal(str(config.max_cost_dream)),
-        )
+        limits = Limits.of(self.config)
+        limits = replace(limits, turns=self.turns, seconds=self.seconds or limits.seconds)
         budget = Budget(
             limits,
             self.ledger,
@@ -114,21 +101,7 @@ class Connection:
             self.watch()
             budget.check_time()
 
-        conversation = Conversation.begun(first)
-        asker = Asker(
-            caller=self._client,
-            host=self._endpoint.host,
-            model=config.model,
-            fallback=fallback_of(config),
-            options=options_of(config, self._endpoint),
-            patience=self.patience,
-            budget=budget,
-            watch=watch,
-            on_switch=conversation.forget_thinking,
-            news=self._client.news,
-            unfinished=self._client.unfinished,
-        )
-        return Talk(conversation, asker, self.meter)
+        return Talk(*self._line.begun(first, budget, watch), self.meter)
 
 
 @dataclass(slots=True)

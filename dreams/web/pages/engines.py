@@ -61,11 +61,6 @@ class Row:
     own: list[str]
     is_priced: bool
 
-    @property
-    def fallback(self) -> str:
-        """As a dream will use it: the default is one of Anthropic's models, which no other server knows."""
-        return _fallback(self.config)
-
 
 @dataclass(frozen=True, slots=True)
 class Engines:
@@ -93,11 +88,6 @@ class Test:
     host: str
     finding: Probed
     is_old: bool
-
-
-def _fallback(config: conf.Config) -> str:
-    fallback, model = config.fallback_model, config.model
-    return "" if fallback.startswith("claude-") and not model.startswith("claude-") else fallback
 
 
 def engines(number: str | None) -> Engines:
@@ -160,7 +150,7 @@ def _prices(choices: Iterable[conf.Config], prices: PriceTable) -> list[Priced]:
     """Each model once, in the order in which the settings name it."""
     users: dict[str, set[str]] = {}
     for config in choices:
-        for model, use in ((config.model, "model"), (_fallback(config), "fallback")):
+        for model, use in ((config.model, "model"), (config.usable_fallback, "fallback")):
             if model:
                 users.setdefault(model, set()).add(use)
     return [
