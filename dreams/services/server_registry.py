@@ -5,27 +5,53 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from django.conf import settings
 
 from dreams.lib import process
+from memoryweb import BASE_DIR, RESOURCES
+
+PROGRAM = (BASE_DIR / "dreams", BASE_DIR / "memoryweb", RESOURCES / "templates")
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A server that runs now. `started` is its process' start time (`dreams.lib.process`), `at` when it began to serve."""
+    """A server that runs now. `started` is its process' start time (`dreams.lib.process`), `at` when it began to serve,
+    `program` when a file of memoryweb was last written before that."""
 
     pid: int
     started: float
     address: str
     port: int
     at: str
+    program: int = 0
 
     @property
     def since(self) -> dt.datetime:
         return dt.datetime.fromisoformat(self.at)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether memoryweb was updated since: what the server reads from disk now may not fit what it has in memory."""
+        return bool(self.program) and self.program != _program()
+
+
+def _program() -> int:
+    """When a file of memoryweb was last written or put in its place, in nanoseconds; no clock that was set matters, as
+    it is compared with itself alone."""
+    return max(_changes(), default=0)
+
+
+def _changes() -> Iterator[int]:
+    for root in PROGRAM:
+        for file in root.rglob("*"):
+            if file.suffix in (".py", ".html"):
+                with suppress(OSError):  # an update takes files away
+                    yield file.stat().st_ctime_ns
 
 
 def path() -> Path:
@@ -35,7 +61,8 @@ def path() -> Path:
 def write(address: str, port: int) -> Running:
     """Say that this process serves at `address`."""
     me = process.current()
-    running = Running(me.pid, me.start_time, address, port, dt.datetime.now(dt.UTC).isoformat())
+    now = dt.datetime.now(dt.UTC).isoformat()
+    running = Running(me.pid, me.start_time, address, port, now, _program())
     draft = path().with_suffix(f".{me.pid}")
     draft.write_text(json.dumps(asdict(running)), encoding="utf-8")
     draft.chmod(0o600)

@@ -60,7 +60,7 @@ def plain_errors(get_response: Handler) -> Handler:
             return get_response(request)
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
-            return errors.plain_failure(errors.what_became(request))
+            return errors.plain_failure(request)
 
     return middleware
 

@@ -116,7 +116,8 @@ def test_a_full_disk_is_said_in_time(monkeypatch: pytest.MonkeyPatch, free: int,
 
 
 def test_on_a_full_disk_it_is_not_said_that_no_worker_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = SimpleNamespace(since=timezone.now() - dt.timedelta(minutes=2), address="", pid=1)
+    since = (timezone.now() - dt.timedelta(minutes=2)).isoformat()
+    started = server_registry.Running(1, 1.0, "", 1, since)
     monkeypatch.setattr("dreams.services.server_registry.running", lambda: started)
     check = found("Workers")
     assert (check.said, check.remedy) == ("None", "The server was started 2 min ago; look again in a minute.")

@@ -6,6 +6,7 @@ import errno
 import logging
 import os
 import sqlite3
+import time
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -16,6 +17,8 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory, override_settings
 from django.urls import path
 
+from dreams.services import server_registry
+from dreams.services.doctor import checks
 from dreams.services.login import make_link
 from dreams.web import middleware
 from dreams.web.access import safe_next
@@ -225,6 +228,27 @@ def test_a_failure_shows_a_way_on_and_no_traceback(caplog: pytest.LogCaptureFixt
     assert b"secret path" not in response.content
     assert b"Traceback" not in response.content
     assert "secret path" in caplog.text
+
+
+def test_a_failure_after_an_update_under_the_server_says_to_start_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "DATA_DIR", tmp_path)
+    module = tmp_path / "program" / "a.py"
+    module.parent.mkdir()
+    module.write_text("old")
+    monkeypatch.setattr(server_registry, "PROGRAM", (module.parent,))
+    server_registry.write("http://127.0.0.1:1", 1)
+    client = Client(raise_request_exception=False)
+    with override_settings(ROOT_URLCONF=__name__):
+        before = client.get("/broken/").content.decode()
+        time.sleep(0.02)  # more than the file system's clock needs for another time
+        module.write_text("new")
+        after = client.get("/broken/").content.decode()
+    assert "memoryweb was updated" not in before and "Something failed here" in before
+    assert "memoryweb was updated" in after and "start it again" in after
+    check = checks.server()
+    assert check.state == "warn" and "start it again" in check.remedy
 
 
 @pytest.mark.parametrize("method", ["get", "post"])

@@ -227,6 +227,10 @@ def server() -> Check:
     if running is None:
         remedy = f"Start one with `{typed('serve')}`. Until then dreams start by command only."
         return Check("Server", "warn", "None runs on this data directory", remedy=remedy)
+    if running.is_outdated:
+        said = f"{running.address} still runs memoryweb as it was before its files changed"
+        remedy = "Stop `serve` and start it again; until then pages and dreams may fail."
+        return Check("Server", "warn", said, f"Process {running.pid}", remedy)
     return Check("Server", "ok", running.address, f"Process {running.pid}")
 
 

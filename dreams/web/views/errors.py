@@ -19,7 +19,7 @@ from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from dreams import conf
-from dreams.services import database, project_lock
+from dreams.services import database, project_lock, server_registry
 from dreams.web.htmx import login_page, wants_fragment
 
 log = logging.getLogger(__name__)
@@ -98,11 +98,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
             onward=_page_of_the_form(request),
             way_on="Back",
         )
+    title, said = _unexpected(request)
     return _page(
         None,
         500,
-        "Something failed here",
-        f"{what_became(request)} The server’s log has the details.",
+        title,
+        said,
         onward="" if request.method in SAFE_METHODS else _page_of_the_form(request),
     )
 
@@ -194,8 +195,18 @@ def _plain(status: int, title: str, text: str, onward: str = "/") -> HttpRespons
     return HttpResponse(format_html(_PLAIN, title=title, text=text, onward=onward), status=status)
 
 
-def plain_failure(became: str) -> HttpResponse:
-    return _plain(500, "Something failed here", f"{became} The server’s log has the details.")
+def plain_failure(request: HttpRequest) -> HttpResponse:
+    return _plain(500, *_unexpected(request))
+
+
+def _unexpected(request: HttpRequest) -> tuple[str, str]:
+    """A title and what to do. An update under a running server fails on any page, and only a new start ends that."""
+    if (running := server_registry.running()) and running.is_outdated:
+        again = (
+            "This server still runs the earlier version. Stop it where it was started, and start it again."
+        )
+        return "memoryweb was updated", f"{again} {what_became(request)}"
+    return "Something failed here", f"{what_became(request)} The server’s log has the details."
 
 
 def plain_wrong_host() -> HttpResponse:
