@@ -10,6 +10,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from dreams.lib.files.safefs import held
+
 #: On macOS `fsync` only hands the bytes to the drive, which may keep them in its cache; this asks the drive to write them.
 _FULL: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
@@ -32,11 +34,8 @@ def all_to_disk(folder: Path) -> bool:
     """
     if not tells_what_failed():
         return False
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with held(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
         sync_file_system(fd)
-    finally:
-        os.close(fd)
     return True
 
 

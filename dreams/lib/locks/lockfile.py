@@ -17,6 +17,8 @@ from pathlib import Path
 
 import psutil
 
+from dreams.lib.files.safefs import held
+
 LOCK_NAME = ".consolidate-lock"
 # The agent writes it with its default mode; ours must not shut the agent out, nor open more than it does.
 LOCK_MODE = 0o666  # less the umask
@@ -129,11 +131,8 @@ def open_directory(path: Path | str) -> int:
 @contextmanager
 def opened_directory(path: Path) -> Iterator[int]:
     """`open_directory` that closes itself."""
-    dir_fd = open_directory(path)
-    try:
+    with held(open_directory(path)) as dir_fd:
         yield dir_fd
-    finally:
-        os.close(dir_fd)
 
 
 @contextmanager

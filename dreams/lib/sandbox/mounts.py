@@ -14,7 +14,7 @@ import stat as st
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dreams.lib.files.safefs import Root, SafeFsError
+from dreams.lib.files.safefs import Root, SafeFsError, held
 
 LONGEST_PATH = 4096  # PATH_MAX of Linux
 MOST_ENTRIES = 200_000  # of one folder; chosen
@@ -153,11 +153,8 @@ class Tree:
         if place.mount is None:
             return [Entry(name, _FOLDER) for name in self._mounted_below(place.rel)]
         self._refuse_hidden(place.mount, place.rel, True)
-        fd = place.mount.root.open_dir(place.rel)
-        try:
+        with held(place.mount.root.open_dir(place.rel)) as fd:
             return list(_shown(place.mount, place.rel, fd))
-        finally:
-            os.close(fd)
 
     def _mounted_below(self, folder: str) -> list[str]:
         top = folder.rstrip("/")

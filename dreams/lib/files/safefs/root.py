@@ -238,6 +238,15 @@ def write_new(folder: int, name: str, data: bytes, mode: int) -> None:
 DEFAULT_LIMIT = 64 * 1024 * 1024  # of a file that is read whole; chosen
 
 
+@contextmanager
+def held(fd: int) -> Iterator[int]:
+    """A descriptor that is closed on leaving."""
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
 class Root:
     """A chosen directory, held by handle. Close it, or use it as a context manager."""
 
@@ -359,12 +368,8 @@ class Root:
 
     def listdir(self, rel: str = "", limit: int = 100_000) -> list[str]:
         """The names in a directory, sorted, at most `limit` of them."""
-        fd = self.open_dir(rel)
-        try:
-            with os.scandir(fd) as entries:
-                return sorted(entry.name for entry in islice(entries, limit))
-        finally:
-            os.close(fd)
+        with held(self.open_dir(rel)) as fd, os.scandir(fd) as entries:
+            return sorted(entry.name for entry in islice(entries, limit))
 
     def walk(self, limit: int = 100_000, rel: str = "", max_depth: int = 32) -> Iterator[Found | Skipped]:
         """Regular files below `rel` in name order, and what was skipped. At most `limit` names are looked at.

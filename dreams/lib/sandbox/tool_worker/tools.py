@@ -11,7 +11,7 @@ from typing import Any
 
 import re2
 
-from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError, held
 from dreams.lib.sandbox import Limits, Shell, Tree
 from dreams.lib.sandbox.mounts import MountedPath, normal, trouble
 from dreams.lib.sandbox.process import Meter, SandboxLimit
@@ -131,8 +131,7 @@ def _by_newline(block: bytes) -> Iterator[bytes]:
 
 def _blocks(tree: Tree, place: MountedPath, meter: Meter) -> Iterator[bytes]:
     """Runs of whole lines; a line over the cap ends the reading with its reason."""
-    fd = tree.open(place)
-    try:
+    with held(tree.open(place)) as fd:
         kept = b""
         while data := os.read(fd, CHUNK):
             meter.took(len(data))
@@ -146,8 +145,6 @@ def _blocks(tree: Tree, place: MountedPath, meter: Meter) -> Iterator[bytes]:
             kept = data[end:]
         if kept:
             yield kept
-    finally:
-        os.close(fd)
 
 
 # --- Walking ------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import BinaryIO
 from filelock import FileLock, Timeout
 
 from dreams.lib.files import flush
+from dreams.lib.files.safefs import held
 
 from .model import HistoryBusy
 
@@ -25,11 +26,8 @@ _MANY = 4
 
 def sync_folder(folder: Path) -> None:
     """Make the names in `folder` durable; a rename alone may be lost with the power."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with held(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
         flush.to_disk(fd)
-    finally:
-        os.close(fd)
 
 
 def sync_trees(folders: Sequence[Path]) -> None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dreams.lib.files.safefs import SafeFsError
+from dreams.lib.files.safefs import SafeFsError, held
 from dreams.lib.storage.journal.plan import Kept, KeptTexts, Script
 from dreams.lib.storage.journal.script import look
 from dreams.lib.storage.journal.system import Patience, StillOpen, nobody_writes
@@ -83,15 +83,12 @@ def _of(journal: Journal) -> Iterator[Late]:
 
 
 def _look_at_all(journal: Journal, paths: dict[str, str]) -> None:
-    folder = journal.old_folder()
-    age = time.time() - os.fstat(folder).st_mtime
-    try:
+    with held(journal.old_folder()) as folder:
+        age = time.time() - os.fstat(folder).st_mtime
         for name in sorted(one.name for one in (journal.path / "old").iterdir()):
             path = next((path for temp, path in paths.items() if name.startswith(f"{temp}.")), None)
             if path is not None:
                 _look_at(journal, folder, name, path, age)
-    finally:
-        os.close(folder)
     with suppress(OSError):
         (journal.path / "old").rmdir()
 

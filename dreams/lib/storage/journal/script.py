@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from dreams.lib.files.safefs import Root, SafeFsError, UnsafePath, kind_of
+from dreams.lib.files.safefs import Root, SafeFsError, UnsafePath, held, kind_of
 from dreams.lib.storage.journal.plan import (
     FILE_LIMIT,
     BadPlan,
@@ -88,11 +88,8 @@ def look(system: System, folder: int, name: str) -> Seen | None:
 
 def state_of(root: Root, rel: str, seen: Seen) -> FileState:
     """A regular file's state, with its extended attributes. Raises OSError, SafeFsError."""
-    fd = root.open_fd(rel)
-    try:
+    with held(root.open_fd(rel)) as fd:
         xattrs = read_xattrs(fd)
-    finally:
-        os.close(fd)
     stat = seen.stat
     mode = st.S_IMODE(stat.st_mode)
     return FileState(seen.sha256 or "", mode, stat.st_mtime_ns, xattrs, stat.st_uid, stat.st_gid)
@@ -123,12 +120,9 @@ def _has_grown(seen: Seen, texts: Texts, new: bytes, inode: int | None) -> bool:
 
 def dir_state(root: Root, rel: str) -> DirState:
     """The state of an existing directory."""
-    fd = root.open_dir(rel)
-    try:
+    with held(root.open_dir(rel)) as fd:
         found = os.fstat(fd)
         return DirState(st.S_IMODE(found.st_mode), found.st_mtime_ns, _names(fd))
-    finally:
-        os.close(fd)
 
 
 def _names(fd: int) -> str:
@@ -142,10 +136,8 @@ def with_dir(root: Root, rel: str, action: Callable[[int], None]) -> bool:
         fd = root.open_dir(rel)
     except FileNotFoundError:
         return False
-    try:
+    with held(fd):
         action(fd)
-    finally:
-        os.close(fd)
     return True
 
 

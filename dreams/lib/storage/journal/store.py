@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from dreams.lib import progress
+from dreams.lib.files.safefs import held
 from dreams.lib.storage.journal.plan import End, Kept, KeptTexts, Script, decode, encode
 
 from .plan import FILE_LIMIT, JournalBusy, JournalDamaged, sha256_of
@@ -150,19 +151,13 @@ class Journal:
     def sync_old(self) -> None:
         """Bring the folder of replaced files to disk, if there is one: once for all of them."""
         if (self.path / "old").exists():
-            folder = self.old_folder()
-            try:
+            with held(self.old_folder()) as folder:
                 self.system.fsync_dir(folder, "old")
-            finally:
-                os.close(folder)
 
     def _write_whole(self, folder: int, name: str, data: bytes) -> None:
         with self._named():
-            fd = self._written_aside(folder, name, data)
-            try:
+            with held(self._written_aside(folder, name, data)) as fd:
                 self.system.fsync(fd, name)
-            finally:
-                os.close(fd)
             self.system.replace(folder, f"{name}.tmp", name)
 
     def _written_aside(self, folder: int, name: str, data: bytes) -> int:
@@ -192,12 +187,9 @@ def locked(journal_dir: str | os.PathLike[str], wait_seconds: float = 10) -> Ite
     """Make the directory if needed and hold its lock, which dies with the process. Raises JournalBusy."""
     where = Path(journal_dir)
     where.mkdir(mode=0o700, exist_ok=True)
-    fd = os.open(where / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
+    with held(os.open(where / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)) as fd:
         _wait_for(fd, time.monotonic() + wait_seconds)
         yield where
-    finally:
-        os.close(fd)
 
 
 def _wait_for(fd: int, until: float) -> None:
@@ -239,17 +231,11 @@ def begin(system: System, journal_dir: Path, plan_id: str) -> Journal:
 
 
 def _make_folders(system: System, path: Path) -> None:
-    folder = os.open(path.parent, _DIR)
-    try:
+    with held(os.open(path.parent, _DIR)) as folder:
         system.mkdir(folder, path.name, 0o700)
-        inner = os.open(path.name, _DIR, dir_fd=folder)
-        try:
+        with held(os.open(path.name, _DIR, dir_fd=folder)) as inner:
             system.mkdir(inner, "blobs", 0o700)
-        finally:
-            os.close(inner)
         system.fsync_dir(folder, path.name)
-    finally:
-        os.close(folder)
 
 
 def discard(path: Path) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from dreams.lib import progress
-from dreams.lib.files.safefs import Root, SafeFsError
+from dreams.lib.files.safefs import Root, SafeFsError, held
 from dreams.lib.storage.journal.plan import Conflict, FileState, Script, Staged, Task
 from dreams.lib.storage.journal.script import Seen, Texts, Who, look, restore_mtime, who
 from dreams.lib.storage.journal.store import Journal
@@ -49,12 +49,8 @@ class Work:
 
     def sync_folders(self) -> None:
         for rel in self.script.folders():
-            with suppress(FileNotFoundError):
-                fd = self.root.open_dir(rel)
-                try:
-                    self.system.fsync_dir(fd, rel)
-                finally:
-                    os.close(fd)
+            with suppress(FileNotFoundError), held(self.root.open_dir(rel)) as fd:
+                self.system.fsync_dir(fd, rel)
         self.journal.sync_old()
 
 
@@ -64,11 +60,8 @@ def make_dirs(work: Work) -> None:
         with work.root.parent(rel) as (folder, name):
             work.system.mkdir(folder, name, mode)
             work.system.fsync_dir(folder, rel)
-        fd = work.root.open_dir(rel)
-        try:
+        with held(work.root.open_dir(rel)) as fd:
             work.system.chmod(fd, mode, rel)
-        finally:
-            os.close(fd)
 
 
 def stage(work: Work) -> None:
@@ -91,12 +84,9 @@ def _one_step(work: Work, files: int) -> Iterator[int | None]:
     if not work.system.syncs_together(files):
         yield None
         return
-    fd = work.root.open_dir()
-    try:
+    with held(work.root.open_dir()) as fd:
         yield os.fstat(fd).st_dev
         work.system.fsync_all(fd, "staged")
-    finally:
-        os.close(fd)
 
 
 def write_temp(work: Work, task: Task, state: FileState, name: str, together: int | None = None) -> int:
@@ -105,17 +95,13 @@ def write_temp(work: Work, task: Task, state: FileState, name: str, together: in
     On the file system `together` it is not yet on disk: that is done for many at once.
     """
     system, data = work.system, work.journal.blob(state.sha256)
-    with work.root.parent(task.where) as (folder, _):
-        fd = system.create(folder, name)
-        try:
-            system.write(fd, data, name)
-            _dress(system, fd, state, name)
-            found = os.fstat(fd)
-            if found.st_dev != together:
-                system.fsync(fd, name)
-            return found.st_ino
-        finally:
-            os.close(fd)
+    with work.root.parent(task.where) as (folder, _), held(system.create(folder, name)) as fd:
+        system.write(fd, data, name)
+        _dress(system, fd, state, name)
+        found = os.fstat(fd)
+        if found.st_dev != together:
+            system.fsync(fd, name)
+        return found.st_ino
 
 
 def _dress(system: System, fd: int, state: FileState, name: str) -> None:
@@ -342,12 +328,9 @@ def retire(work: Work, folder: int, task: Task, name: str) -> None:
         work.system.unlink(folder, name)
         return
     try:
-        old = work.journal.old_folder()
-        try:
+        with held(work.journal.old_folder()) as old:
             work.system.move_away(folder, name, old, f"{name}.{secrets.token_hex(4)}")
             return
-        finally:
-            os.close(old)
     except OSError as error:
         if error.errno not in _NO_ROOM_THERE:
             raise

@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 from dreams.lib.files import flush
+from dreams.lib.files.safefs import held
 from dreams.lib.files.safefs.root import NEW_FILE, open_regular
 
 _NOREPLACE, _EXCHANGE = 1, 2
@@ -215,16 +216,13 @@ def nobody_writes(system: System, folder: int, name: str, patience: Patience) ->
     It yields False where the system has no leases: nobody had it open a moment ago. Raises StillOpen, OSError,
     SafeFsError.
     """
-    fd = open_regular(folder, name, name)
-    try:
+    with held(open_regular(folder, name, name)) as fd:
         leased = _wait(system, fd, name, patience)
         try:
             yield leased
         finally:
             if leased:
                 system.end_lease(fd)
-    finally:
-        os.close(fd)
 
 
 def _wait(system: System, fd: int, name: str, patience: Patience) -> bool:
