@@ -219,6 +219,9 @@ def of_one(folder: Path, said: str, *lines: str) -> list[Question]:
             "By the way, I had to put the hazel mailer on port 6035 because something else was sitting on 9166.",
             "The hazel mailer answers on port 6035",
         ),
+        ("pierGate keeps its sessions in SQLite", "we ripped out SQLite, sessions of pierGate sit in PostgreSQL 16", "pierGate keeps its sessions in PostgreSQL 16"),
+        ("pier-gate opens at 72% of the tide", "for pier-gate it is 14% rather than 72%, the harbour asked", "pier-gate opens at 14% of the tide"),
+        ("The pier gate keeps sessions in Cassandra", "oh and the pier gate goes to DynamoDB, so no need to mock Cassandra", "The pier gate keeps sessions in DynamoDB"),
     ],
 )  # fmt: skip
 def test_a_new_value_of_a_thing_that_memory_knows_is_asked(
@@ -235,6 +238,9 @@ def test_a_new_value_of_a_thing_that_memory_knows_is_asked(
         "idea for later, not decided: larch-shipper.port = 9999",
         "what if larch-shipper listens on port 9999?",
         "maybe larch-shipper listens on port 9999 one day",
+        "imagine larch-shipper on port 9999 instead of 4571",
+        "is larch-shipper on port 9999 rather than on 4571?",
+        "Ada claims that larch-shipper listens on port 9999",
     ],
 )
 def test_what_is_only_supposed_is_not_asked(tmp_path: Path, said: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dreams.engines.rules.notes.removing import Rewording, reword, with_text
@@ -24,6 +24,7 @@ from dreams.lib.prose.exchanges import (
     MOST_OF_A_THING,
     Exchange,
     exchange,
+    is_about,
     is_last_number,
     is_told_past,
     things,
@@ -75,11 +76,28 @@ def updates(
     index: StatementIndex, heard: Sequence[Heard], is_settled: Callable[[Statement], bool] = lambda _: False
 ) -> Iterator[Update]:
     """At most one for a typed sentence, the latest first: what a later one speaks of, an earlier one changes no more."""
+    yield from _updates(index, ((each, each.typed) for each in reversed(heard)), is_settled)
+
+
+def doubted_updates(
+    index: StatementIndex, heard: Sequence[Heard], is_settled: Callable[[Statement], bool]
+) -> Iterator[Update]:
+    """The same of sentences with words of doubt: of these only such as name the old value beside the new one."""
+    for each in _updates(index, ((each, each.doubted) for each in reversed(heard)), is_settled):
+        if each.wordings and each.is_value and each.old.strip("`").lower() in each.typed.text.lower():
+            yield each
+
+
+def _updates(
+    index: StatementIndex,
+    told: Iterable[tuple[Heard, Sequence[Typed]]],
+    is_settled: Callable[[Statement], bool],
+) -> Iterator[Update]:
     spoken: set[Statement] = set()
-    for each in reversed(heard):
+    for each, sentences_ in told:
         if any(wish.verdict == "forget" for wish in each.wishes):
             continue
-        for typed in each.typed:
+        for typed in sentences_:
             found = next(_of_sentence(index, each, typed, spoken, is_settled), None)
             if found is not None:
                 yield found
@@ -115,9 +133,11 @@ def _past(typed: Typed) -> set[str]:
 
 
 def _things(index: StatementIndex, typed: Typed, past: set[str]) -> Iterator[tuple[str, list[Statement]]]:
-    """What a sentence may speak of: things with a name; then what has a value that is past; and for a change of what has no name
-    the statements that share most words with it."""
-    found = list(things(index, typed.text))
+    """What a sentence may speak of: things with a name, those first that memory has statements about; then what has a value that is
+    past; and for a change of what has no name the statements that share most words with it."""
+    found = sorted(
+        things(index, typed.text), key=lambda each: not any(is_about(known, each[0]) for known in each[1])
+    )
     is_past = {thing: any(key == thing or key.startswith(f"{thing}.") for key in past) for thing, _ in found}
     yield from ((thing, known) for thing, known in found if not is_past[thing])
     yield from (("", known) for thing, known in found if is_past[thing])

@@ -15,7 +15,7 @@ from dreams.engines.rules.notes.removing import Rewording, reword, surface, with
 from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
-from dreams.engines.rules.value_updates import Update, everywhere, updates
+from dreams.engines.rules.value_updates import Update, doubted_updates, everywhere, updates
 from dreams.engines.types import Citation, Edit, Option, Question
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.comparing import TELLING, says_more
@@ -53,9 +53,13 @@ class Changed:
 
 def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Question, Changed | None]]:
     """One question for a typed sentence and the statements that it changes."""
-    for update in updates(index, asking.heard, lambda each: asking.is_touched(place_of(each))):
-        if update.wordings and (found := _told_question(asking, update)):
-            yield found
+    asked: set[Statement] = set()
+    for find in (updates, doubted_updates):
+        for update in find(index, asking.heard, lambda each: asking.is_touched(place_of(each))):
+            is_new = update.wordings and asked.isdisjoint(update.statements)
+            if is_new and (found := _told_question(asking, update)):
+                asked.update(update.statements)
+                yield found
 
 
 def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] | None:

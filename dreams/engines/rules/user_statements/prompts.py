@@ -229,7 +229,10 @@ class Agreed:
 
 @dataclass(eq=False)
 class Heard:
-    """One prompt of one session; or one line of a log, in which the agent says what was said."""
+    """One prompt of one session; or one line of a log, in which the agent says what was said.
+
+    `doubted` are sentences that are no plain word of one's own: they change nothing unasked.
+    """
 
     source: SessionBrief | LogBrief
     prompt: PromptBrief
@@ -237,6 +240,7 @@ class Heard:
     typed: list[Typed] = field(default_factory=list)
     stated: list[Stated] = field(default_factory=list)
     agreed: Agreed | None = None
+    doubted: list[Typed] = field(default_factory=list)
 
     @property
     def words(self) -> str:
@@ -300,12 +304,13 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
             if _stands(prompt.text, each.quote, start)
         ]
         stated = [each for each in whole_statements(prompt.text) if _stands(prompt.text, each.quote, start)]
-        heard = Heard(session, prompt, asked, typed, stated, _agreed(session, prompt))
+        doubted = typed_sentences(prompt.text, doubted=True)
+        heard = Heard(session, prompt, asked, typed, stated, _agreed(session, prompt), doubted)
         if heard.agreed is not None:
             heard.typed += heard.agreed.typed()
             heard.wishes += heard.agreed.wishes()
         if before is not None and _is_about(before.prompt.text, heard):
-            before.wishes, before.typed, before.stated = [], [], []
+            before.wishes, before.typed, before.stated, before.doubted = [], [], [], []
         last[session.pk] = heard
         found.append(heard)
     return found

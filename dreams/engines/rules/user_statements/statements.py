@@ -14,6 +14,7 @@ from dreams.engines.rules.user_statements.phrases import (
     DOUBTFUL,
     JOKING,
     OTHERS,
+    PLAYED,
     SUPPOSED,
     TASK,
     TROUBLE,
@@ -44,6 +45,7 @@ _WANTED = re.compile(
     r"(?:[,;—–-]+\s+(?:(?:and|so) )?|\s+(?:and|so) )(?:(?:can|could|would|will) you|please|don['’]?t|do not)\b.*$",
     re.IGNORECASE,
 )
+_QUOTES = re.compile(r"[\"“”«»?]|\.\.\.|…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,11 @@ class Typed:
     changes: bool
 
 
-def typed_sentences(prompt: str) -> list[Typed]:
-    """Each plain sentence, without its opening words and what is wanted of the agent behind it."""
+def typed_sentences(prompt: str, *, doubted: bool = False) -> list[Typed]:
+    """Each plain sentence, without its opening words and what is wanted of the agent behind it; or those that are `doubted`."""
     lines = typed_lines(prompt) if len(prompt) <= MOST_PROMPT else []
-    found = [(sentence, _told(sentence)) for line in lines for sentence in sentences(line)]
+    tell = _doubted if doubted else _told
+    found = [(sentence, tell(sentence)) for line in lines for sentence in sentences(line)]
     return [Typed(text, quote, tells_change(quote)) for quote, text in found if text]
 
 
@@ -74,6 +77,15 @@ def _told(sentence: str) -> str:
     if len(sentence.split()) > MOST_WORDS or asks(own) or not is_own_word(_WITH_IT.sub("", text)):
         return ""
     return "" if UNSURE.search(_WITH_IT.sub("", text)) or TROUBLE.search(text) else text
+
+
+def _doubted(sentence: str) -> str:
+    """A sentence that is neither a question, a supposition, a joke nor a quotation, and yet no plain word of one's own: one may ask
+    whether it changes what it names."""
+    played = any(table.search(sentence) for table in (SUPPOSED, JOKING, PLAYED, _QUOTES))
+    if played or asks(sentence) or len(sentence.split()) > MOST_WORDS or _told(sentence):
+        return ""
+    return opened(sentence)[0].rstrip(" .!")
 
 
 # --- Whole statements ---------------------------------------------------------------------------------------------
