@@ -73,10 +73,9 @@ def test_the_same_state_makes_no_second_commit(store):
     assert len(store.log()) == 1
 
 
-def test_a_mode_alone_makes_a_state_unless_only_text_counts(store):
+def test_a_mode_alone_makes_a_state(store):
     keep(store, {"a.md": b"one"})
     other = {"a.md": Meta(0o600, 5)}
-    assert store.commit({"a.md": b"one"}, other, "s", {}, NOON, "Ann", text_only=True) is None
     assert store.commit({"a.md": b"one"}, other, "s", {}, NOON, "Ann") is not None
 
 

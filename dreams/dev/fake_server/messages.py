@@ -342,11 +342,8 @@ def as_blocks(content: object) -> list[Mapping[str, Any]]:
 class PromptCache:
     """What is stored, shared by all requests of a server."""
 
-    def __init__(
-        self, clock: Callable[[], float] = time.monotonic, minimum_tokens: int = MINIMUM_TOKENS
-    ) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._minimum = minimum_tokens
         self._until: dict[str, float] = {}
         self._lock = threading.Lock()
 
@@ -375,7 +372,7 @@ class PromptCache:
         """The tokens up to the last breakpoint that is long enough to be stored."""
         written = 0
         for prefix in marked:
-            if prefix.tokens >= self._minimum:
+            if prefix.tokens >= MINIMUM_TOKENS:
                 self._until[prefix.key] = self._clock() + LIFETIME.get(prefix.breakpoint, LIFETIME["5m"])
                 written = prefix.tokens
         return written

@@ -51,9 +51,7 @@ class LockFact:
     holder: str = ""
 
 
-def judge(
-    found: Contents | None, now: datetime, known: ProcessIdentity | None, stale_after: timedelta
-) -> LockFact:
+def judge(found: Contents | None, now: datetime, known: ProcessIdentity | None) -> LockFact:
     """Held is what is fresh and in the hand of a living process; dead, unreadable and stale may be taken.
 
     `known`: who our own records say wrote this body; a living PID that started at another time is then
@@ -62,19 +60,13 @@ def judge(
     if found is None:
         return LockFact()
     since = from_ns(found.mtime_ns)
-    stale_at = later(since, stale_after) if since else None
-    fresh = to_ns(now) - found.mtime_ns < stale_after // timedelta(microseconds=1) * 1_000
+    stale_at = later(since, STALE_AFTER) if since else None
+    fresh = to_ns(now) - found.mtime_ns < STALE_AFTER // timedelta(microseconds=1) * 1_000
     held = found.pid is not None and fresh and is_alive(found.pid, _start_time(found.pid, known))
     return LockFact(held, found.pid, since, stale_at if held else None)
 
 
-def status(
-    memory_dir: Path | str,
-    now: datetime,
-    *,
-    known: ProcessIdentity | None = None,
-    stale_after: timedelta = STALE_AFTER,
-) -> LockFact:
+def status(memory_dir: Path | str, now: datetime, *, known: ProcessIdentity | None = None) -> LockFact:
     """The lock gate's fact: would the lock be given now? Looks only; never raises OSError.
 
     `memory_dir` may lead through links. Where it ends in none, its handle leads to its parent too: nothing is resolved.
@@ -82,11 +74,11 @@ def status(
     try:
         dir_fd = open_directory(memory_dir)
     except OSError:
-        return _status_resolved(Path(memory_dir).resolve(), now, known, stale_after)
+        return _status_resolved(Path(memory_dir).resolve(), now, known)
     try:
         if _is_anchor(partial(os.open, "..", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=dir_fd)):
             return LockFact(held=True)
-        return judge(peek(dir_fd), now, known, stale_after)
+        return judge(peek(dir_fd), now, known)
     except FileNotFoundError:
         return LockFact()  # removed this very moment
     except OSError as error:
@@ -95,14 +87,12 @@ def status(
         os.close(dir_fd)
 
 
-def _status_resolved(
-    memory_dir: Path, now: datetime, known: ProcessIdentity | None, stale_after: timedelta
-) -> LockFact:
+def _status_resolved(memory_dir: Path, now: datetime, known: ProcessIdentity | None) -> LockFact:
     try:
         if _is_anchor(lambda: nearest_existing(memory_dir)[1]):
             return LockFact(held=True)
         with opened_directory(memory_dir) as dir_fd:
-            return judge(peek(dir_fd), now, known, stale_after)
+            return judge(peek(dir_fd), now, known)
     except FileNotFoundError:
         return LockFact()
     except OSError as error:
@@ -166,7 +156,6 @@ class _Request:
     identity: ProcessIdentity
     now: datetime
     known: ProcessIdentity | None
-    stale_after: timedelta
     lifetime: timedelta
     keep_dir_mtime: bool
     before_write: Callable[[LockRecord], None] | None
@@ -197,7 +186,6 @@ def acquire(
     now: datetime,
     *,
     known: ProcessIdentity | None = None,
-    stale_after: timedelta = STALE_AFTER,
     lifetime: timedelta = LIFETIME,
     keep_dir_mtime: bool = False,
     before_write: Callable[[LockRecord], None] | None = None,
@@ -214,7 +202,7 @@ def acquire(
     whole hold, so other missing directories below the same parent wait too, and a child process that inherits
     descriptors must not outlive the hold.
     """
-    request = _Request(memory_dir, identity, now, known, stale_after, lifetime, keep_dir_mtime, before_write)
+    request = _Request(memory_dir, identity, now, known, lifetime, keep_dir_mtime, before_write)
     for _ in range(_TRIES):
         try:
             return _take(request)
@@ -254,7 +242,7 @@ def _take_file(request: _Request, dir_fd: int) -> Held | Busy:
         stack.enter_context(kernel_lock(dir_fd, _WAIT_SECONDS))
         with opened_lock(dir_fd, os.O_RDWR) as fd:
             prior = contents_of(fd) if fd is not None else None
-            fact = judge(prior, request.now, request.known, request.stale_after)
+            fact = judge(prior, request.now, request.known)
             if fact.held:
                 return _busy(request, fact)
             request.announce(prior)

@@ -31,17 +31,10 @@ class Answer:
 class Shell:
     """Answers one command line after the other; nothing of one is remembered by the next but the mounts."""
 
-    def __init__(
-        self,
-        tree: Tree,
-        cwd: str = "/",
-        limits: Limits | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, tree: Tree, cwd: str = "/", limits: Limits | None = None) -> None:
         self._tree = tree
         self._cwd = normal(cwd)
         self._limits = limits or Limits()
-        self._clock = clock
 
     def run(self, line: str) -> Answer:
         """Never raises for anything in `line`."""
@@ -56,7 +49,7 @@ class Shell:
             pipelines = tokenizer.parse(line)
             for pipeline in pipelines:
                 _check(pipeline)
-            return _Run(self._tree, self._cwd, Meter(self._limits), self._clock(), sink).all(pipelines), False
+            return _Run(self._tree, self._cwd, Meter(self._limits), time.time(), sink).all(pipelines), False
         except Refused as refusal:
             sink.only(f"refused: {refusal}. Nothing was run.")
             return 1, True

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from dreams.lib import diff
 
 #: All pictures have this width of their own, so that their small print is the same size everywhere.
+MOST_DAYS = 4  # dates below a drawing; chosen
 WIDTH = 300
 HEIGHT = 150
 TOP, RIGHT, BOTTOM, LEFT = 10, 6, 20, 44
@@ -142,9 +143,9 @@ class Plot:
             lines += [_line(self, y, "grid"), text(self.left - 5, y + 4, words(self.top * share), "end")]
         return lines
 
-    def days(self, days: Sequence[dt.date], most: int = 4) -> list[SafeString]:
+    def days(self, days: Sequence[dt.date]) -> list[SafeString]:
         """A few dates below the ground, each under its own place and none beyond an edge."""
-        every = max(1, -(-len(days) // most))
+        every = max(1, -(-len(days) // MOST_DAYS))
         return [
             text(self.x(place + 0.5), self.height - 5, short_day(day), _anchor(place, len(days)))
             for place, day in enumerate(days)

@@ -424,7 +424,7 @@ def pages(context: Mapping[str, Any], page: Page[Any], place: str = "") -> dict[
 
 
 @register.inclusion_tag("_bar.html")
-def bar(used: float, limit: float, label: str = "", extra: str = "") -> dict[str, Any]:
+def bar(used: float, limit: float, label: str = "") -> dict[str, Any]:
     """A bar: `used` of `limit`, what is over in another colour and pattern. `label` says it in words."""
     share = used / limit if limit else 0.0
     inside = min(share, 1.0)
@@ -436,7 +436,6 @@ def bar(used: float, limit: float, label: str = "", extra: str = "") -> dict[str
         "over": round(300 * (1 - limit_at), 1),
         "is_over": share > 1,
         "label": label or f"{used:,.0f} of {limit:,.0f}",
-        "extra": extra,
     }
 
 

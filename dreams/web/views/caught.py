@@ -36,8 +36,8 @@ def of_project(request: Request, pk: int) -> HttpResponse:
     return _page(request, project, request.GET.get("after", ""))
 
 
-def _page(request: Request, project: Project, after: str = "") -> HttpResponse:
-    context: dict[str, Any] = {"project": project, "caught": pages.of_project(project, after)}
+def _page(request: Request, project: Project, after: str, **refused: str) -> HttpResponse:
+    context: dict[str, Any] = {"project": project, "caught": pages.of_project(project, after), **refused}
     if not wants_fragment(request):
         context["head"] = project_pages.counts(project)
     return page(request, "dreams/caught.html", "dreams/_caught.html", context)
@@ -73,8 +73,7 @@ def submit(request: Request, pk: int) -> HttpResponse:
     """Write the approved cards."""
     project = get_object_or_404(Project, pk=pk)
     back = SeeOther(reverse("project-caught", args=[pk]))
-    waits = asked(request, project, lambda: host_requests.to_write_cards(project), back)
-    if waits:
+    if waits := asked(request, project, lambda: host_requests.to_write_cards(project), back):
         return waits
     try:
         report = cards.submit(project, reviewer(request))
@@ -93,8 +92,7 @@ def read(request: Request, pk: int) -> HttpResponse:
     """Read what is new in this project's sessions now."""
     project = get_object_or_404(Project, pk=pk)
     back = SeeOther(reverse("project-caught", args=[pk]))
-    waits = asked(request, project, lambda: AskedDeed(Deed.EXTRACT, project), back)
-    if waits:
+    if waits := asked(request, project, lambda: AskedDeed(Deed.EXTRACT, project), back):
         return waits
     found = story.catch(project, asked=True)
     if found.closed:
@@ -110,13 +108,8 @@ def _done(request: Request, card: Card, act: Callable[[], object]) -> HttpRespon
         act()
     except ReviewRefused as refused:
         if wants_fragment(request):
-            context = {"refused": str(refused), "refused_at": card.public_id}
-            shown = pages.of_project(card.project, card.public_id)
-            return page(
-                request,
-                "dreams/caught.html",
-                "dreams/_caught.html",
-                {"project": card.project, "caught": shown, **context},
+            return _page(
+                request, card.project, card.public_id, refused=str(refused), refused_at=card.public_id
             )
         messages.error(request, str(refused))
     if wants_fragment(request):

@@ -133,8 +133,7 @@ def restore(request: Request, pk: int) -> HttpResponse:
 
     sha, why = picked.version.sha256, _reason(request) or hand_edits.moment_reason(picked.version.at)
     wish = partial(host_requests.to_restore, found.project, found.path, sha, why)
-    waits = asked(request, found.project, wish, go(request, "memory", pk=pk))
-    if waits:
+    if waits := asked(request, found.project, wish, go(request, "memory", pk=pk)):
         return waits
 
     def act() -> ApplyReport:
@@ -157,8 +156,7 @@ def edit(request: Request, pk: int) -> HttpResponse:
     if "preview" in request.POST:
         return _edit_page(request, found, data, typed, base, previewed=True)
     wish = partial(host_requests.to_edit, found, typed, base, _reason(request))
-    waits = asked(request, found.project, wish, go(request, "memory", pk=pk))
-    if waits:
+    if waits := asked(request, found.project, wish, go(request, "memory", pk=pk)):
         return waits
 
     def act() -> ApplyReport:
@@ -239,8 +237,7 @@ def forget(request: Request, pk: int) -> HttpResponse:
         return go(request, "memory", pk=pk)
     if request.method == "POST":
         wish = partial(host_requests.to_forget, found, _reason(request))
-        waits = asked(request, found.project, wish, go(request, "memory", pk=pk))
-        if waits:
+        if waits := asked(request, found.project, wish, go(request, "memory", pk=pk)):
             return waits
 
         def act() -> ApplyReport:

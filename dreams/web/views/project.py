@@ -110,8 +110,9 @@ def dream(request: Request, pk: int) -> HttpResponse:
         raise Http404(engine)
     forced, logs = (request.POST.get(name) == "1" for name in ("forced", "logs"))
     given = {"engine": engine, "forced": forced, "logs": logs}
-    waits = asked(request, found, lambda: AskedDeed(Deed.DREAM, found, given), go(request, "project", pk=pk))
-    if waits:
+    if waits := asked(
+        request, found, lambda: AskedDeed(Deed.DREAM, found, given), go(request, "project", pk=pk)
+    ):
         return waits
     try:
         run = scheduler.dream_now(found, engine=engine, forced=forced, logs=logs, actor=actor(request))

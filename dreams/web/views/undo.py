@@ -61,8 +61,7 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
     reviewer = Actor(actor(request))
     never_again = "never_again" in request.POST
     wish = partial(host_requests.to_undo, proposal, found.selection, reason=reason, never_again=never_again)
-    waits = asked(request, proposal.project, wish, SeeOther(address(proposal.undoes or proposal)))
-    if waits:
+    if waits := asked(request, proposal.project, wish, SeeOther(address(proposal.undoes or proposal))):
         return waits
     if found.conflicts:
         made = rollback.propose(proposal, reviewer, found.selection, reason=reason, never_again=never_again)

@@ -91,8 +91,8 @@ def subject_of(statements: Sequence[Statement]) -> str:
     return " ".join([*sorted(common)[:MOST_WORDS], "|", *sorted(values)[:MOST_WORDS]])
 
 
-def place_of(statement: Statement, note: str = "") -> Place:
-    return Place(statement.path, statement.first_line, statement.text, note=note)
+def place_of(statement: Statement) -> Place:
+    return Place(statement.path, statement.first_line, statement.text)
 
 
 def cited(statement: Statement) -> Citation:

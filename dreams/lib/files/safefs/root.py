@@ -392,13 +392,13 @@ class Root:
 
     # Writing: for scratch copies. Real memory directories are written by the journal alone.
 
-    def mkdirs(self, rel: str, mode: int = 0o700) -> None:
+    def mkdirs(self, rel: str) -> None:
         """Make the directory `rel` and those above it; existing ones are kept as they are."""
         fd = os.dup(self.fileno())
         for name in split(rel):
             try:
                 with suppress(FileExistsError):
-                    os.mkdir(name, mode, dir_fd=fd)
+                    os.mkdir(name, 0o700, dir_fd=fd)
                 deeper = open_directory(fd, name, rel)
             finally:
                 os.close(fd)

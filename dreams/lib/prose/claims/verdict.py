@@ -58,9 +58,9 @@ def check(evidence: SessionText, text: str, before_line: int | None = None) -> C
     return _stands(field, claim) or _of_this(claim, _by_parts(field, claim))
 
 
-def stands(evidence: SessionText, text: str, before_line: int | None = None) -> ClaimCheck | None:
+def stands(evidence: SessionText, text: str) -> ClaimCheck | None:
     """The verdict on a claim that needs no weighing: word for word in a source, or not to be looked up; else None."""
-    return _stands(*_asked(evidence, text, before_line))
+    return _stands(*_asked(evidence, text, None))
 
 
 def _stands(field: Field, claim: Claim) -> ClaimCheck | None:

@@ -127,22 +127,17 @@ class HistoryStore:
         trailers: Mapping[str, str],
         at: datetime,
         author: str,
-        *,
-        text_only: bool = False,
     ) -> Commit | None:
         """Keep the whole memory directory as it is now; None when it equals the last state.
 
         `files`: path below the memory directory (`/` between names, surrogateescape) → bytes. `manifest`: the
-        same paths, and directories too ("" is the memory directory itself). `at` must be aware. With
-        `text_only`, modes and times alone make no new state. Raises ValueError for an impossible path or
-        trailer name, HistoryBusy while another process writes.
+        same paths, and directories too ("" is the memory directory itself). `at` must be aware. Raises ValueError for
+        an impossible path or trailer name, HistoryBusy while another process writes.
         """
         state = State(files, manifest, subject, trailers, at, author)
         entries, text = _checked(state)
         with self._repo.lock():
             head = self._repo.ref(MAIN)
-            if text_only and head and _texts(self.restore_manifest(head.decode())) == _texts(entries):
-                return None
             kept = _Kept(Index(self._repo), list(files.values()))
             objects = trees.build(entries, kept.blobs)
             if head and self._repo.commit(head).tree == objects[-1].id:
