@@ -40,6 +40,7 @@ from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project
 from dreams.services import dreaming
 from dreams.services.dreaming.watch import Watch
 from tests.world import directory as world
+from tests.world import model as kit
 from tests.world.manifest import manifest
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
@@ -272,10 +273,10 @@ def test_lease_and_lock_stay_fresh_during_a_long_answer(
 
     monkeypatch.setattr(Watch, "checkpoint", look)
     slow = Reply((Text("A slow answer. " * 12),), piece=4, pause=0.02)
-    with WireServer(Script([slow])) as server:
+    with WireServer(Script([kit.READ, slow])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         assert command(project)["status"] == "completed"
-    assert len(server.calls) == 1
+    assert len(server.calls) == 2
     assert len(fresh) > 3 and len(leases) > 3
 
 

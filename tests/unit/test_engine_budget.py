@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from dreams.dev.fake_server import Reply, Request, Text, Use, say
+from dreams.dev.fake_server import Reply, Request, Text, say
 from dreams.engines.anthropic.budget import Budget, Ledger, Limits, joined
 from dreams.engines.tokens import Rate, Tokens, rate_for
 from dreams.engines.types import Allowance, LimitReached
 from tests.world import model as kit
 
-READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
+READ = kit.READ
 
 
 def greedy(request: Request) -> Reply:

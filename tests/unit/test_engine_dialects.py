@@ -178,6 +178,13 @@ def test_a_request_that_is_wrong_about_its_tools_says_nothing_of_the_model(said:
     assert kind_of(400, "invalid_request_error", said) is Kind.REQUEST
 
 
+@each("said", ["Lorem ipsum.", "I would call Read with /memory/project_deploy.md."])
+def test_a_model_that_only_talks_has_tidied_nothing(tmp_path: Path, said: str) -> None:
+    run = kit.dream(tmp_path, [say(said)])
+    assert run.outcome is None and run.calls == 1
+    assert "without a single tool call" in run.error and "can call them" in run.error
+
+
 def test_calls_that_are_never_whole_want_another_model(tmp_path: Path) -> None:
     half = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}, cut=12),))
     run = kit.dream(tmp_path, [half] * 20)

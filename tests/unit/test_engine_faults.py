@@ -36,7 +36,7 @@ from dreams.engines.types import EngineError
 from tests.world import model as kit
 from tests.world.model import EVENTS
 
-READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
+READ = kit.READ
 CUTS = {"closes": closed, "resets": reset, "ends early": ended}
 
 

@@ -84,7 +84,7 @@ def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
 def test_the_key_is_in_no_representation_and_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert KEY not in repr(endpoint({"ANTHROPIC_API_KEY": KEY}))
     with caplog.at_level(logging.DEBUG):
-        run = kit.dream(tmp_path, [say("Done.")], server={"keys": [DUMMY_KEY]})
+        run = kit.dream(tmp_path, [kit.READ, say("Done.")], server={"keys": [DUMMY_KEY]})
     assert run.error == "" and DUMMY_KEY not in caplog.text
     assert "anthropic-beta" not in run.server.calls[0].headers
     assert {"thinking", "output_config"}.isdisjoint(run.server.calls[0].body)

@@ -54,7 +54,7 @@ def test_it_is_told_once_whatever_it_leaves(tmp_path: Path) -> None:
 
 def test_nothing_is_checked_where_nothing_was_changed(tmp_path: Path) -> None:
     checks = Checker([LOSS])
-    run = kit.dream(tmp_path, [say("Nothing to do.")], examine=checks)
+    run = kit.dream(tmp_path, [kit.READ, say("Nothing to do.")], examine=checks)
     assert run.outcome is not None and checks.asked == []
 
 

@@ -11,7 +11,7 @@ from dreams.dev.fake_server import Limits, Reply, Text, Use, say, status
 from tests.world import model as kit
 from tests.world.cases import each
 
-READ = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
+READ = kit.READ
 
 
 def cut(text: str = "", output_tokens: int = 8_000, *more: Any) -> Reply:
@@ -38,11 +38,12 @@ def test_a_tool_call_in_a_truncated_answer_is_never_run(tmp_path: Path) -> None:
             cut("", 8_000, whole_but_truncated),
             cut("I begin.", 600, partial),
             cut("", 600, whole_but_truncated),
+            READ,
             say("Stopped."),
         ],
     )
     assert run.error == "" and run.outcome is not None
-    assert run.outcome.edits == [] and run.report.tools == []
+    assert run.outcome.edits == [] and run.report.tools == ["Read"]
 
 
 def test_three_continuations_go_on_where_it_stopped_and_the_fourth_ends_it(tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ def test_a_paused_turn_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("reason", "ends"), [("end_turn", True), ("stop_sequence", True), ("stop", True)])
 def test_a_final_stop_ends_the_dream(tmp_path: Path, reason: str, ends: bool) -> None:
-    run = kit.dream(tmp_path, [Reply((Text("Nothing to do."),), stop_reason=reason)])
+    run = kit.dream(tmp_path, [READ, Reply((Text("Nothing to do."),), stop_reason=reason)])
     assert (run.outcome is not None) is ends
 
 
@@ -216,12 +217,12 @@ def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: flo
 
 
 def test_a_server_that_asks_for_an_hour_is_not_obeyed(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, [status(429, retry_after="3600"), say("Done.")])
-    assert run.error == "" and run.calls == 2
+    run = kit.dream(tmp_path, [status(429, retry_after="3600"), READ, say("Done.")])
+    assert run.error == "" and run.calls == 3
 
 
 def test_a_server_that_cuts_the_prompt_without_a_word_is_noticed(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, [Reply((Text("Done."),), input_tokens=500)])
+    run = kit.dream(tmp_path, [READ, Reply((Text("Done."),), input_tokens=500)])
     assert run.error == "" and "it seems to cut what it reads" in run.report.text
-    whole = kit.dream(tmp_path / "b", [say("Done.")])
+    whole = kit.dream(tmp_path / "b", [READ, say("Done.")])
     assert "seems to cut" not in whole.report.text

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dreams.conf import Config
+from dreams.dev import fake_server
 from dreams.dev.fake_server import Brain, Request, Script, Step, Use, WireServer
 from dreams.engines.anthropic import Patience, Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
@@ -34,6 +35,8 @@ from dreams.lib.sandbox.tool_worker import worker
 from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply, Tools
 
 NOW = dt.datetime(2026, 3, 10, 12, 0, tzinfo=dt.UTC)
+#: What a model does at least before it is done.
+READ = fake_server.Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}),))
 INDEX = "# Memory\n\n- [Testing](feedback_testing.md) — how tests run\n- [Deploy](project_deploy.md) — where it runs\n"
 TESTING = (
     "---\nname: Testing\ndescription: how tests run\ntype: feedback\n---\n\nUse make reset before a run.\n"

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dreams.engines.anthropic import prompt
-from dreams.engines.anthropic.asking import Asker, Timing, TooLong, remedy
+from dreams.engines.anthropic.asking import CALLS_TOOLS, Asker, Timing, TooLong, remedy
 from dreams.engines.anthropic.budget import Budget, joined
 from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.evidence import clean
@@ -37,6 +37,9 @@ GO_ON = (
 STILL_TOO_LONG = (
     "The model's context was full again after the conversation had been shortened. Nothing was proposed. Choose a model "
     "with a larger context."
+)
+READ_NOTHING = (
+    f"The model ended without a single tool call, so it read nothing. Nothing was proposed. {CALLS_TOOLS}"
 )
 FINAL = frozenset({"end_turn", "stop_sequence"})
 
@@ -129,6 +132,7 @@ class Progress:
     small: int = 0
     continuing: bool = False
     compacted: bool = False
+    called: bool = False
     done: Done | None = None
 
 
@@ -184,6 +188,7 @@ class Loop:
     def _take(self, reply: Reply) -> str | None:
         """What a whole reply leads to: None to go on, the summary at the end."""
         reason = reply.stop_reason
+        self.progress.called |= bool(reply.calls)
         if reason == "max_tokens":
             self._truncated(reply)
             return None
@@ -212,6 +217,9 @@ class Loop:
 
     def _finished(self, reply: Reply) -> str | None:
         """The model says that it is done. What the checks find goes back to it, once."""
+        if not self.progress.called:
+            self._say(reply, "No tool was called.")
+            raise EngineError(READ_NOTHING)
         summary = clean(reply.text)[:SUMMARY_CHARS]
         is_first = self.progress.done is None and self.budget.has_room()
         problems = self.toolbox.examine() if is_first else []
