@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from dreams.engines.anthropic import keys
@@ -68,9 +67,7 @@ class Client:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(Exception):
             asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(2.0)
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import partial
-from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -24,9 +23,9 @@ from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page
 from dreams.web.pages import memory as memory_pages
 from dreams.web.pages import moments as pages
-from dreams.web.pages import project as project_pages
 from dreams.web.paging import chosen
 from dreams.web.views.host_requests import asked
+from dreams.web.views.project import beside
 
 UNREADABLE = "That is not a date and time. This is the directory as it is now."
 MAX_REASON = 500  # letters, as a verdict's
@@ -39,18 +38,17 @@ def at(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     when = _moment(request, "when")
     path = request.GET.get("path", "")[:MAX_PATH]
-    context: dict[str, Any] = {
-        "project": project,
-        "head": project_pages.counts(project),
-        "directory": pages.directory(project, when, request.GET.get("page")),
-        "path": path,
-        "reading": pages.reading(project, when, path, partial(hidden_secrets.is_bare, request))
-        if path
-        else None,
-        "view": chosen(request.GET.get("view"), ["source"], "rendered"),
-        "resolve": memory_pages.resolver(project) if path else None,
-    }
-    return page(request, "dreams/moment.html", "dreams/_moment.html", context)
+    is_bare = partial(hidden_secrets.is_bare, request)
+    return beside(
+        request,
+        project,
+        "moment",
+        directory=pages.directory(project, when, request.GET.get("page")),
+        path=path,
+        reading=pages.reading(project, when, path, is_bare) if path else None,
+        view=chosen(request.GET.get("view"), ["source"], "rendered"),
+        resolve=memory_pages.resolver(project) if path else None,
+    )
 
 
 @require_safe

@@ -137,6 +137,12 @@ def set_trust(request: Request, pk: int) -> HttpResponse:
     return go(request, "project", pk=pk)
 
 
+def beside(request: Request, project: Project, name: str, **context: object) -> HttpResponse:
+    """A page beside the project's own, below its tabs; `name` is that of its templates."""
+    everything = {"project": project, "head": pages.counts(project), **context}
+    return page(request, f"dreams/{name}.html", f"dreams/_{name}.html", everything)
+
+
 @require_safe
 def checkup(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
@@ -157,35 +163,23 @@ def instructions(request: Request, pk: int) -> HttpResponse:
     """`?folder=`; `?text=` and `?line=` open one text, where search found something."""
     project = get_object_or_404(Project, pk=pk)
     folder = request.GET.get("folder", "").strip()[:MOST_TYPED]
-    context = {
-        "project": project,
-        "head": pages.counts(project),
-        "found": instructions_pages.page(
-            project,
-            folder,
-            number_or_none(request.GET.get("text")),
-            number_or_none(request.GET.get("line")),
-        ),
-    }
-    return page(request, "dreams/instructions.html", "dreams/_instructions.html", context)
+    text, line = (number_or_none(request.GET.get(name)) for name in ("text", "line"))
+    found = instructions_pages.page(project, folder, text, line)
+    return beside(request, project, "instructions", found=found)
 
 
 @require_safe
 def prompts(request: Request, pk: int) -> HttpResponse:
     """`?session=` comes first, `?hidden=1` lists what is hidden, `?paste=` reads the long pastes of one prompt."""
     project = get_object_or_404(Project, pk=pk)
-    context = {
-        "project": project,
-        "head": pages.counts(project),
-        "prompts": prompts_pages.prompts(
-            project,
-            request.GET.get("page"),
-            number_or_none(request.GET.get("session")),
-            _prompt_key(request.GET.get("paste")),
-            hidden=request.GET.get("hidden") == "1",
-        ),
-    }
-    return page(request, "dreams/prompts.html", "dreams/_prompts.html", context)
+    found = prompts_pages.prompts(
+        project,
+        request.GET.get("page"),
+        number_or_none(request.GET.get("session")),
+        _prompt_key(request.GET.get("paste")),
+        hidden=request.GET.get("hidden") == "1",
+    )
+    return beside(request, project, "prompts", prompts=found)
 
 
 @require_safe
@@ -221,12 +215,8 @@ def _prompt_key(value: str | None) -> int | None:
 @require_safe
 def daily_logs(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
-    context = {
-        "project": project,
-        "head": pages.counts(project),
-        "found": logs_pages.page(project, request.GET.get("day", ""), request.GET.get("page")),
-    }
-    return page(request, "dreams/daily_logs.html", "dreams/_daily_logs.html", context)
+    found = logs_pages.page(project, request.GET.get("day", ""), request.GET.get("page"))
+    return beside(request, project, "daily_logs", found=found)
 
 
 @require_safe

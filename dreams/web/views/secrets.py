@@ -35,9 +35,8 @@ def show(request: Request, pk: int) -> HttpResponse:
 def redact(request: Request, pk: int) -> HttpResponse:
     """Propose to take every secret out of the memories as they are; the review says what would change."""
     project = get_object_or_404(Project, pk=pk)
-    if waits := asked(
-        request, project, lambda: AskedDeed(Deed.REDACT, project), go(request, "project", pk=pk)
-    ):
+    waits = asked(request, project, lambda: AskedDeed(Deed.REDACT, project), go(request, "project", pk=pk))
+    if waits:
         return waits
     try:
         made = secret_purge.propose(project, Actor(actor(request)))
@@ -54,9 +53,8 @@ def redact(request: Request, pk: int) -> HttpResponse:
 def purge(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
     reason, wanted = request.POST.get("reason", "").strip(), request.POST.getlist("secret")
-    if waits := asked(
-        request, project, lambda: to_purge(project, wanted, reason), go(request, "project", pk=pk)
-    ):
+    waits = asked(request, project, lambda: to_purge(project, wanted, reason), go(request, "project", pk=pk))
+    if waits:
         return waits
     try:
         done = secret_purge.purge(project, wanted, Actor(actor(request)), reason=reason)

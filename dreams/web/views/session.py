@@ -19,10 +19,10 @@ from dreams.services import handing_over, host_requests, project_lock, session_n
 from dreams.services.search import query
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
-from dreams.web.pages import project as project_pages
 from dreams.web.pages import session as pages
 from dreams.web.pages import session_notes as notes_pages
 from dreams.web.paging import number_or_none
+from dreams.web.views.project import beside
 
 
 @require_safe
@@ -187,9 +187,4 @@ def _session(pk: int) -> Session:
 @require_safe
 def open_ends(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
-    context = {
-        "project": project,
-        "head": project_pages.counts(project),
-        "found": notes_pages.page(project, request.GET.get("page")),
-    }
-    return page(request, "dreams/open_ends.html", "dreams/_open_ends.html", context)
+    return beside(request, project, "open_ends", found=notes_pages.page(project, request.GET.get("page")))
