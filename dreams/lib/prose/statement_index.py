@@ -6,17 +6,16 @@ value or a rare word are compared, each with few others.
 
 from __future__ import annotations
 
-import gc
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
 from functools import cached_property
 
 import re2
 
 from dreams.lib import memdir
 from dreams.lib.files import text as texts
+from dreams.lib.process import without_collecting
 from dreams.lib.prose.comparing import OPENING, Compared, compare
 from dreams.lib.prose.statement_pairs import (
     NEAR_COPY,
@@ -100,18 +99,6 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
             )
 
 
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Nothing here makes circles, and Python's collector looks through all that is kept again and again while it grows."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
-
-
 class StatementIndex:
     """The statements of a directory, found by what they name.
 
@@ -132,7 +119,7 @@ class StatementIndex:
         self._next = 0
         self.update(files)
 
-    @_without_collecting()
+    @without_collecting()
     def update(self, files: Mapping[str, str]) -> None:
         """Take `files` for the directory's from now on."""
         changed = [path for path, text in files.items() if self._files.get(path) != text]
@@ -275,12 +262,12 @@ class StatementIndex:
         return self._facts[number]
 
     @property
-    @_without_collecting()
+    @without_collecting()
     def pairs(self) -> list[Pair]:
         """Each pair of statements that seem to tell one fact, or one thing with two values; once, in order."""
         return self._up_to_date().pairs()
 
-    @_without_collecting()
+    @without_collecting()
     def possible_duplicates(self) -> list[list[Pair]]:
         """Groups of two to five places that seem to tell one fact, each as the pairs that say so, the likeliest first."""
         return self._up_to_date().groups()

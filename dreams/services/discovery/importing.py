@@ -21,6 +21,7 @@ from dreams.lib.agents.transcripts.read_ahead import Ahead, children_for
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.agents.transcripts.whole_file import Part, Whole
 from dreams.lib.files.text import storable
+from dreams.lib.process import without_collecting
 from dreams.services.discovery import rows
 from dreams.services.discovery.listing import Job, Plan
 from dreams.services.discovery.reading import (
@@ -257,7 +258,7 @@ class Importer:
 
     def run(self) -> None:
         """Read everything. One bad file never stops the others."""
-        with self._ahead:
+        with without_collecting(), self._ahead:
             for job, state in self._jobs():
                 self._try(job, state)
                 self._files += 1

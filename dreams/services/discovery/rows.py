@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from typing import Any, TypeAlias
 
 from django.db import connection, models
@@ -117,6 +118,7 @@ class Tally:
 Cell: TypeAlias = str | int | bytes | None
 Row: TypeAlias = tuple[Cell, ...]
 IN_AT_ONCE = 500  # values in one query; chosen
+TOGETHER = 100  # rows in one statement, 2,100 values at most; chosen
 MANY_MESSAGES = 5_000  # then one pass over all is cheaper; chosen
 
 _TOKENS = (
@@ -182,10 +184,16 @@ def as_json(value: object) -> str:
     return "[]" if value == [] else json.dumps(value)
 
 
-def _insert(model: type[models.Model], columns: Sequence[str]) -> str:
+def _insert(model: type[models.Model], columns: Sequence[str], rows: Sequence[Row], then: str = "") -> None:
+    """Many rows in one statement on SQLite, which keeps a journal for each statement on a table with triggers. PostgreSQL refuses
+    one with the same key twice."""
     names = ", ".join(f'"{name}"' for name in columns)
-    marks = ", ".join(["%s"] * len(columns))
-    return f'INSERT INTO "{model._meta.db_table}" AS old ({names}) VALUES ({marks})'  # noqa: S608 - names of our own
+    begin = f'INSERT INTO "{model._meta.db_table}" AS old ({names}) VALUES '  # noqa: S608 - names of our own
+    marks = f"({', '.join(['%s'] * len(columns))})"
+    single = len(rows) % TOGETHER if _keeps_text() else len(rows)
+    groups = [list(chain(*rows[at : at + TOGETHER])) for at in range(single, len(rows), TOGETHER)]
+    _write(f"{begin}{marks} {then}", rows[:single])
+    _write(f"{begin}{', '.join([marks] * TOGETHER)} {then}", groups)
 
 
 def _set(columns: Iterable[str]) -> str:
@@ -196,7 +204,7 @@ def _total(table: str) -> str:
     return " + ".join(f'{table}."{name}"' for name in _TOKENS)
 
 
-def _write(sql: str, rows: Sequence[Row]) -> None:
+def _write(sql: str, rows: Sequence[Sequence[Cell]]) -> None:
     if rows:
         with connection.cursor() as cursor:
             cursor.executemany(sql, rows)
@@ -207,18 +215,18 @@ def put_sessions(rows: Sequence[Row]) -> None:
     changing = [name for name in SESSION if name not in ("project_id", "path", "used_bytes")]
     # Another title has to be found by its new words.
     indexed = '"title_indexed_at" = CASE WHEN old."title" = excluded."title" THEN old."title_indexed_at" END'
-    sql = f'{_insert(Session, SESSION)} ON CONFLICT ("project_id", "path") DO UPDATE SET {_set(changing)}, {indexed}'
-    _write(sql, rows)
+    then = f'ON CONFLICT ("project_id", "path") DO UPDATE SET {_set(changing)}, {indexed}'
+    _insert(Session, SESSION, rows, then)
 
 
 def put_missing_sessions(rows: Sequence[Row]) -> None:
-    _write(f"{_insert(Session, SESSION)} ON CONFLICT DO NOTHING", rows)
+    _insert(Session, SESSION, rows, "ON CONFLICT DO NOTHING")
 
 
 def put_files(rows: Sequence[Row]) -> None:
     changing = [name for name in FILE if name not in ("session_id", "path")]
-    sql = f'{_insert(TranscriptFile, FILE)} ON CONFLICT ("session_id", "path") DO UPDATE SET {_set(changing)}'
-    _write(sql, rows)
+    then = f'ON CONFLICT ("session_id", "path") DO UPDATE SET {_set(changing)}'
+    _insert(TranscriptFile, FILE, rows, then)
 
 
 def put_usage(rows: Sequence[Row]) -> None:
@@ -231,10 +239,7 @@ def put_usage(rows: Sequence[Row]) -> None:
         'old."sidechain" AND NOT excluded."sidechain" OR old."sidechain" = excluded."sidechain"'
         f" AND {_total('excluded')} > {_total('old')}"
     )
-    _write(
-        f'{_insert(RequestUsage, USAGE)} ON CONFLICT ("key") DO UPDATE SET {_set(changing)} WHERE {better}',
-        rows,
-    )
+    _insert(RequestUsage, USAGE, rows, f'ON CONFLICT ("key") DO UPDATE SET {_set(changing)} WHERE {better}')
 
 
 def own_keys(keys: Iterable[int]) -> dict[int, int]:
@@ -263,15 +268,15 @@ def put_prompts(rows: Sequence[Row]) -> None:
     changing = [name for name in PROMPT if name != "key"]
     # A text that reads otherwise than before has to be found by its new words.
     indexed = '"indexed" = (old."indexed" AND old."text" = excluded."text")'
-    sql = (
-        f'{_insert(Prompt, PROMPT)} ON CONFLICT ("key") DO UPDATE SET {_set(changing)}, {indexed}'
+    then = (
+        f'ON CONFLICT ("key") DO UPDATE SET {_set(changing)}, {indexed}'
         f' WHERE {owner_gone} OR old."session_id" = excluded."session_id"'
     )
-    _write(sql, rows)
+    _insert(Prompt, PROMPT, rows, then)
 
 
 def put_writes(rows: Sequence[Row]) -> None:
-    _write(f"{_insert(MemoryWrite, WRITE)} ON CONFLICT DO NOTHING", rows)
+    _insert(MemoryWrite, WRITE, rows, "ON CONFLICT DO NOTHING")
 
 
 def put_open_ends(sessions: Sequence[int], rows: Sequence[Row]) -> None:
@@ -280,7 +285,7 @@ def put_open_ends(sessions: Sequence[int], rows: Sequence[Row]) -> None:
     again = f'UPDATE "{Session._meta.db_table}" AS s SET "title_indexed_at" = NULL WHERE s."id" = %s AND EXISTS ({owner})'  # noqa: S608 - as above
     _write(again, [(pk,) for pk in sessions])
     _write(f'DELETE FROM "{OpenEnd._meta.db_table}" WHERE "session_id" = %s', [(pk,) for pk in sessions])  # noqa: S608 - as above
-    _write(_insert(OpenEnd, OPEN_END), rows)
+    _insert(OpenEnd, OPEN_END, rows)
     _write(again, [(pk,) for pk in {row[0] for row in rows}])
 
 
