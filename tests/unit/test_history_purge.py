@@ -95,8 +95,8 @@ def test_all_else_stays_as_it_was(store):
 def test_several_purged_versions_of_a_path_stay_apart(store):
     replaced = store.purge([sha256(LEAK), sha256(OTHER)], "leaked", "Ann", NOON)
     assert len(set(replaced.values())) == 2
-    changes = [(version.change, version.sha256) for version in store.versions("a.md")]
-    assert changes[1:3] == [("modified", replaced[sha256(OTHER)]), ("modified", replaced[sha256(LEAK)])]
+    told = [store.tree_at(commit.id).get("a.md") for commit in store.log()]
+    assert told[1:3] == [replaced[sha256(OTHER)], replaced[sha256(LEAK)]]
 
 
 def test_a_text_that_is_only_put_aside_can_be_purged(store):

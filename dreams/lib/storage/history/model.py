@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
-
-Change = Literal["added", "modified", "deleted"]
 
 
 class HistoryError(Exception):
@@ -72,20 +69,6 @@ class Commit:
     author: str
     subject: str
     trailers: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """What one commit did to one path. A deletion has no sha256 and size 0."""
-
-    at: datetime
-    sha256: str | None
-    size: int
-    message: str
-    trailers: Mapping[str, str]
-    change: Change
-    commit: str
-    author: str
 
 
 @dataclass(frozen=True, slots=True)

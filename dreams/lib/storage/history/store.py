@@ -8,7 +8,7 @@ database. Callers name texts by sha256 and never by commit.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
@@ -20,7 +20,6 @@ from dulwich.objects import Blob, ObjectID, ShaFile
 from dreams.lib.storage.history import bundle, gitrepo, purge, trees, upkeep
 from dreams.lib.storage.history.gitrepo import INDEX, MAIN, GitRepo
 from dreams.lib.storage.history.model import (
-    Change,
     Commit,
     Entry,
     HistoryDamaged,
@@ -29,7 +28,6 @@ from dreams.lib.storage.history.model import (
     Problem,
     State,
     UnknownVersion,
-    Version,
 )
 from dreams.lib.storage.history.trees import Index
 
@@ -150,10 +148,6 @@ class HistoryStore:
         lines = self._repo.lines(self._repo.ref(MAIN))
         return [_described(commit) for _, commit in islice(lines, offset, offset + limit)]
 
-    def versions(self, path: str, limit: int = 50, offset: int = 0) -> list[Version]:
-        """What happened to one path, newest first; a page of `limit` after `offset` of them."""
-        return list(islice(self._versions(path), offset, offset + limit))
-
     def tree_at(self, when: datetime | str) -> dict[str, str]:
         """Path → sha256 of the state at a moment (empty before the first one) or of a commit id."""
         if isinstance(when, str):
@@ -236,27 +230,6 @@ class HistoryStore:
         self._repo.write([*kept.objects, *others])
         if kept.head:
             self._repo.move_ref(INDEX, kept.index.head, kept.head)
-
-    def _versions(self, path: str) -> Iterator[Version]:
-        where = trees.location(path)
-        newer: tuple[git.Commit, ObjectID | None] | None = None
-        for _, commit in self._repo.lines(self._repo.ref(MAIN)):
-            blob = trees.find(self._repo, commit.tree, where)
-            if newer and newer[1] != blob:
-                yield self._version(path, newer[0], newer[1], before=blob)
-            newer = (commit, blob)
-        if newer and newer[1]:
-            yield self._version(path, newer[0], newer[1], before=None)
-
-    def _version(
-        self, path: str, commit: git.Commit, blob: ObjectID | None, before: ObjectID | None
-    ) -> Version:
-        entry = trees.manifest_of(self._repo, commit)[path] if blob else Entry(None, 0, None)
-        made = _described(commit)
-        change: Change = "deleted" if not blob else "modified" if before else "added"
-        return Version(
-            made.at, entry.sha256, entry.size, made.subject, made.trailers, change, made.id, made.author
-        )
 
 
 class _Kept:
