@@ -218,6 +218,8 @@ def test_nothing_is_left_of_what_a_role_may_not_do(world: World) -> None:
         (reviewer, "/schedules/", ("Add a job", "You can set")),
         (reviewer, "/engines/", ("Press the button",)),
         (viewer, "/", ("before you submit",)),
+        (viewer, "/search/", ("titles of sessions",)),
+        (viewer, "/search/?q=zzqqzz", ("nothing you typed", "inside each session")),
         (viewer, reverse("review", args=[world.proposal.public_id]), ("before you submit",)),
     ):
         for said in words:
