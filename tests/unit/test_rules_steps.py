@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dreams.engines.rules.notes.days import names_a_day, spans
-from dreams.engines.types import LineDate
+from dreams.engines.types import EvidenceSource, LineDate
 from tests.world.rules import WRITTEN, dream, memory, unaccounted
 
 A = memory(
@@ -484,12 +484,17 @@ def test_no_date_is_made_up_where_nobody_knows_when_a_line_was_written(tmp_path:
     assert dream(tmp_path, files, written=None).edits == []
 
 
-def test_the_files_own_day_is_not_trusted_where_another_day_stands_beside_the_line(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("source", "note"), [("file", "the file's own date"), ("memory", "the memory's own date")]
+)
+def test_the_day_of_a_file_is_not_trusted_where_another_day_stands_beside_the_line(
+    tmp_path: Path, source: EvidenceSource, note: str
+):
     files = {
         "MEMORY.md": "- [a](a.md)\n",
         "a.md": memory("- We moved yesterday.\n- Since 2026-03-01 in Valkey\n"),
     }
-    assert dream(tmp_path, files, written=LineDate(WRITTEN.day, "file", "the file's own date")).edits == []
+    assert dream(tmp_path, files, written=LineDate(WRITTEN.day, source, note)).edits == []
 
 
 def test_pinned_logged_shared_and_daily_memories_keep_every_word(tmp_path: Path):

@@ -113,7 +113,8 @@ def _counts(path: str, days: frozenset[str], known: LineDate) -> bool:
     """
     if known.ours or not LEAST_YEAR <= known.day.year <= MOST_YEAR:
         return False
-    return known.source != "file" or not (is_index(path) or days - {known.day.isoformat()})
+    is_of_all = known.source in {"file", "memory"}
+    return not is_of_all or not (is_index(path) or days - {known.day.isoformat()})
 
 
 def _written_out(line: str, spans: Sequence[dates.DateSpan]) -> str:
