@@ -144,18 +144,6 @@ def test_a_file_that_moved_is_asked_about_with_its_new_path(tmp_path: Path) -> N
     assert edit.after is not None and "Mails are sent by `src/lib/mailer.py` alone" in edit.after
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Check with `npm run typecheck`",
-        "Deploy with `make ship`",
-    ],
-)
-def test_a_script_or_target_that_is_not_there_is_asked_about(tmp_path: Path, line: str) -> None:
-    (question,) = asked(tmp_path, line)
-    assert (question.kind, [option.id for option in question.options]) == ("gone", ["remove", "keep"])
-
-
 def test_a_file_that_is_gone_is_asked_about_wherever_it_is_named(tmp_path: Path) -> None:
     (question,) = asked(tmp_path, "The basket is in `src/web/basket.ts`")
     assert [option.id for option in question.options] == ["remove", "update", "keep"]
@@ -200,10 +188,16 @@ def test_what_no_commit_ever_had_is_not_gone(tmp_path: Path) -> None:
 def test_what_no_commit_ever_had_where_a_memory_says_did_not_move(tmp_path: Path) -> None:
     """It is short for a path, or the path of another repository. One may be named from a folder, too."""
     here = {"app/src/web/cart.ts": "", "app/lib/send_mail.py": "x"}
-    committed(tmp_path / "repo", {**here, "app/core/send_mail.py": "x"}, here)
+    committed(tmp_path / "repo", {"app/src/web/cart.ts": "", "app/core/send_mail.py": "x"}, here)
     line = "Mails are sent by `core/send_mail.py` and counted by `web/src/cart.ts`"
     (question,) = asked(tmp_path, line, repo=here)
     assert question.why == "The repository has no core/send_mail.py; app/lib/send_mail.py has its name."
+
+
+def test_a_file_that_stood_beside_another_of_its_name_did_not_become_it(tmp_path: Path) -> None:
+    there = {"app/lib/send_mail.py": "x", "web/list.ts": "x"}
+    committed(tmp_path / "repo", {**there, "app/core/send_mail.py": "y"}, there)
+    assert asked(tmp_path, "Mails are sent by `app/core/send_mail.py`", repo=there) == []
 
 
 def test_a_folder_that_commits_leave_as_it_is_is_read_once(
@@ -219,7 +213,7 @@ def test_a_folder_that_commits_leave_as_it_is_is_read_once(
     get = Repo.__getitem__
     monkeypatch.setattr(Repo, "__getitem__", lambda git, name: read.append(name) or get(git, name))
     missing = {f"src/{folder}/{number}.py" for folder in "ab" for number in range(50)}
-    assert ever_there(tmp_path, {"src/a/one.py", *missing}) == {"src/a/one.py"}
+    assert ever_there(tmp_path, dict.fromkeys({"src/a/one.py", *missing}, "")) == {"src/a/one.py"}
     assert len(read) < 30
 
 
@@ -289,14 +283,9 @@ def test_a_memory_named_for_a_day_may_name_what_was_there_then(tmp_path: Path) -
     assert asked(tmp_path, line, path="project_session_2026-05-01.md") == []
 
 
-def test_an_ignored_file_and_a_makefile_that_includes_others_say_nothing(tmp_path: Path) -> None:
-    repo = {
-        **REPO,
-        ".gitignore": "src/web/basket.ts\n",
-        "Makefile": "include more.mk\ncheck:\n\truff check .\n",
-    }
-    assert asked(tmp_path / "1", "The basket is in `src/web/basket.ts`", repo=repo) == []
-    assert asked(tmp_path / "2", "Deploy with `make ship`", repo=repo) == []
+def test_an_ignored_file_says_nothing(tmp_path: Path) -> None:
+    repo = {**REPO, ".gitignore": "src/web/basket.ts\n"}
+    assert asked(tmp_path, "The basket is in `src/web/basket.ts`", repo=repo) == []
 
 
 def test_files_that_moved_together_are_one_question(tmp_path: Path) -> None:

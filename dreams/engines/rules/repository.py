@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import stat
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -47,8 +46,6 @@ _CONFIG = re.compile(
     re.IGNORECASE,
 )
 _INSTRUCTIONS = re.compile(r"(?:\.claude/)?CLAUDE\.md|\.claude/rules/[^/]+\.md|AGENTS\.md")
-_TARGET = re.compile(r"^([\w./-]+)\s*:(?!=)", re.MULTILINE)
-_INCLUDED = re.compile(r"^-?include\b|^[^#\n]*%.*:", re.MULTILINE)
 
 
 @dataclass
@@ -69,22 +66,6 @@ class Repository:
         for path in sorted(self.files):
             found[PurePosixPath(path).name].append(path)
         return found
-
-    def scripts(self) -> frozenset[str] | None:
-        """The names of all npm scripts; None where there is no package.json that can be read."""
-        packages = [text for path, text in self.configs.items() if path.endswith("package.json")]
-        try:
-            read = [json.loads(text).get("scripts", {}) for text in packages]
-            return frozenset(name for scripts in read for name in scripts) if packages else None
-        except (ValueError, AttributeError, TypeError, RecursionError):
-            return None
-
-    def targets(self) -> frozenset[str] | None:
-        """The names of all make targets; None without a Makefile, or where others may be included."""
-        makefiles = [text for path, text in self.configs.items() if path.endswith(("Makefile", ".mk"))]
-        if not makefiles or any(map(_INCLUDED.search, makefiles)):
-            return None
-        return frozenset(name for text in makefiles for name in _TARGET.findall(text))
 
 
 def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = False) -> Repository | None:
@@ -113,17 +94,19 @@ def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = F
     return found
 
 
-def ever_there(repo: Path, paths: Collection[str]) -> frozenset[str] | None:
-    """Those of the paths that some commit has; None where there is no history that could tell."""
-    from dulwich.objects import Tree  # noqa: PLC0415 - only where a file is missing
+def ever_there(repo: Path, became: Mapping[str, str]) -> frozenset[str] | None:
+    """Those of the paths that some commit has, but not with what they may have become beside them; None where there is no
+    history that could tell."""
+    from dulwich.object_store import tree_lookup_path  # noqa: PLC0415 - only where a file is missing
+    from dulwich.objects import Tree  # noqa: PLC0415 - as above
     from dulwich.repo import Repo  # noqa: PLC0415 - as above
 
-    every, commits = frozenset(paths), 0
+    commits = 0
     below: defaultdict[str, set[str]] = defaultdict(set)  # by folder, the names that are looked for in it
-    for path in every:
+    for path in became:
         for each in (PurePosixPath(path), *PurePosixPath(path).parents[:-1]):
             below[str(each.parent)].add(each.name)
-    found: set[str] = set()
+    found: dict[str, bool] = {}
     seen: set[tuple[str, ObjectID]] = set()  # most commits leave most folders as they are
 
     def look(git: Repo, folder: str, tree: ObjectID) -> None:
@@ -135,9 +118,15 @@ def ever_there(repo: Path, paths: Collection[str]) -> frozenset[str] | None:
             if name.encode() in entries:
                 mode, entry = entries[name.encode()]
                 path = str(PurePosixPath(folder, name))
-                found.update({path} & every)
+                if path in became and path not in found:
+                    found[path] = not has(git, became[path])
                 if path in below and stat.S_ISDIR(mode):
                     look(git, path, entry)
+
+    def has(git: Repo, path: str) -> bool:
+        with suppress(Exception):  # a folder on the way is not there, or no folder
+            return bool(path and tree_lookup_path(git.get_object, step.commit.tree, path.encode()))
+        return False
 
     with (
         suppress(Exception),
@@ -146,9 +135,9 @@ def ever_there(repo: Path, paths: Collection[str]) -> frozenset[str] | None:
         for step in git.get_walker(max_entries=MOST_COMMITS):
             commits += 1
             look(git, ".", step.commit.tree)
-            if found == every:
+            if len(found) == len(became):
                 break
-    return frozenset(found) if commits > 1 else None
+    return frozenset(path for path in found if found[path]) if commits > 1 else None
 
 
 def _is_entered(path: str) -> bool:

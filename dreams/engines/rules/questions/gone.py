@@ -1,4 +1,4 @@
-"""Files, scripts and targets that memories name and the repository no longer has. PURE: silent without a repository.
+"""Files that memories name and the repository no longer has. PURE: silent without a repository.
 
 A file counts as moved where one other place has it for sure, by its name and the folders around it; as gone only where its
 folder is there and has others of its sort.
@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_daily, is_log, is_team
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place, removal
+from dreams.engines.rules.questions.asking import KEEP, Asking, askable, removal
 from dreams.engines.rules.repository import Repository, ever_there
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib.files.text import one_line, plural
@@ -36,8 +36,6 @@ _BARE = re.compile(
     r"`([A-Za-z_][\w.-]*\.(?:pyi?|[cm]?[jt]sx?|vue|svelte|go|rs|swift|kts?|java|rb|php|cs|c|cc|cpp|h|hpp|dart|scala|sh|sql|s?css)|[A-Z][A-Z0-9_-]+\.md)`"
 )
 _COMPOUND = re.compile(r"[^\W_][_-][^\W_]|[a-z][A-Z]")  # "plot_ring_sweep": a name that hardly two files have
-_RUN = re.compile(r"(?:npm|pnpm|yarn|bun) run ([\w:.-]+)(?:\s.*)?")
-_MAKE = re.compile(r"make ([a-z][\w.-]*)")
 # Told of the past: no file has to be there. Of what is to come, made or kept out of the repository its history tells.
 _NOT_NOW = re.compile(
     r"\b(?:remov|delet|renam|mov|retir|drop|replac|obsolet|legacy|former|gone|old|was|were|had|done|resolv|revert|split|merg|"
@@ -75,8 +73,8 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
     for one in named:
         if one.path_named not in elsewhere and one.is_now and missing.file(one.path_named):
             gone[PurePosixPath(one.path_named).name].append(one)
-    places = {**{each.old: each.once for each in moved}, **{name: missing.once(gone[name]) for name in gone}}
-    was_here = _once_there(repo, places)
+    became = {each.old: dict.fromkeys(each.once, each.new) for each in moved}
+    was_here = _once_there(repo, became | {name: missing.once(gone[name]) for name in gone})
     for group in _by_folder([each for each in moved if each.old in was_here]):
         yield from _ask_of_moved(context, group)
     together: dict[frozenset[str], list[list[_Named]]] = defaultdict(list)
@@ -84,14 +82,13 @@ def no_longer_there(context: Asking) -> Iterator[Question]:
         together[frozenset(one.path for one in gone[name])].append(gone[name])
     for files in together.values():
         yield from _ask_of_gone(context, missing, files)
-    yield from _commands(context, missing)
 
 
-def _once_there(repo: Repository, places: Mapping[str, Collection[str]]) -> list[str]:
+def _once_there(repo: Repository, places: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Those of which a place was in the repository before, where it has a history that can tell: the others are of another one,
     made, still to come, or no whole paths. A name without a folder is as likely of a stick or a server
     (docs/real-directories.md)."""
-    every = {path for paths in places.values() for path in paths}
+    every = {path: new for paths in places.values() for path, new in paths.items()}
     known = ever_there(repo.root, every) if every else None
     return [
         name for name, paths in places.items() if paths and (known is None or not known.isdisjoint(paths))
@@ -328,25 +325,10 @@ def _note(rec: Recorder, lines: Sequence[_Named], why: str, cited: tuple[Citatio
         rec.operation("update", changes, key=digest("gone", *(one.path_named for one in lines)))
 
 
-def _commands(context: Asking, missing: _Missing) -> Iterator[Question]:
-    """Scripts and targets that short statements name."""
-    for unit in askable(context.tree_before):
-        if day_in_name(unit.path) or len(unit.text) > LONGEST or _NOT_NOW.search(_CODE.sub(" ", unit.text)):
-            continue
-        for span in dict.fromkeys(_CODE.findall(unit.text)):
-            if why := missing.command(span):
-                cited = Citation("repository", span, place=span, note=why)
-                option = removal(context.draftsman, unit, why, cited)
-                if option is not None:
-                    yield Question("gone", span, why, (place(unit),), (option, KEEP), (cited,), weight=GONE)
-                break
-
-
 class _Missing:
     def __init__(self, repo: Repository) -> None:
         self._repo = repo
         self._by_name = repo.by_name()
-        self._scripts, self._targets = repo.scripts(), repo.targets()
         self._ends = {
             folder.split("/", depth)[-1] for folder in repo.folders for depth in range(folder.count("/") + 1)
         }
@@ -358,26 +340,17 @@ class _Missing:
         known = Counter("gone" if self.file(path) else "there" for path in named if self._is_known(path))
         return known["gone"] <= max(known["there"], MANY)
 
-    def once(self, lines: Collection[_Named]) -> frozenset[str]:
-        """Where the file was, if it was anywhere."""
-        return frozenset(
-            f"{folder}/{PurePosixPath(one.path_named).name}"
+    def once(self, lines: Collection[_Named]) -> dict[str, str]:
+        """Where the file was, if it was anywhere; it became no other."""
+        return {
+            f"{folder}/{PurePosixPath(one.path_named).name}": ""
             for one in lines
             for folder in self._repo.folders
             if f"/{folder}".endswith(f"/{PurePosixPath(one.path_named).parent}")
-        )
+        }
 
     def _is_known(self, path: str) -> bool:
         return bool(self._by_name.get(PurePosixPath(path).name) or self.file(path))
-
-    def command(self, span: str) -> str:
-        """Why it is gone; empty for what is no command, or is there."""
-        run, make = _RUN.fullmatch(span.strip()), _MAKE.fullmatch(span.strip())
-        if run and self._scripts and run[1] not in self._scripts:
-            return f"No package.json of the repository has a script {run[1]}."
-        if make and self._targets and make[1] not in self._targets:
-            return f"No Makefile of the repository has a target {make[1]}."
-        return ""
 
     def file(self, named: str) -> str:
         """Why it is gone; empty for what is there, or may be elsewhere."""
