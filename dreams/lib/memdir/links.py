@@ -50,11 +50,6 @@ class MarkdownLink:
     target_end: int
 
     @property
-    def is_local(self) -> bool:
-        """Whether it names a file, not a URL, an absolute path or a place in the same file."""
-        return bool(self.path) and not is_outside(self.path)
-
-    @property
     def is_memory(self) -> bool:
         """Whether it names a Markdown file inside the same memory directory."""
         return is_memory_path(self.path)

@@ -186,7 +186,7 @@ def open_end_rows(summary: Summary) -> list[rows.Row]:
 
 WRITTEN = (
     *("custom_title", "ai_title", "last_prompt", "summary", "first_typed", "first_text"),
-    *("first_branch", "last_branch"),
+    "last_branch",
 )
 
 
@@ -199,7 +199,6 @@ def leave_out_secrets(summaries: Sequence[Summary]) -> None:
     for summary in summaries:
         for name in WRITTEN:
             setattr(summary, name, clean.get(line := getattr(summary, name), line))
-        summary.branches = list(dict.fromkeys(clean.get(branch, branch) for branch in summary.branches))
         for task in summary.tasks.all() if summary.tasks else ():
             task.subject = clean.get(task.subject, task.subject)
 
@@ -210,6 +209,5 @@ _texts = attrgetter(*WRITTEN)
 def _written(summary: Summary) -> Iterator[str]:
     """Never an empty line; the same ones come again and again."""
     yield from filter(None, _texts(summary))
-    yield from summary.branches
     if summary.tasks is not None:
         yield from (task.subject for task in summary.tasks.all())

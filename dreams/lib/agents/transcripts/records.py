@@ -131,12 +131,10 @@ class Line(Struct, gc=False, rename="camel"):
     cwd: str | None = None
     git_branch: str | None = None
     version: str | None = None
-    entrypoint: str | None = None
     is_sidechain: bool | None = None
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
     is_visible_in_transcript_only: bool | None = None
-    agent_id: str | None = None
     request_id: str | None = None
     message: Message | str | None = None
     # Of any shape; decoded in the same pass, because it is often the largest part of a line.
@@ -149,7 +147,6 @@ class Line(Struct, gc=False, rename="camel"):
     ai_title: Raw = NOTHING
     last_prompt: Raw = NOTHING
     summary: Raw = NOTHING
-    mode: Raw = NOTHING
     # What the agent itself reckoned the request to cost; early versions wrote it.
     cost_usd: Raw = field(default=NOTHING, name="costUSD")
 

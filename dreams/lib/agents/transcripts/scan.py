@@ -32,10 +32,7 @@ from dreams.lib.agents.transcripts.usage import (
     usage_row,
 )
 
-MAX_TYPES = 64  # kinds of records that are counted apart; chosen
-MAX_DISTINCT = 32  # models, branches and versions of one session; chosen
 TITLE_CAP = 300  # letters of a title; chosen
-OTHER = "(other)"
 
 _decode_text = msgspec.json.Decoder(str)
 
@@ -43,37 +40,28 @@ _decode_text = msgspec.json.Decoder(str)
 class Summary(Struct, omit_defaults=True):
     """Facts of one file, from its first byte to the cursor; saved as JSON, and continued.
 
-    Times are aware UTC. `types` counts lines by type (at most 64 names, then "(other)"). Turns leave out
-    sub-agents: `user_turns` are typed ones, `assistant_turns` distinct consecutive messages.
+    Times are aware UTC. Turns leave out sub-agents: `user_turns` are typed ones, `assistant_turns` distinct consecutive
+    messages.
     """
 
     session_id: str = ""
     root_uuid: str = ""
     version: str = ""
-    entrypoint: str = ""
-    mode: str = ""
-    agent_id: str = ""
     first_at: datetime | None = None
     last_at: datetime | None = None
     first_cwd: str = ""
-    last_cwd: str = ""
-    cwds: list[str] = msgspec.field(default_factory=list)
-    first_branch: str = ""
     last_branch: str = ""
-    branches: list[str] = msgspec.field(default_factory=list)
     custom_title: str = ""
     ai_title: str = ""
     last_prompt: str = ""
     summary: str = ""
     first_typed: str = ""
     first_text: str = ""
-    types: dict[str, int] = msgspec.field(default_factory=dict)
     lines: int = 0
     malformed: int = 0
     user_turns: int = 0
     assistant_turns: int = 0
     corrections: int = 0
-    memory_writes: int = 0
     last_message_id: str = ""
     tasks: Tasks | None = None
 
@@ -92,19 +80,11 @@ class Summary(Struct, omit_defaults=True):
             or self.first_text
         )
 
-    @property
-    def remote(self) -> bool:
-        """Whether the session ran in the agent's remote mode, as far as its lines tell."""
-        return "remote" in self.entrypoint or "remote" in self.mode
-
     def add(self, line: Line) -> None:
-        """Take over what one record tells (types, times, typed text, corrections and memory writes are added by the scan
-        that finds them)."""
-        kind, cwd, branch = line.type, line.cwd, line.git_branch
-        if cwd is not None and cwd != self.last_cwd:
-            self._add_cwd(cwd)
-        if branch and branch != self.last_branch:
-            self._add_branch(branch)
+        """Take over what one record tells (times, typed text and corrections are added by the scan that finds them)."""
+        kind = line.type
+        self.first_cwd = self.first_cwd or line.cwd or ""
+        self.last_branch = line.git_branch or self.last_branch
         if kind == "progress":
             return
         if kind in ("assistant", "user"):
@@ -112,43 +92,20 @@ class Summary(Struct, omit_defaults=True):
         else:
             self._add_rare(line)
 
-    def add_types(self, kinds: list[str]) -> None:
-        """Count the types of many records."""
-        self.lines += len(kinds)
-        counts: dict[str, int] = {}  # a Counter costs more to make than most files have lines
-        for kind in kinds:
-            counts[kind] = counts.get(kind, 0) + 1
-        for kind, count in counts.items():
-            name = kind if kind in self.types else kind[:80] if len(self.types) < MAX_TYPES else OTHER
-            self.types[name] = self.types.get(name, 0) + count
-
     def add_times(self, stamps: list[Stamp]) -> None:
         """Widen the span by the timestamps of many records."""
         if (found := span(stamps)) is not None:
             self.first_at = min(self.first_at or found[0], found[0])
             self.last_at = max(self.last_at or found[1], found[1])
 
-    def _add_cwd(self, cwd: str) -> None:
-        self.first_cwd = self.first_cwd or cwd
-        self.last_cwd = cwd
-        _add_distinct(self.cwds, cwd)
-
-    def _add_branch(self, branch: str) -> None:
-        self.first_branch = self.first_branch or branch
-        self.last_branch = branch
-        _add_distinct(self.branches, branch)
-
     def _add_turn(self, line: Line) -> None:
         if line.session_id and line.session_id != self.session_id:
             self.session_id = line.session_id
         if line.version and line.version != self.version:
             self.version = line.version
-        if line.entrypoint:
-            self.entrypoint = line.entrypoint
         if not self.root_uuid and line.uuid:
             self.root_uuid = line.uuid
         if line.is_sidechain:
-            self.agent_id = self.agent_id or line.agent_id or ""
             return
         message = line.message
         if line.type == "assistant" and isinstance(message, Message):
@@ -168,18 +125,11 @@ class Summary(Struct, omit_defaults=True):
             self.last_prompt = _title(line.last_prompt) or self.last_prompt
         elif line.type == "summary":
             self.summary = _title(line.summary) or self.summary
-        elif line.type == "mode":
-            self.mode = _title(line.mode) or self.mode
 
     def add_typed(self, text: str, *, correction: bool) -> None:
         self.user_turns += 1
         self.corrections += correction
         self.first_typed = self.first_typed or one_line(text)
-
-
-def _add_distinct(values: list[str], value: str) -> None:
-    if len(values) < MAX_DISTINCT and value not in values:
-        values.append(value)
 
 
 def _title(raw: Raw) -> str:
@@ -273,7 +223,7 @@ def scan(
         for line, offset, number in reader.read(source, state.cursor, progress=progress):
             run.add(line, offset, number)
             # Only between lines: the reader is already past a plain line, and not yet past a glued one.
-            if len(run.kinds) >= batch_lines and reader.position > offset:
+            if run.batch.lines >= batch_lines and reader.position > offset:
                 yield run.hand_out(state)
                 run.begin()
     except (Cancelled, OSError) as error:
@@ -308,13 +258,12 @@ class _Run:
     def begin(self) -> None:
         """With an empty batch."""
         self.batch = Batch()
-        self.kinds: list[str] = []
         self._stamps: list[Stamp] = []
 
     def add(self, line: Line, offset: int, number: int) -> None:
         self.summary.add(line)
         kind, message = line.type, line.message
-        self.kinds.append(kind)
+        self.batch.lines += 1
         if line.timestamp is not None:
             self._stamps.append(line.timestamp)
         if kind == "progress":
@@ -377,17 +326,15 @@ class _Run:
             return
         if not in_memory_folder(path):
             return
-        self.summary.memory_writes += 1
         at = instant(line.timestamp)
         self.batch.memory_writes.append(MemoryWrite(path, offset, number, at, created=not present(before)))
 
     def hand_out(self, state: Scan) -> Batch:
         """The batch so far, with `state` brought to the same point."""
         self._flush_usage()
-        self.summary.add_types(self.kinds)
         self.summary.add_times(self._stamps)
         batch, reader = self.batch, self.reader
-        batch.lines = len(self.kinds)
+        self.summary.lines += batch.lines
         batch.problems = reader.problems[self._problems :]
         batch.bytes_read = reader.bytes_read - self._bytes
         self.summary.malformed += reader.malformed - self._malformed
