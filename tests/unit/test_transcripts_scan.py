@@ -262,10 +262,7 @@ def test_writes_to_memory_files_are_noted_by_place_not_by_text(file: Path) -> No
         user(result, toolUseResult=[{"type": "text", "text": "x"}]),
     )
     _, [batch] = run(file)
-    assert [(w.path, w.line, w.created) for w in batch.memory_writes] == [
-        (memory, 1, False),
-        (memory, 2, True),
-    ]
+    assert [(w.path, w.line) for w in batch.memory_writes] == [(memory, 1), (memory, 2)]
 
 
 def test_going_on_reads_only_what_was_appended_and_ends_with_the_same_summary(file: Path) -> None:

@@ -246,7 +246,7 @@ class Importer:
         tally: Tally,
         progress: OnProgress | None,
     ) -> None:
-        self._plan, self._host, self._tally = plan, host, tally
+        self._plan, self._tally = plan, tally
         self._progress = progress
         self._queue = deque(plan.jobs)
         self._reader = Reader()

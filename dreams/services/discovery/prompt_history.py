@@ -186,7 +186,7 @@ class _Batch:
 
 
 def _typed(entry: Entry, root: str) -> Typed:
-    return Typed(_key(entry, root), entry.offset, entry.line, entry.at, entry.display, correction=False)
+    return Typed(_key(entry, root), entry.offset, entry.line, entry.at, entry.display)
 
 
 def _key(entry: Entry, root: str) -> int:

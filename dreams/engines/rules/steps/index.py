@@ -274,7 +274,6 @@ class Names:
     """By what the memories of a directory can be named."""
 
     def __init__(self, tree: Tree) -> None:
-        self._tree = tree
         self._paths: dict[str, str] = {}
         self._untyped: dict[str, set[str]] = defaultdict(set)
         for path in tree.texts:

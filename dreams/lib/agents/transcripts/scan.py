@@ -163,7 +163,6 @@ class Prompt(msgspec.Struct, frozen=True, gc=False, array_like=True):
     line: int
     at: datetime | None
     text: str
-    correction: bool
 
 
 class MemoryWrite(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -173,7 +172,6 @@ class MemoryWrite(msgspec.Struct, frozen=True, gc=False, array_like=True):
     offset: int
     line: int
     at: datetime | None
-    created: bool
 
 
 @dataclass(slots=True)
@@ -310,10 +308,9 @@ class _Run:
         if text is None:
             self._note_first_text(line)
             return
-        correction = is_correction(text)
-        self.summary.add_typed(text, correction=correction)
+        self.summary.add_typed(text, correction=is_correction(text))
         key = uuid_key(line.uuid) if line.uuid else key64("typed", str(line.timestamp), text)
-        self.batch.prompts.append(Prompt(key, offset, number, instant(line.timestamp), text, correction))
+        self.batch.prompts.append(Prompt(key, offset, number, instant(line.timestamp), text))
 
     def _note_first_text(self, line: Line) -> None:
         if not self.summary.first_text and not line.is_meta and isinstance(line.message, Message):
@@ -321,13 +318,13 @@ class _Run:
 
     def _add_memory_write(self, line: Line, edit: ToolResult, offset: int, number: int) -> None:
         try:
-            path, before = _text.decode(edit.file_path), edit.original_file
+            path = _text.decode(edit.file_path)
         except _NOT_TEXT:
             return
         if not in_memory_folder(path):
             return
         at = instant(line.timestamp)
-        self.batch.memory_writes.append(MemoryWrite(path, offset, number, at, created=not present(before)))
+        self.batch.memory_writes.append(MemoryWrite(path, offset, number, at))
 
     def hand_out(self, state: Scan) -> Batch:
         """The batch so far, with `state` brought to the same point."""
