@@ -13,7 +13,7 @@ aws-access-key       \b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b
 github-token         \bgh[pousr]_[A-Za-z0-9]{30,}
 github-token         \bgithub_pat_[A-Za-z0-9_]{22,}
 gitlab-token         \bgl(?:pat|dt|rt|ptt|cbt|soat|imt|ft|agent|rtr|oas|ffct|wt)-[A-Za-z0-9_.-]{20,}
-slack-token          \bxox[abeoprs]-\d[A-Za-z0-9-]{9,}
+slack-token          \bxox[abeoprs]-[A-Za-z0-9-]{10,}
 slack-token          \bxoxd-[A-Za-z0-9%+/=-]{20,}
 slack-token          \bxapp-\d-[A-Za-z0-9-]{10,}
 slack-webhook        https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/_-]{20,}
