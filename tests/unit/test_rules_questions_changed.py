@@ -221,6 +221,7 @@ def of_one(folder: Path, said: str, *lines: str) -> list[Question]:
         ),
         ("pierGate keeps its sessions in SQLite", "we ripped out SQLite, sessions of pierGate sit in PostgreSQL 16", "pierGate keeps its sessions in PostgreSQL 16"),
         ("pier-gate opens at 72% of the tide", "for pier-gate it is 14% rather than 72%, the harbour asked", "pier-gate opens at 14% of the tide"),
+        ("`north quay gate` opens at port 4187", "the crew says north quay gate has 4190, somebody wrote 4187 down wrong", "`north quay gate` opens at port 4190"),
         ("The pier gate keeps sessions in Cassandra", "oh and the pier gate goes to DynamoDB, so no need to mock Cassandra", "The pier gate keeps sessions in DynamoDB"),
     ],
 )  # fmt: skip
@@ -263,6 +264,7 @@ def test_two_values_of_one_sort_are_asked_however_they_are_put(tmp_path: Path, o
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        ("The tide threshold of `pierGate` is at 11 %.", "The tide threshold of `north-quay` is at 61 %."),
         ("`AppShell` has views in MAUI and controls at zero coverage", "`AppShell` calls `SeedDebugData` before MAUI controls load"),
         ("BirchVault graphs are drawn by Cytoscape", "BirchVault views are SQL behind graphs"),
     ],

@@ -295,6 +295,13 @@ def test_members_of_a_list_labelled_values_and_events_are_no_doubles(one: str, o
     assert grouped(one, other) == []
 
 
+def test_remarks_behind_a_statement_make_no_form_of_it_and_a_title_above_is_none() -> None:
+    first = "`pump-reader` is pinned to 3.31.5. **Why:** the next one broke the seals. **How to apply:** refuse the bump."
+    second = "We are on 3.31.5 of `pump-reader` and stay there until somebody lifts the pin."
+    assert grouped(first, second) == [[first, second]]
+    assert [each.text for each in statements_of({"a.md": note(f"a note\n\n{second}")})] == [second]
+
+
 def test_a_step_or_an_entry_with_the_same_number_of_the_same_thing_is_a_double() -> None:
     second = "harbour-gate opens at most 720 connections in its pool"
     for first in ("pool maximum of harbour-gate is 720", "`harbour-gate`: pool of 720"):

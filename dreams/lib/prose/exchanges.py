@@ -17,7 +17,7 @@ from dreams.lib.prose.comparing import TELLING, of_one_sort
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.statements import canonical
-from dreams.lib.prose.values import Value, read
+from dreams.lib.prose.values import MOST_NAME, Value, read
 
 MOST_OF_A_THING = 8  # statements: of more, too much is said to know which is meant
 MOST_OWN = 2  # words of a statement that say more than thing and value
@@ -95,10 +95,23 @@ def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[Stateme
                 found = index.once((key,), partial(_naming, index, key))
                 if len(key) > 2 and found:
                     yield key, found
+    for key in _known_names(index, text):
+        yield key, index.once((key,), partial(_naming, index, key))
     for pair in dict.fromkeys(found.lower() for found in _IN_WORDS.findall(text)):
         words = [word for word in map(canonical, pair.split()) if reading.terms.get(word, 0) >= _RARE_WORD]
         if len(words) > 1 and (found := index.once((pair, *words), partial(_having, index, pair, words))):
             yield pair, found
+
+
+def _known_names(index: StatementIndex, text: str) -> Iterator[str]:
+    """The names of several words that memory has, typed in small letters or with blanks in them: "hazel mailer", "mail relay"."""
+    words = _WORD.findall(text.lower())
+    named = read(text).anchors
+    for count in range(MOST_NAME, 1, -1):
+        for at in range(len(words) - count + 1):
+            for key in (" ".join(words[at : at + count]), "-".join(words[at : at + count])):
+                if key not in named and index.names(key):
+                    yield key
 
 
 def _few(found: list[Statement]) -> list[Statement]:

@@ -52,6 +52,7 @@ _NAMED_DAY = re2.compile(
 )
 # What every named day has, in small letters: RE2 is asked only then, because a text goes to it and back as bytes.
 _DAY_SIGN = re.compile(r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|19\d|20\d")
+_REMARKS = re.compile(r" \*\*[^*\n]{2,40}:\*\*")  # "… **Why:** …" behind a statement
 _LINK = re2.compile(r"\[\[[^\]\n]*\]\]|\[[^\]\n]*\]\([^)\n]*\)|`?[\w./-]+\.md`?")
 
 
@@ -69,6 +70,7 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
         yield Statement(
             path, "description", 1, document.body_start_line - 1, texts.one_line(said), said, (), path
         )
+    name_of_it = document.frontmatter.name if document.frontmatter else None
     lead = ""  # of the list that follows
     for item in memdir.sections(document.body, document.body_start_line):
         if item.kind not in {"bullet", "blank"}:
@@ -93,6 +95,8 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
                     path, "row", item.first_line, item.last_line, hook, item.text, item.under, base + target
                 )
             continue
+        if told == name_of_it:
+            continue  # the title of the memory, put above what it says
         if len(told.split()) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
             yield Statement(
                 path, "body", item.first_line, item.last_line, told, item.text, item.under, lead=lead
@@ -176,6 +180,10 @@ class StatementIndex:
     @property
     def paths(self) -> Collection[str]:
         return self._files.keys()
+
+    def names(self, value: str) -> bool:
+        """Whether any statement of a body has this value."""
+        return bool(self._having.get(value))
 
     def is_rare(self, value: str) -> bool:
         """Whether few statements name a value."""
@@ -290,21 +298,23 @@ class StatementIndex:
         """Whether two are alike enough: a file of few statements is one fact, one of many speaks of one topic."""
         few = all(len(self._numbers[each.path]) <= FEW for each in (one, other))
         shared = [key for key in one.reading.anchors & other.reading.anchors if self.is_rare(key)]
+        named = len(shared) > 1 and self._name_one_thing(one, other)
         if len(shared) > 1 and found.covered >= WITHIN and found.common >= MUCH:
             return True  # the one is said within the other, by names that hardly any other statement has
-        short = self._name_one_thing(one, other) and len(shared) > 1
-        return found.score >= (ONE_FACT if few else ONE_VALUE if short else ONE_OF_MANY)
+        few = few or self._have_one_value(one, other)
+        return found.score >= (ONE_FACT if few else ONE_VALUE if named else ONE_OF_MANY)
 
     def _name_one_thing(self, one: Statement, other: Statement) -> bool:
         """Whether two short statements are about one thing that has a name, which few others have."""
         names = {value.key for value in one.reading.values if not value.is_measured} & other.reading.anchors
-        short = all(len(each.text.split()) <= SHORT_WORDS for each in (one, other))
+        short = all(len(_REMARKS.split(each.text)[0].split()) <= SHORT_WORDS for each in (one, other))
         return short and any(map(self.is_rare, names))
 
     def _have_one_value(self, one: Statement, other: Statement) -> bool:
-        """Whether two short statements are about one thing that has a name, and give it the same number."""
-        numbers = {value.key for value in one.reading.values if value.kind == "number"}
-        return bool(numbers & other.reading.anchors) and self._name_one_thing(one, other)
+        """Whether two short statements name one thing and give it the same rare number, or name with a number."""
+        shared = [v for v in one.reading.values if v.key in other.reading.anchors and self.is_rare(v.key)]
+        numbered = [any(map(str.isdigit, value.key)) for value in shared]
+        return any(numbered) and len(shared) > 1 and self._name_one_thing(one, other)
 
     def _of_one_thing(self, one: Statement, other: Statement, found: Compared) -> bool:
         """Whether two values are of one thing: in files of few statements, in near copies, or where both name it."""
@@ -345,4 +355,5 @@ def _is_fact(text: str) -> bool:
     if rest != text and read(rest).weight < LEAST_SAID:
         return False
     numbers = {value.key for value in read(text).values if value.kind == "number"}
-    return text.count(":**") <= 1 and len(numbers) < RECORD
+    is_form = text.startswith("**") and text.count(":**") > 1
+    return not is_form and len(numbers) < RECORD

@@ -49,7 +49,7 @@ _BEHIND_AN_END = re.compile(
 AHEAD = dt.timedelta(days=1)  # what has happened has a day no further ahead, in whatever time zone
 _BEGINS = re.compile(r"\b(?:from|since|starting|effective)\W{1,4}(?:on )?$", re.IGNORECASE)  # no end
 _HAPPENED = re.compile(
-    r"\b(?:was|were|had|did|used to|since|done|shipped|merged|closed|resolved|completed?|fixed|superseded|decided|history)\b",
+    r"\b(?:was|were|had|did|used to|done|shipped|merged|closed|resolved|completed?|fixed|superseded|decided|history)\b",
     re.IGNORECASE,
 )
 _ONE_VERB = re.compile(r"\b(is|are|has|have)\b")

@@ -232,6 +232,8 @@ def _in_place(one: Statement, other: Statement, thing: str) -> TwoValues | None:
     found = exchange(one.text, other.text, thing)
     if found is None or one.reading.environments != other.reading.environments or are_about_two(one, other):
         return None
+    if _names_beside(one, found.old.key, other) and _names_beside(other, found.new.key, one):
+        return None  # "the threshold of ledger-worker is 11", "the threshold of relay is 61"
     about = is_about(one, thing) or is_about(other, thing)
     about = about and not has_another_title(one, thing) and not has_another_title(other, thing)
     words = _beside(one, thing) & _beside(other, thing)
@@ -239,6 +241,12 @@ def _in_place(one: Statement, other: Statement, thing: str) -> TwoValues | None:
         return None
     score = min(1.0, (1 + len(words)) / 4)
     return TwoValues(one, other, found.old.text, found.new.text, score, thing)
+
+
+def _names_beside(statement: Statement, value: str, other: Statement) -> set[str]:
+    """What a statement names beside its value and the other one has nothing of."""
+    named = {each.key for each in statement.reading.values if not each.is_measured}
+    return named - {value} - other.reading.keys
 
 
 def _beside(statement: Statement, thing: str) -> set[str]:
