@@ -87,13 +87,15 @@ def ask(
     """The choice for `question` among `files`, by rules or by the model of the settings. `free`: by rules, whatever the
     settings say. `ages_shown` are ages told before, which stay as they were told."""
     config = conf.current(project)
-    rows = {row.path: row for row in project.memories.filter(gone_at__isnull=True)}
-    newest = sorted(files, key=lambda path: (-(rows[path].mtime_ns if path in rows else 1 << 62), path))
+    present = project.memories.filter(gone_at__isnull=True)
+    written = dict(present.values_list("path", "mtime_ns"))
+    newest = sorted(files, key=lambda path: (-written.get(path, 1 << 62), path))
     shelf = recall.shelf(files, recall.Limits(config.index_max_lines, config.index_max_bytes), newest)
     picked, by = None, Chooser()
     if not free and config.recall_engine != "rules":
         picked, by = _asked(project, config, question, recall.candidates(shelf, seen))
     before = recall.load(shelf, question, seen, picked)
+    rows = {row.path: row for row in present.filter(path__in=[one.path for one in before.recalled])}
     told = ages_shown or {}
     return Recall(
         chosen=[

@@ -290,7 +290,15 @@ class Index:
 
     def rows_for(self, target: str) -> list[IndexRow]:
         """Rows that point to this memory."""
-        return [row for row in self.rows if row.is_memory_target and target in row.targets]
+        return list(self._by_target.get(target, ()))
+
+    @cached_property
+    def _by_target(self) -> dict[str, list[IndexRow]]:
+        found: dict[str, list[IndexRow]] = {}
+        for row in self.rows:
+            for target in dict.fromkeys(row.targets) if row.is_memory_target else ():
+                found.setdefault(target, []).append(row)
+        return found
 
     def without(self, rows: Iterable[IndexRow]) -> "Index":
         """The index without these rows, all else untouched."""
