@@ -10,15 +10,7 @@ from dreams.models.inbox import Channel, FeedToken, Snooze
 from dreams.models.jobs import JobRun, ScheduledJob
 from dreams.models.memories import COUNTED_MEMORIES, Blob, InstructionText, Memory, Purge, SearchText, Version
 from dreams.models.projects import GateEvaluation, LockHold, Project, TranscriptFolder
-from dreams.models.proposals import (
-    Evidence,
-    FileChange,
-    Finding,
-    Hunk,
-    LedgerEntry,
-    Operation,
-    Proposal,
-)
+from dreams.models.proposals import Evidence, FileChange, Finding, Hunk, LedgerEntry, Operation, Proposal
 from dreams.models.questions import Question, QuestionOption
 from dreams.models.sessions import (
     COUNTED_SESSIONS,

@@ -14,15 +14,7 @@ from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.lib.storage import history, journal
 from dreams.models import HostRequest, Memory, Project, Proposal, ScheduledJob
-from dreams.services import (
-    blobs,
-    hosts,
-    jobs,
-    project_lock,
-    review,
-    rollback,
-    secret_purge,
-)
+from dreams.services import blobs, hosts, jobs, project_lock, review, rollback, secret_purge
 from dreams.services.apply import applying, writing
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.catching import cards, story

@@ -25,16 +25,7 @@ from dreams.lib.files import text
 from dreams.lib.secrets.redact import redact
 from dreams.models import Card, Host, HostRequest, Memory, Project, Proposal
 from dreams.models.prepared import prepared
-from dreams.services import (
-    auditlog,
-    blobs,
-    hosts,
-    project_lock,
-    proposals,
-    review,
-    rollback,
-    secret_purge,
-)
+from dreams.services import auditlog, blobs, hosts, project_lock, proposals, review, rollback, secret_purge
 from dreams.services.apply import applying
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.catching import states

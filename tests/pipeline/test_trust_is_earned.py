@@ -10,15 +10,7 @@ from django.utils import timezone
 
 from dreams.engines import versions
 from dreams.engines.types import Edit, Job, Reporter
-from dreams.models import (
-    AuditEntry,
-    Decision,
-    Hunk,
-    Operation,
-    Policy,
-    Project,
-    Proposal,
-)
+from dreams.models import AuditEntry, Decision, Hunk, Operation, Policy, Project, Proposal
 from dreams.services import review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits

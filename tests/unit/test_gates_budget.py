@@ -3,13 +3,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from dreams.lib.timestamps import day_start, month_start, next_day, next_month
-from dreams.services.scheduling.gates import (
-    Case,
-    Facts,
-    GateConfig,
-    SpendingFact,
-    evaluate,
-)
+from dreams.services.scheduling.gates import Case, Facts, GateConfig, SpendingFact, evaluate
 from tests.world.cases import each
 
 NOW = datetime(2026, 3, 28, 23, 30, tzinfo=UTC)

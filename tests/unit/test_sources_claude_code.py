@@ -17,12 +17,7 @@ from dreams.lib.agents.base import (
     LiveSession,
     Skipped,
 )
-from dreams.lib.agents.claude_code import (
-    ClaudeCode,
-    folder_name,
-    is_slug_of,
-    slug_of,
-)
+from dreams.lib.agents.claude_code import ClaudeCode, folder_name, is_slug_of, slug_of
 from dreams.lib.agents.claude_code.instructions import MANAGED
 from dreams.lib.agents.claude_code.settings import MANAGED_FILES, OVERRIDE, Settings
 from tests.world.cases import each

@@ -8,15 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.agents.transcripts import (
-    Change,
-    FileMark,
-    change,
-    find_quote,
-    line_at,
-    page,
-    same_stat,
-)
+from dreams.lib.agents.transcripts import Change, FileMark, change, find_quote, line_at, page, same_stat
 from dreams.lib.agents.transcripts.reader import samples
 
 

@@ -9,16 +9,7 @@ from collections.abc import Callable, Sequence
 from dreams.engines import drafts
 from dreams.engines.rules import questions, repository, value_updates
 from dreams.engines.rules.notes.tree import Recorder, Tree
-from dreams.engines.rules.steps import (
-    dating,
-    files,
-    forgetting,
-    index,
-    learning,
-    orphans,
-    restating,
-    secrets,
-)
+from dreams.engines.rules.steps import dating, files, forgetting, index, learning, orphans, restating, secrets
 from dreams.engines.rules.user_statements import lessons
 from dreams.engines.rules.user_statements.logs import noted
 from dreams.engines.rules.user_statements.prompts import Heard, hear

@@ -12,12 +12,7 @@
 
 from dreams.lib.locks.acquiring import Busy, Healing, LockFact, acquire, heal, status
 from dreams.lib.locks.held import Heartbeat, Held, LockLost, LockRecord
-from dreams.lib.locks.lockfile import (
-    LOCK_NAME,
-    LockFileError,
-    last_consolidated_ns,
-    plain_mtime_ns,
-)
+from dreams.lib.locks.lockfile import LOCK_NAME, LockFileError, last_consolidated_ns, plain_mtime_ns
 
 __all__ = [
     "LOCK_NAME",

@@ -12,16 +12,7 @@ from operator import attrgetter
 from django.conf import settings
 from django.utils import timezone
 
-from dreams.lib.agents.transcripts import (
-    Prompt,
-    Scan,
-    Seen,
-    Summary,
-    UsageRow,
-    Whole,
-    identity_of,
-    uuid_key,
-)
+from dreams.lib.agents.transcripts import Prompt, Scan, Seen, Summary, UsageRow, Whole, identity_of, uuid_key
 from dreams.lib.files.text import storable
 from dreams.lib.secrets.redact import redact, redact_all
 from dreams.lib.timestamps import from_ns, later

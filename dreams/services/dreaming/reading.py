@@ -15,11 +15,7 @@ from django.utils import timezone
 
 from dreams import conf
 from dreams.engines import linedates
-from dreams.engines.types import (
-    LineDate,
-    PromptBrief,
-    SessionBrief,
-)
+from dreams.engines.types import LineDate, PromptBrief, SessionBrief
 from dreams.models import (
     AppliedFile,
     DreamRun,

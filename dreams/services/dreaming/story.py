@@ -19,22 +19,10 @@ from django.utils import timezone
 
 from dreams import conf, engines
 from dreams.engines import drafts
-from dreams.engines.types import (
-    Cancelled,
-    EngineError,
-    Job,
-    LimitReached,
-    Outcome,
-)
+from dreams.engines.types import Cancelled, EngineError, Job, LimitReached, Outcome
 from dreams.lib import locks, progress
 from dreams.lib.files import workspace
-from dreams.models import (
-    DreamRun,
-    Hunk,
-    Project,
-    Proposal,
-    Session,
-)
+from dreams.models import DreamRun, Hunk, Project, Proposal, Session
 from dreams.services import (
     daily_logs,
     database,

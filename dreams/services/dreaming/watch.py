@@ -17,23 +17,10 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from dreams import conf
-from dreams.engines.types import (
-    Allowance,
-    Cancelled,
-    Edit,
-    EngineError,
-    LimitReached,
-    Phase,
-    Usage,
-    Work,
-)
+from dreams.engines.types import Allowance, Cancelled, Edit, EngineError, LimitReached, Phase, Usage, Work
 from dreams.lib import locks, process
 from dreams.lib.secrets import redact
-from dreams.models import (
-    DreamRun,
-    Project,
-    Turn,
-)
+from dreams.models import DreamRun, Project, Turn
 from dreams.services import auditlog, database, hosts, pricing, project_lock
 from dreams.services.dreaming import steps
 from dreams.services.dreaming.steps import book

@@ -8,10 +8,7 @@ from collections.abc import Iterable
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from dreams.models import (
-    DreamRun,
-    Snooze,
-)
+from dreams.models import DreamRun, Snooze
 from dreams.models.prepared import prepared
 from dreams.services import auditlog, login
 

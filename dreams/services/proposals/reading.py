@@ -14,12 +14,7 @@ from dreams.findings.base import ChangedHunk
 from dreams.lib import diff, memdir
 from dreams.lib.files import text
 from dreams.lib.secrets.redact import redact
-from dreams.models import (
-    FileChange,
-    Hunk,
-    Operation,
-    Proposal,
-)
+from dreams.models import FileChange, Hunk, Operation, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import blobs
 

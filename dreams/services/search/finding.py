@@ -17,16 +17,7 @@ from django.db.models import Count, Exists, F, Model, OuterRef, QuerySet, Subque
 from dreams.lib.files import text as texts
 from dreams.lib.secrets import redact
 from dreams.lib.secrets.masking import Mask
-from dreams.models import (
-    HistoryPrompt,
-    InstructionText,
-    Memory,
-    OpenEnd,
-    Project,
-    Prompt,
-    Session,
-    Version,
-)
+from dreams.models import HistoryPrompt, InstructionText, Memory, OpenEnd, Project, Prompt, Session, Version
 from dreams.models.prepared import prepared
 from dreams.services import blobs, session_notes
 from dreams.services.search import index

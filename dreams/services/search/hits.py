@@ -6,14 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dreams.models import (
-    InstructionText,
-    Memory,
-    Project,
-    Prompt,
-    Session,
-    Version,
-)
+from dreams.models import InstructionText, Memory, Project, Prompt, Session, Version
 from dreams.services.search.query import normal, spans
 
 LINE_CHARS = 180  # of an excerpt; chosen

@@ -9,19 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from django.db.models import (
-    Case,
-    Count,
-    F,
-    IntegerField,
-    Model,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Value,
-    When,
-)
+from django.db.models import Case, Count, F, IntegerField, Model, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Lower
 from django.utils import timezone
 

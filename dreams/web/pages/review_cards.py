@@ -20,15 +20,7 @@ from dreams.web.pages import review_proof as proof
 from dreams.web.pages.diffs import Block
 from dreams.web.pages.review_proof import CardEvidence, Offer, Remark, Said
 from dreams.web.pages.review_proposal import Decision, Loaded, State, address, by_severity, is_index, line_of
-from dreams.web.pages.review_shown import (
-    LETTERS,
-    OPEN_LINES,
-    Batch,
-    Passing,
-    Window,
-    file_batch,
-    kind_of,
-)
+from dreams.web.pages.review_shown import LETTERS, OPEN_LINES, Batch, Passing, Window, file_batch, kind_of
 from dreams.web.pages.review_texts import (
     FileTexts,
     Rendered,

@@ -9,15 +9,7 @@ from pathlib import PurePosixPath
 
 from dreams.conf import Config
 from dreams.engines.rules.notes.days import WRITTEN, names_a_day
-from dreams.engines.rules.notes.tree import (
-    TEAM_INDEX,
-    NewText,
-    Recorder,
-    Tree,
-    digest,
-    from_memory,
-    is_team,
-)
+from dreams.engines.rules.notes.tree import TEAM_INDEX, NewText, Recorder, Tree, digest, from_memory, is_team
 from dreams.engines.rules.notes.wording import (
     IS_OVER,
     is_labelled,

@@ -19,14 +19,7 @@ from typing import Any
 
 import msgspec
 
-from dreams.lib.agents.base import (
-    FoundNotes,
-    FoundTranscript,
-    FoundUnchanged,
-    LiveSession,
-    Mark,
-    Skipped,
-)
+from dreams.lib.agents.base import FoundNotes, FoundTranscript, FoundUnchanged, LiveSession, Mark, Skipped
 from dreams.lib.agents.claude_code.listing import entries, odd, open_folder, printable, read_small, why
 
 MOST_BYTES = 256 * 1024 * 1024  # read of one main transcript
