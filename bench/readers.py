@@ -140,9 +140,6 @@ def percentile(seconds: list[float], share: int) -> float:
     return statistics.quantiles(seconds, n=100, method="inclusive")[share - 1]
 
 
-_servers: dict[int, Any] = {}
-
-
 def measure(name: str, base: Path, size: float) -> Measured:
     """`ours` and `limit` are the median answers; the 99th percentile is in the note."""
     with served(base, max(1_000, int(100_000 * size))) as server:

@@ -8,6 +8,7 @@ import os
 from django.db.models import F, Q, QuerySet
 
 from dreams.lib.files import text
+from dreams.lib.files.text import is_below
 from dreams.models import DreamRun, Project, Proposal, Session, TranscriptFolder
 from dreams.services.hosts import host, name_of
 
@@ -136,7 +137,7 @@ def project_at(folder: str) -> Project:
     known = [(place, row.pk) for row in rows for place in [row.repo_dir]]
     folders = TranscriptFolder.objects.filter(project__in=rows, gone_at__isnull=True)
     known += folders.values_list("cwd", "project")
-    found = [(len(place), pk) for place, pk in known if place and any(_is_below(one, place) for one in here)]
+    found = [(len(place), pk) for place, pk in known if place and any(is_below(one, place) for one in here)]
     innermost = {pk for length, pk in found if length == max(found)[0]}
     if len(innermost) == 1:
         return rows.get(pk=innermost.pop())
@@ -146,7 +147,3 @@ def project_at(folder: str) -> Project:
         )
         raise Ambiguous(f"{folder} belongs to more than one project; name it by id or directory: {listed}")
     raise Unknown(f"No project is known for {folder}. `projects` lists them; `discover` looks for new ones.")
-
-
-def _is_below(folder: str, place: str) -> bool:
-    return folder == place or folder.startswith(place.rstrip("/") + "/")

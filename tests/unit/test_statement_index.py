@@ -109,7 +109,7 @@ def test_a_fact_in_up_to_five_files_is_one_group() -> None:
     assert [[each.text for each in places_of(group)] for group in groups] == [told]
 
 
-def test_where_a_value_is_said_lists_descriptions_rows_and_bodies() -> None:
+def test_a_body_that_names_a_value_leans_on_the_one_that_says_it_and_rows_and_descriptions_do_not() -> None:
     index = StatementIndex(
         {
             "MEMORY.md": "- [Port](port.md) - ledger-worker on 41873\n",
@@ -117,13 +117,7 @@ def test_where_a_value_is_said_lists_descriptions_rows_and_bodies() -> None:
             "run.md": note("Run curl localhost:41873 after each deploy."),
         }
     )
-    assert {(each.path, each.source) for each in index.said_where("41873")} == {
-        ("MEMORY.md", "row"),
-        ("port.md", "description"),
-        ("port.md", "body"),
-        ("run.md", "body"),
-    }
-    said = next(each for each in index.said_where("41873") if (each.path, each.source) == ("port.md", "body"))
+    said = next(each for each in index.statements if (each.path, each.source) == ("port.md", "body"))
     assert [each.path for each in index.leans_on("41873", said)] == ["run.md"]
 
 

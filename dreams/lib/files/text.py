@@ -51,6 +51,11 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path, as it is written, is a folder or in it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
 def plural(count: int, one: str, many: str | None = None) -> str:
     """`plural(3, "memory", "memories")` is "3 memories"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -189,11 +189,6 @@ class StatementIndex:
         """Whether few statements name a value."""
         return len(self._having.get(value, ())) <= RARE
 
-    def said_where(self, value: str) -> list[Statement]:
-        """Every statement, of descriptions and rows too, that has the value."""
-        key = _key(value)
-        return [each for each in self.statements if key in each.reading.anchors or key in each.reading.terms]
-
     def with_words(self, words: Collection[str]) -> list[Statement]:
         """The statements of bodies that have every one of these words or values."""
         having = sorted((self._having.get(word, set()) for word in words), key=len)

@@ -11,7 +11,6 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dreams.lib import diff
-from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
 from dreams.models.prepared import prepared
@@ -210,10 +209,6 @@ class Waiting:
     questions: tuple[Question, ...]
     count: int
     projects: int
-
-    @property
-    def words(self) -> str:
-        return f"{text.plural(self.count, 'question')} in {text.plural(self.projects, 'project')}"
 
 
 def waiting_questions(limit: int = 20) -> Waiting:

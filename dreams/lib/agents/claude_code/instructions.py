@@ -17,7 +17,7 @@ import re2
 
 from dreams.lib import memdir
 from dreams.lib.files import safefs
-from dreams.lib.files.text import decode, encode, is_utf8
+from dreams.lib.files.text import decode, encode, is_below, is_utf8
 from dreams.lib.memdir.text import comment_spans, mask_code
 
 from ..base import InstructionFile, InstructionScope, Skipped
@@ -117,10 +117,10 @@ class _Reader:
 
     def _limit(self, path: str, scope: InstructionScope) -> str:
         """The folder that the file's includes may not leave; empty where they may."""
-        if scope in ("managed", "user") or self.folder.trusted or _is_below(path, self.folder.root):
+        if scope in ("managed", "user") or self.folder.trusted or is_below(path, self.folder.root):
             return ""
         boundary = self.folder.boundary
-        return boundary if boundary and _is_below(path, boundary) else os.path.dirname(path)
+        return boundary if boundary and is_below(path, boundary) else os.path.dirname(path)
 
     def _load(self, made: InstructionFile, limit: str, chain: tuple[str, ...], base: str = "") -> None:
         real = os.path.realpath(made.path)
@@ -151,7 +151,7 @@ class _Reader:
             return "circle"
         if made.depth > MAX_HOPS:
             return "too deep"
-        if limit and not _is_below(real, os.path.realpath(limit)):
+        if limit and not is_below(real, os.path.realpath(limit)):
             return "outside"
         return "doubled" if real in self.loaded else ""
 
@@ -179,7 +179,7 @@ class _Reader:
 
     def _matches(self, globs: Sequence[str], base: str) -> bool:
         """Whether some file of the working folder is one that the rule is about; with a repository of one file none is."""
-        below = os.path.relpath(self.folder.cwd, base) if _is_below(self.folder.cwd, base) else "."
+        below = os.path.relpath(self.folder.cwd, base) if is_below(self.folder.cwd, base) else "."
         prefix = "" if below == "." else f"{below}/"
         patterns = [pattern for each in globs for pattern in _patterns(each)]
         return any(
@@ -206,10 +206,6 @@ def _rules_below(folder: str, depth: int) -> Iterator[str]:
             yield from _rules_below(path, depth - 1)
         elif stat.S_ISREG(st.st_mode) and name.endswith(".md") and name.isprintable():
             yield path
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _read(real: str) -> bytes | str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import msgspec
 
 from dreams.lib.files.safefs import Root, SafeFsError
+from dreams.lib.files.text import is_below
 from dreams.lib.sandbox.ignore import Ignored, Rules
 
 from ..base import AgentSettings, Setting, Skipped
@@ -152,7 +153,7 @@ class Settings:
     def _holds_everything(self, path: str) -> bool:
         """Whether it is "/", the home folder or one above it: no place for notes, whoever says so."""
         home = os.path.normpath(self._home)
-        return path in ("/", home) or home.startswith(path.rstrip("/") + "/")
+        return is_below(home, path)
 
     def _is_own(self, path: str, folder: str | None) -> bool:
         """Of a project's files: a local one that git does not ignore may have come with the repository."""
