@@ -8,7 +8,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dreams.lib.storage.history import HistoryError, HistoryStore, Meta, UnknownVersion
+from dreams.lib.storage.history import (
+    HistoryDamaged,
+    HistoryError,
+    HistoryStore,
+    Meta,
+    UnknownVersion,
+    upkeep,
+)
+from dreams.lib.storage.history.store import MAX_PACKS
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LEAK = b"".join((b"pass", b"word: ", b"hunter", b"2\n"))
@@ -172,3 +180,20 @@ def test_a_state_can_be_restored_after_many_more_commits_and_repacks(store):
         store.pack(max_packs=5)
     assert store.read(store.tree_at(first.id)["a.md"]) == b"clean"
     assert len(store.log(limit=100)) == 40
+
+
+def test_many_commits_leave_few_files_to_hold_open(store):
+    made = [keep(store, day, a=b"text %d" % day).id for day in range(4, MAX_PACKS + 9)]
+    assert len(list(store.path.glob("objects/pack/*.pack"))) < 10
+    assert [commit.id for commit in store.log(limit=len(made))] == made[::-1]
+    assert store.verify() == []
+
+
+def test_a_state_is_kept_where_old_ones_cannot_be_repacked(store, monkeypatch):
+    def fail(repo):
+        raise HistoryDamaged("an object is missing")
+
+    monkeypatch.setattr(upkeep, "sweep", fail)
+    for day in range(4, MAX_PACKS + 9):
+        keep(store, day, a=b"text %d" % day)
+    assert store.read(store.tree_at(store.log()[0].id)["a.md"]) == b"text %d" % (MAX_PACKS + 8)

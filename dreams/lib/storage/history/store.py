@@ -141,6 +141,9 @@ class HistoryStore:
             made = _commit(objects[-1].id, head, text, at, author)
             self._write(kept, [*objects, made])
             self._repo.move_ref(MAIN, head, made.id)
+            # Each pack is two open files of every reader. The state is kept, whatever a repack meets.
+            with suppress(HistoryError, OSError):
+                self._pack(MAX_PACKS, MAX_LOOSE)
         return _described(made)
 
     def log(self, limit: int = 50, offset: int = 0) -> list[Commit]:
@@ -182,10 +185,13 @@ class HistoryStore:
         What a commit or a `put` keeps is never removed.
         """
         with self._repo.lock():
-            loose = sum(1 for _ in islice(self._repo.loose(), max_loose + 1))
-            if len(self._repo.packs()) <= max_packs and loose <= max_loose:
-                return 0
-            return upkeep.sweep(self._repo)
+            return self._pack(max_packs, max_loose)
+
+    def _pack(self, max_packs: int, max_loose: int) -> int:
+        loose = sum(1 for _ in islice(self._repo.loose(), max_loose + 1))
+        if len(self._repo.packs()) <= max_packs and loose <= max_loose:
+            return 0
+        return upkeep.sweep(self._repo)
 
     def verify(self) -> list[Problem]:
         """Re-hash every object and re-read every sha256 of every state; empty when all is well."""
