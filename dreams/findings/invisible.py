@@ -35,19 +35,21 @@ def _findings(lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
         shown = hidden(line.text, first=line.number == 1)
         if shown:
             names = ", ".join(dict.fromkeys(shown[:20]))
-            yield found_at(
-                line,
-                CHECK,
-                "escape-sequence"
-                if "⟨U+001B⟩" in names
-                else "not-utf8"
-                if "⟨0x" in names
-                else "invisible-text",
-                severity,
-                f"contains invisible characters: {names}",
-                "Edit the line and remove these characters.",
-                about=f"{names} {line.text[:200]}",
-            )
+            rule, message, remedy = _told(names)
+            about = f"{names} {line.text[:200]}"
+            yield found_at(line, CHECK, rule, severity, message, remedy, about=about)
+
+
+def _told(names: str) -> tuple[str, str, str]:
+    """Rule, message and remedy."""
+    if "⟨0x" in names and "⟨U+" not in names:  # letters of another encoding are lost if they are removed
+        return "not-utf8", f"contains bytes that are not UTF-8: {names}", "Save the file as UTF-8."
+    rule = "escape-sequence" if "⟨U+001B⟩" in names else "not-utf8" if "⟨0x" in names else "invisible-text"
+    return (
+        rule,
+        f"contains invisible characters: {names}",
+        "Edit the line and remove these characters.",
+    )
 
 
 def hidden(text: str, *, first: bool = False) -> list[str]:

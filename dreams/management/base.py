@@ -289,8 +289,8 @@ def as_json(value: Any) -> Any:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Columns as wide as they need to be."""
-    cells = [list(head), *[[str(cell) for cell in row] for row in rows]]
+    """Columns as wide as they need to be; a line break in a file's name begins no other row."""
+    cells = [list(head), *[[str(cell).replace("\n", "⟨U+000A⟩") for cell in row] for row in rows]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dreams.management.base import table
 from tests.world import directory as world
 from tests.world.command_line import typed
 from tests.world.manifest import manifest
@@ -206,3 +207,7 @@ def test_a_bad_environment_value_is_named(processes: Processes) -> None:
     done = processes.run("projects")
     assert done.returncode == 1
     assert "MEMORYWEB_WORKERS" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_line_break_in_a_files_name_begins_no_row_of_a_table() -> None:
+    assert table(("memory",), [("a\nb.md",)]) == ["memory", "a⟨U+000A⟩b.md"]

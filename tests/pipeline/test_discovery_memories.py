@@ -58,6 +58,16 @@ def test_a_file_that_is_no_memory_is_passed_over_and_never_read(root: Root) -> N
     }
 
 
+def test_a_new_file_that_is_too_large_to_read_is_named(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dreams.lib.files.workspace.MAX_FILE_BYTES", 1_000)
+    app = root.repository("app")
+    root.memory(app, "fact.md")
+    root.memory(app, "big.md", "x" * 1_001)
+    for _ in range(2):
+        assert reasons(root.discover()) == {"big.md": "is larger than the limit of 1,000 bytes"}
+    assert list(Memory.objects.values_list("path", flat=True)) == ["fact.md"]
+
+
 def test_an_edit_from_outside_is_seen_as_a_version_and_no_edit_as_none(root: Root) -> None:
     fact = root.memory(root.repository("app"), "fact.md", "One\n")
     root.discover()

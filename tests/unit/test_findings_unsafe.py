@@ -49,6 +49,7 @@ def test_text_that_only_looks_like_a_shown_character_hides_none():
 def test_bytes_that_are_no_text_block():
     after = {**FILES, "deploy.md": FILES["deploy.md"] + b"\n- caf\xe9 opens at nine\n"}
     found = one(report(after), "not-utf8")
+    assert "not UTF-8: ⟨0x" in found.message and found.remedy == "Save the file as UTF-8."
     assert (found.severity, "⟨0xE9⟩" in found.message) == ("block", True)
 
 

@@ -97,6 +97,8 @@ def _write(waiting: dict[int, tuple[_Look, Snapshot]], tally: Tally) -> None:
         log.warning("histories: %s", error)  # each one is tried by itself now, and tells
     for pk, (look, snapshot) in waiting.items():
         with _passed_over(look.place, tally):
+            for path in sorted({file.path for file in look.found or ()} & snapshot.skipped.keys()):
+                tally.skip(f"{look.place.project.memory_dir}/{path}", snapshot.skipped[path])
             syncing.sync(look.place.project, snapshot, begun=pk in begun)
 
 
