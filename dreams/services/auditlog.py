@@ -92,6 +92,14 @@ ACTIONS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who decides, and whether by command: such approvals are marked as such."""
+
+    name: str
+    by_command: bool = False
+
+
 class UnknownAction(KeyError):
     """An action that is not registered in ACTIONS."""
 
@@ -99,7 +107,7 @@ class UnknownAction(KeyError):
 def record(
     action: str,
     *,
-    actor: str = "",
+    actor: str | Actor = "",
     project: Project | None = None,
     object_id: str = "",
     batch: str = "",
@@ -111,6 +119,8 @@ def record(
     """
     if action not in ACTIONS:
         raise UnknownAction(action)
+    if isinstance(actor, Actor):
+        data["by_command"], actor = actor.by_command, actor.name
     bare = {key: redact(data[key]) for key in ("reason", "error") if isinstance(data.get(key), str)}
     entry = AuditEntry(
         action=action,

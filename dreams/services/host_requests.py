@@ -176,10 +176,9 @@ def close(
 def record(action: str, request: HostRequest, actor: Actor) -> None:
     auditlog.record(
         action,
-        actor=actor.name,
+        actor=actor,
         project=request.project,
         object_id=request.proposal.public_id if request.proposal else request.public_id,
-        by_command=actor.by_command,
         deed=request.deed,
         host=hosts.name_of(request.host),
         seen=request.seen,

@@ -179,4 +179,4 @@ def _give(user: User, role: Role) -> None:
 
 
 def _log(action: str, name: str, by: Actor, **data: Any) -> None:
-    auditlog.record(action, actor=by.name, object_id=name, by_command=by.by_command, **data)
+    auditlog.record(action, actor=by, object_id=name, **data)

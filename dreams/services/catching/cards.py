@@ -256,11 +256,10 @@ _ACTIONS = {
 def _log(action: str, card: Card, reviewer: Actor) -> None:
     auditlog.record(
         action,
-        actor=reviewer.name,
+        actor=reviewer,
         project=card.project,
         object_id=card.public_id,
         text=text.sha256(card.text.encode()),
-        by_command=reviewer.by_command,
     )
 
 

@@ -178,13 +178,7 @@ def _tell(project: Project, reviewer: Actor) -> int:
                         project, store, path, after.get(path, ""), commit, is_first_look=not before
                     )
             before = after
-        auditlog.record(
-            "history.imported",
-            actor=reviewer.name,
-            project=project,
-            by_command=reviewer.by_command,
-            versions=made,
-        )
+        auditlog.record("history.imported", actor=reviewer, project=project, versions=made)
     return made
 
 

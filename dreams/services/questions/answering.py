@@ -381,10 +381,9 @@ def _outdate(question: Question) -> None:
 def _log(action: str, question: Question, reviewer: Actor, **more: str) -> None:
     auditlog.record(
         action,
-        actor=reviewer.name,
+        actor=reviewer,
         project=question.project,
         object_id=question.public_id,
-        by_command=reviewer.by_command,
         kind=question.kind,
         answer=question.answer,
         **more,

@@ -4,8 +4,8 @@ Verdicts are pending until the review is submitted; the parts of an operation ar
 carries the sha256 of the base it was made on, and one made on an old base is refused with the remedy.
 """
 
+from dreams.services.auditlog import Actor
 from dreams.services.review.deciding import (
-    Actor,
     FindingInTheWay,
     ReviewRefused,
     blocking,

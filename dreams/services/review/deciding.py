@@ -9,7 +9,6 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Protocol
 
 from django.db import transaction
@@ -20,6 +19,7 @@ from dreams.lib import diff, process
 from dreams.lib.files import text
 from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Proposal
 from dreams.services import auditlog, blobs, database, hosts, policies, proposals
+from dreams.services.auditlog import Actor
 from dreams.services.memories import syncing
 from dreams.services.proposals import decisions
 from dreams.services.questions import states
@@ -46,14 +46,6 @@ class FindingInTheWay(ReviewRefused):
             f"Nothing was written. An approved change{where} has an open finding: {finding.message} {ways}"
         )
         self.finding = finding
-
-
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """Who decides, and whether by command: such approvals are marked as such."""
-
-    name: str
-    by_command: bool = False
 
 
 #: How long a submit on another host counts as under way: its process cannot be asked. 5,000 changes take seconds.
@@ -248,12 +240,11 @@ def _confirm(proposal: Proposal, finding: Finding, reviewer: Actor) -> None:
     finding.save(update_fields=["confirmed_by", "confirmed_at"])
     auditlog.record(
         "review.finding_confirmed",
-        actor=reviewer.name,
+        actor=reviewer,
         project=proposal.project,
         object_id=proposal.public_id,
         code=finding.code,
         key=finding.key,
-        by_command=reviewer.by_command,
     )
 
 
@@ -267,12 +258,11 @@ def confirm_rebase(file: FileChange, base: str, reviewer: Actor) -> bool:
         if confirmed:
             auditlog.record(
                 "review.rebase_confirmed",
-                actor=reviewer.name,
+                actor=reviewer,
                 project=file.proposal.project,
                 object_id=file.proposal.public_id,
                 path=file.path,
                 base=base,
-                by_command=reviewer.by_command,
             )
     return confirmed
 
@@ -336,13 +326,12 @@ def _log(
     )
     auditlog.record(
         "review.decided",
-        actor=reviewer.name,
+        actor=reviewer,
         project=proposal.project,
         object_id=proposal.public_id,
         verdict=verdict.value,
         hunks=[[hunk.file.path, hunk.hunk_id, hunk.file.base_sha] for hunk in hunks],
         batch=batch,
-        by_command=reviewer.by_command,
         reason=reason[:REASON_LIMIT],
     )
 
@@ -419,10 +408,4 @@ def mark_viewed(file: FileChange, viewed: bool) -> None:
 def log_secrets_shown(thing: Proposal | Memory, reviewer: Actor) -> None:
     """Somebody has the secrets of these texts shown as they stand; who and when, never what."""
     kind, name = ("review", thing.public_id) if isinstance(thing, Proposal) else ("memory", thing.path)
-    auditlog.record(
-        f"{kind}.secrets_shown",
-        actor=reviewer.name,
-        project=thing.project,
-        object_id=name,
-        by_command=reviewer.by_command,
-    )
+    auditlog.record(f"{kind}.secrets_shown", actor=reviewer, project=thing.project, object_id=name)

@@ -13,8 +13,9 @@ from dreams.lib.diff.lines import terminated
 from dreams.lib.secrets.redact import values, without
 from dreams.models import Finding, Hunk, LedgerEntry, Proposal
 from dreams.services import blobs, proposals
+from dreams.services.auditlog import Actor
 from dreams.services.memories import syncing
-from dreams.services.review.deciding import Actor, ReviewRefused, edit, together
+from dreams.services.review.deciding import ReviewRefused, edit, together
 
 LOSS = "unexplained-loss"
 Mend = Literal["keep", "redact", "unhide"]

@@ -18,11 +18,11 @@ from dreams.lib.files import text
 from dreams.lib.prose import comparing
 from dreams.models import Decision, Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.services import auditlog, daily_logs, database, login, policies, proposals
+from dreams.services.auditlog import Actor
 from dreams.services.catching import states as caught
 from dreams.services.questions import states
 from dreams.services.review.deciding import (
     REASON_LIMIT,
-    Actor,
     ReviewRefused,
     claimed_to_submit,
     decide,
@@ -78,10 +78,9 @@ def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[Lef
         use_up_sessions(proposal)
         auditlog.record(
             "review.submitted",
-            actor=reviewer.name,
+            actor=reviewer,
             project=proposal.project,
             object_id=proposal.public_id,
-            by_command=reviewer.by_command,
             state=state.value,
             open_findings=proposal.findings.filter(severity=Finding.Severity.WARN)
             .exclude(hunk__verdict=Hunk.Verdict.REJECTED)
@@ -326,11 +325,10 @@ def _close_if_nothing_left(proposal: Proposal) -> None:
 def _log_second(action: str, proposal: Proposal, waits: Missing, reviewer: Actor, reason: str = "") -> None:
     auditlog.record(
         action,
-        actor=reviewer.name,
+        actor=reviewer,
         project=proposal.project,
         object_id=proposal.public_id,
         files=[[file.path, file.base_sha, file.new_sha] for file in waits.files],
         first=sorted(waits.by),
         reason=reason,
-        by_command=reviewer.by_command,
     )

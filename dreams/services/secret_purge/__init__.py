@@ -133,10 +133,9 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
         looking.scrub(project, values)
         auditlog.record(
             "history.purged",
-            actor=reviewer.name,
+            actor=reviewer,
             project=project,
             object_id=str(made.pk),
-            by_command=reviewer.by_command,
             reason=without(reason, values)[:500],
             replaced=replaced,
         )
