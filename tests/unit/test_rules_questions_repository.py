@@ -55,7 +55,7 @@ def asked(
 @pytest.mark.parametrize(
     ("line", "file"),
     [
-        ("Run `just check` before every push and read what it says", "CLAUDE.md"),
+        ("Run `just check` before every push and read what it says.", "CLAUDE.md"),
         ("We have left-pad at `^1.3.0`", "package.json"),
         ("The stage `harbour` is built from `python:3.12-slim`", "Dockerfile"),
         ("`cache` maps 9321:6379", "compose.yml"),
@@ -118,6 +118,26 @@ def test_one_fact_of_many_that_instructions_tell_too_is_part_of_a_whole_and_a_ru
     rule = "- Run `just check` before every push and read what it says\n"
     many = "".join(f"- The box pier-{number} is used on floor {number}.\n" for number in range(8))
     files = {"notes.md": memory(rule + many, kind), "MEMORY.md": "- [Notes](notes.md)\n"}
+    found = questions_of(tmp_path, files, {"CLAUDE.md": REPO["CLAUDE.md"]})
+    assert [question.kind for question in found] == (["derived"] if asks else [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "rest", "asks"),
+    [
+        ("project", "- The box pier-17 is used at night.\n", False),
+        ("project", "\n## Boxes\n\n- The box pier-17 is used at night.\n", True),
+        ("feedback", "- The box pier-17 is used at night.\n", True),
+    ],
+)
+def test_a_fact_is_not_taken_out_of_a_list_that_keeps_other_entries(
+    tmp_path: Path, kind: str, rest: str, asks: bool
+) -> None:
+    entry = "- Run `just check` before every push and read what it says\n"
+    files = {
+        "notes.md": memory(f"Before a release:\n{entry}{rest}", kind),
+        "MEMORY.md": "- [Notes](notes.md)\n",
+    }
     found = questions_of(tmp_path, files, {"CLAUDE.md": REPO["CLAUDE.md"]})
     assert [question.kind for question in found] == (["derived"] if asks else [])
 

@@ -41,6 +41,7 @@ NEAR = 3  # lines around a line that belong to it
 RARE = 3  # lines of all configuration that have a value which tells where it is from
 _WORD = re.compile(r"[\w@.+/:^~><=*-]*\w[\w@.+/:^~><=*-]*")
 _CODE = re.compile(r"`([^`\n]+)`")
+_ENTRY = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NAME = re.compile(r"[A-Za-z][\w-]*\w")
 _JOINS = re.compile(r"=+|(?<=\w)@")
@@ -84,7 +85,9 @@ def says_already(context: Asking) -> Iterator[Question]:
         if alone and not _is_sentence(pairs[0][0].text):
             continue  # a label among many, which tells where to look: of sixteen on public directories none was worth an answer
         is_rule = is_index(memory) or context.tree_before.is_rule(memory)
-        if not is_rule and len(pairs) * LITTLE < told_by[memory]:
+        is_little = len(pairs) * LITTLE < told_by[memory]
+        is_torn = path not in repo.configs and _leaves_entries(units, [unit for unit, _ in pairs])
+        if not is_rule and (is_little or is_torn):
             continue  # a fact is told again where it belongs to a whole; a rule is needed once
         yield from _derived(context, path, pairs[:MOST_PLACES])
 
@@ -92,6 +95,15 @@ def says_already(context: Asking) -> Iterator[Question]:
 def _is_within(unit: LineStatement, other: LineStatement) -> bool:
     """Whether it is a line of the other's remarks, which is taken out with it."""
     return unit is not other and other.first_line <= unit.first_line and unit.last_line <= other.last_line
+
+
+def _leaves_entries(units: Sequence[LineStatement], told: Sequence[LineStatement]) -> bool:
+    """Whether another entry stays right above or below one of these that is no whole sentence: it is of its list."""
+    entries = [each for each in units if each.path == told[0].path and _ENTRY.match(each.raw)]
+    parts = [each for each in told if each in entries and not _is_sentence(each.text)]
+    edges = {line for each in parts for line in (each.first_line - 1, each.last_line + 1)}
+    left = [each for each in entries if not any(each == one or _is_within(each, one) for one in told)]
+    return any(not edges.isdisjoint((each.first_line, each.last_line)) for each in left)
 
 
 def _is_sentence(text: str) -> bool:
