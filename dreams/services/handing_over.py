@@ -20,8 +20,8 @@ from dreams.engines.handover import model, rules
 from dreams.engines.types import Cancelled, EngineError
 from dreams.lib.files.text import plural
 from dreams.models import ModelRequest, NotesRequest, Project, Session, SessionNotes
-from dreams.services import forecast, pricing, project_lock, session_notes
-from dreams.services.hosts import cluster_name, host
+from dreams.services import forecast, hosts, pricing, project_lock, session_notes
+from dreams.services.hosts import host
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, paid, why_closed
 
@@ -73,11 +73,8 @@ def request(session: Session, actor: str, *, force: bool = False) -> NotesReques
 
 
 def enqueue(asked: NotesRequest) -> None:
-    """Hand a pending request to its host's queue; its task may arrive twice, and is claimed once."""
-    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
-
-    cluster = cluster_name(asked.session.project.host)
-    async_task("dreams.tasks.write_notes", asked.pk, cluster=cluster, task_name=f"notes {asked.pk}")
+    """Hand a pending request to this host's queue; its task may arrive twice, and is claimed once."""
+    hosts.enqueue("write_notes", asked.pk, name=f"notes {asked.pk}")
 
 
 def closed(session: Session, now: dt.datetime) -> str:

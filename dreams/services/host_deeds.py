@@ -74,14 +74,7 @@ def take() -> list[HostRequest]:
 
 
 def _hand_out(request: HostRequest) -> None:
-    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
-
-    async_task(
-        "dreams.tasks.carry_out",
-        request.pk,
-        cluster=hosts.cluster_name(hosts.host()),
-        task_name=f"request {request.public_id}",
-    )
+    hosts.enqueue("carry_out", request.pk, name=f"request {request.public_id}")
 
 
 def _look_after(request: HostRequest) -> None:

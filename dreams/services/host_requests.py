@@ -271,27 +271,26 @@ def current(project: Project, paths: Any) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A request as a page shows it: what, where, what became of it; `last_seen` of its host."""
+    """A request as a page shows it: its row, the host that is asked, and the name of the one on which it was asked.
 
-    public_id: str
-    what: str
-    host: str
-    state: str
-    label: str
-    asked_by: str
-    asked_on: str  # another host than this one; empty: this one
-    asked_at: dt.datetime
-    last_seen: dt.datetime | None
-    is_away: bool
-    text: str
+    That name is empty for this host.
+    """
+
+    row: HostRequest
+    host: hosts.Known | None
+    asked_on: str
 
     @property
-    def is_waiting(self) -> bool:
-        return self.state == State.WAITING
+    def name(self) -> str:
+        return self.host.name if self.host else self.row.host
+
+    @property
+    def is_away(self) -> bool:
+        return self.row.state == State.WAITING and (self.host is None or self.host.is_away)
 
     @property
     def is_open(self) -> bool:
-        return self.state in HostRequest.OPEN
+        return self.row.state in HostRequest.OPEN
 
 
 MOST_SHOWN = 5  # on a project's page; chosen
@@ -309,20 +308,9 @@ def of_project(project: Project) -> list[Shown]:
 
 
 def _shown(row: HostRequest, known: Mapping[str, hosts.Known]) -> Shown:
-    host, asker = known.get(row.host), known.get(row.asked_on)
-    return Shown(
-        public_id=row.public_id,
-        what=row.get_deed_display(),
-        host=host.name if host else row.host,
-        state=row.state,
-        label=row.get_state_display(),
-        asked_by=row.asked_by,
-        asked_on="" if row.asked_on == hosts.host() else asker.name if asker else row.asked_on,
-        asked_at=row.asked_at,
-        last_seen=host.last_seen if host else None,
-        is_away=host is None or host.is_away,
-        text=row.text,
-    )
+    asker = known.get(row.asked_on)
+    asked_on = "" if row.asked_on == hosts.host() else asker.name if asker else row.asked_on
+    return Shown(row, known.get(row.host), asked_on)
 
 
 def asked_to_write(proposals: Sequence[int]) -> set[int]:

@@ -51,6 +51,13 @@ def cluster_name(key: str) -> str:
     return f"{settings.Q_CLUSTER['name']}@{key}"
 
 
+def enqueue(task: str, *args: object, name: str = "") -> None:
+    """Hand a function of `dreams.tasks` to this host's queue; it may arrive twice."""
+    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
+
+    async_task(f"dreams.tasks.{task}", *args, cluster=cluster_name(host()), task_name=name)
+
+
 # --- Names --------------------------------------------------------------------------------------------------------
 
 

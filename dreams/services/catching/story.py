@@ -23,9 +23,9 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.types import EngineError
 from dreams.models import Card, DreamRun, Project, Proposal, Session
-from dreams.services import discovery, forecast, proposals
+from dreams.services import discovery, forecast, hosts, proposals
 from dreams.services.catching import cards, hints, reading, statements
-from dreams.services.hosts import cluster_name, host
+from dreams.services.hosts import host
 from dreams.services.review import ReviewRefused
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of, paid, why_closed
@@ -89,11 +89,7 @@ def enqueue(project: Project) -> bool:
     """Have what is new in a project's sessions read; False while that is in the queue already, and for one of another host."""
     if project.host != host() or not cache.add(in_queue(project.pk), 1, QUEUED_TOO_LONG.total_seconds()):
         return False
-    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
-
-    async_task(
-        "dreams.tasks.catch", project.pk, cluster=cluster_name(host()), task_name=f"catch {project.pk}"
-    )
+    hosts.enqueue("catch", project.pk, name=f"catch {project.pk}")
     return True
 
 

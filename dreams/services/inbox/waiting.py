@@ -9,10 +9,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any
 
-from django.db.models import Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Subquery, TextChoices
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
@@ -41,35 +40,19 @@ QUESTIONS_KEY = "questions"
 State = Proposal.State
 
 
-class Kind(StrEnum):
+class Kind(TextChoices):
     """Why something waits. The order is the order of need: work that is approved and not written comes first."""
 
-    FAILED = "failed"
-    CONFLICT = "conflict"
-    CONFIRM = "confirm"
-    SECOND = "second"
-    WRITE = "write"
-    SUBMIT = "submit"
-    REVIEW = "review"
-    QUESTIONS = "questions"
-    JOB = "job"
+    FAILED = "failed", "Writing failed"
+    CONFLICT = "conflict", "In conflict"
+    CONFIRM = "confirm", "To confirm"
+    SECOND = "second", "Second person"
+    WRITE = "write", "Not written yet"
+    SUBMIT = "submit", "To submit"
+    REVIEW = "review", "To review"
+    QUESTIONS = "questions", "Questions"
+    JOB = "job", "Schedule failed"
 
-    @property
-    def label(self) -> str:
-        return _LABELS[self]
-
-
-_LABELS = {
-    Kind.FAILED: "Writing failed",
-    Kind.CONFLICT: "In conflict",
-    Kind.CONFIRM: "To confirm",
-    Kind.SECOND: "Second person",
-    Kind.WRITE: "Not written yet",
-    Kind.SUBMIT: "To submit",
-    Kind.REVIEW: "To review",
-    Kind.QUESTIONS: "Questions",
-    Kind.JOB: "Schedule failed",
-}
 
 _ORDER = {kind: place for place, kind in enumerate(Kind)}
 

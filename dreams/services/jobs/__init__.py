@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, JobRun, Project, ScheduledJob
-from dreams.services import dreaming, project_lock
-from dreams.services.hosts import cluster_name, host
+from dreams.services import dreaming, hosts, project_lock
+from dreams.services.hosts import host
 from dreams.services.jobs import book, runs
 from dreams.services.jobs.book import (
     MOST,
@@ -252,12 +252,8 @@ def hand_out(run: JobRun) -> None:
     """Give a run to this host's queue, at most every few minutes; it is claimed once however often it arrives."""
     if run.host != host():
         return  # its own scheduler hands it out: a queue runs what its own key signed
-    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
-
     if cache.add(f"memoryweb:job-run:{run.pk}", 1, int(HAND_OUT_AGAIN.total_seconds())):
-        async_task(
-            "dreams.tasks.run_job", run.pk, cluster=cluster_name(host()), task_name=f"job {run.label}"[:100]
-        )
+        hosts.enqueue("run_job", run.pk, name=f"job {run.label}"[:100])
 
 
 def begin(run: JobRun, enqueue: Enqueue) -> None:

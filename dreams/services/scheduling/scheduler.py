@@ -110,10 +110,8 @@ def _start_open(report: TickReport, everywhere: Everywhere) -> None:
 
 def _index_the_rest() -> None:
     """By a task of its own, one at a time: a first discovery finds more than a tick has room for."""
-    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
-
     if cache.add(INDEXING, True, INDEX_TASK_SECONDS):
-        async_task("dreams.tasks.index_texts", cluster=cluster_name(host()), task_name="index")
+        hosts.enqueue("index_texts", name="index")
 
 
 def _still_closed_by_clock(everywhere: Everywhere, now: dt.datetime) -> set[int]:
@@ -178,9 +176,7 @@ def _discover_now_and_then(now: dt.datetime) -> None:
 def _retry_digests(now: dt.datetime) -> None:
     """By a task of its own: a mail server that does not answer must not hold up the tick."""
     if notify.retries_due(now):
-        from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
-
-        async_task("dreams.tasks.retry_digests", cluster=cluster_name(host()), task_name="digest")
+        hosts.enqueue("retry_digests", name="digest")
 
 
 def _run_jobs(report: TickReport) -> None:
@@ -272,16 +268,8 @@ def enqueue(dream: DreamRun) -> None:
 
     A dream of another host is left to that host's scheduler: a queue runs what its own key signed.
     """
-    if dream.project.host != host():
-        return
-    from django_q.tasks import async_task  # noqa: PLC0415 - the queue's models need the app registry
-
-    async_task(
-        "dreams.tasks.run_dream",
-        dream.pk,
-        cluster=cluster_name(host()),
-        task_name=dream.public_id,
-    )
+    if dream.project.host == host():
+        hosts.enqueue("run_dream", dream.pk, name=dream.public_id)
 
 
 def dream_now(

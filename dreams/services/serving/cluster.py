@@ -30,7 +30,7 @@ from django.utils import timezone
 from django_q.signals import post_execute_in_worker, post_spawn, pre_execute
 
 from dreams.lib import process
-from dreams.services import database, discovery
+from dreams.services import database, discovery, hosts
 from dreams.services.discovery import watching
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
@@ -293,20 +293,16 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _look_early(folders: list[str]) -> None:
-    from django_q.tasks import async_task  # noqa: PLC0415 - as above
-
-    async_task("dreams.tasks.look", folders, cluster=cluster_name(host()), task_name="look")
+    hosts.enqueue("look", folders, name="look")
 
 
 def begin() -> None:
     """What must be true before the first task is taken: nothing stays handed out, and a tick waits."""
     from django_q.models import OrmQ  # noqa: PLC0415 - as above
-    from django_q.tasks import async_task  # noqa: PLC0415 - as above
 
-    queue = cluster_name(host())
     # Under the lock nobody else can be at work on them, and a claim makes a second delivery harmless.
-    OrmQ.objects.filter(key=queue).update(lock=timezone.now() - dt.timedelta(seconds=1))
+    OrmQ.objects.filter(key=cluster_name(host())).update(lock=timezone.now() - dt.timedelta(seconds=1))
     scheduler.ensure_schedule()
     # The queue looks at its schedules only every half minute.
     cache.delete(discovery.LAST_LOOK)
-    async_task("dreams.tasks.tick", cluster=queue)
+    hosts.enqueue("tick")
