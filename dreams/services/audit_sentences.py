@@ -354,7 +354,8 @@ _WITH_REASON = frozenset(
 
 def _cut(page: Sentences, entry: AuditEntry) -> str:
     first, last = int(entry.data.get("left", 0)) + 1, entry.data.get("last_number", "the newest")
-    return f"memoryweb found the audit log cut off: entries {first} to {last} were missing"
+    missing = f"entry {first} was" if first == last else f"entries {first} to {last} were"
+    return f"memoryweb found the audit log cut off: {missing} missing"
 
 
 _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {

@@ -90,7 +90,7 @@ def test_a_person_who_brought_the_database_back_from_a_copy_says_so(
         call_command("audit", "--explain", "The disk was replaced", "--json")
     sentences = [entry["sentence"] for entry in json.loads(capsys.readouterr().out)["entries"]]
     assert "explained why the newest audit entries are missing" in sentences[0]
-    assert "The disk was replaced" in sentences[0] and "entries 3 to 3 were missing" in sentences[1]
+    assert "The disk was replaced" in sentences[0] and "entry 3 was missing" in sentences[1]
     assert _problems() == []
 
 
