@@ -35,8 +35,7 @@ BOUND = 0.3  # the share of a statement's words that a source must have to speak
 CLOSE = 0.7  # the share from which a source is taken to say the same thing, or the opposite
 _NOBODYS = FOREIGN | {"tool_result"}
 _ISO = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?|-w\d{2}|-q\d)?")
-_MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905 - a word list
-_DATE_WORDS = frozenset(stem(month) for month in _MONTHS) | set(_MONTHS) | lexicon.DAYS
+_DATE_WORDS = lexicon.DAYS | {stem(name) for name in lexicon.DAYS}
 
 
 def check(subject: Subject) -> Iterator[Found]:

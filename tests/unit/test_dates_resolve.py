@@ -204,6 +204,8 @@ LARGER = [
     ("It fell in the last two weeks", "2026-02-18/2026-03-02", "the two weeks before 2026-03-04"),
     ("It will grow over the next 3 months", "2026-04-01/2026-06-04", "the 3 months after 2026-03-04"),
     ("She left twenty-one days ago", "2026-02-11", None),
+    ("She left seventy five days ago", "2025-12-19", None),
+    ("She left eighty days ago", "2025-12-14", None),
     ("Last week's Sunday it broke", "2026-03-01", None),
     ("It will be due on the 26th of the month", "2026-03-26", None),
     ("We saw it earlier last week", "2026-02-23/2026-02-25", "earlier in the week of 2026-02-23"),
@@ -225,6 +227,7 @@ from the end of March to the middle of September
 end of day Friday
 tests 3 to 12 may fail; on the October 15, 1582
 In a second it is there; his last day, the next day
+We shipped it a hundred and five days ago; one hundred five days ago we moved
 the coming week; the ides of march
 """.strip().splitlines()
 

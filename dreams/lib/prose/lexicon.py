@@ -6,7 +6,7 @@ note without a reader acting differently.
 
 from __future__ import annotations
 
-from dreams.lib.prose.words import stem
+from dreams.lib.prose.words import CARDINALS, MONTHS, WEEKDAYS, stem
 
 IS = frozenset({"is", "are", "am"})
 WAS = frozenset({"was", "were"})
@@ -108,10 +108,7 @@ ENVIRONMENTS = {
     "prod": "production", "production": "production", "staging": "staging", "stage": "staging", "sandbox": "sandbox",
     "canary": "canary", "qa": "qa", "uat": "uat", "preview": "preview", "preprod": "preprod", "demo": "demo", "dev": "dev",
 }  # fmt: skip
-DAYS = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august "  # noqa: SIM905 - a word list
-    "september october november december today yesterday tomorrow".split()
-)
+DAYS = frozenset({*WEEKDAYS, *MONTHS, "today", "yesterday", "tomorrow"})
 ONLY = frozenset({"only", "exclusively", "solely"})
 # In what is added behind a statement, these change it after all.
 LIMITS = ONLY | {"unless", "except", "until"}
@@ -189,20 +186,7 @@ NEGATIONS = frozenset(
     "no non not never none cannot without avoid neither nor nothing nobody forbid forbidden".split()  # noqa: SIM905 - a word list
 )
 NUMBER_WORDS = (
-    {
-        name: str(number)
-        for number, name in enumerate(
-            "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "  # noqa: SIM905 - a word list
-            "nineteen".split(),
-            start=2,
-        )
-    }
-    | {
-        name: str(10 * tens)
-        for tens, name in enumerate(
-            ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), start=2
-        )
-    }
+    {name: str(number) for name, number in CARDINALS.items() if number > 1}
     | {
         name: str(number)
         for number, name in enumerate("third fourth fifth sixth seventh eighth ninth tenth".split(), start=3)  # noqa: SIM905 - a word list

@@ -9,6 +9,7 @@ from typing import Literal
 
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import statement
+from dreams.lib.prose.words import CARDINALS
 
 # Tools and services as people write them: names in small letters too ("we use pnpm now"), but for those with a capital, which
 # mean something else in plain English.
@@ -62,7 +63,7 @@ _VALUE = re.compile(
 _EDGES = "\"'“”‘’«»*_()[]{}.,;:!?—–"
 _COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 _NUMBER = re.compile(r"[#$€£v]?\d[\d.,:_]*(?:%|[a-zA-Z]{0,3})")
-_CARDINALS = frozenset("two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905 - a word list
+_CARDINALS = CARDINALS.keys() - {"one"}
 _CODE = re.compile(r"[#@/~.]\w|\w[-_/.@:]\w|[a-z\d][A-Z]|[^\W\d]\d|\w/$")
 # Verbs that say nothing of which property is meant: "runs Node 20", "runs in Lisbon".
 WEAK = frozenset(

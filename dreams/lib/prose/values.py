@@ -5,7 +5,6 @@ Cost is linear in the text (RE2), whatever the text is.
 
 from __future__ import annotations
 
-import calendar
 import functools
 import re
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import re2
 
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import canonical
+from dreams.lib.prose.words import MONTHS
 
 ValueKind = Literal["code", "address", "path", "date", "number", "identifier", "name"]
 
@@ -44,7 +44,7 @@ _WEAK = frozenset(
     map(canonical, "be use run have do go get set take make need want work keep see call".split())  # noqa: SIM905 - a word list
 )
 _MONTHS = frozenset(  # "mar" and "march", and not what only begins so: "MariaDB 11"
-    name[:length] for name in map(str.lower, calendar.month_name) if name for length in (3, 4, len(name))
+    name[:length] for name in MONTHS for length in (3, 4, len(name))
 )
 _PARTS_WEIGH = 0.5  # of a plain word: the words inside a path or an identifier
 MOST_NAME = 4  # words of a name

@@ -14,6 +14,24 @@ from typing import Literal, NamedTuple
 Kind = Literal["code", "url", "date", "version", "number", "path", "identifier", "word"]
 LONGEST = 20_000  # code points read of one text
 
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+# Each way to write a month, full or short, and its number.
+MONTH_NUMBERS = {form: at for at, name in enumerate(MONTHS, 1) for form in (name, name[:3])} | {"sept": 9}
+MONTH_NAME = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))  # a piece of a pattern
+#: The numbers up to twenty and the tens, as words.
+CARDINALS = {
+    name: number
+    for number, name in enumerate(
+        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "  # noqa: SIM905 - a word list
+        "nineteen twenty".split(),
+        start=1,
+    )
+} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+
 _CODE_SPAN = re.compile(r"(`{1,2})(?P<code>[^`\n]{1,400})\1")
 
 
@@ -179,43 +197,17 @@ _DEEDS = frozenset(
 _NO_DEED = frozenset({"station", "ration", "nation", "location", "application", "authentication", "relation"})
 
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sept sep",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
-_MONTH_SIGN = re.compile("|".join({name[:3] for name in _MONTHS}))
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_MONTH_SIGN = re.compile("|".join(name[:3] for name in MONTHS))
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _WRITTEN_DAY = re.compile(
-    rf"\b(?:the\s+)?{_DAY}\s+(?:of\s+)?(?P<month>{_MONTH})\b\.?(?:,?\s+{_YEAR}\b)?", re.IGNORECASE
+    rf"\b(?:the\s+)?{_DAY}\s+(?:of\s+)?(?P<month>{MONTH_NAME})\b\.?(?:,?\s+{_YEAR}\b)?", re.IGNORECASE
 )
 _MONTH_FIRST = re.compile(
-    rf"\b(?P<month>{_MONTH})\.?\s+(?:the\s+)?{_DAY}\b(?!\s*[:%])(?:,?\s+{_YEAR}\b)?", re.IGNORECASE
+    rf"\b(?P<month>{MONTH_NAME})\.?\s+(?:the\s+)?{_DAY}\b(?!\s*[:%])(?:,?\s+{_YEAR}\b)?", re.IGNORECASE
 )
-_COUNTS = {
-    name: number
-    for number, name in enumerate("one two three four five six seven eight nine ten".split(), 1)  # noqa: SIM905 - a word list
-}
 _DURATION = re.compile(
-    rf"(?<![\w.])(\d{{1,9}}(?:\.\d{{1,6}})?|(?:{'|'.join(_COUNTS)})(?=\s))\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?)\b"
+    rf"(?<![\w.])(\d{{1,9}}(?:\.\d{{1,6}})?|(?:{'|'.join(CARDINALS)})(?=\s))\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?)\b"
 )
 _SECONDS = {"m": 60.0, "s": 1.0}
 
@@ -243,15 +235,15 @@ def _day(match: re.Match[str]) -> str:
     if month == "may" and match["month"] == "may":  # "may 5 retries"
         return match[0]
     if match["year"]:
-        return f"{match['year']}-{_MONTHS[month]:02}-{day:02}"
-    return f"{day} {next(name for name, number in _MONTHS.items() if number == _MONTHS[month])}"
+        return f"{match['year']}-{MONTH_NUMBERS[month]:02}-{day:02}"
+    return f"{day} {MONTHS[MONTH_NUMBERS[month] - 1]}"
 
 
 def _seconds(match: re.Match[str]) -> str:
     """Milliseconds, seconds and minutes in seconds: 500 ms is 0.5 s."""
     unit = match[2]
     factor = 0.001 if unit.startswith(("ms", "milli")) else _SECONDS[unit[0]]
-    return f"{float(_COUNTS.get(match[1], match[1])) * factor:.10g} seconds"
+    return f"{float(CARDINALS.get(match[1], match[1])) * factor:.10g} seconds"
 
 
 def _not(match: re.Match[str]) -> str:

@@ -9,12 +9,9 @@ import datetime as dt
 import re
 
 from dreams.lib.prose import dates
+from dreams.lib.prose.words import MONTH_NAME, MONTH_NUMBERS
 
-_MONTHS = {
-    name: number
-    for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)  # noqa: SIM905 - a word list
-}
-_MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+_MONTH = rf"(?:{MONTH_NAME})\.?"
 # A day or a month as notes write them: 2026-03-01, 2026-03, 1 March 2026, March 1, 2026, March 2026.
 WRITTEN = rf"(?:(?P<iso>\d{{4}}-\d\d(?:-\d\d)?)(?![\w-])|(?:(?P<d>\d{{1,2}})\.?\s+)?(?P<m>{_MONTH})\s+(?:(?P<d2>\d{{1,2}}),?\s+)?(?P<y>\d{{4}})\b)"
 # March 1, 1 March: a day of some year.
@@ -74,7 +71,7 @@ def written(match: re.Match[str], *, last: bool = False) -> dt.date | None:
         if match["iso"]:
             year, month, day = int(match["iso"][:4]), int(match["iso"][5:]), ""
         else:
-            year, month = int(match["y"]), _MONTHS[match["m"][:3].lower()]
+            year, month = int(match["y"]), MONTH_NUMBERS[match["m"].lower().rstrip(".")]
             day = match["d"] or match["d2"] or ""
         if day or not last:
             return dt.date(year, month, int(day or 1))
@@ -89,7 +86,7 @@ def next_day(match: re.Match[str], after: dt.date | None) -> dt.date | None:
     if after is None or not day:
         return None
     try:
-        found = dt.date(after.year, _MONTHS[match["m"][:3].lower()], int(day))
+        found = dt.date(after.year, MONTH_NUMBERS[match["m"].lower().rstrip(".")], int(day))
         return found if found >= after else found.replace(year=after.year + 1)
     except ValueError:
         return None

@@ -6,11 +6,6 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
 DAY = dt.timedelta(days=1)  # a unit
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from dreams.lib.prose.dates import calendars, roles
+from dreams.lib.prose.dates import roles
 from dreams.lib.prose.dates.sentence import letters
+from dreams.lib.prose.words import MONTH_NAME, WEEKDAYS
 
 Standing = Literal["told", "asked", "shown"]  # "shown" means any day, or no day, and is never given out
 # How firmly words name a day: "the end of the month" and "the last ten days" come each time, unless the sentence has a tense;
@@ -59,7 +60,7 @@ def rewrite(text: str, spans: Sequence[DateSpan]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-_WEEKDAY = "|".join(calendars.WEEKDAYS)
+_WEEKDAY = "|".join(WEEKDAYS)
 _UNIT = r"(?:day|night|morning|afternoon|evening|week|weekend|fortnight|month|quarter|year|hour|minute)"
 # "the day before last Thursday" is another day, and half of it read would be a wrong date.
 _COUNTS_FROM = re.compile(
@@ -73,12 +74,7 @@ _GOES_ON = re.compile(
     r"plus\s+or|give\s+or\s+take|(?:,\s*)?(?:of\s+)?(?:(?:last|this|next|that|any|each|every)\s+year|the\s+(?:year|previous|following|same)))\b",
     re.IGNORECASE,
 )
-_MONTH = "|".join(
-    (*calendars.MONTHS, "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sept?", "oct", "nov", "dec")
-)
-_NAMED_DATE = (
-    rf"(?:(?:{_MONTH})\.?\s+(?:\d{{4}}|\d{{1,2}})|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTH}))\b"
-)
+_NAMED_DATE = rf"(?:(?:{MONTH_NAME})\.?\s+(?:\d{{4}}|\d{{1,2}})|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{MONTH_NAME}))\b"
 _SAID_TWICE = re.compile(rf"[\s*_]*[(\[,]\s*(?:the\s+)?{_NAMED_DATE}", re.IGNORECASE)
 _YEAR_AFTER = re.compile(
     r"\s*(?:[.,]|of|in)?\s*(?:(?:1\d|20|21)\d\d\b|['’]\d\d\b)|\s+of\s+\d\d\b|"

@@ -151,6 +151,11 @@ RULES: tuple[Rule, ...] = (
         leave,
     ),
     rule(
+        "hundreds",
+        rf"(?:hundred|thousand)(?:\s+and)?[\s-]+{v.COUNT}\s+{v.UNIT}(?:\s+ago|\s+from\s+now)?",
+        leave,
+    ),
+    rule(
         "count or count",
         rf"(?!{v.COMPOUND}){v.COUNT}\s*(?:-|–|or|to)\s*{v.COUNT}\s+{v.UNIT}(?:\s+ago|\s+from\s+now)?",
         leave,

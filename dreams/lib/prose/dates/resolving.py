@@ -10,6 +10,7 @@ from dreams.lib.prose.dates import calendars, counting, partial, relative
 from dreams.lib.prose.dates.calendars import DAY, Period
 from dreams.lib.prose.dates.context import LONGEST, Context, DateSpan
 from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, leave, rule
+from dreams.lib.prose.words import MONTHS, WEEKDAYS
 
 _WORDS = {
     "vorgestern": -2, "gestern": -1, "heute": 0, "übermorgen": 2, "avant-hier": -2, "aujourd'hui": 0,
@@ -135,7 +136,7 @@ _PREPOSITION = re.compile(
     r"beginning|per|over|within|throughout|the|than|about|due)\s+[*_(\"'“‘]*$",
     re.IGNORECASE,
 )
-_WHOLE_NAME = re.compile(rf"\b(?:{'|'.join((*calendars.WEEKDAYS, *calendars.MONTHS))})\.$", re.IGNORECASE)
+_WHOLE_NAME = re.compile(rf"\b(?:{'|'.join((*WEEKDAYS, *MONTHS))})\.$", re.IGNORECASE)
 _SENTENCE_ENDS = re.compile(r"[*_)\]\"'”’]*(?:\s*$|\s*\n|\s+[\"'(\[*_“]*[A-Z])")
 _OPENING = re.compile(r"(?:^|[\n(\[:—–|,;])\s*[*_>#-]*\s*[*_]*$")
 

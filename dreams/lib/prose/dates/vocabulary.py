@@ -8,25 +8,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dreams.lib.prose.dates import calendars
 from dreams.lib.prose.dates.calendars import Period
+from dreams.lib.prose.words import CARDINALS, MONTH_NAME, MONTH_NUMBERS, WEEKDAYS
 
 if TYPE_CHECKING:
     from dreams.lib.prose.dates.context import Context, Hold
 
-_SMALL = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty"
-)
 _ORDINALS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
     "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third "
     "twenty-fourth twenty-fifth twenty-sixth twenty-seventh twenty-eighth twenty-ninth thirtieth "
     "thirty-first"
 )
-SMALL = {name: number for number, name in enumerate(_SMALL.split(), start=1)}
-TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90}
-NUMBERS = {"a": 1, "an": 1, **SMALL, **TENS}
+NUMBERS = {"a": 1, "an": 1, **CARDINALS}
 ORDINALS = {name: number for number, name in enumerate(_ORDINALS.split(), start=1)}
 
 
@@ -35,9 +29,9 @@ def _choice(words: Iterable[str]) -> str:
     return "|".join(sorted((re.escape(word).replace(r"\-", "[ -]") for word in words), key=len, reverse=True))
 
 
-COMPOUND = r"(?:twenty|thirty|forty|fifty|sixty|ninety)[\s-](?:one|two|three|four|five|six|seven|eight|nine)"
+COMPOUND = r"(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[\s-](?:one|two|three|four|five|six|seven|eight|nine)"
 COUNT = rf"(?:\d{{1,4}}|{COMPOUND}|{_choice(NUMBERS)})"
-COUNTED = rf"(?:\d{{1,4}}|{COMPOUND}|{_choice({**SMALL, **TENS})})"
+COUNTED = rf"(?:\d{{1,4}}|{COMPOUND}|{_choice(CARDINALS)})"
 ORDINAL = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{_choice(ORDINALS)})"
 UNIT = (
     r"(?:days?|weeks?|wks?|fortnights?|months?|mths?|quarters?|qtrs?|years?|yrs?|decades?|centur(?:y|ies)|hours?|hrs?|minutes?|mins?|"
@@ -61,10 +55,10 @@ MISSPELT = {
     ),
 }
 DAY_WORD = rf"(?:today|tonight|yesterday|tomorrow|{_choice(MISSPELT)})"
-WEEKDAY = rf"(?:{_choice(calendars.WEEKDAYS)})"
+WEEKDAY = rf"(?:{_choice(WEEKDAYS)})"
 # Short names only where a word before them makes them weekdays: "sat" and "sun" are words of their own.
-WEEKDAY_SHORT = rf"(?:{_choice(calendars.WEEKDAYS)}|mon|tues?|wed|thurs?|thu|fri|sat|sun)\b\.?"
-MONTH = rf"(?:{_choice(calendars.MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
+WEEKDAY_SHORT = rf"(?:{_choice(WEEKDAYS)}|mon|tues?|wed|thurs?|thu|fri|sat|sun)\b\.?"
+MONTH = rf"(?:{MONTH_NAME})\b\.?"
 CLOCK = r"(?:(?:at|around|by|from|between)\s+)?(?:\d{1,2}(?::\d\d)?\s*(?:[ap]\.?m?\b|o['’]?\s?clock\b)|\d{1,2}:\d\d|\d{4}\s*-\s*\d{4}|noon\b|midnight\b)"
 PART = r"(?:early[- ]morning|late[- ]evening|late[- ]night|morning|mornin|afternoon|evening|night|noon|lunchtime)"
 # What may follow a day: "morning", ", in the morning".
@@ -117,11 +111,11 @@ def day_word(word: str) -> str:
 
 
 def weekday(word: str) -> int:
-    return next(i for i, name in enumerate(calendars.WEEKDAYS) if name.startswith(word.lower()[:3]))
+    return next(i for i, name in enumerate(WEEKDAYS) if name.startswith(word.lower()[:3]))
 
 
 def month(word: str) -> int:
-    return next(i for i, name in enumerate(calendars.MONTHS, 1) if name.startswith(word.lower()[:3]))
+    return MONTH_NUMBERS[word.lower().rstrip(".")]
 
 
 def edge(phrase: str) -> str:
@@ -199,10 +193,9 @@ def leave(match: re.Match[str], context: Context, reference: Reference) -> None:
 
 _SINCE = re.compile(r"\bsince\s+(?:the\s+)?$", re.IGNORECASE)
 SINCE = re.compile(r"since\s", re.IGNORECASE)
-_MONTH = rf"(?:{'|'.join(calendars.MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 # "In January 2025 we had three, in March two": a year said in the sentence may hold for the other date as well.
 _YEAR_SAID = re.compile(
-    rf"\b{_MONTH}\.?,?\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\b|\b(?:in|since)\s+(?:19|20)\d\d\b",
+    rf"\b(?:{MONTH_NAME})\.?,?\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\b|\b(?:in|since)\s+(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
 _YEARLY_THING = re.compile(
