@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from dreams.lib.files import flush
 from dreams.lib.secrets.redact import redact
-from dreams.models import AuditEntry, Project
+from dreams.models import AuditEntry, Card, DreamRun, Project, Proposal, Question, ScheduledJob
 from dreams.services import database
 
 log = logging.getLogger(__name__)
@@ -108,12 +108,14 @@ def record(
     action: str,
     *,
     actor: str | Actor = "",
+    about: Card | DreamRun | Proposal | Question | ScheduledJob | None = None,
     project: Project | None = None,
     object_id: str = "",
     batch: str = "",
     **data: Any,
 ) -> AuditEntry:
-    """Append one entry. `data` is JSON: sha256s, counts, names of settings; never contents.
+    """Append one entry. `data` is JSON: sha256s, counts, names of settings; never contents. `about` is a thing of a project
+    that has an id; anything else is named by `project` and `object_id`.
 
     A reason is what a person typed, and nothing is ever taken out of the log: it goes in without its secrets.
     """
@@ -121,6 +123,8 @@ def record(
         raise UnknownAction(action)
     if isinstance(actor, Actor):
         data["by_command"], actor = actor.by_command, actor.name
+    if about is not None:
+        project, object_id = about.project, about.public_id
     bare = {key: redact(data[key]) for key in ("reason", "error") if isinstance(data.get(key), str)}
     entry = AuditEntry(
         action=action,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterable, Mapping, Sequence
-from types import FrameType
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -60,7 +59,7 @@ class Command(BaseCommand):
             )
         except project_lock.ProjectBusy as error:
             raise Refused(str(error)) from error
-        signal.signal(signal.SIGTERM, _stop)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as by Ctrl-C
         dreaming.run_dream(dream.pk)
         dream.refresh_from_db()
         dreaming.note_told([dream.public_id])
@@ -103,8 +102,3 @@ class Command(BaseCommand):
             yield f"Look at it: proposal {result['proposal']} --diff"
         if result["questions"]:
             yield f"It asks {plural(result['questions'], 'question')}: questions {result['dream']}"
-
-
-def _stop(signum: int, frame: FrameType | None) -> None:
-    """SIGTERM ends the dream as Ctrl-C does: killed, with the clock put back."""
-    raise KeyboardInterrupt

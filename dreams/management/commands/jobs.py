@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import signal
 from collections.abc import Iterable, Mapping
-from types import FrameType
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -71,7 +70,7 @@ class Command(BaseCommand):
     def _run(self, job: ScheduledJob) -> Mapping[str, Any]:
         if job.host != host():
             raise Refused(f"{job} belongs to {name_of(job.host)}, which has its files. Run it there.")
-        signal.signal(signal.SIGTERM, _stop)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as by Ctrl-C
         try:
             run = jobs.run_here(jobs.start_now(job, actor=named.me().name))
         except jobs.AlreadyRunning as error:
@@ -162,8 +161,3 @@ def _added(job: Mapping[str, Any]) -> Iterable[str]:
     yield f"{job['id']}: {job['kind']} of {job['project'] or 'all projects'}, {_when(job)}"
     for at in job["next"]:
         yield f"  {at:%a %Y-%m-%d %H:%M}"
-
-
-def _stop(signum: int, frame: FrameType | None) -> None:
-    """SIGTERM ends it as Ctrl-C does."""
-    raise KeyboardInterrupt

@@ -203,12 +203,7 @@ def _rebase_all(proposal: Proposal, reviewer: Actor, snapshot: workspace.Snapsho
         elif outcome == "rebased":
             moved = True
             auditlog.record(
-                "apply.rebased",
-                project=proposal.project,
-                object_id=proposal.public_id,
-                path=file.path,
-                base=file.base_sha,
-                was=file.rebased_from,
+                "apply.rebased", about=proposal, path=file.path, base=file.base_sha, was=file.rebased_from
             )
     return moved
 

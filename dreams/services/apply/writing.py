@@ -176,8 +176,7 @@ def tell(proposal: Proposal, result: journal.Result, meta: Mapping[str, str]) ->
         auditlog.record(
             "rollback.done" if origin == Version.Origin.ROLLBACK else "apply.done",
             actor=meta["actor"],
-            project=proposal.project,
-            object_id=proposal.public_id,
+            about=proposal,
             batch=result.plan_id,
             by_command=bool(meta["by_command"]),
             reason=meta["reason"],
@@ -284,9 +283,7 @@ def _record_what_was_applied() -> list[str]:
             continue
         said += tell(proposal, entry.result, entry.meta)
         close_if_done(proposal)
-        auditlog.record(
-            "apply.recovered", project=proposal.project, object_id=proposal.public_id, batch=entry.plan_id
-        )
+        auditlog.record("apply.recovered", about=proposal, batch=entry.plan_id)
         said.append(f"{entry.plan_id} was on disk and is now in the database too.")
     return said
 

@@ -254,13 +254,7 @@ _ACTIONS = {
 
 
 def _log(action: str, card: Card, reviewer: Actor) -> None:
-    auditlog.record(
-        action,
-        actor=reviewer,
-        project=card.project,
-        object_id=card.public_id,
-        text=text.sha256(card.text.encode()),
-    )
+    auditlog.record(action, actor=reviewer, about=card, text=text.sha256(card.text.encode()))
 
 
 def blocking_of(card: Card) -> list[Finding]:

@@ -254,7 +254,7 @@ def _proposed(dream: DreamRun, actor: str) -> Proposal:
         Proposal.Origin.DREAM, actor=actor, summary=_summary(edits, moved), dream=dream, partial=True
     )
     made = proposals.create(dream.project, origin, draft, now)
-    auditlog.record("dream.partial", actor=actor, project=dream.project, object_id=dream.public_id)
+    auditlog.record("dream.partial", actor=actor, about=dream)
     return made
 
 

@@ -112,7 +112,7 @@ def cancel(dream: DreamRun, actor: str) -> bool:
         cancel_requested_at=now
     )
     if killed or asked:
-        auditlog.record("dream.cancelled", actor=actor, project=dream.project, object_id=dream.public_id)
+        auditlog.record("dream.cancelled", actor=actor, about=dream)
     if asked and forsaken(now).filter(pk=dream.pk).exists():
         dream.refresh_from_db()
         lost_its_worker(dream)
@@ -161,13 +161,7 @@ def end(
         project.update(failures=0, not_before=None)
     # Its gates were open before it ran. The next tick says what they are now; until then nobody calls them open.
     project.filter(gate_fingerprint="open").update(gate_fingerprint="")
-    auditlog.record(
-        "dream.ended",
-        project=dream.project,
-        object_id=dream.public_id,
-        status=status.value,
-        error=error[:300],
-    )
+    auditlog.record("dream.ended", about=dream, status=status.value, error=error[:300])
     return True
 
 
@@ -188,7 +182,7 @@ def lost_its_command(dream: DreamRun) -> bool:
         error="The command that asked for it was stopped before it began. Nothing was changed.",
     )
     if ended:
-        auditlog.record("dream.ended", project=dream.project, object_id=dream.public_id, status="killed")
+        auditlog.record("dream.ended", about=dream, status="killed")
     return bool(ended)
 
 

@@ -151,14 +151,7 @@ def _followers(job: ScheduledJob) -> Iterator[ScheduledJob]:
 
 
 def _record(action: str, job: ScheduledJob, actor: str) -> None:
-    auditlog.record(
-        action,
-        actor=actor,
-        project=job.project,
-        object_id=job.public_id,
-        label=str(job),
-        when=job.cron or f"after {job.after}",
-    )
+    auditlog.record(action, actor=actor, about=job, label=str(job), when=job.cron or f"after {job.after}")
 
 
 def find(public_id: str) -> ScheduledJob | None:

@@ -191,9 +191,7 @@ def start_now(job: ScheduledJob, *, actor: str, now: dt.datetime | None = None) 
     try:
         with transaction.atomic():
             run = _made(job, now or timezone.now(), asked_by=actor)
-            auditlog.record(
-                "job.started", actor=actor, project=job.project, object_id=job.public_id, label=str(job)
-            )
+            auditlog.record("job.started", actor=actor, about=job, label=str(job))
     except IntegrityError as error:
         raise AlreadyRunning(f"{job} is running already. Wait until it has ended.") from error
     return run

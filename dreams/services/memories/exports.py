@@ -7,6 +7,7 @@ The memory directory itself is not touched: versions come back, and `restore` br
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -157,7 +158,7 @@ def _copy_texts(ours: HistoryStore, brought: HistoryStore) -> None:
 
 def _states(store: HistoryStore) -> Iterator[history.Commit]:
     """Newest first."""
-    for offset in range(0, 1_000_000_000, PAGE):
+    for offset in itertools.count(step=PAGE):
         page = store.log(PAGE, offset)
         yield from page
         if len(page) < PAGE:

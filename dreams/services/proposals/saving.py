@@ -301,9 +301,7 @@ def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
         caught.settle(proposal)
         if proposal.dream_id and not proposal.partial:
             Session.objects.filter(reviewed_by__dream=proposal.dream_id).update(given_back_at=timezone.now())
-        auditlog.record(
-            "proposal.superseded", actor=actor, project=proposal.project, object_id=proposal.public_id
-        )
+        auditlog.record("proposal.superseded", actor=actor, about=proposal)
     decided = (
         Hunk.objects.filter(file__proposal=proposal)
         .exclude(verdict=Hunk.Verdict.PENDING)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -378,13 +379,7 @@ def _outdate(question: Question) -> None:
     Question.objects.filter(pk=question.pk, state__in=(State.OPEN, State.LATER)).update(state=State.OUTDATED)
 
 
-def _log(action: str, question: Question, reviewer: Actor, **more: str) -> None:
+def _log(action: str, question: Question, reviewer: Actor, **more: Any) -> None:
     auditlog.record(
-        action,
-        actor=reviewer,
-        project=question.project,
-        object_id=question.public_id,
-        kind=question.kind,
-        answer=question.answer,
-        **more,
+        action, actor=reviewer, about=question, kind=question.kind, answer=question.answer, **more
     )

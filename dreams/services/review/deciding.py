@@ -239,12 +239,7 @@ def _confirm(proposal: Proposal, finding: Finding, reviewer: Actor) -> None:
     finding.confirmed_by, finding.confirmed_at = reviewer.name, timezone.now()
     finding.save(update_fields=["confirmed_by", "confirmed_at"])
     auditlog.record(
-        "review.finding_confirmed",
-        actor=reviewer,
-        project=proposal.project,
-        object_id=proposal.public_id,
-        code=finding.code,
-        key=finding.key,
+        "review.finding_confirmed", actor=reviewer, about=proposal, code=finding.code, key=finding.key
     )
 
 
@@ -257,12 +252,7 @@ def confirm_rebase(file: FileChange, base: str, reviewer: Actor) -> bool:
         confirmed = bool(shown.update(rebase_confirmed=True))
         if confirmed:
             auditlog.record(
-                "review.rebase_confirmed",
-                actor=reviewer,
-                project=file.proposal.project,
-                object_id=file.proposal.public_id,
-                path=file.path,
-                base=base,
+                "review.rebase_confirmed", actor=reviewer, about=file.proposal, path=file.path, base=base
             )
     return confirmed
 
@@ -327,8 +317,7 @@ def _log(
     auditlog.record(
         "review.decided",
         actor=reviewer,
-        project=proposal.project,
-        object_id=proposal.public_id,
+        about=proposal,
         verdict=verdict.value,
         hunks=[[hunk.file.path, hunk.hunk_id, hunk.file.base_sha] for hunk in hunks],
         batch=batch,

@@ -79,8 +79,7 @@ def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[Lef
         auditlog.record(
             "review.submitted",
             actor=reviewer,
-            project=proposal.project,
-            object_id=proposal.public_id,
+            about=proposal,
             state=state.value,
             open_findings=proposal.findings.filter(severity=Finding.Severity.WARN)
             .exclude(hunk__verdict=Hunk.Verdict.REJECTED)
@@ -326,8 +325,7 @@ def _log_second(action: str, proposal: Proposal, waits: Missing, reviewer: Actor
     auditlog.record(
         action,
         actor=reviewer,
-        project=proposal.project,
-        object_id=proposal.public_id,
+        about=proposal,
         files=[[file.path, file.base_sha, file.new_sha] for file in waits.files],
         first=sorted(waits.by),
         reason=reason,
