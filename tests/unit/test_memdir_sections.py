@@ -106,3 +106,19 @@ def test_every_line_belongs_to_exactly_one_item(lines: list[tuple[str, str]], fi
         item.text.count("\n") in (item.last_line - item.first_line + 1, item.last_line - item.first_line)
         for item in items
     )
+
+
+def test_a_note_of_one_line_behind_an_angle_is_told_and_a_quotation_is_not() -> None:
+    notes = "> The pier closes at noon.\n\n> **Note:** the crane is out\n"
+    assert [(item.marker, item.content) for item in sections(notes) if item.kind != "blank"] == [
+        (">", "The pier closes at noon."),
+        (">", "**Note:** the crane is out"),
+    ]
+    for quoted in (
+        '> "The pier closes."',
+        "> — the harbour master",
+        "> > The pier\n",
+        "> It closes\n> at noon.",
+        ">",
+    ):
+        assert [item.marker for item in sections(quoted)] == [""]

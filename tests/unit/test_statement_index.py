@@ -296,6 +296,11 @@ def test_remarks_behind_a_statement_make_no_form_of_it_and_a_title_above_is_none
     assert [each.text for each in statements_of({"a.md": note(f"a note\n\n{second}")})] == [second]
 
 
+def test_a_note_behind_an_angle_is_a_statement_and_a_quotation_is_none() -> None:
+    told = "The pier gate closes at noon."
+    assert [each.text for each in statements_of({"a.md": note(f"> {told}\n\n> “{told}”")})] == [told]
+
+
 def test_a_step_or_an_entry_with_the_same_number_of_the_same_thing_is_a_double() -> None:
     second = "harbour-gate opens at most 720 connections in its pool"
     for first in ("pool maximum of harbour-gate is 720", "`harbour-gate`: pool of 720"):

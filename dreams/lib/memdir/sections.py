@@ -13,6 +13,8 @@ ItemKind: TypeAlias = Literal["heading", "paragraph", "bullet", "code", "table",
 _BULLET = re.compile(
     r"(?P<indent>[ \t]*)(?P<marker>[-*+]|\d{1,9}[.)])(?P<gap>[ \t]+(?=\S)|(?=[ \t]*$))(?P<rest>.*)"
 )
+# Not "> “as somebody said”", "> — who said it" or "> > an answer".
+_NOTE = re.compile(r" {0,3}> ?(?P<told>[^\s\"'“”„«»‘’>—–|\[-].*)")
 _HEADING = re.compile(r"[ ]{0,3}(?P<level>#{1,6})(?:[ \t]+(?P<title>.*?))?[ \t]*#*[ \t]*")
 _RULE = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _TAB = 4  # columns, as CommonMark counts them
@@ -25,7 +27,8 @@ class Item:
 
     `depth` is how deep the item is nested below bullets: 0 for text and outermost bullets, 1 for a bullet or block
     inside one. `content` is a bullet's or heading's text without its marker, continuation lines included. `under`
-    are the headings it stands below, outermost first.
+    are the headings it stands below, outermost first. A note of one line behind ">", which quotes nobody, is a paragraph with
+    that marker.
     """
 
     kind: ItemKind
@@ -177,4 +180,7 @@ def _parts(kind: ItemKind, lines: list[str]) -> tuple[str, str]:
         match = _BULLET.fullmatch(first)
         rest = [strip_end(line).strip() for line in lines[1:]]
         return (match["marker"], "\n".join([match["rest"].rstrip(), *rest])) if match else ("", first)
+    note = _NOTE.fullmatch(first) if kind == "paragraph" and len(lines) == 1 else None
+    if note:
+        return ">", note["told"].rstrip()
     return "", "" if kind == "blank" else "".join(lines).strip("\r\n")

@@ -75,7 +75,7 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
     for item in memdir.sections(document.body, document.body_start_line):
         if item.kind not in {"bullet", "blank"}:
             lead = item.text.strip() if item.text.rstrip("*_ \n").endswith(":") else ""
-        if item.kind not in _KEEPS or item.text.lstrip().startswith(">"):
+        if item.kind not in _KEEPS or item.content.lstrip().startswith(">"):
             continue
         rows = memdir.parse_index(item.text).rows if indexed else ()
         if rows:

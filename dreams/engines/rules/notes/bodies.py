@@ -78,7 +78,7 @@ def _is_free(items: list[memdir.Item], place: int) -> bool:
     item = items[place]
     if item.kind not in {"bullet", "paragraph"} or is_labelled(item.text) or not says_something(item.text):
         return False
-    if item.text.lstrip().startswith(">") or item.content.rstrip().endswith(":"):
+    if item.content.lstrip().startswith(">") or item.content.rstrip().endswith(":"):
         return False
     if item.kind == "paragraph":
         following = next((other for other in items[place + 1 :] if other.kind != "blank"), None)
@@ -109,7 +109,7 @@ def _may_be_whole(items: list[memdir.Item], place: int, text: str) -> bool:
     item = items[place]
     if item.kind not in {"bullet", "paragraph"} or not says_something(text):
         return False
-    if item.text.lstrip().startswith(">") or text.rstrip(" *").endswith(":"):
+    if item.content.lstrip().startswith(">") or text.rstrip(" *").endswith(":"):
         return False
     if item.kind == "bullet":
         return not item.marker[:1].isdigit() and len(memdir.with_children(items, place)) == 1
