@@ -44,15 +44,13 @@ class Command(BaseCommand):
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         if options["second"] is not None:
             return _as_second(options)
-        reviewer = named.me()
-        decided: list[Hunk] = []
-        confirmed = 0
+        proposal, reviewer, confirmed = named.proposal(options["dream"]), named.me(), 0
         try:
-            for proposal in self._proposals(options):
-                chosen = review.select(proposal, paths=options["path"], hunk_ids=options["hunk"])
-                decided += self._decide(proposal, chosen, reviewer, options)
-                if options["confirm_findings"]:
-                    confirmed += review.confirm(proposal, self._confirmable(proposal, decided), reviewer)
+            chosen = review.select(proposal, paths=options["path"], hunk_ids=options["hunk"])
+            decided = self._decide(proposal, chosen, reviewer, options)
+            if options["confirm_findings"]:
+                found = review.in_the_way(proposal, decided)
+                confirmed = review.confirm(proposal, [f for f in found if f.severity != "refuse"], reviewer)
         except review.ReviewRefused as error:
             raise Refused(str(error)) from error
         return {
@@ -60,12 +58,6 @@ class Command(BaseCommand):
             "decided": [{"path": h.file.path, "hunk": h.hunk_id, "verdict": h.verdict} for h in decided],
             "confirmed_findings": confirmed,
         }
-
-    def _proposals(self, options: Mapping[str, Any]) -> Sequence[Proposal]:
-        return [named.proposal(options["dream"])]
-
-    def _confirmable(self, proposal: Proposal, decided: Sequence[Hunk]) -> list[Any]:
-        return [f for f in review.in_the_way(proposal, decided) if f.severity != "refuse"]
 
     def _decide(
         self,
