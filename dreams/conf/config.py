@@ -358,7 +358,7 @@ class Config:
         "",
         "Digest",
         "Send the digest to a webhook",
-        "An https address that receives signed JSON. Empty: none.",
+        "An https address (on this machine http too) that receives signed JSON. Empty: none.",
         per_project=False,
     )
     public_url: str = setting(

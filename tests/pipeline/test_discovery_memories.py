@@ -106,3 +106,11 @@ def test_one_project_whose_memories_fail_does_not_stop_the_others(
     report = root.discover()
     assert [skip.reason for skip in report.skipped] == ["its memories could not be read: the disk says no"]
     assert Memory.objects.get().project.slug.endswith("good")
+
+
+def test_a_memory_whose_name_holds_a_line_break_is_counted_as_it_is_versioned(root: Root) -> None:
+    root.memory(root.repository("app"), "two\nlines.md")
+    report = root.discover()
+    assert not reasons(report)
+    assert report.memories == 1
+    assert Memory.objects.get().path == "two\nlines.md"

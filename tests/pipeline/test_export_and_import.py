@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 
 from dreams.lib.storage import history
 from dreams.models import Memory, Project, Version
@@ -178,3 +179,10 @@ def test_a_crash_between_the_two_renames_is_healed(
     with history.HistoryStore(syncing.history_path(project)) as store:
         assert store.verify() == []
     assert not list((Path(settings.DATA_DIR) / "history").glob(".*replaced"))
+
+
+def test_one_state_is_counted_in_the_singular(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = world.make_project(tmp_path / "claude", {"only.md": "One.\n"})
+    file = _exported(project, tmp_path)
+    call_command("import", str(file))
+    assert capsys.readouterr().out.endswith(": 1 state, 0 versions new here.\n")

@@ -395,3 +395,32 @@ def test_what_is_said_of_an_undecided_change_stays_when_a_submit_is_refused(tmp_
         review.submit(proposal, world.ME)
     blocked = proposal.findings.filter(severity="block").values_list("file__path", flat=True)
     assert set(blocked) == {"feedback_testing.md", "project_deploy.md"}
+
+
+def test_a_directory_that_was_away_and_came_back_as_it_was_asks_for_nothing(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    folder = world.folder(project)
+    proposal = world.three_changes(project)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    away = folder.rename(tmp_path / "away")
+    refused = applying.apply(proposal, world.ME)
+    assert {"conflict: the memory directory is gone"} == {waiting.why for waiting in refused.conflicts}
+    away.rename(folder)
+
+    report = applying.apply(proposal, world.ME)
+
+    assert report.complete and not report.rebased
+    assert {w.path for w in report.applied} == {"MEMORY.md", "feedback_testing.md", "project_export.md"}
+
+
+def test_a_file_to_remove_is_not_taken_for_removed_while_its_directory_is_away(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    folder = world.folder(project)
+    proposal = world.propose(project, world.edit("project_deploy.md", world.DEPLOY, None, "gone", "prune"))
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    away = folder.rename(tmp_path / "away")
+    refused = applying.apply(proposal, world.ME)
+    assert [waiting.why for waiting in refused.conflicts] == ["conflict: the memory directory is gone"]
+    away.rename(folder)
+    assert applying.apply(proposal, world.ME).complete
+    assert not (folder / "project_deploy.md").exists()

@@ -478,3 +478,12 @@ def test_no_descriptor_is_left_open(memory):
         with take(memory):
             pass
     assert descriptors() == before
+
+
+def test_a_file_in_the_directorys_place_is_to_be_moved_away(tmp_path):
+    (tmp_path / "memory").write_text("")
+    refused = acquire(tmp_path / "memory", ME, now())
+    assert isinstance(refused, Busy) and refused.broken
+    assert refused.reason.endswith(
+        "move away the file or link that is in the directory’s place, then try again."
+    )

@@ -321,3 +321,13 @@ def test_visitors_who_are_not_the_owner_are_led_to_the_login(client: Client, pro
     for path in ("/questions/", f"/projects/{project.pk}/questions/", f"/questions/{question.public_id}/"):
         assert client.get(path).headers["Location"].startswith("/login/")
     assert answer(client, question, "remove").status_code == 302 and state(question) == "open"
+
+
+def test_no_reader_is_told_that_they_submit_what_another_may_have_to(
+    browser: Client, project: Project, proposal: Proposal
+) -> None:
+    (asked_one,) = asked.ask(project, asked.conflict(), proposal=proposal)
+    for path in ("/questions/", f"/projects/{project.pk}/questions/", f"/questions/{asked_one.public_id}/"):
+        text = page(browser, path)
+        assert "when its proposal is submitted" in text
+        assert "when you submit" not in text

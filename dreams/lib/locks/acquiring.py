@@ -213,11 +213,17 @@ def acquire(
         except FileExistsError:
             break
         except OSError as error:
-            return Busy(
-                f"The lock of {memory_dir} cannot be taken: {describe(error)}. Nothing was changed; give yourself the right to write there, or mount it for writing, then try again.",
-                broken=True,
-            )
+            told = f"The lock of {memory_dir} cannot be taken: {describe(error)}. Nothing was changed; {_remedy(error)}, then try again."
+            return Busy(told, broken=True)
     return Busy(f"Another process is working on {memory_dir} right now; try again when it is done.")
+
+
+def _remedy(error: OSError) -> str:
+    if error.errno == errno.ENOTDIR:
+        return "move away the file or link that is in the directory’s place"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "make room on that disk"
+    return "give yourself the right to write there, or mount it for writing"
 
 
 def _take(request: _Request) -> Held | Busy:

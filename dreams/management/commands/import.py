@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
@@ -36,4 +37,5 @@ class Command(BaseCommand):
         return {"project": done.project.slug, "states": done.states, "versions": done.versions}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
-        yield f"{result['project']}: {result['states']} states, of which {result['versions']} versions are new here."
+        states, versions = plural(result["states"], "state"), plural(result["versions"], "version")
+        yield f"{result['project']}: {states}, {versions} new here."

@@ -194,8 +194,8 @@ def _rebase_all(proposal: Proposal, reviewer: Actor, snapshot: workspace.Snapsho
     before this call."""
     moved = False
     for file in unapplied(proposal):
-        if snapshot.unread(file.path):
-            continue  # it is there: to take it for removed would settle what nobody has seen
+        if _is_unseen(file, snapshot):
+            continue  # to take it for removed would settle what nobody has seen
         found = snapshot.files.get(file.path)
         outcome = rebase.rebase(file, found.data if found else None)
         if outcome == "same" and confirmed and not file.rebase_confirmed:
@@ -212,8 +212,14 @@ def _conflicts(files: Iterable[FileChange], snapshot: workspace.Snapshot) -> tup
     return tuple(
         Waiting(file.path, f"conflict: {_why_not(file.path, snapshot)}")
         for file in files
-        if file.conflict or snapshot.unread(file.path)
+        if file.conflict or _is_unseen(file, snapshot)
     )
+
+
+def _is_unseen(file: FileChange, snapshot: workspace.Snapshot) -> bool:
+    """Nobody can tell whether it is there: it cannot be read, or is to be removed and its whole directory is away."""
+    is_away = not snapshot.exists and file.kind == FileChange.Kind.DELETE
+    return is_away or bool(snapshot.unread(file.path))
 
 
 def _why_not(path: str, snapshot: workspace.Snapshot) -> str:
@@ -242,7 +248,7 @@ def _unconfirmed(
             text.sha256(wanted) if (wanted := proposals.decided_bytes(file, texts=texts)) is not None else "",
         )
         for file in files
-        if not (file.conflict or file.rebase_confirmed or snapshot.unread(file.path))
+        if not (file.conflict or file.rebase_confirmed or _is_unseen(file, snapshot))
     )
 
 

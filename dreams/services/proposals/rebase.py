@@ -41,7 +41,10 @@ class Sides:
 def rebase(file: FileChange, now: bytes | None) -> Outcome:
     """Bring `file` onto the bytes that stand on disk now (None: it is gone)."""
     sha = text.sha256(now) if now is not None else ""
-    if sha == file.base_sha and not file.conflict:
+    if sha == file.base_sha and not _is_of_an_undo(file):
+        if file.conflict:  # what it clashed with is back as it was: a directory that was away for a while
+            file.conflict = None
+            file.save(update_fields=["conflict"])
         return "same"
     if file.conflict and file.conflict["now"] == sha and (_is_of_an_undo(file) or _is_open(file)):
         return "conflict"

@@ -50,6 +50,11 @@ def odd(name: str, found: os.stat_result) -> str:
     """Why a regular file or folder of this name is not used; empty when nothing is odd."""
     if not name.isprintable():
         return "the name holds characters that cannot be shown (a line break, or not UTF-8); rename it"
+    return not_a_file(found)
+
+
+def not_a_file(found: os.stat_result) -> str:
+    """Why what was found is neither a regular file nor a folder; empty when it is."""
     if stat.S_ISLNK(found.st_mode):
         return "a link; links are not followed"
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):

@@ -6,8 +6,10 @@ import os
 import stat
 from collections.abc import Iterator
 
+from dreams.lib.files.text import is_utf8
+
 from ..base import FoundMemory, MemoryKind, Skipped
-from .listing import entries, odd, open_folder, printable, why
+from .listing import entries, not_a_file, odd, open_folder, printable, why
 
 INDEX = "MEMORY.md"
 MAX_DEPTH = 8  # folders below a memory directory; chosen
@@ -46,7 +48,8 @@ def _below(fd: int, memory_dir: str, inside: str, depth: int) -> Iterator[FoundM
         if name.startswith("."):
             continue
         path = f"{inside}{name}"
-        if reason := odd(name, found):
+        # A memory whose name holds a line break is read and versioned like any other.
+        if reason := not_a_file(found) if is_utf8(os.fsencode(name)) else odd(name, found):
             yield Skipped(printable(f"{memory_dir}/{path}"), reason)
         elif stat.S_ISDIR(found.st_mode):
             yield from _folder(fd, memory_dir, name, path, depth)
