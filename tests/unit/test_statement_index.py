@@ -301,6 +301,12 @@ def test_a_note_behind_an_angle_is_a_statement_and_a_quotation_is_none() -> None
     assert [each.text for each in statements_of({"a.md": note(f"> {told}\n\n> “{told}”")})] == [told]
 
 
+def test_two_notes_behind_angles_are_remarks_on_their_files_and_no_doubles() -> None:
+    told = "Moved here from the `pier-gate` log to keep it under 25 KB."
+    assert not StatementIndex({"a.md": note(f"> {told}"), "b.md": note(f"> {told}")}).possible_duplicates()
+    assert StatementIndex({"a.md": note(f"> {told}"), "b.md": note(told)}).possible_duplicates()
+
+
 def test_a_step_or_an_entry_with_the_same_number_of_the_same_thing_is_a_double() -> None:
     second = "harbour-gate opens at most 720 connections in its pool"
     for first in ("pool maximum of harbour-gate is 720", "`harbour-gate`: pool of 720"):

@@ -244,6 +244,8 @@ def places_apart(one: Statement, other: Statement, found: Compared, *, alike: bo
     """
     if any(map(_is_record, (one, other))):
         return "one is the record of a day or a task"
+    if all(each.raw.lstrip().startswith(">") for each in (one, other)):
+        return "they are remarks on their files"
     if _environments(one) != _environments(other):
         return "environments differ"
     if one.path == other.path:
