@@ -92,9 +92,9 @@ def review(case: Case) -> Verdict:
     proposal = case.facts.open_proposal
     if proposal is not None:
         return Verdict(
-            False, f"Proposal {proposal} waits for your review; decide on it first.", None, proposal
+            False, f"Proposal {proposal} waits for you; finish its review first.", None, proposal
         )
-    return Verdict(True, "No proposal waits for review.")
+    return Verdict(True, "No proposal waits for you.")
 
 
 def memory(case: Case) -> Verdict:
