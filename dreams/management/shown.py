@@ -41,7 +41,8 @@ def report_words(result: dict[str, Any] | Any) -> list[str]:
     lines += [f"rebased  {w['path']}: {w['why']} ({w['sha256']})" for w in result["rebased"]]
     lines += [f"conflict {w['path']}: {w['why']}" for w in result["conflicts"]]
     lines += [f"left     {path}" for path in result["untouched"]]
-    return [*lines, *result["said"]] or ["Nothing to write."]
+    # What failed is told by the refusal.
+    return [*lines, *result["said"]] or ([] if result["error"] else ["Nothing to write."])
 
 
 def dream(run: DreamRun) -> dict[str, Any]:

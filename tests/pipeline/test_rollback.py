@@ -11,6 +11,7 @@ from django.core.management import call_command
 
 from dreams.lib.diff import merge
 from dreams.lib.storage import journal
+from dreams.management import shown
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Hunk, LeftOut, Proposal, Version
 from dreams.services import dreaming, proposals, review, rollback
@@ -273,3 +274,8 @@ def test_a_memory_directory_that_the_apply_made_goes_with_its_undo(tmp_path: Pat
     assert rollback.rollback(proposal, world.ME).complete
     assert not folder.exists()
     assert manifest(folder.parent) == parent
+
+
+def test_a_write_that_failed_is_not_called_one_with_nothing_to_write() -> None:
+    assert shown.report_words(shown.report(applying.ApplyReport(error="The disk is full"))) == []
+    assert shown.report_words(shown.report(applying.ApplyReport())) == ["Nothing to write."]

@@ -126,6 +126,7 @@ def test_who_decides_by_command_is_the_owner(proposal: Proposal) -> None:
     approved(proposal, Actor("sam", by_command=True))
     with pytest.raises(ReviewRefused, match="Somebody else"):
         review.agree(proposal, seen(proposal), Actor("owner"))
+    assert review.missing([proposal])[proposal.pk].names == "sam"
     review.agree(proposal, seen(proposal), ANNA)
 
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import connection
 
 from dreams.lib.storage import history
+from dreams.management.commands.secrets import Command
 from dreams.models import (
     AuditEntry,
     Blob,
@@ -307,3 +308,10 @@ def test_a_purge_reaches_questions_and_their_drafted_answers(tmp_path: Path, mon
     assert applying.apply(done.proposal, ME).complete
     content = (world.folder(project) / "project_deploy.md").read_text()
     assert "On beta." in content and "[redacted: github-token]" in content
+
+
+def test_one_stored_text_is_counted_in_the_singular() -> None:
+    secret = {"id": "s1", "rule": "github-token", "places": [], "paths": [], "kept_texts": 1}
+    told = "\n".join(Command().words({"purged": 1, "proposal": "", "secrets": [secret]}))
+    assert "Taken out of 1 stored text." in told
+    assert "(1 stored text)" in told

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from dreams.lib.files.text import plural
 from dreams.management import named, queued
 from dreams.management.base import BadUsage, Refused
 from dreams.management.base import Command as BaseCommand
@@ -52,14 +53,14 @@ class Command(BaseCommand):
         elif result.get("request"):
             yield from result["said"]
         if result["purged"]:
-            yield f"Taken out of {result['purged']} stored texts."
+            yield f"Taken out of {plural(result['purged'], 'stored text')}."
         if result["proposal"]:
             yield f"Proposed: {result['proposal']}. Look at it with: proposal {result['proposal']} --diff"
         if not result["secrets"]:
             yield "No secrets found."
         for secret in result["secrets"]:
             where = ", ".join(f"{place['path']}:{place['line']}" for place in secret["places"])
-            yield f"{secret['id']}  {secret['rule']}  {where or 'only kept'}  ({secret['kept_texts']} stored texts)"
+            yield f"{secret['id']}  {secret['rule']}  {where or 'only kept'}  ({plural(secret['kept_texts'], 'stored text')})"
 
 
 def _ask(project: Project, options: Mapping[str, Any]) -> Mapping[str, Any]:

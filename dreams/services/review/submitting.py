@@ -209,9 +209,13 @@ def use_up_sessions(proposal: Proposal) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Files of a submitted proposal that nobody but those who decided on it has agreed to. `by` are their accounts."""
+    """Files of a submitted proposal that nobody but `deciders` has agreed to.
+
+    `by` are the accounts that cannot be the second: by command decides whoever runs memoryweb, the owner too.
+    """
 
     files: tuple[FileChange, ...]
+    deciders: frozenset[str]
     by: frozenset[str]
 
     @property
@@ -223,7 +227,7 @@ class Missing:
     @property
     def names(self) -> str:
         """Of those who decided, for a sentence."""
-        return " and ".join(sorted(self.by))
+        return " and ".join(sorted(self.deciders))
 
 
 def lacking(proposal: Proposal, files: Iterable[FileChange]) -> list[FileChange]:
@@ -252,20 +256,24 @@ def missing(proposals: Sequence[Proposal]) -> Mapping[int, Missing]:
         for pk, waits in found.items()
         if overrides and overrides.config(rows[pk].project_id).team_second_person
     }
-    by = _deciders([rows[pk] for pk in asked])
-    return {pk: Missing(tuple(waits), by[pk]) for pk, waits in asked.items()}
+    deciders = _deciders([rows[pk] for pk in asked])
+    typed = Decision.objects.filter(proposal__in=asked, by_command=True) if asked else Decision.objects.none()
+    by_command = set(typed.values_list("proposal", flat=True))
+    owner = {login.ensure_owner().get_username()} if by_command else set()
+    return {
+        pk: Missing(tuple(waits), deciders[pk], deciders[pk] | owner if pk in by_command else deciders[pk])
+        for pk, waits in asked.items()
+    }
 
 
 def _deciders(proposals: Sequence[Proposal]) -> dict[int, frozenset[str]]:
-    """The accounts that decided on each. By command decides whoever runs memoryweb: the owner."""
+    """Who decided on each."""
     found = {row.pk: {row.submitted_by} - {""} for row in proposals}
     if not found:
         return {}
     decided = Hunk.objects.filter(file__proposal__in=found, verdict__in=Hunk.TAKEN).exclude(decided_by="")
     for pk, name in decided.values_list("file__proposal", "decided_by").distinct().order_by():
         found[pk].add(name)
-    for pk in Decision.objects.filter(proposal__in=found, by_command=True).values_list("proposal", flat=True):
-        found[pk].add(login.ensure_owner().get_username())
     return {pk: frozenset(names) for pk, names in found.items()}
 
 
@@ -327,6 +335,6 @@ def _log_second(action: str, proposal: Proposal, waits: Missing, reviewer: Actor
         actor=reviewer,
         about=proposal,
         files=[[file.path, file.base_sha, file.new_sha] for file in waits.files],
-        first=sorted(waits.by),
+        first=sorted(waits.deciders),
         reason=reason,
     )

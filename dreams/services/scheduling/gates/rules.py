@@ -91,9 +91,7 @@ def project(case: Case) -> Verdict:
 def review(case: Case) -> Verdict:
     proposal = case.facts.open_proposal
     if proposal is not None:
-        return Verdict(
-            False, f"Proposal {proposal} waits for you; finish its review first.", None, proposal
-        )
+        return Verdict(False, f"Proposal {proposal} waits for you; finish its review first.", None, proposal)
     return Verdict(True, "No proposal waits for you.")
 
 
