@@ -497,6 +497,15 @@ def test_the_day_of_a_file_is_not_trusted_where_another_day_stands_beside_the_li
     assert dream(tmp_path, files, written=LineDate(WRITTEN.day, source, note)).edits == []
 
 
+def test_a_day_to_come_beside_the_line_does_not_say_when_it_was_written(tmp_path: Path):
+    files = {
+        "MEMORY.md": "- [a](a.md)\n",
+        "a.md": memory("- We moved yesterday.\n- Until 2091-03-01 nothing is deployed\n"),
+    }
+    made = dream(tmp_path, files, written=LineDate(WRITTEN.day, "memory", "the memory's own date"))
+    assert [edit.kind for edit in made.edits] == ["date"]
+
+
 def test_pinned_logged_shared_and_daily_memories_keep_every_word(tmp_path: Path):
     body = "- We moved to Valkey yesterday.\n- The queue has 5 workers\n- The queue has 5 workers\n"
     files = {

@@ -109,12 +109,13 @@ def _counts(path: str, days: frozenset[str], known: LineDate) -> bool:
     """Whether that day says when the line was written.
 
     Sessions append to the index all the time, so its own date says little about one of its rows; and a section that names
-    another day was likely written on that day, and only touched on ours.
+    an earlier day was likely written on that day, and only touched on ours.
     """
     if known.ours or not LEAST_YEAR <= known.day.year <= MOST_YEAR:
         return False
     is_of_all = known.source in {"file", "memory"}
-    return not is_of_all or not (is_index(path) or days - {known.day.isoformat()})
+    is_earlier = any(day < known.day.isoformat() for day in days)
+    return not (is_of_all and (is_index(path) or is_earlier))
 
 
 def _written_out(line: str, spans: Sequence[dates.DateSpan]) -> str:
