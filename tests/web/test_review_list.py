@@ -289,3 +289,22 @@ def test_a_long_list_is_walked_page_by_page(
     assert "1–20 of 45" in first and f"/review/{made.public_id}/?start=20" in first
     last = page(browser, made, "?start=40")
     assert "41–45 of 45" in last and last.count('id="entry-') == 5
+
+
+def test_what_a_verdict_replaces_is_there_where_one_file_has_no_filters(
+    browser: Client, tmp_path: Path
+) -> None:
+    project = world.make_project(tmp_path)
+    edit = world.edit("project_deploy.md", world.DEPLOY, world.DEPLOY + "\nIt is slow.\n", "a")
+    proposal = world.propose(project, edit)
+    whole = page(browser, proposal)
+    row = proposal.files.get().hunks.get()
+    response = browser.post(
+        f"/review/{proposal.public_id}/decide/",
+        {"hunk": row.pk, "base": row.file.base_sha, "verdict": "approved"},
+        headers={"HX-Request": "true"},
+    )
+    replaced = re.findall(r'id="([\w-]+)"[^>]*hx-swap-oob', response.content.decode())
+    assert "review-filters" in replaced
+    assert [name for name in replaced if f'id="{name}"' not in whole] == []
+    assert re.search(r'id="review-filters"[^>]* hidden', whole)
