@@ -75,7 +75,11 @@ def noted(job: Job, report: Reporter) -> list[Heard]:
 
 def _changes(entry: _Entry) -> list[Typed]:
     """The sentences of it that say that something is so only since a while."""
-    return [replace(each, quote=entry.quote) for each in typed_sentences(_bare(entry)) if each.changes]
+    return [
+        replace(each, quote=entry.quote)
+        for each in typed_sentences(_bare(entry))
+        if each.changes and not each.doubted
+    ]
 
 
 def _entries(log: LogBrief) -> Iterator[_Entry]:

@@ -298,13 +298,14 @@ def hear(job: Job, report: Reporter) -> list[Heard]:
         start = standing_from(prompt.text)
         asked = [wish for wish in wishes(prompt.text) if _stands(prompt.text, wish.quote, start)]
         wanted = "\n".join(wish.quote for wish in asked if wish.fact)
-        typed = [
+        told = [
             replace(each, changes=each.changes or each.quote in wanted)
             for each in typed_sentences(prompt.text)
             if _stands(prompt.text, each.quote, start)
         ]
+        typed = [each for each in told if not each.doubted]
         stated = [each for each in whole_statements(prompt.text) if _stands(prompt.text, each.quote, start)]
-        doubted = typed_sentences(prompt.text, doubted=True)
+        doubted = [each for each in told if each.doubted]
         heard = Heard(session, prompt, asked, typed, stated, _agreed(session, prompt), doubted)
         if heard.agreed is not None:
             heard.typed += heard.agreed.typed()

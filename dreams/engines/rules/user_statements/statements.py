@@ -50,19 +50,25 @@ _QUOTES = re.compile(r"[\"“”«»?]|\.\.\.|…")
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A sentence that a person typed. `changes`: it has a word by which something is so only since a while."""
+    """A sentence that a person typed. `changes`: it has a word by which something is so only since a while. `doubted`: it is no
+    plain word of one's own, so that it changes nothing unasked."""
 
     text: str
     quote: str
     changes: bool
+    doubted: bool = False
 
 
-def typed_sentences(prompt: str, *, doubted: bool = False) -> list[Typed]:
-    """Each plain sentence, without its opening words and what is wanted of the agent behind it; or those that are `doubted`."""
+def typed_sentences(prompt: str) -> list[Typed]:
+    """Each plain sentence, without its opening words and what is wanted of the agent behind it, and each that is `doubted`."""
     lines = typed_lines(prompt) if len(prompt) <= MOST_PROMPT else []
-    tell = _doubted if doubted else _told
-    found = [(sentence, tell(sentence)) for line in lines for sentence in sentences(line)]
-    return [Typed(text, quote, tells_change(quote)) for quote, text in found if text]
+    return [typed for line in lines for sentence in sentences(line) if (typed := _typed(sentence))]
+
+
+def _typed(sentence: str) -> Typed | None:
+    told = _told(sentence)
+    text = told or _doubted(sentence)
+    return Typed(text, sentence, tells_change(sentence), doubted=not told) if text else None
 
 
 def tells_change(text: str) -> bool:
@@ -83,7 +89,7 @@ def _doubted(sentence: str) -> str:
     """A sentence that is neither a question, a supposition, a joke nor a quotation, and yet no plain word of one's own: one may ask
     whether it changes what it names."""
     played = any(table.search(sentence) for table in (SUPPOSED, JOKING, PLAYED, _QUOTES))
-    if played or asks(sentence) or len(sentence.split()) > MOST_WORDS or _told(sentence):
+    if played or asks(sentence) or len(sentence.split()) > MOST_WORDS:
         return ""
     return opened(sentence)[0].rstrip(" .!")
 
