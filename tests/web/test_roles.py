@@ -239,3 +239,9 @@ def test_a_viewer_finds_memories_and_no_sessions(world: World) -> None:
     text = client_of(Role.VIEWER).get(reverse("search") + "?q=tests").content.decode()
     assert "What you typed" not in text
     assert "Memories" in text
+
+
+@pytest.mark.parametrize("role", Role)
+def test_who_did_not_have_the_sessions_is_told_whom_a_quote_calls_you(role: Role) -> None:
+    text = client_of(role).get("/").content.decode()
+    assert ("“you” is the person whose sessions these are" in text) is (role < Role.ADMIN)
