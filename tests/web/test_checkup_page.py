@@ -155,3 +155,10 @@ def test_what_hides_from_a_reader_is_a_problem_where_it_stands(browser: Client, 
         _project(tmp_path, **{"coded.md": coded, "cyr.md": "- The p\u0430ssw\u043erd is in the vault.\n"}),
     )
     assert "2 problems" in text
+
+
+def test_a_memory_too_large_to_be_read_is_named(browser: Client, tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    (world.folder(project) / "huge.md").write_bytes(b"All of it.\n" * 400_000)
+    text = _page(browser, project)
+    assert "huge.md" in text and "Is larger than 4 MB: it is not read" in text

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from django.core.cache import cache
@@ -12,8 +13,9 @@ from dreams import conf, findings
 from dreams.engines.versions import source_digest
 from dreams.findings import index_limits
 from dreams.findings.base import Found, Report
+from dreams.lib.files import safefs, text, workspace
 from dreams.models import DreamRun, Project
-from dreams.services import hosts
+from dreams.services import hosts, project_lock
 from dreams.services.memories import derivable, instructions, syncing
 
 #: A report is kept under what it was made from, so an old one is never shown for a new state.
@@ -48,7 +50,27 @@ def look(project: Project) -> Checkup:
         cache.set(key, report, KEPT_SECONDS)
     dreams = project.dreams.filter(status=DreamRun.Status.COMPLETED).count()
     tidied = dreams + (project.last_consolidated_at is not None)
-    return Checkup((*report.findings, *index_limits.never_dreamt(files, tidied)), len(files))
+    found = (*_too_large(project), *report.findings, *index_limits.never_dreamt(files, tidied))
+    return Checkup(found, len(files))
+
+
+def _too_large(project: Project) -> Iterator[Found]:
+    """Memories that no dream reads and no version keeps. From the disk: without a version they have no row."""
+    with suppress(OSError, project_lock.ProjectElsewhere):
+        with safefs.Root.open(syncing.memory_dir(project)) as root:
+            entries = [one for one in root.walk(limit=workspace.MAX_FILES) if isinstance(one, safefs.Found)]
+        limit = f"{workspace.MAX_FILE_BYTES >> 20} MB"
+        for one in sorted(entries, key=lambda one: one.rel):
+            if one.stat.st_size > workspace.MAX_FILE_BYTES and syncing.is_memory(one.rel):
+                message = f"Is larger than {limit}: it is not read, and its versions are not kept."
+                yield Found(
+                    "reading",
+                    "too-large",
+                    "warn",
+                    message,
+                    "Split it into smaller memories.",
+                    text.storable(one.rel),
+                )
 
 
 def _key(project: Project, files: Mapping[str, bytes], config: conf.Config, told: str) -> str:
