@@ -14,6 +14,7 @@ from django_q.conf import Conf
 from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler as look_at_schedules
 
+from dreams import conf
 from dreams.models import Channel, Project, Question, ScheduledJob, Session
 from dreams.services import discovery, jobs, login, notify
 from dreams.services.catching import reading
@@ -83,7 +84,7 @@ def test_a_job_whose_next_time_a_wrong_clock_worked_out_runs_at_its_next_true_on
 
 def test_a_dream_that_failed_then_is_tried_again(tmp_path: Path) -> None:
     facts = gates.Facts(retry_at=timezone.now() + YEARS, failures=1)
-    found = gates.evaluate(gates.Case(facts, gates.GateConfig(), timezone.now()), stop_at_first=False)
+    found = gates.evaluate(gates.Case(facts, conf.Config(), timezone.now()), stop_at_first=False)
     assert next(one for one in found if one.name == "throttle").passed
 
 

@@ -30,7 +30,7 @@ COPIED = (
     "README.md",
     "CHANGELOG.md",
 )
-MOST_FILES = 10
+MOST_FILES = 6
 _STEP = re.compile(r"\d+\. `(?P<path>[^`]+)`,.*?(?P<how>new|at the end|below `(?P<anchor>.+)`):\Z")
 
 

@@ -6,6 +6,7 @@ import os
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+from dreams.conf import Config
 from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import to_ns
 from dreams.services.scheduling.gates import (
@@ -13,7 +14,6 @@ from dreams.services.scheduling.gates import (
     Case,
     EngineFact,
     Facts,
-    GateConfig,
     InputsFact,
     Mode,
     SessionFact,
@@ -26,7 +26,7 @@ from tests.world.cases import each
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 DAY = timedelta(hours=24)
-DEFAULTS = GateConfig()
+DEFAULTS = Config()
 
 
 def results(facts, config=DEFAULTS, **options):
@@ -65,7 +65,7 @@ CLOSED = {
 
 @each("name", GATES)
 def test_each_gate_closes_by_its_own_fact_only(name):
-    config = GateConfig(day_cap=Decimal(10))
+    config = Config(max_cost_day=10)
     quiet = dataclasses.replace(CLOSED[name])
     if name != "sessions":
         quiet = dataclasses.replace(quiet, sessions=lambda: touched(5))
@@ -78,7 +78,7 @@ def test_each_gate_closes_by_its_own_fact_only(name):
 def test_a_reason_is_always_a_sentence(name):
     for facts in (CLOSED[name], Facts()):
         for forced in (False, True):
-            for result in results(facts, GateConfig(day_cap=Decimal(10)), force=forced).values():
+            for result in results(facts, Config(max_cost_day=10), force=forced).values():
                 assert result.reason.endswith(".")
                 assert len(result.reason) > 15
 
@@ -105,7 +105,7 @@ def test_the_time_gate_is_open_at_the_moment_it_names():
     opens_at = results(Facts(clock=clock))["time"].opens_at
     moments = {opens_at: True, opens_at - timedelta(microseconds=1): False}
     for moment, passed in moments.items():
-        found = evaluate(Case(Facts(clock=clock), GateConfig(), moment), stop_at_first=False)
+        found = evaluate(Case(Facts(clock=clock), Config(), moment), stop_at_first=False)
         assert [result.passed for result in found if result.name == "time"] == [passed]
 
 
@@ -228,4 +228,4 @@ def test_without_a_new_line_there_is_nothing_to_read():
 )
 def test_every_other_gate_holds_for_it(gate, facts):
     facts = dataclasses.replace(facts, log_lines=stays(12))
-    assert not results(facts, GateConfig(day_cap=Decimal(10)), logs=True)[gate].passed
+    assert not results(facts, Config(max_cost_day=10), logs=True)[gate].passed

@@ -3,11 +3,11 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dreams.conf import Config
 from dreams.lib.timestamps import to_ns
 from dreams.services.scheduling.gates import (
     Case,
     Facts,
-    GateConfig,
     Mode,
     SessionFact,
     detect_mode,
@@ -27,7 +27,7 @@ def session(name, root="", after=1, **fields):
 
 def gate(sessions, last_ns=LAST_NS, **config):
     facts = Facts(clock=lambda: last_ns, sessions=lambda: sessions)
-    found = evaluate(Case(facts, GateConfig(**config), NOW), stop_at_first=False)
+    found = evaluate(Case(facts, Config(**config), NOW), stop_at_first=False)
     return next(result for result in found if result.name == "sessions")
 
 

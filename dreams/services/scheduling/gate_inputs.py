@@ -50,7 +50,6 @@ class Everywhere:
     #: Of many projects together, by their ids; None where each is asked by itself.
     many: Many | None = None
     configs: dict[int | None, conf.Config] = field(default_factory=dict)
-    thresholds: dict[int | None, gates.GateConfig] = field(default_factory=dict)
 
     @classmethod
     def load(cls, projects: Sequence[Project] = ()) -> Everywhere:
@@ -60,19 +59,10 @@ class Everywhere:
 
     def config(self, project: Project) -> conf.Config:
         """Projects without overrides of their own share one."""
-        key = self._key(project)
+        key = project.pk if project.pk in self.overrides.by_project else None
         if key not in self.configs:
             self.configs[key] = self.overrides.config(key)
         return self.configs[key]
-
-    def gate_config(self, project: Project) -> gates.GateConfig:
-        key = self._key(project)
-        if key not in self.thresholds:
-            self.thresholds[key] = gate_config(self.config(project))
-        return self.thresholds[key]
-
-    def _key(self, project: Project) -> int | None:
-        return project.pk if project.pk in self.overrides.by_project else None
 
     def room(self, now: dt.datetime) -> int:
         """How many more dreams may begin on this host."""
@@ -91,24 +81,6 @@ def _open_proposals() -> QuerySet[Proposal, tuple[int, str]]:
     states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
     waiting = Proposal.objects.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=states)
     return waiting.values_list("project_id", "public_id")
-
-
-def gate_config(config: conf.Config) -> gates.GateConfig:
-    return gates.GateConfig(
-        min_age=dt.timedelta(hours=config.min_hours),
-        scan_throttle=dt.timedelta(minutes=config.scan_minutes),
-        min_sessions=config.min_sessions,
-        correction_weight=config.correction_weight,
-        dream_cap=_cap(config.max_cost_dream),
-        day_cap=_cap(config.max_cost_day),
-        month_cap=_cap(config.max_cost_month),
-        project_cap=_cap(config.max_cost_project),
-        zone=conf.zone(config),
-    )
-
-
-def _cap(dollars: float) -> Decimal | None:
-    return Decimal(str(dollars)) if dollars > 0 else None
 
 
 def case_of(
@@ -152,7 +124,7 @@ def case_of(
         spending=partial(_spending, project, config, now),
         lock=partial(_lock, project, now, everywhere.many),
     )
-    return gates.Case(facts, everywhere.gate_config(project), now)
+    return gates.Case(facts, config, now)
 
 
 def why_closed(
@@ -291,7 +263,8 @@ def paid(
     project: Project, config: conf.Config, now: dt.datetime, estimate: Decimal | None, what: str = "a dream"
 ) -> gates.SpendingFact:
     """What was spent, and what `what` takes; without a price, what is spent counts alone."""
-    spent = pricing.spent(project, now, conf.zone(config))
+    zone = conf.zone(config)
+    spent = pricing.spent(project, now, zone)
     return gates.SpendingFact(
         free=False,
         what=what,
@@ -299,6 +272,7 @@ def paid(
         today=spent.today,
         month=spent.month,
         project_month=spent.project_month,
+        zone=zone,
     )
 
 

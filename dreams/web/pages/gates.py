@@ -12,19 +12,17 @@ from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Project
 from dreams.models.prepared import prepared
 from dreams.services.scheduling import gate_inputs, gates, scheduler
+from dreams.services.scheduling.gates import rules
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.services.scheduling.next_dream import NextDream, beside_its_moment
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    name: str
-    label: str
-    icon: str
+    kind: rules.Gate
     passed: bool
     reason: str
     opens_at: dt.datetime | None
-    forceable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class Gates:
     @property
     def unforceable(self) -> list[Gate]:
         """Closed gates that no force passes."""
-        return [gate for gate in self.closed if not gate.forceable]
+        return [gate for gate in self.closed if not gate.kind.forceable]
 
     @property
     def opens_at(self) -> dt.datetime | None:
@@ -67,7 +65,7 @@ class Gates:
     @property
     def forced_words(self) -> str:
         """The closed gates that force passes, as a person lists them."""
-        return _listed([gate.label for gate in self.closed if gate.forceable])
+        return _listed([gate.kind.label for gate in self.closed if gate.kind.forceable])
 
 
 def _listed(labels: Sequence[str]) -> str:
@@ -79,7 +77,10 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
     everywhere = gate_inputs.Everywhere.load()
     results = scheduler.evaluate_all(project, now, everywhere, tally=tally)
     active = next((row for row in _active() if row.project_id == project.pk), None)
-    found = [_gate(result) for result in results]
+    found = [
+        Gate(gates.GATES[result.name], result.passed, beside_its_moment(result), result.opens_at)
+        for result in results
+    ]
     together = NextDream.of(results)
     # Closed ones first: they are what a person came to see.
     return Gates(
@@ -99,17 +100,4 @@ def _active() -> QuerySet[DreamRun]:
         DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
         .only("project", "public_id", "status")
         .order_by()
-    )
-
-
-def _gate(result: gates.GateResult) -> Gate:
-    known = gates.GATES[result.name]
-    return Gate(
-        result.name,
-        known.label,
-        known.icon,
-        result.passed,
-        beside_its_moment(result),
-        result.opens_at,
-        known.forceable,
     )

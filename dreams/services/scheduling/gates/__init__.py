@@ -1,16 +1,16 @@
-"""When a memory directory may dream: Case (facts, config, now) → [GateResult]. Pure.
+"""When a memory directory may dream: Case (facts, settings, now) → [GateResult]. Pure.
 
 Cheapest first. The scheduler stops at the first closed gate, so that a quiet project costs a database row and
 one stat; the `gates` command evaluates all of them.
 
-`force` opens what only saves work (`forceable` in the list below) and supersedes an open proposal. It never opens
+`force` opens what only saves work (`forceable`) and supersedes an open proposal. It never opens
 the lock, a budget cap, or a switch that a person turned off; nor the agent's daily-log and remote modes, where a dream
 would be in the agent's way; nor an engine that cannot be asked for want of a key, where every dream would fail.
 
 A person who wants the daily logs read (`logs`) has them for the sessions, and passes the time gate and the daily-log mode.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -20,7 +20,6 @@ from dreams.services.scheduling.gates.facts import (
     LIVE_GRACE,
     EngineFact,
     Facts,
-    GateConfig,
     InputsFact,
     Mode,
     SessionFact,
@@ -30,7 +29,7 @@ from dreams.services.scheduling.gates.facts import (
     is_live,
     past,
 )
-from dreams.services.scheduling.gates.rules import Case
+from dreams.services.scheduling.gates.rules import GATES, Case
 
 __all__ = [
     "CLOSED_BY_CLOCK",
@@ -41,7 +40,6 @@ __all__ = [
     "Case",
     "EngineFact",
     "Facts",
-    "GateConfig",
     "GateResult",
     "InputsFact",
     "Mode",
@@ -60,46 +58,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """What a gate is beside its rule. `label` and `icon` are what pages show."""
-
-    name: str
-    rule: Callable[[Case], rules.Verdict]
-    label: str
-    icon: str
-    #: A person's own start passes it.
-    forceable: bool = False
-    #: New sessions open it, and nothing else does.
-    by_sessions: bool = False
-    #: Only a person or the agent opens it.
-    is_switch: bool = False
-    #: Within minutes, by itself: a scheduled job waits for it, up to an hour.
-    opens_soon: bool = False
-    #: Asked also where a model is asked outside of a dream.
-    of_models: bool = False
-    #: Needs more than rows: lists of projects show it as it was last judged.
-    costly: bool = False
-
-
-#: Every gate there is, in the order in which they are asked: the one list of them.
-_GATES = (
-    Gate("paused", rules.paused, "Everywhere", "pause", is_switch=True),
-    Gate("project", rules.project, "Project", "folder", is_switch=True),
-    Gate("review", rules.review, "Review", "inbox", forceable=True),
-    Gate("memory", rules.memory, "Auto memory", "memory", is_switch=True),
-    Gate("mode", rules.mode, "Agent’s mode", "agent", is_switch=True),
-    Gate("time", rules.time, "Time", "clock", forceable=True),
-    Gate("throttle", rules.throttle, "Check interval", "eye", forceable=True),
-    Gate("sessions", rules.sessions, "Sessions", "session", forceable=True, by_sessions=True),
-    Gate("inputs", rules.inputs, "Changes", "plus", forceable=True, by_sessions=True, costly=True),
-    Gate("engine", rules.engine, "Engine", "gear", of_models=True, costly=True),
-    Gate("budget", rules.budget, "Budget", "coins", of_models=True, costly=True),
-    Gate("lock", rules.lock, "Lock", "key", costly=True, opens_soon=True),
-)
-GATES: Mapping[str, Gate] = {gate.name: gate for gate in _GATES}
-SWITCHES = tuple(gate.name for gate in _GATES if gate.is_switch)
-OF_MODELS = tuple(gate.name for gate in _GATES if gate.of_models)
+SWITCHES = tuple(gate.name for gate in GATES.values() if gate.is_switch)
+OF_MODELS = tuple(gate.name for gate in GATES.values() if gate.of_models)
 
 
 def title(name: object) -> str:

@@ -1,5 +1,4 @@
-"""What a gate is given: the thresholds, defaults of the reference behaviour and each of them a setting, and what is known about a
-project when it is asked whether it may dream.
+"""What is known about a project when it is asked whether it may dream.
 
 Cheap facts are values (one database row); expensive ones are callables without arguments, asked only when no
 earlier gate is closed. A callable may raise OSError: its gate is then closed, with that as the reason."""
@@ -17,52 +16,6 @@ from dreams.lib.locks import LockFact
 # Nobody needs to know whether a thousand or a hundred thousand are new: counting all of them would take a second.
 ENOUGH = 1_000
 TWICE = 2
-_NOTHING = timedelta(0)
-_HEAVIEST = 100.0  # of a correction, in sessions; chosen
-
-
-@dataclass(frozen=True, slots=True)
-class GateConfig:
-    """Frozen thresholds; a project's own by `dataclasses.replace`. Raises ValueError that names the remedy.
-
-    `correction_weight`: what a session with corrections or fixes counts; 1.0 is plain counting.
-    Caps are US dollars, None is no cap: for one dream, and per day and per month over all projects and per
-    month for this project. Days and months begin at midnight in `zone`.
-    """
-
-    min_age: timedelta = timedelta(hours=24)
-    scan_throttle: timedelta = timedelta(minutes=10)
-    min_sessions: int = 5
-    correction_weight: float = 2.0
-    dream_cap: Decimal | None = None
-    day_cap: Decimal | None = None
-    month_cap: Decimal | None = None
-    project_cap: Decimal | None = None
-    zone: tzinfo = UTC
-
-    def __post_init__(self) -> None:
-        for name in ("min_age", "scan_throttle"):
-            if getattr(self, name) <= _NOTHING:
-                raise ValueError(f"{name} must be longer than nothing; to dream at once use force instead.")
-        if self.min_sessions < 1:
-            raise ValueError(
-                "min_sessions must be 1 or more; to dream without new sessions use force instead."
-            )
-        # The comparison is written so that it refuses NaN too.
-        if not 1.0 <= self.correction_weight <= _HEAVIEST:
-            raise ValueError(f"correction_weight must lie between 1 and {_HEAVIEST:g}; 1 is plain counting.")
-        for name in ("dream_cap", "day_cap", "month_cap", "project_cap"):
-            _check_cap(name, getattr(self, name))
-
-
-def _check_cap(name: str, cap: Decimal | None) -> None:
-    if cap is not None and not (cap.is_finite() and cap > 0):
-        raise ValueError(
-            f"{name} must be an amount over $0, or nothing for no cap; "
-            "to spend nothing choose the rules engine, which is free."
-        )
-
-
 LIVE_GRACE = timedelta(minutes=10)  # chosen: a session of which no process is known counts as live so long
 # The lock file is dated by the file system's clock, which may run a moment ahead of ours.
 CLOCK_SKEW_NS = 2_000_000_000
@@ -99,7 +52,7 @@ class SpendingFact:
     """US dollars: what the next dream, or what else `what` names, is expected to cost, and what was spent in the
     running day and month.
 
-    Days and months are those of `dreams.lib.timestamps.day_start` and `month_start`. The rules engine is `free`.
+    Days and months begin at midnight in `zone`. The rules engine is `free`.
     """
 
     free: bool = True
@@ -108,6 +61,7 @@ class SpendingFact:
     today: Decimal = Decimal(0)
     month: Decimal = Decimal(0)
     project_month: Decimal = Decimal(0)
+    zone: tzinfo = UTC
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""One function per gate: what is known → open or closed, why, and when it opens. Pure.
+"""Every gate there is, in the order in which they are asked, one function each: what is known → open or closed, why, and
+when it opens. Pure.
 
 A cause is the reason without the hours in it: two evaluations with the same cause gave the same answer.
 """
@@ -9,8 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from dreams.conf.config import Config
 from dreams.lib.ages import ago, exact, until
 from dreams.lib.amounts import money
 from dreams.lib.files.text import plural
@@ -19,7 +21,6 @@ from dreams.lib.timestamps import from_ns, later, next_day, next_month, to_ns
 from dreams.services.scheduling.gates.facts import (
     LONGEST_RETRY,
     Facts,
-    GateConfig,
     Mode,
     SpendingFact,
     Tally,
@@ -41,13 +42,13 @@ class Verdict(NamedTuple):
 
 @dataclass
 class Case:
-    """One evaluation: the facts, the thresholds and the frozen moment; the clock is read at most once.
+    """One evaluation: the facts, the settings and the frozen moment; the clock is read at most once.
 
     Raises ValueError for a naive `now`.
     """
 
     facts: Facts
-    config: GateConfig
+    config: Config
     now: datetime
     now_ns: int = field(init=False)
 
@@ -62,6 +63,47 @@ class Case:
         return self.facts.clock()
 
 
+Rule = Callable[[Case], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a gate is beside its rule, whose name it has. `label` and `icon` are what pages show."""
+
+    name: str
+    rule: Rule
+    label: str
+    icon: str
+    #: A person's own start passes it.
+    forceable: bool = False
+    #: New sessions open it, and nothing else does.
+    by_sessions: bool = False
+    #: Only a person or the agent opens it.
+    is_switch: bool = False
+    #: Within minutes, by itself: a scheduled job waits for it, up to an hour.
+    opens_soon: bool = False
+    #: Asked also where a model is asked outside of a dream.
+    of_models: bool = False
+    #: Needs more than rows: lists of projects show it as it was last judged.
+    costly: bool = False
+    #: The group of settings that opens it, to which its line on the project's page links.
+    settings: str = ""
+
+
+GATES: dict[str, Gate] = {}
+
+
+def gate(label: str, icon: str, **kind: Any) -> Callable[[Rule], Rule]:
+    """Its rule stands below; `kind` are the other fields of `Gate`."""
+
+    def add(rule: Rule) -> Rule:
+        GATES[rule.__name__] = Gate(rule.__name__, rule, label, icon, **kind)
+        return rule
+
+    return add
+
+
+@gate("Everywhere", "pause", is_switch=True)
 def paused(case: Case) -> Verdict:
     if case.facts.paused:
         return Verdict(
@@ -70,6 +112,7 @@ def paused(case: Case) -> Verdict:
     return Verdict(True, "Dreaming is not paused.")
 
 
+@gate("Project", "folder", is_switch=True, settings="When")
 def project(case: Case) -> Verdict:
     if not case.facts.is_watched:
         return Verdict(
@@ -88,6 +131,7 @@ def project(case: Case) -> Verdict:
     return Verdict(True, f"Dreams are on for this project{note}.")
 
 
+@gate("Review", "inbox", forceable=True)
 def review(case: Case) -> Verdict:
     proposal = case.facts.open_proposal
     if proposal is not None:
@@ -95,6 +139,7 @@ def review(case: Case) -> Verdict:
     return Verdict(True, "No proposal waits for you.")
 
 
+@gate("Auto memory", "memory", is_switch=True)
 def memory(case: Case) -> Verdict:
     switch = case.facts.memory
     if not switch.on:
@@ -105,6 +150,7 @@ def memory(case: Case) -> Verdict:
     return Verdict(True, f"The agent's auto memory is on ({switch.source}).")
 
 
+@gate("Agent’s mode", "agent", is_switch=True)
 def mode(case: Case) -> Verdict:
     if case.facts.mode is Mode.DAILY_LOG:
         reason = "Skipped: the agent keeps daily logs here and tidies them itself."
@@ -117,8 +163,10 @@ def mode(case: Case) -> Verdict:
     return Verdict(True, "The agent works in its normal mode.")
 
 
+@gate("Time", "clock", forceable=True)
 def time(case: Case) -> Verdict:
-    wait = exact(case.config.min_age)
+    min_age = timedelta(hours=case.config.min_hours)
+    wait = exact(min_age)
     last_ns = case.clock
     if last_ns is None:
         return Verdict(True, f"No dream yet, so the {wait} between dreams need no waiting.")
@@ -128,10 +176,10 @@ def time(case: Case) -> Verdict:
         return Verdict(
             True, f"The lock file says that the last dream{when}. A clock was wrong; it counts as none."
         )
-    opens_at = later(last, case.config.min_age) if last else None
+    opens_at = later(last, min_age) if last else None
     if last is None or opens_at is None:
         return Verdict(False, f"The lock file has an impossible date; {_REDATE}.", None, "impossible")
-    if not is_recent(last_ns, case.now_ns, case.config.min_age):
+    if not is_recent(last_ns, case.now_ns, min_age):
         return Verdict(
             True, f"{wait} since the last dream have passed; the last one was {ago(last, case.now)}."
         )
@@ -152,17 +200,19 @@ def is_recent(last_ns: int, now_ns: int, min_age: timedelta) -> bool:
     return past(last_ns, now_ns) is not None and last_ns > now_ns - age
 
 
+@gate("Check interval", "eye", forceable=True)
 def throttle(case: Case) -> Verdict:
     facts, now = case.facts, case.now
     if facts.retry_at is not None and now < facts.retry_at <= now + LONGEST_RETRY:
         times = "once" if facts.failures <= 1 else f"{facts.failures} times in a row"
         reason = f"The last dream failed ({times}); tried again {until(facts.retry_at, now)}."
         return Verdict(False, reason, facts.retry_at, f"back-off {facts.failures}")
-    wait = exact(case.config.scan_throttle)
+    throttle = timedelta(minutes=case.config.scan_minutes)
+    wait = exact(throttle)
     # A scan from the future means that the clock was set back. Scanning once more harms nobody.
     if facts.last_scan_at is None or facts.last_scan_at > now:
         return Verdict(True, "Sessions have not been checked yet.")
-    opens_at = later(facts.last_scan_at, case.config.scan_throttle)
+    opens_at = later(facts.last_scan_at, throttle)
     if opens_at is not None and opens_at > now:
         reason = f"Sessions are checked at most every {wait}; {_opens(opens_at, case)}."
         return Verdict(False, reason, opens_at, SCANNED)
@@ -172,6 +222,7 @@ def throttle(case: Case) -> Verdict:
 SCANNED = "scanned"
 
 
+@gate("Sessions", "session", forceable=True, by_sessions=True)
 def sessions(case: Case) -> Verdict:
     needed, weight = case.config.min_sessions, case.config.correction_weight
     last_ns = past(case.clock, case.now_ns)
@@ -198,6 +249,7 @@ def log_lines(case: Case) -> Verdict:
     return Verdict(True, f"{plural(lines, 'line')} of the daily logs {'is' if lines == 1 else 'are'} new.")
 
 
+@gate("Changes", "plus", forceable=True, by_sessions=True, costly=True)
 def inputs(case: Case) -> Verdict:
     fact = case.facts.inputs()
     if fact.last is None:
@@ -207,6 +259,7 @@ def inputs(case: Case) -> Verdict:
     return Verdict(True, "Sessions or memories changed since the last dream.")
 
 
+@gate("Engine", "gear", of_models=True, costly=True)
 def engine(case: Case) -> Verdict:
     fact = case.facts.engine()
     if fact.trouble:
@@ -216,19 +269,19 @@ def engine(case: Case) -> Verdict:
     return Verdict(True, "The model engine has an address, and a key where it needs one.")
 
 
+@gate("Budget", "coins", of_models=True, costly=True, settings="Budget")
 def budget(case: Case) -> Verdict:
     spending, config = case.facts.spending(), case.config
     if spending.free:
         return Verdict(True, "The rules engine costs nothing.")
-    if config.dream_cap is not None and spending.estimate > config.dream_cap:
-        return _too_dear("one dream", config.dream_cap, spending)
+    cap = _cap(config.max_cost_dream)
+    if spending.estimate > cap:
+        return _too_dear("one dream", cap, spending)
     for what, cap, spent, boundary in _caps(spending, config):
-        if cap is None:
-            continue
         if spending.estimate > cap:
             return _too_dear(what, cap, spending)
         if spent >= cap or spent + spending.estimate > cap:
-            opens_at = boundary(case.now, config.zone)
+            opens_at = boundary(case.now, spending.zone)
             reason = (
                 f"{money(spent)} of the {money(cap)} for {what} are spent and {spending.what} takes about "
                 f"{money(spending.estimate)}; {_opens(opens_at, case)}."
@@ -237,6 +290,7 @@ def budget(case: Case) -> Verdict:
     return Verdict(True, f"About {money(spending.estimate)} for {spending.what} is within the budget.")
 
 
+@gate("Lock", "key", costly=True, opens_soon=True)
 def lock(case: Case) -> Verdict:
     fact = case.facts.lock()
     if fact.error:
@@ -257,12 +311,17 @@ def _held(fact: LockFact, case: Case) -> str:
 _Boundary = Callable[[datetime, tzinfo], datetime]
 
 
-def _caps(spending: SpendingFact, config: GateConfig) -> list[tuple[str, Decimal | None, Decimal, _Boundary]]:
+def _caps(spending: SpendingFact, config: Config) -> list[tuple[str, Decimal, Decimal, _Boundary]]:
     return [
-        ("today", config.day_cap, spending.today, next_day),
-        ("this month", config.month_cap, spending.month, next_month),
-        ("this project this month", config.project_cap, spending.project_month, next_month),
+        ("today", _cap(config.max_cost_day), spending.today, next_day),
+        ("this month", _cap(config.max_cost_month), spending.month, next_month),
+        ("this project this month", _cap(config.max_cost_project), spending.project_month, next_month),
     ]
+
+
+def _cap(dollars: float) -> Decimal:
+    """As a setting has it: 0 is no limit."""
+    return Decimal(str(dollars)) if dollars > 0 else Decimal("Infinity")
 
 
 def _too_dear(what: str, cap: Decimal, spending: SpendingFact) -> Verdict:
