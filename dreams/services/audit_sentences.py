@@ -17,6 +17,7 @@ from dreams.engines import versions
 from dreams.lib import memdir
 from dreams.lib.files.text import plural
 from dreams.models import AuditEntry, FileChange, HostRequest, Memory, Proposal, Question
+from dreams.services.inbox.snoozing import QUESTIONS_KEY
 from dreams.services.proposals import decisions, undos
 
 SYSTEM = "memoryweb"
@@ -32,6 +33,7 @@ class Sentences:
     you: str = ""
     titles: Mapping[tuple[int, str], str] = field(default_factory=dict)
     paths: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    answers: Mapping[tuple[str, str], str] = field(default_factory=dict)
     redos: Collection[str] = ()
 
     @classmethod
@@ -42,8 +44,13 @@ class Sentences:
         # Sorted here: databases order names in different ways.
         for name, path in sorted(files.values_list("proposal__public_id", "path"), key=itemgetter(1)):
             paths.setdefault(name, []).append(path)
-        for name, places in Question.objects.filter(public_id__in=wanted).values_list("public_id", "places"):
+        answers: dict[tuple[str, str], str] = {}
+        asked = Question.objects.filter(public_id__in=wanted)
+        for name, places, option, label in asked.values_list(
+            "public_id", "places", "options__option_id", "options__label"
+        ):
             paths[name] = list(dict.fromkeys(p["path"] for p in places if not p.get("session")))
+            answers[name, option] = label
         named = {path for found in paths.values() for path in found}
         named |= {path for entry in entries for path in _paths_in(entry)}
         projects = {entry.project_id_was for entry in entries}
@@ -53,7 +60,7 @@ class Sentences:
         }
         back = Proposal.objects.filter(public_id__in=wanted, undoes__isnull=False)
         turned = dict(back.values_list("pk", "public_id"))
-        return cls(you, titles, paths, {turned[pk] for pk in undos.redos(turned)})
+        return cls(you, titles, paths, answers, {turned[pk] for pk in undos.redos(turned)})
 
     def sentence(self, entry: AuditEntry) -> str:
         """One sentence, with a capital (but for our own name) and a full stop."""
@@ -249,7 +256,8 @@ def _answered(s: Sentences, entry: AuditEntry) -> str:
         "question.later": "put off a question",
     }[entry.action]
     named = s.memories(entry)
-    answer = entry.data.get("answer") if entry.action == "question.answered" else ""
+    answer = str(entry.data.get("answer") or "") if entry.action == "question.answered" else ""
+    answer = s.answers.get((entry.object_id, answer)) or answer
     about = f" about {named}" if named else ""
     return f"{s.who(entry)} {verb}{about}{_in(entry)}" + (f" with “{answer}”" if answer else "")
 
@@ -306,7 +314,20 @@ def _trusted(s: Sentences, entry: AuditEntry) -> str:
 def _snoozed(s: Sentences, entry: AuditEntry) -> str:
     until = str(entry.data.get("until") or "")
     when = f"until {until[:10]}" if until else "until the next dream"
-    return f"{s.who(entry)} snoozed {entry.object_id} {when}"
+    return f"{s.who(entry)} snoozed {_waiting(s, entry)} {when}"
+
+
+def _brought_back(s: Sentences, entry: AuditEntry) -> str:
+    return f"{s.who(entry)} brought {_waiting(s, entry)} back to the inbox"
+
+
+def _waiting(s: Sentences, entry: AuditEntry) -> str:
+    """What waited in the inbox."""
+    if label := str(entry.data.get("label") or ""):
+        return f"the job “{label}”"
+    if entry.object_id == QUESTIONS_KEY:
+        return "all questions"
+    return f"changes{to}" if (to := _to(s, entry)) else entry.object_id
 
 
 def _digest(s: Sentences, entry: AuditEntry) -> str:
@@ -402,7 +423,7 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "policy.ended": _earned,
     "project.trusted": _trusted,
     "inbox.snoozed": _snoozed,
-    "inbox.brought_back": _plain("{who} brought {id} back to the inbox"),
+    "inbox.brought_back": _brought_back,
     "feed.made": _plain("{who} made an address for the feed"),
     "feed.revoked": _plain("{who} revoked the address of the feed"),
     "digest.sent": _digest,

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from dreams.models import AuditEntry, Finding, Hunk, Proposal, Question
 from dreams.services import audit_sentences, auditlog, review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.audit_sentences import Sentences
+from dreams.services.inbox import snoozing
+from dreams.services.jobs import book
 from dreams.services.memories import hand_edits
 from tests.world import directory as world
 
@@ -142,12 +145,29 @@ def test_a_question_is_told_by_its_memories(tmp_path: Path) -> None:
         why="Said twice.",
         places=[{"path": "feedback_testing.md"}, {"path": "s.jsonl", "session": 3}],
     )
+    question.options.create(number=1, option_id="merge", label="Merge them into “Testing”")
+    named = {"actor": "owner", "project": project, "object_id": question.public_id}
     assert (
-        said(
-            "question.answered", actor="owner", project=project, object_id=question.public_id, answer="merge"
-        )
-        == "You answered a question about “Testing” in app with “merge”."
+        said("question.answered", **named, answer="merge")
+        == "You answered a question about “Testing” in app with “Merge them into “Testing””."
     )
+    question.options.all().delete()
+    assert said("question.answered", **named, answer="merge").endswith("with “merge”.")
+
+
+def test_what_was_snoozed_is_told_by_its_name(tmp_path: Path) -> None:
+    proposal = world.three_changes(world.make_project(tmp_path))
+    job = book.add(book.Wanted("verify", "0 3 * * *"), actor="owner")
+    until = timezone.now().replace(year=2030, month=5, day=6)
+    waiting = [proposal.public_id, job.public_id, snoozing.QUESTIONS_KEY]
+    snoozing.put_off([(key, "review") for key in waiting], until, "owner", timezone.now())
+    snoozing.bring_back(job.public_id, "owner")
+    assert told()[-4:] == [
+        "You snoozed changes to “Testing”, project_export.md and 1 more memory in app until 2030-05-06.",
+        f"You snoozed the job “{job}” until 2030-05-06.",
+        "You snoozed all questions until 2030-05-06.",
+        f"You brought the job “{job}” back to the inbox.",
+    ]
 
 
 def test_the_command_lists_sentences_and_the_ids_behind_them(tmp_path: Path) -> None:

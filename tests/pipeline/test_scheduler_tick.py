@@ -15,6 +15,7 @@ from dreams import conf, tasks
 from dreams.lib import process
 from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project, Proposal, ScheduledJob
 from dreams.services import discovery, dreaming
+from dreams.services.doctor import checks
 from dreams.services.hosts import host
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
@@ -233,6 +234,24 @@ def test_a_machine_that_wakes_up_does_not_end_a_dream_whose_worker_had_no_time_t
     assert not scheduler.repair(scheduler.TickReport(at=morning + dreaming.LEASE)).lost
     hangs = morning + dreaming.LEASE * 2
     assert scheduler.repair(scheduler.TickReport(at=hangs)).lost == [dream.public_id]
+
+
+@pytest.mark.parametrize(
+    ("broken", "named"),
+    [("dreams.services.catching.story._has_new", "catching"), (f"{scheduler.__name__}.judge", "gates")],
+)
+def test_a_project_that_cannot_be_looked_at_stops_nothing_and_the_health_page_names_it(
+    tmp_path: Path, monkeypatch, broken: str, named: str
+) -> None:
+    project = found_project(tmp_path, 5)
+    with monkeypatch.context() as patched:
+        patched.setattr(broken, lambda *given, **more: int("no number"))
+        scheduler.tick()
+    check = checks.ticks(timezone.now())
+    assert check.state == "warn"
+    assert f"{named} " in check.detail and str(project) in check.detail and "no number" in check.detail
+    scheduler.tick()
+    assert checks.ticks(timezone.now()).state == "ok"
 
 
 def test_there_is_one_schedule_row_however_often_it_is_ensured() -> None:

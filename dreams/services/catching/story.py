@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 from django.core.cache import cache
@@ -31,7 +30,6 @@ from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of, paid, why_closed
 
 GATES = gates.SWITCHES + gates.OF_MODELS
-log = logging.getLogger(__name__)
 
 #: Folders of projects without a session for longer are looked at by discovery only.
 ACTIVE = dt.timedelta(days=7)
@@ -93,24 +91,33 @@ def enqueue(project: Project) -> bool:
     return True
 
 
-def due(now: dt.datetime, everywhere: Everywhere) -> Iterator[Project]:
-    """The projects of this host with a session that went quiet and was not read: files are looked at, none is read."""
+def due(
+    now: dt.datetime,
+    everywhere: Everywhere,
+    going_on: Callable[[str], AbstractContextManager[object]] = nullcontext,
+) -> Iterator[Project]:
+    """The projects of this host with a session that went quiet and was not read: files are looked at, none is read.
+
+    `going_on` takes what fails in one project, so that it does not keep the others waiting.
+    """
     rows = Project.objects.filter(host=host(), gone_at__isnull=True, last_session_at__gte=now - ACTIVE)
     first = functools.cache(reading.first_run)
     for project in rows.order_by("-last_session_at"):
-        try:
-            closed = why_not_read(project, everywhere, now)
-            pause = dt.timedelta(minutes=everywhere.config(project).catch_minutes)
-            is_new = not closed and _has_new(project, now, pause, first)
-            if is_new and not is_dreaming(project, everywhere, now):
-                yield project
-        except Exception:
-            log.exception("catching in %s", project)
+        is_due = False
+        with going_on(f"catching in {project}"):
+            is_due = (
+                not why_not_read(project, everywhere, now)
+                and _has_new(project, everywhere, now, first)
+                and not is_dreaming(project, everywhere, now)
+            )
+        if is_due:
+            yield project
 
 
 def _has_new(
-    project: Project, now: dt.datetime, pause: dt.timedelta, first: Callable[[str], dt.datetime | None]
+    project: Project, everywhere: Everywhere, now: dt.datetime, first: Callable[[str], dt.datetime | None]
 ) -> bool:
+    pause = dt.timedelta(minutes=everywhere.config(project).catch_minutes)
     before = now - pause
     return (
         bool(reading.first_quiet(project.pk, before, now + pause))

@@ -37,7 +37,7 @@ from dreams.services.discovery import watching
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import scheduler
 from dreams.services.search import postgresql
-from memoryweb import env, typed, version
+from memoryweb import env, faults, typed, version
 
 # `bad` stops every dream; `warn` is what a person should know of; `info` was not looked at.
 State = Literal["ok", "warn", "bad", "info"]
@@ -239,6 +239,12 @@ def ticks(now: dt.datetime) -> Check:
     found = cache.get(scheduler.LAST_TICK)
     last = dt.datetime.fromisoformat(found) if found else None
     if last is not None and now - last < LATE:
+        if failures := cache.get(scheduler.LAST_FAILURES):
+            said = f"Running, but {plural(len(failures), 'step')} of its last check failed"
+            remedy = (
+                f"If it stays, report it with the traceback in {faults.file_in(Path(settings.DATA_DIR))}."
+            )
+            return Check("Scheduler", "warn", said, "; ".join(failures[:MOST_NAMES]), remedy)
         return Check("Scheduler", "ok", "Running", f"Looked {ages.ago(last, now)}")
     said = f"Stopped {ages.ago(last, now)}" if last else "Has never looked"
     return _standing_still("Scheduler", said, "No dream starts automatically", now)

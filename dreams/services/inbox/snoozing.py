@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from dreams.models import DreamRun, Snooze
+from dreams.models import DreamRun, Proposal, ScheduledJob, Snooze
 from dreams.models.prepared import prepared
 from dreams.services import auditlog, login
+
+#: What all open questions are called, which wait as one thing.
+QUESTIONS_KEY = "questions"
 
 
 def in_force(now: dt.datetime) -> QuerySet[Snooze]:
@@ -44,9 +48,7 @@ def put_off(items: Iterable[tuple[str, str]], until: dt.datetime | None, actor: 
             update_fields=["kind", "until", "made_at"],
         )
         for row in rows:
-            auditlog.record(
-                "inbox.snoozed", actor=actor, object_id=row.item, until=until.isoformat() if until else ""
-            )
+            _record("inbox.snoozed", row.item, actor, until=until.isoformat() if until else "")
     return len(rows)
 
 
@@ -55,8 +57,17 @@ def bring_back(item: str, actor: str) -> bool:
     with transaction.atomic():
         deleted, _ = Snooze.objects.filter(item=item, made_by=actor).delete()
         if deleted:
-            auditlog.record("inbox.brought_back", actor=actor, object_id=item)
+            _record("inbox.brought_back", item, actor)
     return bool(deleted)
+
+
+def _record(action: str, item: str, actor: str, **data: Any) -> None:
+    """With its project, and a job's words, by which the audit log names it: a job may be removed later."""
+    proposal = Proposal.objects.filter(public_id=item).select_related("project").first()
+    job = None if proposal else ScheduledJob.objects.filter(public_id=item).select_related("project").first()
+    if job:
+        data["label"] = str(job)
+    auditlog.record(action, actor=actor, about=proposal or job, object_id=item, **data)
 
 
 def _forget_old(now: dt.datetime) -> None:

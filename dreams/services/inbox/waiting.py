@@ -29,14 +29,13 @@ from dreams.models import (
 )
 from dreams.models.prepared import prepared
 from dreams.services import host_requests, hosts, review
-from dreams.services.inbox.snoozing import put_off_by, snoozes, whose
+from dreams.services.inbox.snoozing import QUESTIONS_KEY, put_off_by, snoozes, whose
 from dreams.services.proposals import summaries
 from dreams.services.proposals.decisions import Counts
 from dreams.services.proposals.summaries import Summary
 
 MOST = 200  # more are not listed; the title still counts them
 ASKED = "It was asked to write this, checks it again, and reports here."
-QUESTIONS_KEY = "questions"
 State = Proposal.State
 
 

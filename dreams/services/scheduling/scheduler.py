@@ -12,6 +12,7 @@ import datetime as dt
 import json
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -22,6 +23,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from dreams.lib import locks, process, stopwatch
+from dreams.lib.secrets.redact import redact
 from dreams.lib.storage import journal
 from dreams.lib.timestamps import to_ns
 from dreams.models import DreamRun, GateEvaluation, LockHold, Project
@@ -51,6 +53,7 @@ INDEX_SECONDS = 10.0  # of a tick, which comes every 60: the rest is a task of i
 INDEXING, INDEX_TASK_SECONDS = "indexing", 50
 EVERY = dt.timedelta(minutes=1)  # between two ticks, as fine as cron
 LAST_TICK = "memoryweb:last-tick"
+LAST_FAILURES = "memoryweb:last-tick-failures"
 # A pending dream that no worker took for this long has lost its task: it is handed to the queue again.
 PENDING_TOO_LONG = dt.timedelta(minutes=5)
 
@@ -67,6 +70,16 @@ class TickReport:
     started: list[str] = field(default_factory=list)
     caught: int = 0
     jobs: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def going_on(self, what: str) -> Iterator[None]:
+        """What fails here stops nothing else of the tick. The log has all of it; the health page says that it failed, and why."""
+        try:
+            yield
+        except Exception as error:
+            log.exception("%s", what)
+            self.failures.append(redact(f"{what}: {str(error) or type(error).__name__}"))
 
 
 def tick(now: dt.datetime | None = None) -> TickReport:
@@ -77,12 +90,13 @@ def tick(now: dt.datetime | None = None) -> TickReport:
     _schedule_from_a_clock_ahead()
     repair(report)
     demo.leave()
-    _discover_now_and_then(report.at)
+    _discover_now_and_then(report)
     _retry_digests(report.at)
     _run_jobs(report)
     everywhere = Everywhere.load()
     _catch(report, everywhere)
     _start_open(report, everywhere)
+    cache.set(LAST_FAILURES, report.failures, None)
     if index.catch_up(INDEX_SECONDS):  # last: what is to be found waits for what is to be dreamt
         _index_the_rest()
     return report
@@ -98,11 +112,9 @@ def _start_open(report: TickReport, everywhere: Everywhere) -> None:
     closed = _still_closed_by_clock(everywhere, report.at)
     report.evaluated += len(closed)
     for project in _projects(closed):
-        try:
+        opened = False
+        with report.going_on(f"gates of {project}"):
             opened = judge(project, everywhere, report, scan=free > 0)
-        except Exception:
-            log.exception("gates of %s", project)
-            continue
         # Asked again: a tick and the end of a dream may do this at once.
         if opened and free > 0 and everywhere.room(report.at) > 0 and _start(project, report):
             free -= 1
@@ -159,17 +171,16 @@ def _projects(without: Collection[int]) -> Sequence[Project]:
     return [found[pk] for pk in wanted if pk in found]
 
 
-def _discover_now_and_then(now: dt.datetime) -> None:
-    last = cache.get(discovery.LAST_LOOK)
+def _discover_now_and_then(report: TickReport) -> None:
+    now, last = report.at, cache.get(discovery.LAST_LOOK)
     throttle = dt.timedelta(minutes=Everywhere.load().overrides.config(None).scan_minutes)
     if last is None or not dt.timedelta(0) <= now - dt.datetime.fromisoformat(last) < throttle:
         cache.set(discovery.LAST_LOOK, now.isoformat(), None)
-        try:
-            discovery.discover(leave_others=True)
-        except discovery.DiscoveryBusy as error:
-            log.warning("%s", error)
-        except Exception:
-            log.exception("discovery")
+        with report.going_on("discovery"):
+            try:
+                discovery.discover(leave_others=True)
+            except discovery.DiscoveryBusy as error:
+                log.warning("%s", error)
         dreaming.sweep_unfinished(now)
 
 
@@ -180,15 +191,13 @@ def _retry_digests(now: dt.datetime) -> None:
 
 
 def _run_jobs(report: TickReport) -> None:
-    try:
+    with report.going_on("jobs of the schedule"):
         report.jobs += [run.label for run in jobs.tick(report.at, enqueue)]
-    except Exception:
-        log.exception("jobs of the schedule")
 
 
 def _catch(report: TickReport, everywhere: Everywhere) -> None:
     """Sessions that went quiet are read by tasks of their own: one may ask a model."""
-    for project in catching.due(report.at, everywhere):
+    for project in catching.due(report.at, everywhere, report.going_on):
         report.caught += catching.enqueue(project)
 
 
@@ -317,7 +326,7 @@ def refuse_closed(
 def repair(report: TickReport | None = None) -> TickReport:
     """Finish interrupted applies, heal locks of dead holders, end dreams whose worker died, and hand lost tasks to the queue again."""
     report = report or TickReport(at=timezone.now())
-    _finish_applies()
+    _finish_applies(report)
     handing_over.repair(report.at)
     for dream in DreamRun.objects.filter(status=DreamRun.Status.RUNNING, project__host=host()).select_related(
         "project"
@@ -342,14 +351,10 @@ def repair(report: TickReport | None = None) -> TickReport:
     return report
 
 
-def _finish_applies() -> None:
+def _finish_applies(report: TickReport) -> None:
     """What a killed process, or one that lost the database, left half done. Whoever writes now looks after itself."""
-    try:
+    with report.going_on("interrupted applies"), suppress(journal.JournalBusy):
         writing.recover(wait_seconds=0)
-    except journal.JournalBusy:
-        return
-    except Exception:
-        log.exception("interrupted applies")
 
 
 def _worker_is_dead(dream: DreamRun, now: dt.datetime) -> bool:
