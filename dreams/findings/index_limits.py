@@ -107,7 +107,7 @@ def never_dreamt(files: Mapping[str, bytes], dreams: int) -> Iterator[Found]:
             "never-dreamt",
             "info",
             f"There are {count} memories, and no dream has tidied them yet.",
-            "Dream now on the project’s page. Nothing is written before you review it.",
+            "Dream now on the project’s page. Nothing is written until you review it.",
             about="never-dreamt",
         )
 

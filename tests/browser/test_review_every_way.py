@@ -109,7 +109,7 @@ def test_by_mouse(window: Page, address: str, proposal: Proposal) -> None:
     box.press("Control+a")
     box.press_sequentially("- **월요일** 10시")
     expect(card(page, speech).locator(".edit-preview strong")).to_have_text("월요일")
-    card(page, speech).get_by_role("button", name="Keep this text").click()
+    card(page, speech).get_by_role("button", name="Save and approve").click()
     expect(card(page, speech)).to_contain_text("edited by you")
     # A list narrowed as one types, and decided as it is narrowed.
     page.get_by_placeholder("Find in files").fill("topic_0")
@@ -161,7 +161,7 @@ def test_by_keys_alone(window: Page, address: str, proposal: Proposal) -> None:
     keys.press("?")
     sheet = page.locator("#keys")
     expect(sheet.get_by_role("table")).to_have_accessible_name(
-        "Keys work where a page has something for them, and not while you type."
+        "A key works on pages where its action is possible, and never while you type."
     )
     for key in ("j", "n", "a", "r", "e", "u", "o", "v", "f"):
         expect(sheet.locator("kbd", has_text=key).first).to_be_visible()
@@ -239,11 +239,11 @@ def test_without_scripts(plain: Page, address: str, proposal: Proposal) -> None:
     page.get_by_role("link", name="reference_dashboards.md").first.click()
     card(page, board).get_by_text("Edit").click()
     card(page, board).get_by_role("textbox").fill("Start at [latency](https://grafana.example/d/p99).")
-    card(page, board).get_by_role("button", name="Look at it first").click()
+    card(page, board).get_by_role("button", name="Preview").click()
     expect(page.get_by_role("link", name="latency")).to_have_attribute(
         "href", "https://grafana.example/d/p99"
     )
-    page.get_by_role("button", name="Keep this text and approve").click()
+    page.get_by_role("button", name="Save and approve").click()
     decided(page, 5)
     # The file changes in the same place meanwhile: told, brought up, solved after a look.
     Finding.objects.filter(proposal=proposal).delete()
@@ -253,9 +253,9 @@ def test_without_scripts(plain: Page, address: str, proposal: Proposal) -> None:
     page.get_by_role("button", name="Bring up to date").click()
     page.get_by_role("link", name="Solve").first.click()
     page.get_by_label("This dream").check()
-    page.get_by_role("button", name="Look at the result").click()
-    expect(page.locator("#solution")).to_contain_text("Every place is chosen.")
-    page.get_by_role("button", name="Keep this solution").click()
+    page.get_by_role("button", name="Preview the result").click()
+    expect(page.locator("#solution")).to_contain_text("All places are decided.")
+    page.get_by_role("button", name="Save this solution").click()
     expect(page.locator("#messages")).to_contain_text("solved")
     page.get_by_role("button", name="I saw this, allow it").first.click()
     page.get_by_role("button", name="Submit review").click()

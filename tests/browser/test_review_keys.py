@@ -179,7 +179,7 @@ def test_a_typed_text_is_not_lost_without_a_word(window: Page, address: str, pro
     page.wait_for_timeout(100)  # in which it would be swapped
     expect(box).to_have_value("Likes brief answers.")
     assert asked == ["beforeunload", "confirm"]
-    card(page, role).get_by_role("button", name="Keep this text").click()
+    card(page, role).get_by_role("button", name="Save and approve").click()
     expect(card(page, role)).to_contain_text("Your version, compared with the proposal")
     page.get_by_role("link", name="Projects").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Projects")
@@ -206,4 +206,4 @@ def test_on_a_phone_one_decision_fills_the_screen_and_its_verdict_is_at_the_thum
     own = card(page, desk.hunk_with(proposal, "very short"))
     own.get_by_placeholder("In your own words").fill("Not so.")
     own.get_by_role("button", name="Keep", exact=True).tap()
-    expect(own).to_contain_text("Reason kept")
+    expect(own).to_contain_text("Reason saved")

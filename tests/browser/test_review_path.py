@@ -68,7 +68,7 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
     )
     card(page, role).get_by_text("Edit").click()
     card(page, role).get_by_role("textbox").fill("Likes brief answers.")
-    card(page, role).get_by_role("button", name="Keep this text").click()
+    card(page, role).get_by_role("button", name="Save and approve").click()
     expect(card(page, role)).to_contain_text("edited by you")
     expect(page.locator("#review-said")).to_contain_text("Edited and approved 1 decision")
     assert manifest(memory(project)) == before  # nothing is written before the submit
@@ -76,7 +76,7 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
     # A submit that takes its time is told for how long; back on the page it can be sent again.
     page.evaluate("addEventListener('submit', (event) => event.preventDefault(), { once: true })")
     page.get_by_role("button", name="Submit review").click()
-    expect(page.locator("#submit-says")).to_contain_text("writing all of it or none. · 1 s")
+    expect(page.locator("#submit-says")).to_contain_text("writing all of it or nothing. · 1 s")
     expect(page.get_by_role("button", name="Writing…")).to_be_disabled()
     page.evaluate("dispatchEvent(new Event('pageshow'))")
     expect(page.locator("#submit-says")).to_contain_text("Writes 2 decisions")
@@ -97,7 +97,7 @@ def test_from_the_link_to_the_undo_with_javascript(visitor: Page, address: str, 
     page.get_by_role("button", name="Undo 2 decisions").click()
     expect(page.get_by_role("button", name="Undoing…")).to_be_disabled()
     # It is on its way: a link away from it would not leave it as it is.
-    expect(page.get_by_role("link", name="Leave it as it is")).to_be_hidden()
+    expect(page.get_by_role("link", name="Cancel")).to_be_hidden()
     page.evaluate("dispatchEvent(new Event('pageshow'))")
     page.get_by_role("button", name="Undo 2 decisions").click()
     expect(page.locator("#messages")).to_contain_text("Undone: changed 2 files.")
@@ -122,7 +122,7 @@ def test_from_the_code_to_the_undo_without_javascript(plain: Page, address: str,
     card(page, link).get_by_role("button", name="Approve").click()
     card(page, role).get_by_text("Edit").click()
     card(page, role).get_by_role("textbox").fill("Likes brief answers.")
-    card(page, role).get_by_role("button", name="Keep this text").click()
+    card(page, role).get_by_role("button", name="Save and approve").click()
     page.get_by_role("button", name="Submit review").click()
     expect(page.locator("#messages")).to_contain_text("Written: 2 files.")
     assert "Likes brief answers." in (memory(project) / "user_role.md").read_text()

@@ -56,7 +56,7 @@ def test_without_a_script_a_removed_memory_comes_back_and_two_versions_are_compa
     page.get_by_role("link", name="Change before").click()
     page.get_by_role("link", name="project_deploy.md").click()
     expect(page.locator(".prose")).to_contain_text("The API runs on host alpha.")
-    page.get_by_role("link", name="Bring this file back").click()
+    page.get_by_role("link", name="Restore this file").click()
     expect(page.locator(".diff-row.ins").last).to_contain_text("The API runs on host alpha.")
     page.get_by_role("button", name="Propose this").click()
     page.wait_for_url("**/review/**")

@@ -117,4 +117,4 @@ def test_the_projects_page_says_it_where_a_dream_is_started(
     Override.objects.create(key="engine", value="anthropic")
     text = " ".join(browser.get(reverse("project", args=[project.pk])).content.decode().split())
     assert asked(project).cost in text
-    assert "It ends at $1.00." in text
+    assert "It stops at $1.00." in text

@@ -178,7 +178,7 @@ def test_a_request_that_failed_says_so_and_that_nobody_retries_it(
     assert asked.status == "failed"
     page = " ".join(browser.get(reverse("session", args=[session.pk])).content.decode().split())
     assert "The model’s notes ended early" in page and "No such model" in page
-    assert "It is not retried by itself: ask again." in page
+    assert "It is not retried automatically: ask again." in page
     Session.objects.filter(pk=session.pk).update(gone_at=timezone.now())
     assert "No such model" in browser.get(reverse("session", args=[session.pk])).content.decode()
 

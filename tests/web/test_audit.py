@@ -40,8 +40,8 @@ def test_an_empty_log_says_what_will_stand_in_it(browser: Client) -> None:
 
 def test_a_whole_chain_is_said_and_only_when_asked(browser: Client) -> None:
     auditlog.record("login", actor="owner")
-    assert "The chain is whole." in _text(browser, "?check=1")
-    assert "The chain is whole." not in _text(browser)
+    assert "The chain is intact." in _text(browser, "?check=1")
+    assert "The chain is intact." not in _text(browser)
 
 
 def test_a_changed_entry_is_named(browser: Client) -> None:

@@ -204,7 +204,7 @@ def test_markup_and_what_cannot_be_seen_are_written_out(browser: Client, deploy:
 
 def test_bytes_that_are_lost_are_said_to_be(browser: Client, deploy: Memory) -> None:
     blobs.Blob.objects.filter(sha256=deploy.sha256).delete()
-    assert "Its content is not kept" in _page(browser, deploy)
+    assert "Its content is not stored" in _page(browser, deploy)
 
 
 @pytest.mark.sweep

@@ -1,4 +1,4 @@
-"""One verdict on several proposals: shown first, done on a second press, and never where something needs a look."""
+"""One verdict on several proposals: shown first, done on a second press, and never where something needs attention."""
 
 from __future__ import annotations
 

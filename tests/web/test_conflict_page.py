@@ -138,7 +138,7 @@ def test_a_stranger_sees_no_conflict(client: Client, file: FileChange) -> None:
 def test_what_a_choice_comes_to_is_shown_before_it_is_kept(browser: Client, file: FileChange) -> None:
     data = {"state": state(file), "look": "1", "choice-0": "theirs"}
     text = html.unescape(browser.post(address(file), data).content.decode())
-    assert "Every place is chosen." in text and "localhost:5433" in text.partition('id="solution"')[2]
+    assert "All places are decided." in text and "localhost:5433" in text.partition('id="solution"')[2]
     part = browser.post(
         address(file), {**data, "choice-0": ""}, headers={"HX-Request": "true"}
     ).content.decode()

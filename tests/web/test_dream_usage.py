@@ -83,10 +83,10 @@ def test_meters_show_the_share_of_every_limit_while_it_runs_and_none_afterwards(
     ]
     assert meters["This dream"].words == "$0.25 of $1.00"
     assert meters["Tokens"].used / meters["Tokens"].limit == 0.25
-    assert "Of its limits" in _page(browser, run)
+    assert ">Limits<" in _page(browser, run)
     DreamRun.objects.filter(pk=run.pk).update(status="completed", ended_at=timezone.now())
     run.refresh_from_db()
-    assert "Of its limits" not in _page(browser, run)
+    assert ">Limits<" not in _page(browser, run)
 
 
 def test_the_queries_of_the_page_do_not_grow_with_models(browser: Client) -> None:

@@ -169,7 +169,7 @@ def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser:
     assert "Proposes to update 1<" in text and "1 decision in 1 file" in text
     assert reverse("memory", args=[memory.pk]) in text
     assert reverse("review", args=[proposal.public_id]) in text
-    assert "1 change left out, as you rejected it before" in text
+    assert "1 change left out because you rejected it before" in text
     assert ">1 to confirm<" in text and ">2 warnings<" in text
     assert '<details class="fold" open><summary>The engine was asked to fix 2 problems' in text
     assert "Fix the port" in text
@@ -185,10 +185,10 @@ def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser:
 def test_only_a_dream_of_a_job_is_said_to_come_from_the_schedule(browser: Client) -> None:
     run = world.make_dream(world.make_project(), trigger=DreamRun.Trigger.SCHEDULE)
     text = _page(browser, run)
-    assert re.search(r"Started automatically\s+<time", text) and "by a job of the" not in text
+    assert re.search(r"Started automatically\s+<time", text) and "scheduled job" not in text
     DreamRun.objects.update(trigger=DreamRun.Trigger.JOB)
     text = _page(browser, run)
-    assert "Started by a job of the" in text and "automatically" not in text
+    assert re.search(r"Started by a <a [^>]*>scheduled job</a>", text) and "automatically" not in text
 
 
 def test_the_engine_s_own_words_are_told_as_its_words(browser: Client) -> None:

@@ -51,7 +51,7 @@ def test_the_worst_comes_first() -> None:
 def test_the_page_says_in_words_what_is_broken_and_what_to_do(browser: Client) -> None:
     settings_changes.set_override("engine", "anthropic", actor="owner")
     text = browser.get("/health/").content.decode()
-    assert "Something is broken or stops dreams from running." in text
+    assert "Something is broken, or is stopping dreams from running." in text
     assert "Broken: " in text
     assert "choose the rules engine in Settings" in text
 
@@ -64,6 +64,6 @@ def test_the_page_checks_all_when_asked(browser: Client) -> None:
 
 
 def test_every_page_shows_that_the_scheduler_stands_still(browser: Client) -> None:
-    assert b"needs a look" in browser.get("/").content
+    assert b"needs attention" in browser.get("/").content
     _schedule(timezone.now())
-    assert b"needs a look" not in browser.get("/").content
+    assert b"needs attention" not in browser.get("/").content

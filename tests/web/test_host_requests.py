@@ -176,11 +176,13 @@ def test_a_host_that_does_nothing_for_others_is_named_before_anything_is_decided
 ) -> None:
     Host.objects.filter(key=two.desk).update(accepts_requests=False)
     for address in (f"/review/{approved.public_id}/", f"/projects/{approved.project_id}/"):
-        assert "files are on desk, which does nothing for other hosts yet" in _text(browser, address)
+        assert "files are on desk, which does not accept requests from other hosts yet" in _text(
+            browser, address
+        )
     Hunk.objects.update(verdict=Hunk.Verdict.PENDING)
     approved.findings.all().delete()
     browser.raise_request_exception = False
     assert "Do it on desk" in _submit(browser, approved, rest="1")
     assert set(Hunk.objects.values_list("verdict", flat=True)) == {Hunk.Verdict.PENDING}
     Host.objects.filter(key=two.desk).update(accepts_requests=True)
-    assert "which does nothing" not in _text(browser, f"/review/{approved.public_id}/")
+    assert "which does not accept requests" not in _text(browser, f"/review/{approved.public_id}/")

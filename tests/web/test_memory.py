@@ -245,7 +245,7 @@ def test_before_forgetting_the_page_shows_all_that_goes(browser: Client, project
     syncing.refresh(project)
     shown = _page(browser, "memory-forget", testing)
     assert "<del>- [Testing](feedback_testing.md) — how tests run</del>" in shown
-    assert "Links that will be broken" in shown
+    assert "Links that will break" in shown
     assert "project_deploy.md</a>" in shown
     assert testing.path in syncing.contents(project)
 

@@ -69,7 +69,7 @@ def test_each_moment_has_the_files_that_stood_there_then_also_those_since_remove
 def test_a_file_is_read_as_it_was(browser: Client, project: Project) -> None:
     assert "<p>First.</p>" in _page(browser, "project-at", project, "?when=2026-03-01T13:00Z&path=a.md")
     assert "<p>Second.</p>" in _page(browser, "project-at", project, "?when=2026-03-02T13:00Z&path=a.md")
-    assert "It was not there then" in _page(
+    assert "This file did not exist then" in _page(
         browser, "project-at", project, "?when=2026-03-01T13:00Z&path=b.md"
     )
 
@@ -167,7 +167,7 @@ def test_many_files_are_named_and_shown_one_by_one(
 def test_bytes_that_are_lost_are_said_to_be(browser: Client, project: Project) -> None:
     Blob.objects.all().delete()
     shown = _page(browser, "project-between", project, "?a=2026-03-01T13:00Z&b=2026-03-03T13:00Z")
-    assert "Its content is not kept." in shown
+    assert "Its content is not stored." in shown
 
 
 # --- Bringing back ------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_where_nothing_differs_no_proposal_is_made(browser: Client, project: Pro
     assert "Nothing differs from the current files." in response.content.decode()
     assert not Proposal.objects.exists()
     shown = _page(browser, "project-restore", project)
-    assert "Nothing to bring back" in shown
+    assert "Nothing to restore" in shown
 
 
 def test_a_folder_that_cannot_be_read_is_said_to_be(

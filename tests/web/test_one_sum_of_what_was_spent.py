@@ -77,7 +77,7 @@ def test_other_requests_are_by_purpose_model_and_project_and_in_the_picture_of_c
     assert {line.name for line in found.other.projects} == {"acme-api", "notes-cli"}
     assert found.unpriced == ["own-model"]
     assert found.pictures[-1].rows[0][1] == "$0.53"
-    assert "Other requests What memoryweb asked of models outside of dreams." in _text(browser)
+    assert "Other requests Requests to models outside dreams." in _text(browser)
 
 
 def test_what_is_set_aside_for_a_request_counts_until_it_is_booked_or_its_process_is_long_gone(

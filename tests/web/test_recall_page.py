@@ -35,7 +35,7 @@ def test_the_memory_that_would_be_opened_is_shown_with_its_lines(browser: Client
 
 def test_where_nothing_speaks_to_it_that_is_said_with_the_remedy(browser: Client, project: Project) -> None:
     text = _ask(browser, project, "which colour is the button?")
-    assert "It would open none" in text and "give it a description" in text
+    assert "No memory would be opened" in text and "give it a description" in text
 
 
 def test_the_open_proposal_is_asked_too_on_a_tick(browser: Client, project: Project) -> None:
@@ -59,7 +59,7 @@ def test_what_was_shown_and_references_for_tools_in_use_are_left_out_with_the_re
     opened, _, left = _ask(browser, project, "psql tables", tools="psql", shown="tables.md").partition(
         "not chosen"
     )
-    assert "It would open none" in opened
+    assert "No memory would be opened" in opened
     assert "a reference for psql, which is in use" in left and "already shown in this session" in left
     assert 'value="psql"' in opened and 'value="tables.md"' in opened
 

@@ -44,7 +44,7 @@ def test_without_scripts_the_preview_is_a_page_that_can_be_kept_from(
 ) -> None:
     hunk = desk.hunk_with(proposal, "very short")
     text = preview(browser, hunk, "Likes brief answers.").content.decode()
-    assert "<html" in text and "Nothing is kept yet." in text and "Likes brief answers." in text
+    assert "<html" in text and "Nothing is saved yet." in text and "Likes brief answers." in text
     assert f'action="/review/{proposal.public_id}/edit/"' in text
 
 

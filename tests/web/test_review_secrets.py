@@ -103,7 +103,7 @@ def test_what_is_said_beside_a_change_is_masked_and_what_is_edited_or_written_is
     assert TOKEN not in text and new not in text and "It was ghp_••••••••iO." in text
     hunk = review.select(leaking)[0]
     # Masked text is never what somebody edits: to edit it, they are asked to have it shown.
-    assert f'id="text-{hunk.pk}"' not in text and "Show it, to edit" in text
+    assert f'id="text-{hunk.pk}"' not in text and "Show it and edit" in text
     _ask(browser, leaking, "1")
     edit = _page(browser, leaking).split(f'id="text-{hunk.pk}"')[1]
     assert f"The new token is {new}." in edit.split("</textarea>")[0]

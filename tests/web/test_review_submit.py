@@ -75,7 +75,7 @@ def test_a_write_that_was_cut_off_is_not_shown_as_somebody_elses_change(
         cut.setattr(writing, "tell", die)
         applying.apply(proposal, world.ME)
     text = html.unescape(browser.get(f"/review/{proposal.public_id}/").content.decode())
-    assert "A write of this is under way, or was cut off." in text and "manage.py" not in text
+    assert "This is being written, or writing was interrupted." in text and "manage.py" not in text
     assert "Changed since" not in text and "nothing written yet" not in text and "Write now" not in text
     after = follow(browser, proposal, "apply", bases=selector.load(proposal).digest)
     assert "was cut off" not in after and "Made 1 index change" in after
@@ -216,7 +216,7 @@ def test_what_was_rejected_before_is_listed_as_left_out(browser: Client, proposa
     proposal.dream.left_out = [{"path": "user_role.md", "hunk": "abc", "why": "Wrong"}]
     proposal.dream.save()
     text = browser.get(f"/review/{proposal.public_id}/").content.decode()
-    assert "1 change left out, as you rejected it before" in text
+    assert "1 change left out because you rejected it before" in text
 
 
 def _rebased_with_a_new_finding(browser: Client, proposal: Proposal) -> Hunk:

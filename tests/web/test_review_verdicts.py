@@ -328,7 +328,7 @@ def test_a_typed_reason_is_confirmed(browser: Client, proposal: Proposal) -> Non
         about(hunk, verdict="rejected", reason="Not so.", shown=str(hunk.pk)),
         **{"HX-Request": "true"},
     )
-    assert "Reason kept" in answer.content.decode()
+    assert "Reason saved" in answer.content.decode()
 
 
 def test_the_index_comes_last_as_its_rows_go_with_their_memories(browser: Client, proposal: Proposal) -> None:

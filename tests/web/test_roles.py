@@ -217,10 +217,10 @@ def test_nothing_is_left_of_what_a_role_may_not_do(world: World) -> None:
     for reader, address, words in (
         (reviewer, "/schedules/", ("Add a job", "You can set")),
         (reviewer, "/engines/", ("Press the button",)),
-        (viewer, "/", ("before you submit",)),
+        (viewer, "/", ("until you submit",)),
         (viewer, "/search/", ("titles of sessions",)),
         (viewer, "/search/?q=zzqqzz", ("nothing you typed", "inside each session")),
-        (viewer, reverse("review", args=[world.proposal.public_id]), ("before you submit",)),
+        (viewer, reverse("review", args=[world.proposal.public_id]), ("until you submit",)),
     ):
         for said in words:
             assert said in admin.get(address).content.decode()

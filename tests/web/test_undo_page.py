@@ -235,5 +235,5 @@ def test_an_undo_says_how_far_it_is_and_ends_when_somebody_presses_stop(
     assert "Comparing files: 1 of 5" in said
     assert "Stopped. Nothing was written." in page.content.decode()
     stopped = browser.get(f"/review/{proposal.undone_by.get().public_id}/").content.decode()
-    assert "Nothing of it was written." in stopped and "not proposed again" not in stopped
+    assert "Nothing was written." in stopped and "not proposed again" not in stopped
     assert manifest(world.folder(proposal.project)) == before

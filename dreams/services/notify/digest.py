@@ -184,7 +184,7 @@ def _lines(digest: Digest) -> Iterator[str]:
             yield ""
     if digest.link:
         yield f"Go through all of it, one after the other: {digest.link}"
-    yield "Nothing is written to your notes before you submit a review."
+    yield "Nothing is written to your notes until you submit a review."
 
 
 def _waiting_lines(item: Item, now: dt.datetime) -> Iterator[str]:

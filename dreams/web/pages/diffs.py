@@ -285,7 +285,7 @@ def _gap(rows: Sequence[Row], styles: _Styles) -> Gap | None:
 
 def _line(row: Row, styles: _Styles) -> Line:
     number = row.old_no if row.kind == "del" else row.new_no
-    note = "" if row.end or row.kind == "equal" else "no line end"
+    note = "" if row.end or row.kind == "equal" else "no newline at the end"
     return Line(row.kind, number, runs(row), styles.of(row), note)
 
 

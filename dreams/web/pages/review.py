@@ -204,7 +204,7 @@ class Bar:
     def sentence(self) -> str:
         """What "Submit review" does."""
         if not self.decided:
-            return "Decide on a change first; nothing is written before you submit."
+            return "Decide on a change first; nothing is written until you submit."
         said = []
         if writes := self.approved - self.clashing:
             said.append(f"writes {plural(writes, 'decision')} to {plural(self.files, 'file')}")
