@@ -6,5 +6,3 @@ and audited alike. The login is ours: the owner has no password.
 """
 
 from dreams.admin import policies, rows, site
-
-__all__ = ["policies", "rows", "site"]

@@ -32,26 +32,6 @@ from memoryweb import env
 if TYPE_CHECKING:
     from dreams.models import Project
 
-
-__all__ = [
-    "BadValue",
-    "Config",
-    "Overrides",
-    "SourceName",
-    "Sourced",
-    "Spec",
-    "Value",
-    "bad_receiver",
-    "current",
-    "engines",
-    "from_environment",
-    "parse",
-    "sourced",
-    "specs",
-    "zone",
-]
-
-
 Value = bool | int | float | str
 
 

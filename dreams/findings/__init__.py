@@ -9,23 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dreams.findings.base import ChangedHunk, Found, Judged, Repeated, Report, Row, SessionAnswer, Subject
+from dreams.findings.base import Found, Repeated, Report, Row, Subject
 
 if TYPE_CHECKING:
     from dreams.conf import Config
-
-__all__ = [
-    "ChangedHunk",
-    "Found",
-    "Judged",
-    "Report",
-    "Row",
-    "SessionAnswer",
-    "Subject",
-    "examine",
-    "examine_undo",
-    "health",
-]
 
 
 def examine(subject: Subject) -> Report:

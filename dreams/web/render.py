@@ -13,8 +13,6 @@ import nh3
 from dreams.lib.files.text import storable
 from dreams.lib.markdown import Resolver, to_html
 
-__all__ = ["MAX_CHARS", "Resolver", "markdown"]
-
 # Above this the text is shown as it is: a page must never wait on a file that grew out of hand.
 MAX_CHARS = 300_000
 

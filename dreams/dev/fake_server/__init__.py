@@ -13,30 +13,3 @@ from .dialects import NAMED, Dialect
 from .faults import Fault, closed, ended, error_event, garbage, reset, stalled, status
 from .messages import Reply, Text, Think, Use, say, use
 from .server import WireServer
-
-__all__ = [
-    "NAMED",
-    "Brain",
-    "DemoBrain",
-    "Dialect",
-    "Fault",
-    "Limits",
-    "PromptCache",
-    "Reply",
-    "Request",
-    "Script",
-    "Step",
-    "Text",
-    "Think",
-    "Use",
-    "WireServer",
-    "closed",
-    "ended",
-    "error_event",
-    "garbage",
-    "reset",
-    "say",
-    "stalled",
-    "status",
-    "use",
-]

@@ -6,8 +6,6 @@ library is imported only while a dream runs, and the engine itself by its name i
 """
 
 from dreams.engines.anthropic.asking import Patience
-from dreams.engines.tokens import Rate, Tokens
+from dreams.engines.tokens import Rate
 
 from .keys import Endpoint, endpoint
-
-__all__ = ["Endpoint", "Patience", "Rate", "Tokens", "endpoint"]

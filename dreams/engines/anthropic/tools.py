@@ -24,8 +24,6 @@ from dreams.lib import stopwatch
 from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed, ToolWorkers
 from dreams.lib.sandbox.tool_worker.tools import Reply as Answer
 
-__all__ = ["OUTPUT_CHARS", "Answer", "ReadTools", "Result", "Toolbox", "mounts_of", "open_tools"]
-
 OUTPUT_CHARS = 40_000  # the reading tools cap their own output below this
 SIDE_BY_SIDE = 10  # calls that only read: the agent's own constant
 MOST_CALLS = 100  # of one turn; the others are answered with a refusal

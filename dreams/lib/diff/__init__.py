@@ -19,31 +19,3 @@ from dreams.lib.diff.lines import line_end_of, split_lines
 from dreams.lib.diff.moves import HunkLine, Move, moved, moved_within, renamed
 from dreams.lib.diff.rows import Row, hunk_rows, pieces, rows
 from dreams.lib.diff.words import Span, tokens, word_spans
-
-__all__ = [
-    "Choice",
-    "Granularity",
-    "Hunk",
-    "HunkLine",
-    "HunkMismatchError",
-    "Move",
-    "Row",
-    "Span",
-    "apply_hunks",
-    "fitted",
-    "hunk_rows",
-    "hunks",
-    "is_hidden",
-    "is_plain",
-    "line_changes",
-    "line_end_of",
-    "moved",
-    "moved_within",
-    "pieces",
-    "renamed",
-    "rows",
-    "split_lines",
-    "tokens",
-    "visible",
-    "word_spans",
-]

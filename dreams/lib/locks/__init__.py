@@ -13,20 +13,3 @@
 from dreams.lib.locks.acquiring import Busy, Healing, LockFact, acquire, heal, status
 from dreams.lib.locks.held import Heartbeat, Held, LockLost, LockRecord
 from dreams.lib.locks.lockfile import LOCK_NAME, LockFileError, last_consolidated_ns, plain_mtime_ns
-
-__all__ = [
-    "LOCK_NAME",
-    "Busy",
-    "Healing",
-    "Heartbeat",
-    "Held",
-    "LockFact",
-    "LockFileError",
-    "LockLost",
-    "LockRecord",
-    "acquire",
-    "heal",
-    "last_consolidated_ns",
-    "plain_mtime_ns",
-    "status",
-]

@@ -24,9 +24,6 @@ from typing import Any
 
 from dreams.lib.markdown.converter import Resolver
 
-__all__ = ["Resolver", "to_html"]
-
-
 # The worker stops itself after a second of processor time. This is for one that does not, on a machine that is busy.
 WALL_SECONDS = 5.0
 START_SECONDS = 20.0

@@ -9,5 +9,3 @@ from dreams.lib.sandbox.ignore import Ignored
 from dreams.lib.sandbox.mounts import Mount, Tree
 from dreams.lib.sandbox.process import Limits
 from dreams.lib.sandbox.shell import Answer, Shell
-
-__all__ = ["Answer", "Ignored", "Limits", "Mount", "Shell", "Tree"]

@@ -14,8 +14,6 @@ from dreams.services import hosts
 from dreams.services.doctor import checks
 from dreams.services.doctor.checks import Check, State, ask_a_model, safely
 
-__all__ = ["Check", "State", "examine", "examine_other", "worst_first"]
-
 _ORDER: Sequence[State] = ("bad", "warn", "ok", "info")
 
 

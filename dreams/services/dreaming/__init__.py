@@ -21,22 +21,3 @@ from dreams.services.dreaming.watch import (
     request,
     under_way,
 )
-
-__all__ = [
-    "LEASE",
-    "PartialRefused",
-    "back_off",
-    "cancel",
-    "forsaken",
-    "lost_its_command",
-    "lost_its_worker",
-    "note_told",
-    "propose_partial",
-    "request",
-    "run_dream",
-    "sweep_unfinished",
-    "under_way",
-    "unfinished_files",
-    "used_by_model",
-    "work_of",
-]

@@ -38,27 +38,6 @@ from dreams.services.proposals import summaries
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of, count_sessions
 
-__all__ = [
-    "MOST",
-    "AlreadyRunning",
-    "BadJob",
-    "Clock",
-    "TooManyJobs",
-    "Wanted",
-    "add",
-    "begin",
-    "checked",
-    "due_times",
-    "ensure_digest",
-    "find",
-    "remove",
-    "run_here",
-    "run_job",
-    "start_now",
-    "tick",
-    "upcoming",
-]
-
 log = logging.getLogger(__name__)
 
 PATIENCE = dt.timedelta(hours=1)  # that a run waits for a gate which opens soon

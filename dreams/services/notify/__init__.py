@@ -35,9 +35,6 @@ from dreams.services import auditlog, secret_paths
 from dreams.services.notify.digest import Digest, collect
 from memoryweb import datadir
 
-__all__ = ["Digest", "collect", "configured", "failing", "retries_due", "retry", "send", "send_scheduled"]
-
-
 # Why a digest did not go out.
 
 

@@ -23,20 +23,6 @@ from dreams.services.policies import earned
 from dreams.services.policies.earned import POLICY_ACTOR, corrected, undone, would_apply
 from dreams.services.policies.routine import is_shared
 
-__all__ = [
-    "POLICY_ACTOR",
-    "Table",
-    "accepted",
-    "action_for",
-    "automatic",
-    "corrected",
-    "is_shared",
-    "refused",
-    "table",
-    "undone",
-    "would_apply",
-]
-
 Table = Mapping[tuple[bool, str, str, str], str]
 #: What blocks is never accepted, whatever a setting says.
 ACCEPTED = {

@@ -29,33 +29,3 @@ from dreams.services.proposals.saving import (
     supersede,
 )
 from dreams.services.proposals.transcript_verdicts import TranscriptVerdicts
-
-__all__ = [
-    "Mark",
-    "Origin",
-    "Restored",
-    "Texts",
-    "TranscriptVerdicts",
-    "added_lines",
-    "bytes_of",
-    "carry_over",
-    "choices",
-    "create",
-    "decided_bytes",
-    "examine",
-    "inputs_key",
-    "lines_of",
-    "memory_type",
-    "open_for",
-    "open_of",
-    "redraft",
-    "rejected_before",
-    "report_with",
-    "save_hunk",
-    "subject_of",
-    "subject_of_draft",
-    "supersede",
-    "text_hunks",
-    "texts_of",
-    "verdicts_on",
-]

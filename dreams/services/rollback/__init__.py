@@ -37,17 +37,6 @@ from dreams.services.rollback.previewing import (
     preview_of,
 )
 
-__all__ = [
-    "EVERYTHING",
-    "NothingToUndo",
-    "Preview",
-    "Selection",
-    "UndoneFile",
-    "preview",
-    "propose",
-    "rollback",
-]
-
 
 def rollback(
     proposal: Proposal,

@@ -31,18 +31,6 @@ from dreams.services.review import Actor
 from dreams.services.secret_purge import looking
 from dreams.services.secret_purge.looking import Leak, look
 
-__all__ = [
-    "Leak",
-    "PurgeRefused",
-    "ids_at",
-    "look",
-    "places_of",
-    "propose",
-    "purge",
-    "resume",
-]
-
-
 # A proposal that takes the secrets out of memories as they are. Nothing is written before a person submits
 # it.
 

@@ -21,8 +21,6 @@ from dreams.engines.types import Job, Question
 from dreams.lib import diff
 from dreams.lib.prose.statement_index import StatementIndex, statements_of
 
-__all__ = ["FAMILIES", "Asking", "Family", "ask"]
-
 MOST_QUESTIONS = 200  # of one dream, the most useful first
 
 

@@ -23,13 +23,6 @@ from .memories import memories_in
 from .projects import Projects
 from .settings import MANAGED_FILES, Settings
 
-__all__ = [
-    "ClaudeCode",
-    "folder_name",
-    "is_slug_of",
-    "slug_of",
-]
-
 
 def _never(_folder: str) -> bool:
     return False

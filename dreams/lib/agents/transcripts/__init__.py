@@ -16,37 +16,3 @@ from .turns import Part, Turn, line_at, page
 from .typed import is_correction
 from .usage import UsageRow, keep_best, without_replays
 from .whole_file import Seen, Whole, identity_of, read_whole, seen
-
-__all__ = [
-    "Batch",
-    "Cancelled",
-    "Change",
-    "Cursor",
-    "FileMark",
-    "Match",
-    "Part",
-    "Prompt",
-    "Reader",
-    "Scan",
-    "Seen",
-    "Summary",
-    "Turn",
-    "UsageRow",
-    "Whole",
-    "answered",
-    "change",
-    "find_quote",
-    "identity_of",
-    "is_correction",
-    "keep_best",
-    "key64",
-    "line_at",
-    "offset_at",
-    "page",
-    "read_whole",
-    "same_stat",
-    "scan",
-    "seen",
-    "uuid_key",
-    "without_replays",
-]

@@ -24,16 +24,3 @@ from dreams.lib.files.safefs.root import (
 )
 
 from .root import Root
-
-__all__ = [
-    "Found",
-    "Root",
-    "SafeFsError",
-    "Skipped",
-    "TooLarge",
-    "UnsafePath",
-    "held",
-    "kind_of",
-    "reason",
-    "split",
-]

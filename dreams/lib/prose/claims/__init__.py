@@ -7,6 +7,4 @@ read; `anchors` takes a claim apart; `occurrences` finds its names and their com
 
 from .evidence import SessionText
 from .sessions import read
-from .verdict import ClaimCheck, Quote, check, stands
-
-__all__ = ["ClaimCheck", "Quote", "SessionText", "check", "read", "stands"]
+from .verdict import ClaimCheck, check, stands

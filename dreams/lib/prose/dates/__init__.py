@@ -12,8 +12,6 @@ import re
 
 from dreams.lib.prose.dates.context import LONGEST, DateSpan, rewrite
 
-__all__ = ["DateSpan", "resolve", "rewrite", "told"]
-
 # One look that spares most lines the grammar; in small letters it is three times as fast.
 _ANY = re.compile(
     r"day|week|month|year|decade|ago\b|night|tonite|hour|minute|tom\w{0,4}row|tomorr|tommorw|tmrw|yest|this |last |next |past |quarter|\bq[1-4]\b|"

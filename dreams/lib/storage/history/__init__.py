@@ -6,15 +6,3 @@ Start at `store.HistoryStore`. Below it: `gitrepo` (durable objects and refs), `
 
 from .model import Commit, Entry, HistoryBusy, HistoryDamaged, HistoryError, Meta, State, UnknownVersion
 from .store import HistoryStore
-
-__all__ = [
-    "Commit",
-    "Entry",
-    "HistoryBusy",
-    "HistoryDamaged",
-    "HistoryError",
-    "HistoryStore",
-    "Meta",
-    "State",
-    "UnknownVersion",
-]

@@ -11,11 +11,12 @@ from typing import BinaryIO
 from dulwich.object_format import DEFAULT_OBJECT_FORMAT
 from dulwich.objects import ObjectID
 from dulwich.pack import write_pack_data
+from dulwich.refs import HEADREF
 
 from dreams.lib.storage.history.upkeep import reachable, verify
 
 from . import durable, gitrepo
-from .gitrepo import HEADREF, INDEX, MAIN, GitRepo
+from .gitrepo import INDEX, MAIN, GitRepo
 from .model import HistoryError
 
 _SIGNATURE = b"# v2 git bundle\n"

@@ -18,7 +18,7 @@ from dulwich.file import FileLocked
 from dulwich.object_format import DEFAULT_OBJECT_FORMAT
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree, hex_to_sha
 from dulwich.pack import UnpackedObject, full_unpacked_object, write_pack_data, write_pack_index_v2
-from dulwich.refs import HEADREF, Ref
+from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from . import durable
@@ -355,6 +355,3 @@ def clean(path: Path) -> list[str]:
     for folder in {found.parent for found in stale}:
         durable.sync_folder(folder)
     return [f"removed {os.fspath(found.relative_to(path))}, left by a crash" for found in sorted(set(stale))]
-
-
-__all__ = ["FILE", "FOLDER", "HEADREF", "INDEX", "MAIN", "REFS", "GitRepo", "build", "clean", "object_id"]

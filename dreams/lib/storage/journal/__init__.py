@@ -31,27 +31,3 @@ from .recovery import (
 )
 from .run import run
 from .system import System
-
-__all__ = [
-    "Applied",
-    "BadPlan",
-    "DirState",
-    "FileOp",
-    "JournalBusy",
-    "Late",
-    "Plan",
-    "Result",
-    "System",
-    "abandon",
-    "collect_late",
-    "forget_texts",
-    "handed_over",
-    "list_journals",
-    "plan_ids",
-    "read_journal",
-    "read_text",
-    "recover",
-    "run",
-    "sha256_of",
-    "verify_journals",
-]

@@ -31,33 +31,6 @@ from dreams.services.scheduling.gates.facts import (
 )
 from dreams.services.scheduling.gates.rules import GATES, Case
 
-__all__ = [
-    "CLOSED_BY_CLOCK",
-    "GATES",
-    "LIVE_GRACE",
-    "OF_MODELS",
-    "SWITCHES",
-    "Case",
-    "EngineFact",
-    "Facts",
-    "GateResult",
-    "InputsFact",
-    "Mode",
-    "SessionFact",
-    "SpendingFact",
-    "Switch",
-    "detect_mode",
-    "evaluate",
-    "fingerprint",
-    "first_closed",
-    "is_live",
-    "is_open",
-    "is_recent",
-    "past",
-    "title",
-]
-
-
 SWITCHES = tuple(gate.name for gate in GATES.values() if gate.is_switch)
 OF_MODELS = tuple(gate.name for gate in GATES.values() if gate.of_models)
 
