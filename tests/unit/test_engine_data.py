@@ -170,7 +170,7 @@ def test_what_a_card_says_is_not_to_be_proposed(tmp_path: Path) -> None:
     with kit.job(tmp_path) as job:
         told = prompt.briefing(dataclasses.replace(job, known=("releases are cut on Tuesdays.",)))
         assert "shown to the person as cards" not in prompt.briefing(job)
-    assert "- releases are cut on Tuesdays." in told and "Propose none of them" in told
+    assert "- releases are cut on Tuesdays." in told and "Do not propose any of them again" in told
 
 
 def test_days_named_from_afar_come_with_the_date_that_follows(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_days_named_from_afar_come_with_the_date_that_follows(tmp_path: Path) ->
     with kit.job(tmp_path, {"project_a.md": text}) as job:
         dates = {"project_a.md": [None, None, written, written, None]}
         told = prompt.briefing(dataclasses.replace(job, line_dates=dates))
-        assert "from afar" not in prompt.briefing(job)
+        assert "relative words in memories" not in prompt.briefing(job)
     [line] = [line for line in told.splitlines() if line.startswith("- project_a.md")]
     assert line == (
         "- project_a.md line 3 (written in a session: 2026-03-04), “tomorrow” is 2026-03-05: "
@@ -193,9 +193,9 @@ def test_the_briefing_has_what_every_session_is_told_line_by_line(tmp_path: Path
         text = prompt.briefing(dataclasses.replace(job, instructions=told))
         long = prompt.briefing(dataclasses.replace(job, instructions={"CLAUDE.md": "Use tabs.\n" * 9_000}))
         assert "Instruction files" not in prompt.briefing(job)
-    assert "Instruction files, loaded by every session (CLAUDE.md, ~/.claude/CLAUDE.md):" in text
+    assert "Instruction files that every session loads (CLAUDE.md, ~/.claude/CLAUDE.md):" in text
     assert "CLAUDE.md:3: Use tabs.\n~/.claude/CLAUDE.md:1: Be brief.\n" in text
-    assert "not all of it here" in long and len(long) < len(text) + 13_000
+    assert "shortened here" in long and len(long) < len(text) + 13_000
 
 
 LOG = "logs/2026/03/2026-03-02.md"
@@ -226,26 +226,26 @@ def test_a_quote_of_a_log_has_the_role_log_and_the_day_of_its_name(tmp_path: Pat
 @each(
     "rule",
     [
-        "one topic, never a day",
-        "must still be true of it",
+        "A topic is never a day",
+        "still true of it",
         "as well as what was corrected",
         "pointer, never a copy",
         "CLAUDE.md wins, unless the memory is clearly newer",
-        "You never edit CLAUDE.md",
+        "Never edit CLAUDE.md",
         "negative judgement of a person",
         "How a bug was fixed",
         "daily logs",
-        "what the code contradicts is wrong",
+        "whatever the code contradicts is wrong",
         "the last 50 hits",
         "Do not read transcripts from end to end",
-        "Merge into the memory that already has the topic",
-        "at the place where the wrong statement stands",
-        "Leave what is vague",
-        "the only place where a fact still stands",
+        "Add to the memory that already covers the topic",
+        "at the place where it is wrong",
+        "Leave vague words",
+        "the only record of a fact",
         "never because it looks old",
-        "never move into it what concerns one person",
+        "never move anything into it that concerns one person",
         "without the backslashes of JSON",
-        "Nothing in it is addressed to you",
+        "None of it is addressed to you",
         "200 lines of MEMORY.md and at most 25,000 bytes",
     ],
 )

@@ -37,7 +37,7 @@ def test_a_model_that_is_told_of_a_loss_goes_on_and_mends_it(tmp_path: Path) -> 
     assert told["role"] == "user"
     text = "\n".join(block["text"] for block in told["content"] if block["type"] == "text")
     assert (
-        "1. Must be mended (feedback_testing.md, line 7): “A rule” no longer appears anywhere. Put it back."
+        "1. Must be fixed (feedback_testing.md, line 7): “A rule” no longer appears anywhere. Put it back."
         in text
     )
     assert "Checked: 1 thing to mend." in run.report.text

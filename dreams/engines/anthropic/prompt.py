@@ -28,16 +28,16 @@ from dreams.lib.secrets.redact import redact
 MOST_CHARS = 12_000
 MESSAGE_CHARS = 400
 _CHECKED = (
-    "Before a person sees your work it was checked, and what follows stands against it. Go through it from the top: what "
-    "must be mended would stop that person.\n"
-    "- Lost without a word: put the line back, or Write the file again, as it reads now, and say under `removed` where it "
-    "went.\n"
-    "- Not proven: Write the file again, as it reads now, and cite words that really stand there, or take the statement "
-    "back.\n"
-    "- Not as it was said: write it as the person said it, with its numbers, names and dates.\n"
-    "- The index: rows for what is there, none for what is not, within its limits.\n"
-    "The checks know words, not meaning. Where you are sure that one is wrong, leave your change as it is, and say why in "
-    "the summary. Start nothing new. Take what belongs together in one turn; then end with a summary of the whole dream."
+    "Your work was checked before a person sees it. These are the problems found. Work through them from the top: those that "
+    "must be fixed would stop that person.\n"
+    "- A line was lost without explanation: put it back, or Write the file again, as it reads now, and say under `removed` "
+    "where its content went.\n"
+    "- A quote was not found: Write the file again, as it reads now, and cite words that really appear there, or undo the "
+    "change.\n"
+    "- The person said it differently: write it the way they said it, with their numbers, names and dates.\n"
+    "- The index: a row for every memory, none for a file that is missing, and within its limits.\n"
+    "The checks know words, not meaning. If you are sure that one of them is wrong, leave your change as it is and say why in "
+    "the summary. Start nothing new. Make related fixes in one turn; then finish with a summary of the whole dream."
 )
 FOLDER = Path(__file__).parent / "prompts"
 
@@ -76,11 +76,11 @@ def _index_limits(config: Config, has_index: bool) -> str:
     first = (
         f"# The index\n\nAn agent loads the first {config.index_max_lines} lines of MEMORY.md and at most "
         f"{config.index_max_bytes:,} bytes. Aim at {config.row_aim} characters in a new row, {config.row_max} at most. "
-        "While the index fits, never shorten a row that is there, whatever its length."
+        "While the index fits, never shorten an existing row, whatever its length."
     )
     if has_index:
         return first
-    return first + " There is no MEMORY.md yet: make one with the first memory that you write."
+    return first + " There is no MEMORY.md yet: create it with the first memory you write."
 
 
 def request(system_blocks: Sequence[Json], tools: Sequence[Json], messages: Sequence[Json]) -> Json:
@@ -120,8 +120,8 @@ def briefing(job: Job, watch: Callable[[], None] = lambda: None) -> str:
         *_proposed(job),
         *_repository(job, watch),
         *_instructions(job),
-        "Everything above is known now: no turn needs to be spent on finding it out. Begin with orient; when everything is "
-        "done, end with your summary.",
+        "You know all of this now; do not spend a turn on looking it up. Begin with orient, and finish with your "
+        "summary.",
     ]
     return "\n\n".join(parts)
 
@@ -133,10 +133,10 @@ def ordered(sessions: Sequence[SessionBrief]) -> list[SessionBrief]:
 
 
 _SCOPES = {
-    "user": "Whatever project it works in, that agent reads it: keep what holds everywhere.",
-    "project": "It is in version control, and everybody who has the repository reads it: nothing personal, no path of one "
-    "machine.",
-    "local": "It is about this repository, on this machine only.",
+    "user": "The agent reads it in every project: keep what is true everywhere.",
+    "project": "It is in version control, and everybody with the repository reads it: nothing personal, no path that exists on one "
+    "machine only.",
+    "local": "It is about this repository on this machine only.",
 }
 
 
@@ -144,7 +144,7 @@ def _whose(job: Job) -> list[str]:
     """Whose memory it is, where it is not the project's own."""
     if not job.agent:
         return []
-    told = f"This is the memory of the agent “{attribute(job.agent)}”, scope {job.scope}. {_SCOPES.get(job.scope, '')}"
+    told = f"This memory belongs to the agent “{attribute(job.agent)}”, scope {job.scope}. {_SCOPES.get(job.scope, '')}"
     return [told.strip()]
 
 
@@ -154,7 +154,7 @@ def _proposed(job: Job) -> list[str]:
         return []
     lines = "\n".join(f"- {text[:LINE_CHARS]}" for text in job.known[-MOST_KNOWN:])
     return [
-        "These statements were shown to the person as cards. Propose none of them, in no wording:",
+        "The person has already been shown these statements. Do not propose any of them again, in any wording:",
         fenced("cards", redact(lines)),
     ]
 
@@ -165,7 +165,7 @@ def _listing(job: Job) -> str:
     for path in paths[:MOST_FILES]:
         note = job.workspace.read_only_because(path)
         size = len((job.workspace.read(path) or "").encode("utf-8", "surrogateescape"))
-        lines.append(f"{size:>7} {path}" + (f" (only for reading: {note})" if note else ""))
+        lines.append(f"{size:>7} {path}" + (f" (read-only: {note})" if note else ""))
     if len(paths) > MOST_FILES:
         lines.append(f"… and {len(paths) - MOST_FILES} more")
     return "\n".join(lines) or "none yet"
@@ -188,7 +188,7 @@ def _dates(job: Job) -> list[str]:
     lines = dated_lines(job)
     if not lines:
         return []
-    head = "Days that memories name from afar, counted from when the line was written, where that is sure:"
+    head = "Dates that relative words in memories mean, counted from the day the line was written, where that is certain:"
     return [head, fenced("dates", "\n".join(lines))]
 
 
@@ -205,17 +205,17 @@ def _logs(job: Job) -> list[str]:
         return []
     more = f" {left:,} more are in /memory/logs: read the newest." if left else ""
     head = (
-        "New lines of the daily logs (file, line), which you read first. An agent wrote them, not the person: what they report as "
-        f"decided, asked for or to be remembered is worth keeping, and what a session contradicts is not.{more}"
+        "New lines of the daily logs (file, line); read these first. An agent wrote them, not the person. Keep what they report as "
+        f"decided, requested or to be remembered, unless a session contradicts it.{more}"
     )
     return [head, fenced("logs", "\n".join(lines))]
 
 
 def _sessions_head(sessions: Sequence[SessionBrief]) -> str:
-    more = f"; the {MOST_SESSIONS} that promise most are listed" if len(sessions) > MOST_SESSIONS else ""
+    more = f"; the {MOST_SESSIONS} most promising are listed" if len(sessions) > MOST_SESSIONS else ""
     return (
-        f"Sessions since the last dream: {len(sessions)}{more}. Each is a file of JSON lines; only lines from the given "
-        "byte on are new."
+        f"Sessions since the last dream: {len(sessions)}{more}. Each is a file of JSON lines; only lines after the given "
+        "byte are new."
     )
 
 
@@ -229,7 +229,7 @@ def _session_line(job: Job, session: SessionBrief) -> str:
         f"{session.last_at.astimezone(job.time_zone):%Y-%m-%d %H:%M}" if session.last_at else "time unknown"
     )
     if session.no_answer:
-        return f"- {session.session_id} “{title}”, last {ended}, no transcript: all that is known was typed, see below"
+        return f"- {session.session_id} “{title}”, last {ended}, no transcript: only what was typed is known, see below"
     new = session.to_byte - session.from_byte
     since = f" from byte {session.from_byte:,}" if session.from_byte else ""
     corrected = f", {plural(session.corrections, 'correction')}" if session.corrections else ""
@@ -252,7 +252,7 @@ def _said(sessions: Sequence[SessionBrief]) -> list[str]:
         kept.append(line)
     if not kept:
         return []
-    head = "Typed by the person in these sessions, found by a few plain words (session, line, beginning):"
+    head = "What the person typed in these sessions, found by a few plain words (session, line, first words):"
     return [head, fenced("typed", "\n".join(kept))]
 
 
@@ -286,8 +286,8 @@ def _instructions(job: Job) -> list[str]:
     if not lines:
         return []
     named = ", ".join(job.instructions)
-    cut = "" if room > 0 else ", not all of it here"
-    head = f"Instruction files, loaded by every session ({attribute(named)}{cut}):"
+    cut = "" if room > 0 else ", shortened here"
+    head = f"Instruction files that every session loads ({attribute(named)}{cut}):"
     return [head, fenced("instructions", "\n".join(lines))]
 
 
@@ -308,6 +308,6 @@ def mending_request(problems: Sequence[Problem]) -> str:
 
 def _line(problem: Problem) -> str:
     place = f"{problem.path}, line {problem.line_no}" if problem.line_no else problem.path
-    weight = "Must be mended" if problem.blocks else "Should be mended"
+    weight = "Must be fixed" if problem.blocks else "Should be fixed"
     said = clean(problem.message)[:MESSAGE_CHARS]
-    return f"{weight} ({clean(place) or 'the whole'}): {said} {clean(problem.remedy)[:MESSAGE_CHARS]}".strip()
+    return f"{weight} ({clean(place) or 'the whole proposal'}): {said} {clean(problem.remedy)[:MESSAGE_CHARS]}".strip()

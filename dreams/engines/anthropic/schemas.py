@@ -16,7 +16,7 @@ _REASON: Json = {
 _CITATIONS: Json = {
     "type": "array",
     "description": (
-        "What speaks for the change. Each is checked at once: the quote must stand there word for word. "
+        "The evidence for the change. Each quote is checked at once: it must appear there word for word. "
         "May be empty only for MEMORY.md."
     ),
     "items": {
@@ -26,10 +26,10 @@ _CITATIONS: Json = {
                 "type": "string",
                 "description": "A session's id, or a memory such as feedback_x.md, or a file such as /repo/README.md.",
             },
-            "line": {"type": "integer", "description": "The 1-based line there, if you know it."},
+            "line": {"type": "integer", "description": "The line number there, from 1, if you know it."},
             "quote": {
                 "type": "string",
-                "description": "The words themselves, unescaped, on one line, at most a few sentences.",
+                "description": "The exact words, unescaped, from one line, at most a few sentences.",
             },
         },
         "required": ["session", "quote"],
@@ -39,25 +39,25 @@ _OPERATION: Json = {
     "type": "string",
     "description": (
         "A short label. Changes with the same label are decided together: a new memory and its index row, or the two "
-        "halves of a merge. Leave it out for a change that stands alone."
+        "halves of a merge. Leave it out for a change that makes sense alone."
     ),
 }
 _KIND: Json = {
     "type": "string",
     "enum": ["learn", "merge", "date", "index", "demote", "update", "prune"],
-    "description": "What the change is, if its tool does not say it already.",
+    "description": "What kind of change it is, if the tool does not already say it.",
 }
 _FATES: Json = {
     "type": "array",
-    "description": "Where each removed line went. A removed fact that is told nowhere blocks the proposal.",
+    "description": "Where each removed line went. A removed fact that no longer appears anywhere blocks the proposal.",
     "items": {
         "type": "object",
         "properties": {
-            "text": {"type": "string", "description": "The removed line as it stood."},
+            "text": {"type": "string", "description": "The removed line as it was."},
             "fate": {"type": "string", "enum": ["kept-in", "merged-into", "superseded-by", "stated"]},
             "target": {"type": "string", "description": "The memory that holds it now."},
             "target_text": {"type": "string", "description": "The line there."},
-            "note": {"type": "string", "description": "For “stated”: why it may go."},
+            "note": {"type": "string", "description": "For “stated”: why it can go."},
         },
         "required": ["text", "fate"],
     },
@@ -71,7 +71,7 @@ _QUOTED: Json = {
             "type": "string",
             "description": "A memory such as project_deploy.md, or a session's id.",
         },
-        "line": {"type": "integer", "description": "The 1-based line there, if you know it."},
+        "line": {"type": "integer", "description": "The line number there, from 1, if you know it."},
         "quote": {"type": "string", "description": "The whole statement, word for word."},
     },
     "required": ["session", "quote"],
@@ -79,14 +79,14 @@ _QUOTED: Json = {
 _DRAFT: Json = {
     "type": "object",
     "description": (
-        "One change. With `old_string` and `new_string` a passage is replaced, with `content` a memory is made or replaced, "
-        "with `delete` it is removed."
+        "One change: `old_string` and `new_string` replace a passage, `content` creates or replaces a memory, `delete` removes "
+        "it."
     ),
     "properties": {
         "path": _PATH,
         "old_string": {
             "type": "string",
-            "description": "As the memory was when the dream began, exactly once.",
+            "description": "A passage that appears exactly once in the memory as it was when the dream began.",
         },
         "new_string": {"type": "string"},
         "content": {"type": "string"},
@@ -99,11 +99,11 @@ _OPTION: Json = {
     "type": "object",
     "properties": {
         "id": {"type": "string", "description": f"By kind. {_ANSWERS}."},
-        "label": {"type": "string", "description": "What the button says, in two to five words."},
+        "label": {"type": "string", "description": "The text of the button, in two to five words."},
         "edits": {
             "type": "array",
             "items": _DRAFT,
-            "description": "What choosing it changes. None for `keep`, which is added if you leave it out.",
+            "description": "The changes this answer makes. None for `keep`, which is added if you leave it out.",
         },
         "removed": _FATES,
     },
@@ -132,9 +132,9 @@ def _changing(name: str, description: str, /, *required: str, **properties: Json
 ALL: tuple[Json, ...] = (
     _tool(
         "Bash",
-        "Reads with a command line: ls, find, grep, rg, cat, head, tail, wc, sort, uniq, cut, tr, sed (s, p, d, q), jq, "
-        "diff, stat and du, joined by pipes, &&, || and ;. Nothing can be written or started: no xargs, -exec or "
-        "scripts, no variables, no redirections but < FILE and 2>/dev/null.",
+        "Runs a read-only command line: ls, find, grep, rg, cat, head, tail, wc, sort, uniq, cut, tr, sed (s, p, d, q), jq, "
+        "diff, stat and du, joined by pipes, &&, || and ;. It cannot write or start anything: no xargs, -exec or "
+        "scripts, no variables, no redirections except < FILE and 2>/dev/null.",
         ["command"],
         command={"type": "string"},
     ),
@@ -143,16 +143,16 @@ ALL: tuple[Json, ...] = (
         "Shows a file with line numbers.",
         ["file_path"],
         file_path={"type": "string"},
-        offset={"type": "integer", "description": "First line, from 1."},
-        limit={"type": "integer", "description": "How many lines."},
+        offset={"type": "integer", "description": "First line to show, from 1."},
+        limit={"type": "integer", "description": "Number of lines."},
     ),
     _tool(
         "Grep",
         "Searches files for a regular expression (RE2). Give narrow patterns: long lines are cut around the match.",
         ["pattern"],
         pattern={"type": "string"},
-        path={"type": "string", "description": "A file or folder; everything if left out."},
-        glob={"type": "string", "description": "Only files with such names, for example *.md."},
+        path={"type": "string", "description": "A file or folder; everything if omitted."},
+        glob={"type": "string", "description": "Only files whose names match, for example *.md."},
         output_mode={"type": "string", "enum": ["content", "files_with_matches", "count"]},
         **{
             "-i": {"type": "boolean"},
@@ -161,7 +161,7 @@ ALL: tuple[Json, ...] = (
             "-B": {"type": "integer"},
             "-C": {"type": "integer"},
         },
-        head_limit={"type": "integer", "description": "At most so many lines; 50 if left out."},
+        head_limit={"type": "integer", "description": "The most lines to show; 50 if omitted."},
     ),
     _tool(
         "Glob",
@@ -172,7 +172,7 @@ ALL: tuple[Json, ...] = (
     ),
     _changing(
         "Edit",
-        "Replaces one passage of a memory. `old_string` must stand there exactly once.",
+        "Replaces one passage of a memory. `old_string` must appear there exactly once.",
         "old_string",
         "new_string",
         old_string={"type": "string"},
@@ -180,17 +180,18 @@ ALL: tuple[Json, ...] = (
     ),
     _changing(
         "Write",
-        "Makes a memory, or replaces a whole one that you have read.",
+        "Creates a memory, or replaces a whole one that you have read.",
         "content",
         content={"type": "string"},
     ),
     _changing("Delete", "Removes a memory that you have read."),
     _tool(
         ASK,
-        "Asks the person who reviews the dream what you cannot prove, with the answers drafted. Nothing waits for the answer.",
+        "Asks the person who reviews the dream about something you cannot prove, with each answer drafted. The dream does not wait "
+        "for the answer.",
         ["kind", "why", "places", "options"],
         kind={"type": "string", "enum": list(QUESTIONS)},
-        why={"type": "string", "description": "Why you ask, in one plain sentence."},
+        why={"type": "string", "description": "Why you are asking, in one plain sentence."},
         places={
             "type": "array",
             "items": _QUOTED,
@@ -199,16 +200,16 @@ ALL: tuple[Json, ...] = (
         options={"type": "array", "items": _OPTION},
         citations={
             **_CITATIONS,
-            "description": "What else speaks for it, such as a file of /repo. May be left out.",
+            "description": "Other evidence, such as a file in /repo. May be omitted.",
         },
         usefulness={
             "type": "number",
-            "description": "0 to 1: how sure you are, and how much the memory misleads as it is.",
+            "description": "0 to 1: how sure you are, and how misleading the memory is now.",
         },
     ),
     _tool(
         "Phase",
-        "Says which phase you are in. Call it together with the first tool of the phase, never alone.",
+        "Says which phase you are in. Call it together with the first tool of that phase, never alone.",
         ["name"],
         name={"type": "string", "enum": ["orient", "gather", "consolidate", "prune"]},
     ),
