@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import Count, QuerySet, Subquery
+from django.db.models import Count, Exists, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils import timezone
@@ -52,18 +52,21 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
 def _newest(now: dt.datetime, reader: str) -> QuerySet[Proposal, tuple[Any, ...]]:
     is_open = waiting.open_decisions(now, reader).order_by()
     open_now = is_open.values("state").annotate(n=Count("pk")).values("n")
-    newest = Proposal.objects.order_by("-pk").annotate(waiting=Coalesce(Subquery(open_now), 0))
-    return newest.values_list("pk", "waiting")[:1]
+    newest = Proposal.objects.order_by("-pk").annotate(
+        waiting=Coalesce(Subquery(open_now), 0), any_to_finish=Exists(waiting.all_decided())
+    )
+    return newest.values_list("pk", "waiting", "any_to_finish")[:1]
 
 
 def proposals_now(reader: str) -> tuple[int, int]:
-    """How many have a decision open that the account `reader` did not put off, and the newest proposal's id, 0 without any.
+    """How many wait for the account `reader`, which did not put them off, and the newest proposal's id, 0 without any.
 
-    One query, whatever was decided before.
+    One query as long as decisions are all that is open, whatever was decided before.
     """
-    rows = _newest(timezone.now(), reader)
-    pk, count = rows[0] if rows else (0, 0)
-    return count, pk
+    now = timezone.now()
+    rows = _newest(now, reader)
+    pk, count, any_to_finish = rows[0] if rows else (0, 0, False)
+    return count + (waiting.to_finish(now, reader) if any_to_finish else 0), pk
 
 
 def scheduler_runs(now: dt.datetime) -> bool:
@@ -89,7 +92,7 @@ def _schedules(cluster: str) -> QuerySet[Schedule]:
 
 
 def favicon(waiting: int) -> str:
-    """The picture in the browser's tab, with the number to review on it."""
+    """The picture in the browser's tab, with the number that waits on it."""
     if not waiting:
         return "img/favicon.svg"
     return f"img/favicon-{waiting if waiting <= MOST_ON_ICON else 'more'}.svg"

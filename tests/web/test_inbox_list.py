@@ -65,7 +65,7 @@ def test_it_is_narrowed_and_sorted(
 def test_it_is_narrowed_to_one_project(browser: Client, five: dict[str, Proposal]) -> None:
     assert _listed(browser, f"?project={five['old'].project_id}") == ["old"]
     text = browser.get(f"/?project={five['old'].project_id}").content.decode()
-    assert "1 of 5 waiting" in text and "<title>(4) Inbox" in text
+    assert "1 of 5 waiting" in text and "<title>(5) Inbox" in text
 
 
 def test_grouped_every_project_has_its_heading(browser: Client, five: dict[str, Proposal]) -> None:

@@ -1,4 +1,4 @@
-"""What waits for a person stays in the inbox until it is done, and says whose move it is; the title counts decisions."""
+"""What waits for a person stays in the inbox until it is done, and says whose move it is; the title counts all of it."""
 
 from __future__ import annotations
 
@@ -56,13 +56,15 @@ def test_an_open_decision_waits_and_is_counted_in_the_title(browser: Client, pro
     assert "Your move" in _row(text, proposal)
 
 
-def test_what_is_decided_and_not_submitted_waits_and_is_not_counted(
+def test_what_is_decided_and_not_submitted_waits_and_is_counted_until_it_is_put_off(
     browser: Client, proposal: Proposal
 ) -> None:
     _approve(proposal)
     text = _inbox(browser)
-    assert "<title>Inbox" in text
+    assert "<title>(1) Inbox" in text and "<b>1 to finish</b>" in text
     assert "submit" in _row(text, proposal)
+    browser.post("/snooze/", {"proposal": proposal.public_id, "until": "dream"})
+    assert "<title>Inbox" in _inbox(browser)
 
 
 def test_approved_work_that_was_stale_at_the_submit_waits_to_be_confirmed(
@@ -72,7 +74,7 @@ def test_approved_work_that_was_stale_at_the_submit_waits_to_be_confirmed(
     _change(proposal, world.DEPLOY + "\nIt has two disks.\n")
     applying.apply(proposal, world.ME)
     text = _inbox(browser)
-    assert "<title>Inbox" in text
+    assert "<title>(1) Inbox" in text
     row = _row(text, proposal)
     assert "project_deploy.md changed on disk after it was approved" in row and "Confirm" in row
 

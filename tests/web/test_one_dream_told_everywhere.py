@@ -180,12 +180,12 @@ def test_what_was_written_and_undone_is_told_in_the_same_numbers(places: Places,
     assert "improved" not in places.page("inbox").lower()
 
 
-def test_its_proposal_is_told_as_one_in_the_title_only_while_a_decision_is_open(
+def test_its_proposal_is_told_as_one_in_the_title_only_while_it_waits(
     places: Places, proposal: Proposal
 ) -> None:
-    assert "1 to review" in places.page("inbox")
+    assert "1 waiting" in places.page("inbox")
     written(proposal)
-    assert "0 to review" in places.page("inbox") and "1 to review" not in places.page("inbox")
+    assert "0 waiting" in places.page("inbox") and "1 waiting" not in places.page("inbox")
 
 
 def test_an_edit_says_what_it_counts_and_an_index_change_names_the_index_once(

@@ -7,7 +7,7 @@ A further kind of thing is a further `Kind` and a function that finds it; no pag
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -110,18 +110,22 @@ def waiting(now: dt.datetime, reader: str = "") -> list[Item]:
 
     What the account `reader` put off has its `snooze`; without one, what the owner did.
     """
+    found = [*_of_proposals(_rows()), *_questions(), *_failing_jobs()]
+    return sorted(_with_snoozes(found, now, reader), key=lambda item: (_need(item), item.since))
+
+
+def to_finish(now: dt.datetime, reader: str = "") -> int:
+    """How many proposals that are decided wait for `reader` to submit, confirm, solve or write them."""
+    items = _with_snoozes(_of_proposals(_rows_to_finish()), now, reader)
+    return sum(item.snooze is None and reader not in item.not_for for item in items)
+
+
+def _with_snoozes(items: Iterable[Item], now: dt.datetime, reader: str) -> list[Item]:
     put_off = {(row.item, row.kind): row for row in snoozes(whose(reader), now)}
-    found = [
+    return [
         replace(item, snooze=row) if (row := put_off.get((item.key, item.kind.value))) else item
-        for item in _items()
+        for item in items
     ]
-    return sorted(found, key=lambda item: (_need(item), item.since))
-
-
-def _items() -> Iterator[Item]:
-    yield from _of_proposals()
-    yield from _questions()
-    yield from _failing_jobs()
 
 
 def _need(item: Item) -> tuple[int, int]:
@@ -129,18 +133,24 @@ def _need(item: Item) -> tuple[int, int]:
 
 
 def open_decisions(now: dt.datetime, reader: str = "") -> QuerySet[Proposal]:
-    """The proposals with a decision open that `reader` has not put off: what the title of every page counts."""
-    pending = Hunk.objects.filter(file__proposal=OuterRef("pk"), verdict=Hunk.Verdict.PENDING)
+    """The proposals with a decision open that `reader` has not put off; the title of every page counts these and `to_finish`."""
     put_off = put_off_by(whose(reader), now).filter(kind=Kind.REVIEW.value).order_by().values("item")
-    return Proposal.objects.filter(Exists(pending), state=State.OPEN).exclude(public_id__in=put_off)
+    return Proposal.objects.filter(_has_undecided(), state=State.OPEN).exclude(public_id__in=put_off)
+
+
+def all_decided() -> QuerySet[Proposal]:
+    """The proposals that wait for something else than a decision."""
+    return Proposal.objects.filter(Q(state=State.SUBMITTED) | Q(~_has_undecided(), state=State.OPEN))
+
+
+def _has_undecided() -> Exists:
+    return Exists(Hunk.objects.filter(file__proposal=OuterRef("pk"), verdict=Hunk.Verdict.PENDING))
 
 
 # --- Proposals ----------------------------------------------------------------------------------------------------
 
 
-def _of_proposals() -> Iterator[Item]:
-    # "submitted" sorts behind "open": what is approved and not written is never cut off.
-    rows = _rows()
+def _of_proposals(rows: Sequence[Any]) -> Iterator[Item]:
     pks = [row.pk for row in rows]
     told = summaries.of_proposals(rows)
     submitted = [row.public_id for row in rows if row.state == State.SUBMITTED]
@@ -184,12 +194,21 @@ _TOLD_BY = (
 
 @prepared
 def _rows() -> QuerySet[Any]:
+    # "submitted" sorts behind "open": what is approved and not written is never cut off.
+    return _annotated(Proposal.objects.filter(state__in=[State.OPEN, State.SUBMITTED]))
+
+
+@prepared
+def _rows_to_finish() -> QuerySet[Any]:
+    return _annotated(all_decided())
+
+
+def _annotated(rows: QuerySet[Proposal]) -> QuerySet[Any]:
     findings = Finding.objects.filter(proposal=OuterRef("pk"), confirmed_at__isnull=True)
     severe = findings.filter(severity__in=[Finding.Severity.REFUSE, Finding.Severity.BLOCK])
     rejected = Q(hunk__verdict=Hunk.Verdict.REJECTED)
     return (
-        Proposal.objects.filter(state__in=[State.OPEN, State.SUBMITTED])
-        .select_related("project", "dream")
+        rows.select_related("project", "dream")
         .only(*_TOLD_BY)
         .annotate(
             to_confirm_n=counted(severe.exclude(rejected), "proposal"),

@@ -80,7 +80,7 @@ class Group:
 class Listing:
     """`waits` is everything that is not put off, `groups` what of it is shown, `later` what is put off.
 
-    `to_review` counts what has a decision open, as the title does; `to_finish` all other proposals.
+    `to_review` counts what has a decision open, `to_finish` all other proposals; the title counts both.
     """
 
     asked: Asked
