@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Mapping
 
 import pytest
 from django.contrib.auth.models import AbstractUser
 from django.core.cache import cache
+from django.template import Context, VariableDoesNotExist
 from django.test import Client
 
 from tests.conftest import logged_in
@@ -19,6 +21,37 @@ def empty_cache() -> Iterator[None]:
     cache.clear()
     yield
     cache.clear()
+
+
+class MissingNames(logging.Filter):
+    """What templates asked of a value that has no such name. Django shows nothing in its place, and says so at DEBUG alone
+    in a record that holds all that the page was made from: none goes on from here."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, VariableDoesNotExist) and len(error.params) > 1:
+            name, value = error.params
+            # What may be left out: a value of the page or of its address, of nothing, and the first of an empty list.
+            if value is not None and not isinstance(value, Context | Mapping | dict) and not name.isdecimal():
+                self.found.add(f"{type(value).__name__} has no {name!r}: {record.getMessage()}")
+        return record.levelno > logging.DEBUG
+
+
+@pytest.fixture(autouse=True)
+def every_name_in_a_template_is_there() -> Iterator[None]:
+    """A figure whose name had changed in the code alone was an empty place on its page."""
+    missing, logger = MissingNames(), logging.getLogger("django.template")
+    before = logger.level
+    logger.setLevel(logging.DEBUG)
+    logger.addFilter(missing)
+    yield
+    logger.removeFilter(missing)
+    logger.setLevel(before)
+    assert not missing.found, "\n".join(sorted(missing.found))
 
 
 @pytest.fixture

@@ -172,7 +172,7 @@ def test_a_completed_dream_says_what_came_of_it_and_leads_to_the_review(browser:
     assert "1 change left out because you rejected it before" in text
     assert ">1 to confirm<" in text and ">2 warnings<" in text
     assert '<details class="fold" open><summary>The engine was asked to fix 2 problems' in text
-    assert "Fix the port" in text
+    assert "Fix the port" in text and '<dt>Sessions</dt><dd class="number">1</dd>' in text
     application = world.make_written(proposal)
     text = _page(browser, run)
     assert "Updated 1<" in text and "to confirm" not in text

@@ -205,9 +205,11 @@ def test_an_unseen_change_on_disk_counts_as_changed_too(browser: Client, memory:
 
 def test_a_preview_writes_nothing_and_shows_what_changes(browser: Client, memory: Memory) -> None:
     address = reverse("memory-edit", args=[memory.pk])
-    fields = {"content": "# New\n\n[[feedback_testing]]", "base_sha": memory.sha256, "preview": "1"}
+    typed = "---\nname: Deploys\n---\n\n# New\n\n[[feedback_testing]]"
+    fields = {"content": typed, "base_sha": memory.sha256, "preview": "1"}
     fragment = browser.post(address, fields, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in fragment
+    assert "<dt>name</dt><dd>Deploys</dd>" in fragment
     assert "<h2>New</h2>" in fragment
     assert 'class="diff-row del"' in fragment
     assert "[[feedback_testing]]</textarea>" in browser.post(address, fields).content.decode()
