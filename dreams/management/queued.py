@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from dreams.lib import ages
+from dreams.lib import amounts
 from dreams.management import named, shown
 from dreams.management.base import Refused
 from dreams.models import HostRequest
@@ -62,6 +62,6 @@ def _queued(request: HostRequest) -> Mapping[str, Any]:
 
 def words(result: Mapping[str, Any]) -> Iterable[str]:
     for one in result["queued"]:
-        seen = ages.ago(one["last_seen"], timezone.now()) if one["last_seen"] else "never"
+        seen = amounts.ago(one["last_seen"], timezone.now()) if one["last_seen"] else "never"
         away = f"It is away (last seen {seen})" if one["is_away"] else f"Last seen {seen}"
         yield f"Queued for {one['host']}, which has the files. {away}. Nothing is written before it has checked it again."

@@ -1,22 +1,31 @@
-"""Which days' requests, and which projects' sessions and memories, are still what they were when somebody counted them.
+"""What is still as it was when somebody looked: a day's requests, a project's sessions and memories, the whole database.
 
-SQLite only. A year of requests takes it half a second to sum up, and all but its last days are what they were an hour ago.
+Days and projects: SQLite only. A year of requests takes it half a second to sum up, and all but its last days are what they were an hour ago.
 Each date (of UTC) has a mark, and each project one for its sessions and one for its memories. Triggers give it another one
 with every row that comes, changes or goes, so no writer can forget to: what was kept beside a mark is true for as long as the
 mark stands. Marks are random, because counts would come again after a backup is put back. PostgreSQL has none, and counts
 each time: it sums as fast as it would compare.
 
 A migration that makes SQLite build one of these tables anew would lose its triggers: it must put them back.
+
+The whole database: SQLite tells each of its connections whether another one committed since it was asked last. A connection
+that never writes is told of everybody's commits: of this process, of the queue's, of another program's. It is asked in
+microseconds. PostgreSQL is asked for its snapshot, which says whose changes can be seen: each commit of a change makes it
+another one.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import os
+import sqlite3
+import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import Count, QuerySet
 
 _DAYS, _PROJECTS = "dreams_usagemark", "dreams_projectmark"
@@ -163,3 +172,51 @@ def _kept_each(
     for project, value in counted.items():
         _kept[kind, project, what] = (marks.get(project, 0), value)
     return {**found, **counted}
+
+
+# --- The whole database -------------------------------------------------------------------------------------------
+
+#: The process, and the file: a fork may not touch its parent's connection, and a copy that was put back is another file.
+_Place = tuple[int, int, int]
+
+_lock = threading.Lock()
+_watchers: dict[_Place, sqlite3.Connection] = {}
+
+
+def database_state() -> Hashable | None:
+    """The same for as long as nobody commits anything; None where that cannot be told.
+
+    Whatever is read after this was asked, and still has the same state later, is still what the database says. Within a
+    transaction there is none: what that wrote is seen by itself alone.
+    """
+    if connection.in_atomic_block:
+        return None
+    try:
+        return _of_file() if connection.vendor == "sqlite" else _snapshot()
+    except (OSError, sqlite3.Error, DatabaseError):
+        return None
+
+
+def _snapshot() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_current_snapshot()::text")
+        [found] = cursor.fetchone()
+    return str(found)
+
+
+def _of_file() -> Hashable:
+    path = str(connection.settings_dict["NAME"])
+    found = Path(path).stat()
+    place = (os.getpid(), found.st_dev, found.st_ino)
+    with _lock:
+        return (*place, _version(place, path))
+
+
+def _version(place: _Place, path: str) -> int:
+    if place not in _watchers:
+        for other in [one for one in _watchers if one[0] == place[0]]:
+            _watchers.pop(other).close()
+        # Nobody waits for it: where the database is busy with itself, its state cannot be told now.
+        _watchers[place] = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+    [version] = _watchers[place].execute("PRAGMA data_version").fetchone()
+    return int(version)

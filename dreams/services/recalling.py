@@ -14,7 +14,7 @@ from dreams import conf
 from dreams.engines.anthropic import outside
 from dreams.engines.types import EngineError
 from dreams.findings.ledger import facts
-from dreams.lib import ages
+from dreams.lib import amounts
 from dreams.lib.files.text import decode, plural, storable
 from dreams.lib.prose import recall
 from dreams.lib.secrets import redact
@@ -152,7 +152,7 @@ def age(row: Memory | None) -> str:
     """How long ago a memory was last written, in words."""
     if row is None:
         return "not written yet"
-    return ages.ago(dt.datetime.fromtimestamp(row.mtime_ns / 1e9, dt.UTC), timezone.now())
+    return amounts.ago(dt.datetime.fromtimestamp(row.mtime_ns / 1e9, dt.UTC), timezone.now())
 
 
 def _chosen(

@@ -33,7 +33,7 @@ def _run(project: Project, back: float, seconds: float, status: str = DreamRun.S
 
 def test_tokens_and_cost_stand_by_model_and_day_and_unknown_prices_cost_nothing() -> None:
     cells = [_cell(0, "opus", 1_500, "0.50"), _cell(0, "haiku", 500), _cell(3, "opus", 2_000, "1.00")]
-    tokens, cost, dreams = usage_charts.by_model(
+    _, tokens, cost, dreams = usage_charts.of_sessions(
         [*cells, _cell(None, "opus", 9), _cell(40, "opus", 9)], [], TODAY, 30
     )
     assert tokens.head == ("Day", "opus", "haiku", "All")
@@ -48,7 +48,7 @@ def test_tokens_and_cost_stand_by_model_and_day_and_unknown_prices_cost_nothing(
 def test_a_model_has_one_colour_in_all_charts_of_the_page() -> None:
     cells = [_cell(0, "opus", 500, "1.50"), _cell(0, "haiku", 2_000, "0.10"), _cell(0, "new", 100)]
     spent = [_cell(0, "local", 10, "0.20"), _cell(0, "opus", 10, "0.10")]
-    tokens, cost, ours = usage_charts.by_model(cells, spent, TODAY, 30)
+    _, tokens, cost, ours = usage_charts.of_sessions(cells, spent, TODAY, 30)
     colours, costs, own = (
         {key.label.partition(",")[0]: key.mark for key in picture.legend} for picture in (tokens, cost, ours)
     )
@@ -58,7 +58,7 @@ def test_a_model_has_one_colour_in_all_charts_of_the_page() -> None:
 
 
 def test_a_year_is_told_in_weeks() -> None:
-    tokens, _, _ = usage_charts.by_model(
+    _, tokens, _, _ = usage_charts.of_sessions(
         [_cell(0, "", 10), _cell(364, "", 20), _cell(358, "", 5)], [], TODAY, 365
     )
     assert tokens.head == ("Week from", "unnamed model", "All")

@@ -18,7 +18,6 @@ from dreams.engines.tokens import rate_for
 from dreams.models import DreamRun, DreamUsage, Price, RequestUsage, Session
 from dreams.services.pricing import PriceBook
 from dreams.web.pages import usage as pages
-from dreams.web.pages import usage_charts
 from tests.world import rows as world
 
 _keys = count(1)
@@ -105,22 +104,27 @@ def test_only_the_time_asked_for_is_counted(session: Session) -> None:
 
 
 @pytest.mark.parametrize("period", pages.PERIODS)
-def test_the_charts_bars_hold_every_token_and_stay_within_it(session: Session, period: str) -> None:
+def test_the_chart_by_kind_holds_every_token(session: Session, period: str) -> None:
     for days in (0, 3, 6.5):
-        _request(session, days=days, cache_read_tokens=70_000, cache_write_5m_tokens=333)
+        _request(
+            session,
+            days=days,
+            input_tokens=100,
+            output_tokens=10,
+            cache_read_tokens=70,
+            cache_write_5m_tokens=33,
+        )
     found = pages.usage(timezone.now(), period)
-    assert sum(bar.sum.tokens.total for bar in found.chart.bars) == found.sessions.total.tokens.total
-    for bar in found.chart.bars:
-        assert bar.x >= -0.01
-        assert bar.x + bar.width <= usage_charts.WIDTH + 0.01
-        assert all(y >= -0.1 and y + height <= usage_charts.HEIGHT + 0.1 for _, y, height in bar.parts)
+    rows = found.pictures[0].rows
+    assert sum(int(row[-1]) for row in rows) == found.sessions.total.tokens.total
+    assert [sum(map(int, filter(None, row[1:-1]))) for row in rows] == [int(row[-1]) for row in rows]
 
 
 def test_a_screen_reader_gets_the_chart_as_words_and_as_a_table(browser: Client, session: Session) -> None:
     _request(session)
     text = browser.get(reverse("usage")).content.decode()
-    assert re.search(r'<svg class="chart"[^>]*role="img" aria-label="Tokens per day\. The most on', text)
-    assert "As a table" in text
+    assert re.search(r'<svg [^>]*role="img"[^>]*aria-labelledby="tokens-by-kind-', text)
+    assert 'As a table<span class="sr-only">: Tokens by kind</span>' in text
     assert "<caption" in text
 
 

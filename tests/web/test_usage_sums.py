@@ -16,6 +16,7 @@ from dreams.engines.tokens import Tokens, rate_for
 from dreams.models import Price, RequestUsage
 from dreams.services.pricing import PriceBook
 from dreams.web.pages import usage as selector
+from dreams.web.pages import usage_sums
 from tests.world import rows as world
 
 _keys = count(1)
@@ -83,7 +84,9 @@ def test_days_and_projects_add_up_to_what_each_request_used_and_cost(name: str) 
         )
     with timezone.override(zone):
         found = selector.usage(NOW, "30")
-    assert {bar.day: bar.sum.tokens.total for bar in found.chart.bars if bar.sum.tokens.total} == days
+        since = timezone.make_aware(dt.datetime.combine(first, dt.time()))
+        told = usage_sums.sessions_by_day(usage_sums.session_days(since, book), book)
+    assert {day: one.tokens.total for day, one in usage_sums.total_by_day(told)} == days
     lines = {line.pk: (line.sum.tokens.total, line.sum.cost) for line in found.sessions.projects}
     assert lines == projects
     assert found.sessions.total.cost == sum(cost for _, cost in projects.values())

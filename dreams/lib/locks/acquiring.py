@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from dreams.lib.ages import ago, until
+from dreams.lib.amounts import ago, until
 from dreams.lib.locks.held import Held, LockRecord, record_of
 from dreams.lib.locks.lockfile import (
     Contents,

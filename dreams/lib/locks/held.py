@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from dreams.lib.ages import exact
+from dreams.lib.amounts import exact
 from dreams.lib.locks.lockfile import (
     Contents,
     DirectoryBusy,

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from dreams.lib import ages
+from dreams.lib import amounts
 from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import BadUsage, Refused, table
@@ -54,7 +54,7 @@ class Command(BaseCommand):
 
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
-    seen = ages.ago(one["last_seen"], timezone.now()) if one["last_seen"] else "never"
+    seen = amounts.ago(one["last_seen"], timezone.now()) if one["last_seen"] else "never"
     return (
         "*" if one["is_here"] else "",
         one["name"],

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from dreams.lib import ages
+from dreams.lib import amounts
 from dreams.management import named
 from dreams.management.base import BadUsage, Refused, table
 from dreams.management.base import Command as BaseCommand
@@ -65,7 +65,7 @@ class Command(BaseCommand):
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if "logins" in result:
             rows = [
-                (one["name"], one["device"], one["address"], ages.ago(one["seen_at"], timezone.now()))
+                (one["name"], one["device"], one["address"], amounts.ago(one["seen_at"], timezone.now()))
                 for one in result["logins"]
             ]
             return table(("Name", "Device", "Address", "Last used"), rows)

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from dreams.lib import ages
+from dreams.lib import amounts
 from dreams.management import base
 from dreams.models import COUNTED_MEMORIES, COUNTED_SESSIONS, Memory, Project, Session
 from dreams.services import hosts
@@ -82,4 +82,4 @@ def _row(project: Project, names: Mapping[str, str], sessions: int, memories: in
 
 
 def _age(moment: dt.datetime | None, now: dt.datetime) -> str:
-    return ages.ago(moment, now) if moment else "never"
+    return amounts.ago(moment, now) if moment else "never"

@@ -27,7 +27,7 @@ from django.utils.text import capfirst
 from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.probe import probe
-from dreams.lib import ages
+from dreams.lib import amounts
 from dreams.lib.files.text import plural
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.storage.history import HistoryError
@@ -154,7 +154,7 @@ def schedule(of: str) -> Check:
         said = "MEMORYWEB_DIGEST_HOURS is no longer used"
         return Check("Schedule", "warn", said, remedy="Remove it. The times of the digest are on Schedule.")
     following = min((row.next_at for row in rows if row.next_at), default=None)
-    coming = f"the next {ages.until(following, timezone.now())}" if following else ""
+    coming = f"the next {amounts.until(following, timezone.now())}" if following else ""
     return Check("Schedule", "ok", plural(len(rows), "job"), coming)
 
 
@@ -206,7 +206,7 @@ def _former() -> set[str]:
 
 
 def _seen(one: hosts.Known) -> str:
-    return f"{one.name} ({ages.ago(one.last_seen, timezone.now()) if one.last_seen else 'not seen yet'})"
+    return f"{one.name} ({amounts.ago(one.last_seen, timezone.now()) if one.last_seen else 'not seen yet'})"
 
 
 def host_there(one: hosts.Known) -> Check:
@@ -245,8 +245,8 @@ def ticks(now: dt.datetime) -> Check:
                 f"If it stays, report it with the traceback in {faults.file_in(Path(settings.DATA_DIR))}."
             )
             return Check("Scheduler", "warn", said, "; ".join(failures[:MOST_NAMES]), remedy)
-        return Check("Scheduler", "ok", "Running", f"Looked {ages.ago(last, now)}")
-    said = f"Stopped {ages.ago(last, now)}" if last else "Has never looked"
+        return Check("Scheduler", "ok", "Running", f"Looked {amounts.ago(last, now)}")
+    said = f"Stopped {amounts.ago(last, now)}" if last else "Has never looked"
     return _standing_still("Scheduler", said, "No dream starts automatically", now)
 
 
@@ -269,7 +269,7 @@ def _standing_still(name: str, said: str, detail: str, now: dt.datetime) -> Chec
         remedy = "The disk is full: that it runs cannot be noted. Make room on this disk."
         return Check(name, "warn", "Not known", detail, remedy)
     if now - running.since < LATE:
-        since = ages.ago(running.since, now)
+        since = amounts.ago(running.since, now)
         return Check(name, "warn", said, detail, f"The server was started {since}; look again in a minute.")
     remedy = "If this stays for five minutes, stop `serve` and start it again; its last lines say why."
     return Check(name, "bad", said, detail, remedy)

@@ -10,7 +10,7 @@ from typing import Any
 from django.urls import reverse
 
 from dreams import conf
-from dreams.lib import ages
+from dreams.lib import amounts
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Proposal
 from dreams.services import server_registry
@@ -178,7 +178,7 @@ def _lines(digest: Digest) -> Iterator[str]:
         yield "Dreams that failed:"
         yield ""
         for item in digest.failed:
-            yield f"  {item.project}, {ages.ago(item.at, digest.at)}"
+            yield f"  {item.project}, {amounts.ago(item.at, digest.at)}"
             if item.url:
                 yield f"  {item.url}"
             yield ""
@@ -190,7 +190,7 @@ def _lines(digest: Digest) -> Iterator[str]:
 def _waiting_lines(item: Item, now: dt.datetime) -> Iterator[str]:
     care = [f"{item.to_confirm} to confirm"] if item.to_confirm else []
     care += [plural(item.warnings, "warning")] if item.warnings else []
-    yield f"  {item.project}: {', '.join([item.why.rstrip('.'), *care])}, {ages.ago(item.at, now)}"
+    yield f"  {item.project}: {', '.join([item.why.rstrip('.'), *care])}, {amounts.ago(item.at, now)}"
     if item.url:
         yield f"  {item.url}"
     yield ""

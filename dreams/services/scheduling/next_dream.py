@@ -17,7 +17,7 @@ from typing import Any
 from django.db.models import CharField, Count, F, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast, Coalesce
 
-from dreams.lib import ages
+from dreams.lib import amounts
 from dreams.lib.files.text import plural
 from dreams.lib.timestamps import to_ns
 from dreams.models import DreamRun, GateEvaluation, Project, Session
@@ -98,7 +98,7 @@ class NextDream:
         later = [one.opens_at for one in self.closed if one.opens_at and one.opens_at > now]
         if not self.missing:
             return as_stored(self.closed[-1].reason)
-        wait = f", and {ages.span(max(later) - now)}" if later else ""
+        wait = f", and {amounts.span(max(later) - now)}" if later else ""
         heavy = next((f"; {one.heavy}" for one in self.closed if one.missing and one.heavy), "")
         return f"Needs {plural(self.missing, 'more session')}{wait}{heavy}."
 

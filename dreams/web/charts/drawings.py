@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from dreams.lib import ages
+from dreams.lib import amounts
 from dreams.lib.files.text import plural
 from dreams.web.charts import shapes
 from dreams.web.charts.shapes import Key, Picture, Plot, Words, long_day, round_up, short_day
@@ -143,7 +143,7 @@ def durations(key: str, title: str, runs: Sequence[Run], empty: str) -> Picture:
 
 
 def span(seconds: float) -> str:
-    return ages.exact(dt.timedelta(seconds=max(1, round(seconds))))
+    return amounts.exact(dt.timedelta(seconds=max(1, round(seconds))))
 
 
 def _height(seconds: float) -> float:

@@ -14,7 +14,7 @@ from django.core.paginator import Page
 from dreams import conf
 from dreams.engines.anthropic import evidence
 from dreams.engines.tokens import KINDS, Dollars, ModelUsage, known_price
-from dreams.lib import ages, amounts
+from dreams.lib import amounts
 from dreams.models import DreamRun, DreamSession, Turn
 from dreams.services import dreaming, hosts, pricing
 from dreams.web.hidden_secrets import shown
@@ -298,7 +298,7 @@ def _waits_for(run: DreamRun, now: dt.datetime) -> str:
         return ""
     host = next((one for one in hosts.known() if one.key == run.project.host), None)
     if host is not None and not host.is_here and host.is_away:
-        seen = f"last seen {ages.ago(host.last_seen, now)}" if host.last_seen else "not seen yet"
+        seen = f"last seen {amounts.ago(host.last_seen, now)}" if host.last_seen else "not seen yet"
         return f"It waits for {host.name}, which is away ({seen})."
     if is_quiet:
         return "Its worker has not been heard of; the scheduler ends it if it does not come back."
@@ -382,7 +382,7 @@ def _elapsed(run: DreamRun, now: dt.datetime) -> str:
     if run.started_at is None:
         return "not started"
     seconds = int(((run.ended_at or now) - run.started_at).total_seconds())
-    return ages.exact(dt.timedelta(seconds=seconds)) if seconds > 0 else "under 1 s"
+    return amounts.exact(dt.timedelta(seconds=seconds)) if seconds > 0 else "under 1 s"
 
 
 def _reviewed(run: DreamRun, number: str | None) -> Page[DreamSession]:

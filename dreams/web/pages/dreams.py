@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
-from dreams.lib import ages
+from dreams.lib import amounts
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, FileChange, Finding, Memory, Project, Proposal, Question, WorkStep
 from dreams.models.prepared import Fixed, prepared
@@ -151,7 +151,7 @@ def engine_words(run: DreamRun) -> str:
 def _took(run: DreamRun) -> str:
     if run.started_at is None or run.ended_at is None:
         return ""
-    return ages.exact(dt.timedelta(seconds=max(1, round((run.ended_at - run.started_at).total_seconds()))))
+    return amounts.exact(dt.timedelta(seconds=max(1, round((run.ended_at - run.started_at).total_seconds()))))
 
 
 def _text(run: DreamRun, told: Summary) -> str:

@@ -14,8 +14,7 @@ from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.probe import Probed
 from dreams.engines.tokens import PriceTable, Rate, rate_for
-from dreams.lib.ages import exact
-from dreams.lib.amounts import money
+from dreams.lib.amounts import exact, money
 from dreams.models import Project
 from dreams.services import pricing
 from dreams.services.doctor import Check, checks

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dreams import conf
-from dreams.lib.ages import span
+from dreams.lib.amounts import span
 from dreams.models import JobRun, Project, ScheduledJob
 from dreams.services import jobs, notify
 from dreams.web.pages.projects import told_apart

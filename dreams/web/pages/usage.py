@@ -1,4 +1,4 @@
-"""The usage page: tokens and what they cost, in figures, a chart by day, and pictures."""
+"""The usage page: tokens and what they cost, in figures and pictures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dreams.models.prepared import prepared
 from dreams.services.pricing import PriceBook
 from dreams.web.charts.shapes import Picture
 from dreams.web.pages import usage_sums as cells_of
-from dreams.web.pages.usage_charts import Chart, by_model, chart
+from dreams.web.pages.usage_charts import of_sessions
 from dreams.web.pages.usage_sums import SUMS, Cell, Line, Total
 
 # --- Dreams -------------------------------------------------------------------------------------------------------
@@ -58,7 +58,6 @@ class Usage:
 
     period: str
     sessions: Used
-    chart: Chart
     dreams: DreamsUsed
     other: Used
     purposes: list[Line]
@@ -150,12 +149,11 @@ def _made(asked: _Asked) -> Usage:
     return Usage(
         period=asked.period,
         sessions=_used(sessions, cells_of.sessions_by_project(asked.of_projects, book), names, book),
-        chart=chart(sessions, asked.today, days),
         dreams=_dreams(asked, dreamt, _used(dreamt, dreamt_in, names, book)),
         other=_used(other, other_in, names, book),
         purposes=cells_of.purposes(map(dict, asked.purposes)),
         spent=cells_of.total_of(spent),
-        pictures=by_model(sessions, spent, asked.today, days),
+        pictures=of_sessions(sessions, spent, asked.today, days),
         has_prices=bool(book.rows),
         any_ever=asked.any_ever,
     )

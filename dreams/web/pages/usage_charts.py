@@ -1,10 +1,9 @@
-"""What was used, drawn: tokens by day as bars, by model and week as pictures, and how dreams went over time."""
+"""What was used, drawn: tokens by kind and model, and how dreams went over time."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -21,117 +20,39 @@ from dreams.models.prepared import prepared
 from dreams.web.charts.drawings import MOST, Run, Series, durations, ranked, stacked
 from dreams.web.charts.shapes import Picture, whole
 from dreams.web.pages import usage_sums as cells_of
-from dreams.web.pages.usage_sums import SUMS, Cell, Total, total_by_day
-
-# Across in hundredths of the page's width, so that every bar is seen on a phone too; up in pixels.
-WIDTH, HEIGHT, FOOT = 100, 200, 22
-GAP = 0.6
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One day of the chart. Parts from the bottom up: fresh input, cache writes, reads, output."""
-
-    day: dt.date
-    x: float
-    width: float
-    parts: list[tuple[str, float, float]]
-    sum: Total
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    bars: list[Bar]
-    ticks: list[tuple[float, int]]
-    days: list[tuple[float, str]]
-    label: str
-    height: int = HEIGHT
-    foot: int = HEIGHT + FOOT
-
-
-_PARTS: Mapping[str, Callable[[Tokens], int]] = {
-    "read": lambda tokens: tokens.cache_read,
-    "write": lambda tokens: tokens.cache_write,
-    "input": lambda tokens: tokens.input,
-    "output": lambda tokens: tokens.output,
-}
-
-
-def chart(cells: Iterable[Cell], today: dt.date, days: int) -> Chart:
-    days_used = dict(total_by_day(cells))
-    step = _bucket(days)
-    first = today - dt.timedelta(days - 1)
-    buckets = [_bucket_of(days_used, first + dt.timedelta(start), step) for start in range(0, days, step)]
-    top = _round_up(max((found.tokens.total for _, found in buckets), default=0))
-    slot = WIDTH / len(buckets)
-    bars = [_bar(day, found, slot * number, slot, top) for number, (day, found) in enumerate(buckets)]
-    every = max(1, round(len(bars) / 8))
-    unit = {1: "day", 7: "week"}.get(step, f"{step} days")
-    whole = sum(found.tokens.total for _, found in buckets)
-    busiest = max(buckets, key=lambda pair: pair[1].tokens.total)
-    return Chart(
-        bars=bars,
-        ticks=[(round(HEIGHT * (1 - share), 1), round(top * share)) for share in (0.5, 1.0)] if whole else [],
-        days=[(round(bar.x + bar.width / 2, 2), f"{bar.day:%-d %b}") for bar in bars[::every]],
-        label=(
-            f"Tokens per {unit}. The most on {busiest[0]:%-d %B}: {busiest[1].tokens.total:,}. "
-            "The table below has every value."
-            if whole
-            else "No tokens in this time."
-        ),
-    )
-
-
-def _bucket(days: int) -> int:
-    return 7 if days > 90 else 1
-
-
-def _bucket_of(days_used: Mapping[dt.date, Total], first: dt.date, step: int) -> tuple[dt.date, Total]:
-    total = Total()
-    for offset in range(step):
-        found = days_used.get(first + dt.timedelta(offset))
-        if found is not None:
-            total.add(found.tokens, found.cost, found.requests)
-            total.unpriced += found.unpriced
-    return first, total
-
-
-def _bar(day: dt.date, found: Total, x: float, slot: float, top: int) -> Bar:
-    parts: list[tuple[str, float, float]] = []
-    y = float(HEIGHT)
-    for name, of in _PARTS.items():
-        height = HEIGHT * of(found.tokens) / top if top else 0.0
-        if height > 0:
-            y -= height
-            parts.append((name, round(y, 2), round(height, 2)))
-    gap = min(GAP, slot * 0.25)
-    label = f"{day:%-d %B}: {found.tokens.total:,} tokens"
-    return Bar(day, round(x + gap / 2, 2), round(slot - gap, 2), parts, found, label)
-
-
-def _round_up(value: int) -> int:
-    """The next one-digit number with zeros: a scale that people read."""
-    if value <= 0:
-        return 0
-    power: int = 10 ** (len(str(value)) - 1)
-    return -(-value // power) * power
-
+from dreams.web.pages.usage_sums import SUMS, Cell
 
 WEEK = 7  # in days
 # Beyond this many days a bar is a week: a bar of a day would be thinner than a line.
 MOST_SINGLE_DAYS = 90
 DREAM_WEEKS = 12
+# Each kind has its colour, whichever of them were used: from the bottom up.
+_KINDS: Sequence[tuple[str, str, Callable[[Tokens], int]]] = (
+    ("cache reads", "series-1", lambda tokens: tokens.cache_read),
+    ("cache writes", "series-5", lambda tokens: tokens.cache_write),
+    ("input", "series-3", lambda tokens: tokens.input),
+    ("output", "series-2", lambda tokens: tokens.output),
+)
 _STATES = {"completed": "completed", "failed": "failed", "killed": "cancelled"}
 
 
-def by_model(sessions: Sequence[Cell], spent: Sequence[Cell], today: dt.date, days: int) -> list[Picture]:
-    """Tokens and cost of sessions, and what memoryweb spent, each by model over the last `days`. No query."""
+def of_sessions(sessions: Sequence[Cell], spent: Sequence[Cell], today: dt.date, days: int) -> list[Picture]:
+    """Tokens of sessions by kind; their tokens and cost, and what memoryweb spent, each by model over the last `days`. No
+    query."""
     step = WEEK if days > MOST_SINGLE_DAYS else 1
     starts = _starts(today, days, step)
     first = "Day" if step == 1 else "Week from"
     tokens = ranked(_tokens(sessions, starts, step))
     return [
+        stacked(
+            "tokens-by-kind",
+            "Tokens by kind",
+            starts,
+            _kinds(sessions, starts, step),
+            _count,
+            "No tokens in this time.",
+            first=first,
+        ),
         stacked(
             "tokens-by-model",
             "Tokens by model",
@@ -167,13 +88,19 @@ def _count(value: float) -> str:
 
 
 def _starts(today: dt.date, days: int, step: int) -> list[dt.date]:
-    """The first day of every bar, as the page's own chart has them."""
+    """The first day of every bar."""
     first = today - dt.timedelta(days - 1)
     return [first + dt.timedelta(start) for start in range(0, days, step)]
 
 
 def _tokens(cells: Iterable[Cell], starts: Sequence[dt.date], step: int) -> dict[str, dict[dt.date, float]]:
     return _summed(((cell.model, cell.day, cell.tokens.total) for cell in cells), starts, step)
+
+
+def _kinds(cells: Sequence[Cell], starts: Sequence[dt.date], step: int) -> list[Series]:
+    amounts = ((name, cell.day, of(cell.tokens)) for cell in cells for name, _, of in _KINDS)
+    found = _summed(amounts, starts, step)
+    return [Series(name, found[name], mark) for name, mark, _ in _KINDS if any(found.get(name, {}).values())]
 
 
 def _costs(cells: Iterable[Cell], starts: Sequence[dt.date], step: int) -> dict[str, dict[dt.date, float]]:

@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dreams.lib import ages, amounts, diff
+from dreams.lib import amounts, diff
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Project
 from dreams.services import host_requests, hosts
@@ -124,7 +124,7 @@ def age(moment: dt.datetime | None) -> str:
     if moment is None:
         return ""
     opens = _time(moment, timezone.get_current_timezone())
-    return mark_safe(f"{opens}{ages.ago(moment, timezone.now())}</time>")  # noqa: S308 - in our own words
+    return mark_safe(f"{opens}{amounts.ago(moment, timezone.now())}</time>")  # noqa: S308 - in our own words
 
 
 @lru_cache(maxsize=4_096)
@@ -148,7 +148,7 @@ def moment(when: dt.datetime | None) -> str:
         '<time class="moment" datetime="{}" title="{}" data-age tabindex="0">{}<noscript> ({})</noscript></time>',
         _iso(when),
         with_zone(when),
-        ages.ago(when, timezone.now()),
+        amounts.ago(when, timezone.now()),
         with_zone(when),
     )
 

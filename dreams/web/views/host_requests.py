@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from dreams.lib import ages
+from dreams.lib import amounts
 from dreams.models import HostRequest, Project
 from dreams.services import host_requests, hosts
 from dreams.services.host_requests import AskedDeed
@@ -35,7 +35,9 @@ def ask(request: Request, wish: AskedDeed, back: HttpResponse) -> HttpResponse:
     said = f"Asked {one.name} to do it: it looks once a minute, and what came of it appears here."
     if one.is_away:
         seen = (
-            f"was last seen {ages.ago(one.last_seen, timezone.now())}" if one.last_seen else "was never seen"
+            f"was last seen {amounts.ago(one.last_seen, timezone.now())}"
+            if one.last_seen
+            else "was never seen"
         )
         said = f"Asked {one.name} to do it. It is away now ({seen}), and does it when it is back."
     messages.success(request, said)

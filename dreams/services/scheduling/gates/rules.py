@@ -13,8 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from dreams.conf.config import Config
-from dreams.lib.ages import ago, exact, until
-from dreams.lib.amounts import money
+from dreams.lib.amounts import ago, exact, money, until
 from dreams.lib.files.text import plural
 from dreams.lib.locks import LockFact
 from dreams.lib.timestamps import from_ns, later, next_day, next_month, to_ns
