@@ -11,6 +11,7 @@ import pytest
 
 from dreams.dev.fake_server import Reply, Request, Text, say
 from dreams.engines.anthropic.budget import Budget, Ledger, Limits, joined
+from dreams.engines.anthropic.stream import Collector
 from dreams.engines.tokens import Rate, Tokens, rate_for
 from dreams.engines.types import Allowance, LimitReached
 from tests.world import model as kit
@@ -84,18 +85,19 @@ def test_the_seconds_of_a_dream_end_it_in_its_own_words() -> None:
 def test_the_seconds_of_a_dream_end_it_in_the_middle_of_a_stream(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its clock runs from the moment the server is asked: how long a busy machine takes to get there tells nothing."""
-    asked: list[float] = []
+    """Its clock runs from the first event that came: how long a busy machine takes to get there tells nothing."""
+    came: list[float] = []
+    take = Collector.take
 
-    def slow(request: Request) -> Reply:
-        asked.append(time.monotonic())
-        return Reply((Text("A slow answer. " * 4_000),), piece=4, pause=0.05)
+    def taken(collector: Collector, event: object) -> None:
+        take(collector, event)
+        came.append(time.monotonic())
 
-    def clock() -> float:
-        return time.monotonic() - asked[0] if asked else 0.0
-
-    monkeypatch.setattr("dreams.engines.anthropic.engine.Budget", partial(Budget, clock=clock))
-    run = kit.dream(tmp_path, [kit.Step(slow)], max_seconds=1.5)
+    monkeypatch.setattr(Collector, "take", taken)
+    timed = partial(Budget, clock=lambda: time.monotonic() - came[0] if came else 0.0)
+    monkeypatch.setattr("dreams.engines.anthropic.engine.Budget", timed)
+    slow = Reply((Text("A slow answer. " * 4_000),), piece=4, pause=0.05)
+    run = kit.dream(tmp_path, [slow], max_seconds=1.5)
     assert run.outcome is None and "Time limit per dream" in run.error
     assert run.report.used("requests") == 1, "what had come is paid for"
 
