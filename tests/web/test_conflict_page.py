@@ -72,6 +72,7 @@ def test_what_is_chosen_is_what_the_proposal_wants(
 ) -> None:
     response = browser.post(address(file), {"state": state(file), "choice-0": choice})
     assert response.status_code == 303
+    assert "solved, and not written yet." in browser.get(response.url).content.decode()
     file.refresh_from_db()
     assert file.conflict is None
     wanted = desk.proposals.bytes_of(file.new_sha)

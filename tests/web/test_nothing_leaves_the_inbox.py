@@ -125,7 +125,9 @@ def test_a_finding_that_keeps_approved_work_from_being_written_is_named(
     proposal.findings.create(
         hunk=Hunk.objects.get(), key="k", check_name="injection", code="x", severity="block", message="No."
     )
-    assert "1 finding to confirm" in _row(_inbox(browser), proposal)
+    row = _row(_inbox(browser), proposal)
+    assert "1 finding to confirm" in row and "Write now" not in row
+    assert f'href="/review/{proposal.public_id}/?show=findings"' in row and "Confirm" in row
 
 
 def test_until_another_host_was_asked_to_write_what_it_has_it_is_your_move(

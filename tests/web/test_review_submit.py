@@ -167,6 +167,24 @@ def test_a_file_changed_at_the_submit_waits_for_one_confirmation(browser: Client
     assert file.read_text() == outside.replace("](runbook.md)", "](reference_runbook.md)")
 
 
+def test_a_new_result_is_confirmed_only_where_it_is_shown(browser: Client, proposal: Proposal) -> None:
+    approve(proposal, "reference_runbook")
+    (world.folder(proposal.project) / "feedback_testing.md").write_text(
+        desk.TESTING.replace("Rule 1:", "Rule one:")
+    )
+    submit(browser, proposal)
+    changed = proposal.files.get(path="feedback_testing.md").pk
+    other = proposal.files.exclude(pk=changed).exclude(path="MEMORY.md").latest("path").pk
+    elsewhere = browser.get(f"/review/{proposal.public_id}/", {"file": other}).content.decode()
+    there = f'href="/review/{proposal.public_id}/?file={changed}#file-{changed}"'
+    assert "Confirm and write" not in elsewhere
+    assert (
+        f"{there}>Check the new result</a>" in elsewhere and f"{there}>feedback_testing.md</a>" in elsewhere
+    )
+    shown = browser.get(f"/review/{proposal.public_id}/", {"file": changed}).content.decode()
+    assert "Confirm and write" in shown and "Confirm this result" in shown
+
+
 @pytest.mark.more
 def test_a_confirmation_of_an_older_result_writes_nothing(browser: Client, proposal: Proposal) -> None:
     file = world.folder(proposal.project) / "feedback_testing.md"
@@ -317,7 +335,7 @@ def test_answers_whose_file_changed_are_shown_anew_behind_what_was_written(
     text = submit(browser, answered)
     assert "not even once" in question_world.read(answered.project, "feedback_testing.md")
     assert "9443" in staging.read_text() and "Written: 1 file." in text
-    assert "reference_staging.md changed since your review" in text and "Confirm and write" in text
+    assert "reference_staging.md</a> changed since your review" in text and "Confirm and write" in text
 
 
 @pytest.mark.more

@@ -341,6 +341,8 @@ def _of_submitted(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failu
         return _of_stuck(row, stuck, "it was approved")
     if failure is not None:
         return Kind.FAILED, f"Approved, but writing failed: {failure.rstrip('.')}.", "Try again", here
+    if facts.to_confirm and not facts.host:
+        return Kind.WRITE, _unwritten(row, facts), "Confirm", f"{here}?show=findings"
     return Kind.WRITE, _unwritten(row, facts), "Write now", here
 
 

@@ -238,6 +238,14 @@ class Desk:
         shown = (card for file in self.files for card in file.cards)
         return next((card.pk for card in shown if card.decision.is_open), None)
 
+    @property
+    def unseen_result(self) -> str:
+        """Where a new result is that waits to be confirmed and is not on this page: only what was shown is confirmed."""
+        shown = {hunk.file_id for one in self.window.decisions for hunk in one.hunks}
+        loaded = self.state.loaded
+        unseen = [f for f in self.state.unconfirmed if loaded.hunks[f.pk] and f.pk not in shown]
+        return address(loaded.proposal, file=unseen[0].pk, anchor=f"file-{unseen[0].pk}") if unseen else ""
+
 
 def desk(loaded: Loaded, asked: Asked) -> Desk:
     found = passing(loaded, asked)

@@ -260,7 +260,7 @@ def _file_card(made_from: Material, file: FileChange, view: str) -> FileCard:
         ),
         is_stale=bool(paths & state.stale),
         is_gone=bool(paths & state.gone),
-        is_rebased=file.path in state.unconfirmed,
+        is_rebased=file in state.unconfirmed,
         is_text=found.is_text,
         standing=sum(h.applied_in_id is not None and h.undone_in_id is None for h in loaded.hunks[file.pk]),
         decisions=sum(one.file_id == file.pk for one in made_from.passing.decisions),

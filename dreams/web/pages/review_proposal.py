@@ -302,14 +302,14 @@ class State:
     """What a proposal waits for, and what came of it. The files on disk are looked at once; the rest is asked for when it is
     shown, which the answer to a verdict does not do.
 
-    `stale` are paths that changed on disk and are not rebased yet, `gone` those of them that are not there any more; `unconfirmed` are rebased and wait. `interrupted`: what
-    changed on disk is its own write, which recovery has still to end.
+    `stale` are paths that changed on disk and are not rebased yet, `gone` those of them that are not there any more;
+    `unconfirmed` are rebased and wait. `interrupted`: what changed on disk is its own write, which recovery has still to end.
     """
 
     loaded: Loaded
     stale: frozenset[str]
     gone: frozenset[str]
-    unconfirmed: frozenset[str]
+    unconfirmed: tuple[FileChange, ...]
     conflicts: tuple[FileChange, ...]
     interrupted: bool
 
@@ -400,7 +400,7 @@ def state(loaded: Loaded, files: Sequence[FileChange]) -> State:
         loaded=loaded,
         stale=frozenset() if interrupted else stale,
         gone=rebase.gone_from(proposal, stale),
-        unconfirmed=frozenset(file.path for file in live if not file.rebase_confirmed),
+        unconfirmed=tuple(file for file in live if not file.rebase_confirmed),
         conflicts=tuple(file for file in live if file.conflict),
         interrupted=interrupted,
     )

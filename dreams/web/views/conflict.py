@@ -53,7 +53,7 @@ def _solve(request: Request, file: FileChange, found: pages.Conflict) -> HttpRes
         )
     rebase.resolve(file, _choices(chosen, typed), remove=_removes(file, chosen))
     proposals.examine(file.proposal, syncing.contents(file.proposal.project))
-    messages.success(request, f"{file.path}: solved. Nothing is written until you submit.")
+    messages.success(request, f"{file.path}: solved, and not written yet.")
     return _to_file(file)
 
 
