@@ -120,6 +120,28 @@ def test_a_command_that_is_not_on_offer_names_what_to_use_instead(
     assert answer.refused and instead in answer.output
 
 
+@each(
+    ("line", "remedy"),
+    [
+        ("sort -g a.md", "sort knows -V -b -f -h -k -n -r -s -t -u here"),
+        ("diff -y a.md b.md", "diff knows"),
+        ("sort -c a.md", "sort FILE | cmp - FILE"),
+        ("which jq", "jq, ls"),
+        ("tac a.md", "nl -ba FILE | sort -rn"),
+        ("[[ -f a.md ]] && echo x", "use [ … ]"),
+        ('for f in *.md; do head -3 "$f"; done', "head -n 3 *.md"),
+        ("stat -c %m a.md", "%n"),
+    ],
+)
+def test_a_refused_option_or_loop_names_what_to_use_instead(world: World, line: str, remedy: str) -> None:
+    answer = world.run(line)
+    assert answer.refused and remedy in answer.output
+
+
+def test_find_names_the_file_that_it_should_compare_with_and_that_is_not_there(world: World) -> None:
+    assert "find: 'gone.md': No such file" in world.run("find . -newer gone.md").output
+
+
 # Recorded from GNU's tools in the C locale; `bench/shell_differential.py` compares thousands more with those of the machine.
 RECORDED = [
     ("grep -rn \"one\\|TODO\" topic --include='*.md' | head -20", "topic/one.md:1:# note TODO\n"),

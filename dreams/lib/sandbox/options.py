@@ -74,10 +74,10 @@ def read(command: str, spec: Spec, argv: list[str]) -> Args:
 
 
 def refuse(command: str, spec: Spec, option: str) -> Refused:
-    why = spec.why_not.get(option.lstrip("-"))
-    return Refused(
-        f"{command} {option}: {why}" if why else f"{command} {option}: this option is not on offer"
-    )
+    called = sorted({name for _, name in spec.known.values()})
+    known = " ".join(f"-{name}" if len(name) == 1 else f"--{name}" for name in called)
+    why = spec.why_not.get(option.lstrip("-")) or f"{command} knows {known or 'no options'} here"
+    return Refused(f"{command} {option}: {why}")
 
 
 def _long(command: str, spec: Spec, word: str, rest: list[str], args: Args) -> None:

@@ -59,7 +59,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./,:@%+=^\]-]+")
 _LITERAL_DOLLAR_BEFORE = ' "|)'
 
 _REFUSED = {
-    "$": "'$' (variables, $(…) and $'…' are not expanded; write the text out, in single quotes if it is a pattern; use && and || for $?)",
+    "$": "'$' (variables, $(…) and $'…' are not expanded; write the text out, in single quotes if it is a pattern; use && and || for $?, and a wildcard instead of a loop, as in head -n 3 *.md)",
     "`": "a backtick (command substitution); run that command by itself first",
     "{": "'{' (brace expansion); name each file, or quote it if it is meant as text",
     "}": "'}' (brace expansion); quote it if it is meant as text",
@@ -241,7 +241,9 @@ class _Reader:
             self._simple.stdin, self._names_input, self._text_of_word = text, False, None
             self._glob = []
             return
-        self._simple.words.append(Word(text, "".join(self._glob) if self._wild and text != "[" else None))
+        self._simple.words.append(
+            Word(text, "".join(self._glob) if self._wild and text not in ("[", "[[") else None)
+        )
         if len(self._simple.words) > MOST_WORDS:
             raise Refused(f"more than {MOST_WORDS:,} words in one command")
         self._text_of_word, self._glob, self._wild = None, [], False

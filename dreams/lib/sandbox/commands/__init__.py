@@ -56,9 +56,9 @@ _INSTEAD = {
     "realpath": "pwd and ls",
     "rev": "cut",
     "strings": "grep -a",
-    "tac": "sort -r, or tail",
+    "[[": "[ … ]",
+    "tac": "nl -ba FILE | sort -rn, or tail",
     "tree": "find . -maxdepth 2, or ls -R",
-    "which": "the list in this message",
     "xargs": "a wildcard, or grep -rl TEXT DIR --include='*.md' for find … | xargs grep",
 }
 

@@ -89,7 +89,7 @@ def stat(name: str, argv: list[str]) -> Runner:
     }[args.last_of("c", "printf")]
     for found in _DIRECTIVE.finditer(fmt):
         if found[4] not in (*_FIELDS, "%"):
-            raise Refused(f"stat -c {found[0]}: this directive is not on offer")
+            raise Refused(f"stat -c {found[0]}: not on offer; %{' %'.join(_FIELDS)} are")
 
     def run(process: Process) -> Iterator[bytes]:
         for path in args.operands:

@@ -44,7 +44,10 @@ def find(name: str, argv: list[str]) -> Runner:
 
     def run(process: Process) -> Iterator[bytes]:
         for reference in expression.references:
-            process.stat(reference)  # a missing one is reported before anything is printed
+            try:  # a missing one is reported before anything is printed
+                process.stat(reference)
+            except (OSError, SafeFsError) as error:
+                raise UsageError(f"'{reference}': {trouble(error)}") from None
         walk = _Walk(process, expression)
         for path in paths or ["."]:
             if not walk.stopped:

@@ -20,7 +20,7 @@ _SORT = Spec(
         **dict.fromkeys(("o", "output", "T", "temporary-directory"), _WRITES),
         "compress-program": "it runs a program",
         "files0-from": "file names are not taken from files",
-        **dict.fromkeys(("c", "C", "check"), "compare with: diff FILE <(sort FILE)"),
+        **dict.fromkeys(("c", "C", "check"), "compare with: sort FILE | cmp - FILE"),
     },
 )
 _MODES = "bfhnrV"
