@@ -33,7 +33,8 @@ from dreams.findings.ledger import accounting
 from dreams.findings.ledger.units import has_content
 from dreams.findings.prompt_injection.weighing import ADVICE
 from dreams.lib import progress
-from dreams.lib.secrets.redact import redact
+from dreams.lib.files.text import decode
+from dreams.lib.secrets.redact import key_blocks, without_keys
 
 MAX_FINDINGS = 2000  # of one report; what must be confirmed is put together above it, and never left out
 CHECKS: tuple[tuple[str, Check], ...] = (
@@ -65,7 +66,7 @@ def examine(subject: Subject) -> Report:
     lost, rows = _accounted(subject)
     judged, failed = _judged(subject)
     found = evidence.weighed(_run(CHECKS, subject), judged, subject)
-    return Report(_ordered([*lost, *found, *failed]), tuple(rows), tuple(judged))
+    return Report(_ordered([*lost, *found, *failed], subject), tuple(rows), tuple(judged))
 
 
 UNDONE = "This change was undone."
@@ -81,7 +82,7 @@ def examine_undo(subject: Subject) -> Report:
         if has_content(line)
     ]
     checks = [(name, check) for name, check in CHECKS if check not in (evidence.check, regression.check)]
-    return Report(_ordered(_run(checks, subject)), tuple(rows))
+    return Report(_ordered(_run(checks, subject), subject), tuple(rows))
 
 
 def health(
@@ -94,7 +95,7 @@ def health(
     """Findings on a directory as it stands, with no change: names, secrets, invisible text, injection, dates, sizes,
     taxonomy."""
     subject = Subject(files, files, (), config or Config(), instructions or {}, scope, repeated)
-    return Report(_ordered(_run(STANDING, subject)))
+    return Report(_ordered(_run(STANDING, subject), subject))
 
 
 def _accounted(subject: Subject) -> tuple[list[Found], list[Row]]:
@@ -134,9 +135,10 @@ def _failed(name: str, error: Exception) -> Found:
     )
 
 
-def _ordered(found: list[Found]) -> tuple[Found, ...]:
+def _ordered(found: list[Found], subject: Subject) -> tuple[Found, ...]:
     """Worst first, each thing said once, and no secret quoted."""
-    found = [_without_secrets(each) for each in found]
+    keys = keys_in(subject)
+    found = [_without_secrets(each, keys) for each in found]
     once = {each.key: each for each in reversed(found)}
     kept = [each for each in found if once.get(each.key) is each]
     kept.sort(key=lambda each: SEVERITIES.index(each.severity))
@@ -146,14 +148,18 @@ def _ordered(found: list[Found]) -> tuple[Found, ...]:
     return tuple(_together(binding))
 
 
-def _without_secrets(found: Found) -> Found:
+def keys_in(subject: Subject) -> str:
+    """The key blocks of both states."""
+    return key_blocks(map(decode, {*subject.before.values(), *subject.after.values()}))
+
+
+def _without_secrets(found: Found, keys: str) -> Found:
     """Checks quote lines; what is told is kept, printed and sent, the line itself is not."""
-    if (message := redact(found.message)) == found.message:
+    if (message := without_keys(found.message, keys)) == found.message:
         return found
-    told = MessageParts(
-        *map(redact, (found.message_parts.statement, found.message_parts.remark, found.message_parts.detail))
-    )
-    return replace(found, message=message, message_parts=told)
+    told = found.message_parts
+    parts = (without_keys(each, keys) for each in (told.statement, told.remark, told.detail))
+    return replace(found, message=message, message_parts=MessageParts(*parts))
 
 
 def _together(found: Sequence[Found]) -> Iterator[Found]:

@@ -352,3 +352,43 @@ def test_no_text_around_a_secret_keeps_it_from_being_redacted(before, rule, behi
 def test_any_text_can_be_redacted_and_ends_at_a_fixed_point(text):
     once = redact(text)
     assert redact(once) == once
+
+
+KEY_LINES = [some(64) for _ in range(4)]
+
+
+def key_block(before: str = "", header: str = "") -> str:
+    """A key as people paste it: behind quote marks or a list's dashes, with the headers of one that has a password."""
+    lines = [
+        "-----BEGIN " + "RSA PRIVATE KEY-----",
+        *header.splitlines(),
+        *KEY_LINES,
+        "-----END " + "RSA PRIVATE KEY-----",
+    ]
+    return "\n".join(before + line for line in lines)
+
+
+@each(
+    "block",
+    [
+        key_block(),
+        key_block("> "),
+        key_block("- "),
+        key_block("    "),
+        key_block(header="Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,0123456789ABCDEF\n"),
+        f"```\n{key_block()}\n```",
+    ],
+)
+def test_no_finding_and_no_redacted_text_has_a_line_of_a_key_block(block: str) -> None:
+    files = changed("deploy.md", "**Why:**", f"{block}\n\n**Why:**")
+    added, taken_away = report(files), report(FILES, files)
+    assert one(added, "secret-private-key").severity == "block"
+    told = [f"{each.message} {each.message_parts}" for each in (*added.findings, *taken_away.findings)]
+    assert not [line for line in KEY_LINES for text in (*told, redact(block)) if line[:20] in text]
+    assert redact(f"{block}\n- the port is 8080").endswith("- the port is 8080")
+
+
+def test_the_name_of_a_key_block_and_one_with_a_placeholder_are_no_secret() -> None:
+    mark = "-----BEGIN " + "PRIVATE KEY-----"
+    assert not spans(f"Look for {mark} in the logs.")
+    assert not spans(f"{mark}\n<the key from the vault>\n{mark.replace('BEGIN', 'END')}")

@@ -242,7 +242,6 @@ pubnub-key           \bsec-c-[A-Za-z0-9]{48}\b
 ubidots-token        \bBBFF-[A-Za-z0-9]{30}\b
 json-web-key         "kty"[^{}]*?"d"\s?:\s?"(?P<s>[A-Za-z0-9_-]{40,})"
 json-web-token       \beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}
-private-key          -----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?
 """
 
 # Beginnings that ordinary words have too ("test_", "md-"): what follows must look random besides.
@@ -315,6 +314,7 @@ _ON = r"""[^\n]*?(?:\\\n[^\n]*?){0,6}"""
 _V = r"""[^\s"'`“”„«»,;<>()\[\]{}]"""
 
 GIVEN = rf"""
+private-key       block     -----BEGIN (?:[A-Z0-9]{{1,20}} ){{0,3}}PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-]|--?[^-])*-----END (?:[A-Z0-9]{{1,20}} ){{0,3}}PRIVATE KEY(?: BLOCK)?-----|[^-]*)
 app-password      form      (?i)\bapp[ -]?passw\w+\s*(?::|=|is)\s*["'`]?(?P<s>[a-z]{{4}} [a-z]{{4}} [a-z]{{4}} [a-z]{{4}})\b
 app-password      form      (?i)\b(?:fastlane|apple|app[ _-]?specific)\w*(?:password|session)\w*\s{{0,2}}[:=]\s{{0,2}}["'`]?(?P<s>[a-z]{{4}}-[a-z]{{4}}-[a-z]{{4}}-[a-z]{{4}})\b
 cookie            token     (?i)\bcookie:\s*[^\n]*?(?:session|sid|auth|token)[\w.-]*=(?P<s>[^\s;"']{{20,}})

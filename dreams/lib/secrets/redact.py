@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -42,6 +43,23 @@ def redact_counted(text: str) -> tuple[str, dict[str, int]]:
         at = span.end
         counts[span.rule] += 1
     return "".join([*pieces, text[at:]]), dict(counts)
+
+
+_KEY_RUN = re.compile(r"[A-Za-z0-9+/=]{8,}")  # a shorter one tells nothing of a key
+
+
+def key_blocks(texts: Iterable[str]) -> str:
+    """The secrets over several lines that stand in `texts`: no line of one shows by itself what it is."""
+    found = (values(text) for text in texts if "PRIVATE KEY" in text or "Private-Lines" in text)
+    return "\n".join(value for each in found for value in each if "\n" in value)
+
+
+def without_keys(text: str, blocks: str) -> str:
+    """As `redact`, and without any part of a line of `blocks`."""
+    bare = redact(text)
+    return (
+        _KEY_RUN.sub(lambda run: "[redacted: key]" if run[0] in blocks else run[0], bare) if blocks else bare
+    )
 
 
 def values(text: str) -> dict[str, str]:

@@ -220,8 +220,11 @@ class SecretSpan:
 
 
 Judge = Callable[[str], bool]
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{20,}")
 _JUDGES: dict[str, Judge] = {
     "form": lambda value: not (is_placeholder(value) or _FOR_TESTS.fullmatch(value.partition("-")[2])),
+    # What stands between its marks: quote marks or a list's dashes around the lines make no placeholder of it.
+    "block": lambda value: not all(map(is_placeholder, _KEY_LINE.findall(value))),
     "password": partial(looks_secret, "password"),
     "token": partial(looks_secret, "token"),
     "told": is_told,

@@ -11,9 +11,9 @@ from django.core.management.base import CommandParser
 from dreams import findings
 from dreams.findings import directories
 from dreams.findings.directories import Said, with_citations
-from dreams.findings.examining import rule_of
+from dreams.findings.examining import keys_in, rule_of
 from dreams.lib.files import text
-from dreams.lib.secrets.redact import redact
+from dreams.lib.secrets.redact import without_keys
 from dreams.management import base, named
 
 
@@ -40,10 +40,10 @@ class Command(base.Command):
             except OSError as error:
                 raise base.Refused(_unreadable(options["transcripts"], error)) from error
             subject = with_citations(subject, said)
-        report = findings.examine(subject)
+        report, keys = findings.examine(subject), keys_in(subject)
         return {
             "findings": [_finding(found) for found in report.findings],
-            "ledger": [_row(row) for row in report.ledger],
+            "ledger": [_row(row, keys) for row in report.ledger],
             "worst": report.worst(),
         }
 
@@ -83,14 +83,14 @@ def _finding(found: findings.Found) -> dict[str, object]:
     }
 
 
-def _row(row: findings.Row) -> dict[str, object]:
+def _row(row: findings.Row, keys: str) -> dict[str, object]:
     return {
         "path": text.storable(row.path),
         "hunk": row.hunk_id,
-        "text": text.storable(redact(row.text)),
+        "text": text.storable(without_keys(row.text, keys)),
         "fate": row.fate,
         "target_path": text.storable(row.target_path),
         "target_line": row.target_line,
-        "target_text": text.storable(redact(row.target_text)),
+        "target_text": text.storable(without_keys(row.target_text, keys)),
         "note": text.storable(row.note),
     }
