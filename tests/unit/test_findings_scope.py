@@ -41,6 +41,7 @@ from tests.world.findings import FILES, changed, codes, one, report
         ("<img src=x onerror=alert(1)>.md", "name-unfit"),
         ("C:x.md", "path-outside"),
         *((name, "name-unfit") for name in ("CON.md", "nul.md", "com1.notes.md", "LPT¹.md", "aux/a.md")),
+        *((name, "name-unfit") for name in ("CLAUDE.md", "team/CLAUDE.local.md", "AGENTS.md")),
         (" a.md", "name-unfit"),
         ("team./a.md", "name-unfit"),
         ("team /a.md", "name-unfit"),

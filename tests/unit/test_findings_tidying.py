@@ -93,3 +93,27 @@ def test_a_line_with_a_word_twice_changes_no_places_where_it_is_joined_to_anothe
     assert LOSS not in told(
         f"- The id is the source of truth\n- {line}\n", f"- The id is the source of truth; {line}\n"
     )
+
+
+@each(
+    ("old", "new"),
+    [
+        ("Do not merge on Fridays, except for security fixes", "~~Do not merge on Fridays, except for security fixes~~"),
+        ("Backups run nightly at 02:30 UTC and are kept for 35 days", "It is wrong that backups run nightly at 02:30 UTC and are kept for 35 days"),
+        ("A migration of more than 5 minutes has to be split", "A migration of more than 5 minutes may be split"),
+    ],
+)  # fmt: skip
+def test_a_statement_of_several_parts_that_is_taken_back_is_lost_too(old, new):
+    assert LOSS in told(f"- {old}\n", f"- {new}\n")
+
+
+@each(
+    ("old", "new"),
+    [
+        ("The pipeline of the shop takes 12 minutes", "The pipeline of the shop takes 12 min"),
+        ("Backups of the shop run nightly at 02:30 UTC", "Backups of the shop run nightly at 2:30 am UTC"),
+    ],
+)
+def test_a_time_in_another_form_is_no_loss(old, new):
+    assert LOSS not in told(f"- {old}\n", f"- {new}\n")
+    assert LOSS not in told(f"- {new}\n", f"- {old}\n")

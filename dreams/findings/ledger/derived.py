@@ -259,6 +259,8 @@ class Context:
         if short and self.target.unit.key in self._stood:
             return False  # a word or two stand by chance in a line that was there before
         whole = self.target.unit.text
+        if facts.taken_back(part, whole):
+            return False
         return keyed(part) in self.target.unit.key or keeping.in_one_piece(part, whole)
 
 

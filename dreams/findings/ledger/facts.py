@@ -57,8 +57,8 @@ def _in_front(one: Statement, other: Statement) -> set[str]:
     return {other.written[at] for at in lead} - set(one.written)
 
 
-_DEMANDED = lexicon.STRONG | {"need", "necessary"}  # as `wordings` has it
-_LEFT_TO_CHOICE = frozenset({"optional", "optionally"})
+_DEMANDED = lexicon.STRONG | {"need", "necessary", "has", "have"}  # as `wordings` has it; "has to be split"
+_LEFT_TO_CHOICE = frozenset({"optional", "optionally", "may", "might"})
 _THEN = lexicon.STEPS - {"first"}
 NOT, NOT_ONLY = "not", "not only"
 _NOT_ONLY = re.compile(r"\bnot (?:just|only|merely|simply)\b", re.IGNORECASE)  # says more, and denies nothing

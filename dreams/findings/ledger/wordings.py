@@ -57,6 +57,7 @@ _RULES: tuple[_Rule, ...] = (
     ("", r"\b(v?\d[\w.]*)(?:,? or| and) (?:later|newer|higher|above|up|greater|more)\b", r"at least \1"),
     ("1", r"(?<![\w.,:/#-])1(?= (?-i:of)\b)", "one"),
     ("", r"\b(?:once an?|once per|once every|every|each) (hour|day|week|month|quarter|year)\b", _per_period),
+    (" min", r"(?<=\d )min\b", "minutes"),
     ("m", r"\b(\d{1,2})(?:[:.]([0-5]\d))? ?([ap])\.?m\b\.?", _on_the_clock),
     ("b", r"\b(\d+) ?((?-i:[KMG]))(?-i:i?B)\b", _in_bytes),
     ("against", r"\b(decid(?:e|es|ed)|advis(?:e|es|ed)|recommend(?:s|ed)?) against\b", r"\1 not"),
@@ -144,7 +145,7 @@ _ENDINGS = (
 )  # fmt: skip
 _LEAST_ROOT = 5  # letters that stay before an ending; chosen
 _PROTECTED = re.compile(
-    r"`[^`\n]*`|\b[a-z][a-z0-9+.-]{1,20}://\S+|\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|(?<![\w.])(?!\d[\d.,]*(?![\w/\\@#=:-]))[\w-]*[/\\_.@#=:][\w/\\_.@#=:-]+"
+    r"`[^`\n]*`|\b[a-z][a-z0-9+.-]{1,20}://\S+|\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|(?<![\w.])(?!\d[\d.,:]*(?![\w/\\@#=:-]))[\w-]*[/\\_.@#=:][\w/\\_.@#=:-]+"
 )
 _CAPITAL = re.compile(r"(?<![\w`/.-])[^\W\d_a-z]\w+(?![/(.]\w)")
 

@@ -21,6 +21,8 @@ RESERVED = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$"}
     | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"}
 )
+#: Every agent that works in the folder obeys these, unasked and whoever wrote them.
+INSTRUCTIONS = frozenset({"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md"})
 
 
 def unfit(path: str) -> str:
@@ -37,6 +39,8 @@ def _unfit_part(part: str) -> str:
         return f"has “{found}” in its name, which other systems do not allow"
     if part.partition(".")[0].rstrip().casefold() in RESERVED:
         return f"has the name of a device on other systems ({part})"
+    if part in INSTRUCTIONS:
+        return f"has the name of a file that agents take instructions from ({part})"
     if part != part.strip() or part.endswith("."):
         return "has a name that begins or ends with a space, or ends with a dot"
     return f"has a name of more than {NAME_BYTES} bytes" if _size(part) > NAME_BYTES else ""
