@@ -1,33 +1,3 @@
-// A decision that was made a moment ago may still be on its way: what is written waits for it, and is then pressed as the page has it.
-let held = null;
-const isSending = () => document.querySelector(".htmx-request") !== null;
-function pressWhenKept(quiet) {
-  if (!held) return;
-  // Three times, as one that waits its turn is sent once the one before is answered.
-  const still = isSending() ? 0 : quiet + 1;
-  if (still < 3) {
-    setTimeout(pressWhenKept, 50, still);
-    return;
-  }
-  const { address, name, value } = held;
-  held = null;
-  const same = (button) => button.form?.action === address && button.name === name && button.value === value;
-  [...document.querySelectorAll("button[data-busy]:not([aria-disabled])")].find(same)?.click();
-}
-// One that was not kept is told, and looked at first.
-for (const failure of ["htmx:responseError", "htmx:sendError"]) document.addEventListener(failure, () => (held = null));
-document.addEventListener("submit", (event) => {
-  const button = event.submitter;
-  if (!isSending() || !button?.dataset.busy) return;
-  event.preventDefault();
-  event.stopPropagation();
-  const isFirst = !held;
-  held = { address: button.form.action, name: button.name, value: button.value };
-  if (isFirst) pressWhenKept(0);
-  const says = document.getElementById("submit-says");
-  if (says) says.textContent = "Submits when the last decision is kept.";
-}, true);
-
 // Writing many files takes a while: that is said on the button, which cannot be pressed twice.
 document.addEventListener("submit", (event) => {
   const button = event.submitter;

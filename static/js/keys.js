@@ -55,22 +55,22 @@ function offered(card, wanted) {
   return [...card.querySelectorAll(wanted)].filter((element) => (!element.checked || "toggle" in element.dataset) && element.checkVisibility());
 }
 
-function press(key) {
+// `heldFor`: the card that a press was for which waited; keys may act on another one since.
+function press(key, heldFor = null) {
   const wanted = `[data-key="${CSS.escape(key)}"]`;
-  const inside = present("[data-hunk]");
-  // What takes an answer back comes with it: a press before waits for that, and takes nothing else back.
-  if (key === "u" && inside && "sent" in inside.dataset) {
-    inside.dataset.then = key;
-    return true;
-  }
+  const inside = heldFor ?? present("[data-hunk]");
   const file = (inside ?? present("[data-file]"))?.closest("[data-file]");
   const free = shown(wanted).filter((element) => !element.closest("[data-hunk]"));
   const mine = inside && offered(inside, wanted);
-  if (mine?.length && !isInSight(inside)) {
+  if (mine?.length && !heldFor && !isInSight(inside)) {
     inside.scrollIntoView({ block: "nearest" });
     return true;
   }
   const target = mine?.[0] ?? free.find((element) => file?.contains(element)) ?? free[0];
+  if (mustWait(target, inside)) {
+    hold({ card: inside?.id, key });
+    return true;
+  }
   // Nobody has chosen a card yet: the first undecided one with this key becomes the present one, and a second press acts.
   if (!target && !inside) {
     const could = shown("[data-hunk]").filter((card) => offered(card, wanted).length && !card.querySelector('[aria-pressed="true"]'));
@@ -89,6 +89,70 @@ function press(key) {
   }
   return Boolean(target);
 }
+
+// What is pressed while an answer is on its way waits for it: that answer puts the card anew, and a form that is gone sends nothing.
+// Each press is made on its own card, in order, as if every answer had been there at once.
+const held = [];
+let last = null;
+let isMaking = false;
+const isSending = () => document.querySelector("form[hx-post].htmx-request") !== null;
+
+function isWaitedFor(card) {
+  return Boolean(card) && (card.querySelector("form.htmx-request") !== null || held.some((one) => one.card === card.id));
+}
+
+// A button of the card itself, and a submit, wait where they are sent. A field, and the next decision, are gone to at once.
+function mustWait(target, inside) {
+  if (isMaking || (!isSending() && !held.length)) return false;
+  const sends = target?.type === "submit" && (inside?.contains(target) || target.dataset.busy);
+  if (sends || (target && (inField(target) || "nextOpen" in target.dataset))) return false;
+  return isWaitedFor(inside) || Boolean(target?.matches("a[href]"));
+}
+
+function hold(one) {
+  // On a card, pressed once more because nothing seemed to happen: the same press.
+  if (one.card && ["card", "key", "action", "name", "value"].every((part) => one[part] === last?.[part])) return;
+  held.push(one);
+  last = one;
+  if (held.length === 1) setTimeout(makeHeld, 50, 0);
+}
+
+// Three looks: one that waits its turn is sent once the one before is answered, and forms that are new are made ready.
+function makeHeld(quiet) {
+  if (!held.length) return;
+  if (isSending() || quiet < 2) {
+    setTimeout(makeHeld, 50, isSending() ? 0 : quiet + 1);
+    return;
+  }
+  const { card, key, action, name, value } = held.shift();
+  const inside = card ? document.getElementById(card) : document;
+  const isIt = (button) => button.form?.action === action && button.name === name && button.value === value;
+  isMaking = true;
+  if (key && inside) press(key, inside === document ? null : inside);
+  else if (inside) [...inside.querySelectorAll("button:not([aria-disabled=true])")].find(isIt)?.click();
+  isMaking = false;
+  if (held.length) setTimeout(makeHeld, 50, 0);
+}
+
+// What was not kept is told, and looked at first.
+for (const failure of ["htmx:responseError", "htmx:sendError"]) document.addEventListener(failure, () => {
+  held.length = 0;
+  last = null;
+});
+document.addEventListener("submit", (event) => {
+  const { target: form, submitter: button } = event;
+  if (form.method !== "post" || !button) return;
+  const one = { card: form.closest("[data-hunk]")?.id, action: form.action, name: button.name, value: button.value };
+  if (isMaking || (!isSending() && !held.length)) {
+    last = one;
+    return;
+  }
+  event.preventDefault();
+  event.stopPropagation();
+  hold(one);
+  const says = button.dataset.busy && document.getElementById("submit-says");
+  if (says) says.textContent = "Submits when the last decision is kept.";
+}, true);
 
 // Keys act on nothing out of sight: what was scrolled away from is come back to first.
 function isInSight(card) {
@@ -148,6 +212,8 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (isOff() || event.key.length !== 1 || performance.now() - leavingSince < LEAVING_MS) return;
+  // What is typed behind it is meant for the text that it will open.
+  if (held.some((one) => one.key === "e")) return;
   if (WALKS[event.key] && document.querySelector(WALKS[event.key][0])) {
     walk(...WALKS[event.key]);
     event.preventDefault();

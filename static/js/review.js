@@ -13,7 +13,8 @@ document.addEventListener("htmx:load", (event) => unfold(event.detail.elt));
 // The server answers with the cards that changed; only those on the page can be put in place.
 document.addEventListener("htmx:configRequest", (event) => {
   if (event.detail.verb !== "post") return;
-  event.detail.parameters.set("shown", [...document.querySelectorAll("[data-hunk]")].map((card) => card.dataset.hunk).join());
+  const cards = [...document.querySelectorAll("[data-hunk][data-seen]")];
+  event.detail.parameters.set("shown", cards.map((card) => `${card.dataset.hunk}:${card.dataset.seen}`).join());
 });
 
 // A card that is replaced stays the present one, and its evidence stays open.

@@ -73,3 +73,17 @@ def test_who_went_on_to_the_next_question_is_not_called_back(
     expect(card(window, changed)).to_be_focused()
     window.keyboard.press("1")
     expect(card(window, changed)).to_contain_text("You answered: Change it to PostgreSQL 16")
+
+
+def test_each_of_several_answers_that_were_quicker_than_the_server_is_kept(
+    window: Page, line: Line, address: str, tmp_path: Path
+) -> None:
+    questions = asked.ask_all(asked.make_project(tmp_path))[:3]
+    window.goto(f"{address}/questions/")
+    with line.held():
+        for key in "sjsjs":
+            window.keyboard.press(key)
+    for question in questions:
+        expect(card(window, question)).to_contain_text("Not now.")
+    expect(card(window, questions[-1])).to_be_focused()
+    assert {state(question) for question in questions} == {"later"}

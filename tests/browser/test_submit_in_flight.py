@@ -1,4 +1,4 @@
-"""A submit that is pressed while a decision is on its way to the server waits for it: what was decided is written."""
+"""What is pressed while a decision is on its way to the server waits for it, a submit too: what was decided is written."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from dreams.models import Hunk, Proposal
-from tests.browser.windows import Line
+from dreams.models import AuditEntry, Hunk, Proposal
+from tests.browser.windows import Line, until
 from tests.world import review as desk
 
 if TYPE_CHECKING:
@@ -43,6 +43,45 @@ def test_the_last_decision_is_written_though_submit_was_quicker(
         expect(window.locator("#submit-says")).to_have_text("Submits when the last decision is kept.")
     expect(window.locator(".message").first).to_contain_text("Written")
     assert Hunk.objects.filter(verdict=Hunk.Verdict.APPROVED).exists()
+
+
+@pytest.mark.parametrize(
+    ("keys", "decided", "verdict", "reason"),
+    [
+        ("ar", 2, "rejected", ""),
+        ("r1", 2, "rejected", "Wrong"),
+        ("au", 2, "pending", ""),
+        ("aa", 1, "approved", ""),
+    ],
+)
+def test_keys_on_a_card_that_is_being_saved_are_pressed_when_it_is(
+    window: Page, line: Line, proposal: Proposal, keys: str, decided: int, verdict: str, reason: str
+) -> None:
+    card = window.locator("#review [data-hunk]").first
+    pk = card.get_attribute("data-hunk")
+    card.focus()
+    with line.held():
+        for key in keys:
+            window.keyboard.press(key)
+    until(window, lambda: _times_decided() == decided)
+    window.wait_for_timeout(400)  # what waits is pressed after a tenth of a second
+    hunk = Hunk.objects.get(pk=pk)
+    assert (_times_decided(), hunk.verdict, hunk.decide_reason) == (decided, verdict, reason)
+
+
+def _times_decided() -> int:
+    return AuditEntry.objects.filter(action="review.decided").count()
+
+
+def test_what_is_typed_for_the_text_of_a_card_that_is_being_saved_decides_nothing(
+    window: Page, line: Line, proposal: Proposal
+) -> None:
+    window.locator("#review [data-hunk]").first.focus()
+    with line.held():
+        window.keyboard.type("aejar")
+    expect(window.locator("details.edit[open] textarea")).to_be_focused()
+    taken = Hunk.objects.exclude(verdict=Hunk.Verdict.PENDING).values_list("verdict", "operation").distinct()
+    assert [verdict for verdict, _ in taken] == ["approved"]
 
 
 @pytest.mark.more

@@ -114,6 +114,37 @@ def test_a_verdict_on_a_state_that_is_gone_is_refused_and_the_new_one_shown(
     assert f'id="file-{hunk.file_id}"' in swapped.content.decode()
 
 
+def test_a_verdict_on_what_another_window_decided_meanwhile_is_refused_and_that_is_shown(
+    browser: Client, proposal: Proposal
+) -> None:
+    hunk = desk.hunk_with(proposal, "very short")
+    old = about(hunk, verdict="rejected", seen=selector.load(proposal).decision_of[hunk.pk].seen)
+    post(browser, proposal, "decide", about(hunk, verdict="approved"))
+    response = post(browser, proposal, "decide", old, **{"HX-Request": "true"})
+    assert response.status_code == 409
+    assert "approved</span>" in response.content.decode()
+    hunk.refresh_from_db()
+    assert hunk.verdict == "approved"
+
+
+def test_an_answer_brings_every_card_that_another_window_decided_meanwhile(
+    browser: Client, proposal: Proposal
+) -> None:
+    mine, other = desk.hunk_with(proposal, "very short"), desk.hunk_with(proposal, "PostgreSQL 16")
+    page = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    cards = re.findall(r'data-hunk="(\d+)" data-seen="(\w+)"', page)
+    post(browser, proposal, "decide", about(other, verdict="rejected"))
+    shown = ",".join(":".join(card) for card in cards)
+    answer = post(
+        browser,
+        proposal,
+        "decide",
+        about(mine, verdict="approved", shown=shown),
+        **{"HX-Request": "true"},
+    )
+    assert {*re.findall(r'data-hunk="(\d+)"', answer.content.decode())} == {str(mine.pk), str(other.pk)}
+
+
 def test_approving_the_rest_of_a_proposal_that_changed_is_refused(
     browser: Client, proposal: Proposal
 ) -> None:

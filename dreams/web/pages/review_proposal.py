@@ -80,9 +80,8 @@ class Decision:
 
     @property
     def seen(self) -> str:
-        """Changes when any file does that this touches: what the verdict on it was made on."""
-        states = sorted(f"{hunk.file_id} {hunk.file.base_sha}" for hunk in self.hunks)
-        return hashlib.sha256("\n".join(states).encode()).hexdigest()[:12]
+        """Changes when a verdict on it does, or any file that it touches: what the next verdict is made on."""
+        return decisions.digest(self.hunks)[:12]
 
 
 @dataclass

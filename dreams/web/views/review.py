@@ -281,7 +281,7 @@ def _rows_of(loaded: Loaded, pk: int) -> list[FileChange]:
 def changed_file(request: Request, loaded: Loaded, file: FileChange) -> HttpResponse:
     """One file's section as it is now, and what is around it."""
     found = passing(loaded, _asked(request))
-    cards = pages.some_cards(found, _shown(request), {file.pk})
+    cards = pages.some_cards(found, _shown(request).keys(), {file.pk})
     return _answer(request, loaded, {"whole": [card for card in cards if card.pk == file.pk]}, {file.pk})
 
 
@@ -303,7 +303,10 @@ def answer(
         return SeeOther(to)
     # A file read as it will be shows no cards: what was decided on changes how it reads.
     read = {file_of(request, loaded).pk} if request.POST.get("view") == "rendered" else set()
-    changed = {one.pk for one in touched} & _shown(request)
+    # What another window or person decided meanwhile as well: the bar counts it, and a card must not say otherwise.
+    shown = _shown(request)
+    stale = {one.pk for one in loaded.decisions if shown.get(one.pk, "") not in ("", one.seen)}
+    changed = ({one.pk for one in touched} | stale) & shown.keys()
     cards = pages.some_cards(found, changed, {file} if file else ())
     context = {
         "cards": [card for card in cards if card.pk not in read],
@@ -352,7 +355,7 @@ def refuse(request: Request, loaded: Loaded, why: str) -> HttpResponse:
     pk = request.POST.get("hunk", "")
     about = next((one for one in loaded.decisions for h in one.hunks if str(h.pk) == pk), None)
     found, files = passing(loaded, asked), {about.file_id} if about else set()
-    cards = pages.some_cards(found, _shown(request), files) if about else []
+    cards = pages.some_cards(found, _shown(request).keys(), files) if about else []
     context = {"whole": [card for card in cards if card.pk in files], "with_messages": True}
     return _answer(request, loaded, context, files, 409)
 
@@ -361,9 +364,10 @@ def _asked(request: Request) -> Asked:
     return asked_of(QueryDict(request.POST.get("back", "")))
 
 
-def _shown(request: Request) -> set[int]:
-    """The decisions whose cards are on the page that posted."""
-    return {int(pk) for pk in request.POST.get("shown", "").split(",") if pk.isdecimal()}
+def _shown(request: Request) -> dict[int, str]:
+    """The decisions whose cards are on the page that posted, and what each was made from where the page says so."""
+    cards = (card.partition(":") for card in request.POST.get("shown", "").split(","))
+    return {int(pk): seen for pk, _, seen in cards if pk.isdecimal()}
 
 
 def load(request: Request, proposal: Proposal) -> Loaded:
