@@ -188,7 +188,7 @@ def test_an_admin_adds_a_person_who_logs_in_by_password() -> None:
     assert admin.post(reverse("person-add"), given).status_code == 303
     bea = logged_in("bea")
     text = page(bea)
-    assert "Your account is a reviewer’s" in text and "Add a person" not in text
+    assert "Your role: reviewer." in text and "Add a person" not in text
     assert "Role of bea" in page(admin)
 
 

@@ -205,7 +205,7 @@ def test_the_answers_that_wait_in_a_project_are_announced_and_written_too(
     proposal = question_world.propose(project)
     proposal.findings.update(severity="info")
     look = browser.get("/several/", {"proposal": [proposal.public_id], "verdict": "approve"})
-    assert "With 1 answer of yours." in look.content.decode()
+    assert "Includes 1 of your answers." in look.content.decode()
     page = browser.post("/several/decide/", _form(browser, [proposal], "approve"), follow=True)
     assert "not even once" in question_world.read(project, "feedback_testing.md")
     assert "on port 8443" in question_world.read(project, "reference_staging.md")
