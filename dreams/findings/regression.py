@@ -50,9 +50,11 @@ def questions(subject: Subject, old: State) -> list[Question]:
 
 def _from_sessions(subject: Subject, old: State) -> Iterator[Question]:
     seen: set[str] = set()
+    wished = {c.quote for hunk in subject.hunks for c in hunk.citations if c.role == "user"} - {""}
     for prompt in subject.asked[:MOST_PROMPTS]:
         text = " ".join(prompt.split())
-        if len(text) > LONGEST_PROMPT or len(seen) >= MOST_ASKED:
+        # What asked for this very change is no question.
+        if len(text) > LONGEST_PROMPT or len(seen) >= MOST_ASKED or any(quote in text for quote in wished):
             continue
         answer = next((s for s in old.likest(text) if _answers(text, s, subject.before)), None)
         if answer and answer.unit.key not in seen:
@@ -184,9 +186,8 @@ def _checked(
     if stands:
         return Checked(question, "answered", stands)
     said = question.answer.unit.text
-    came = (
-        s for s in new.likest(said) if not old.same_words(s.unit)
-    )  # its neighbour in a list was no answer before
+    # Its neighbour in a list was no answer before.
+    came = (s for s in new.likest(said) if not old.same_words(s.unit))
     other = next((s for s in came if keeping.replaced(said, s.unit.text)), None)
     if other:
         return Checked(question, "changed", other)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from dreams.engines.types import Citation
 from dreams.findings import examine, regression
 from dreams.findings.base import Report
 from dreams.findings.directories import between
@@ -59,6 +60,14 @@ def test_what_somebody_asked_for_once_is_missed_when_it_goes() -> None:
     assert lost.path == "user_role.md" and lost.hunk_id
     told = "An agent would no longer find an answer to 1 of 3 questions that the notes answered before."
     assert one(report, "questions").message == told
+
+
+def test_a_request_to_forget_is_no_question_that_loses_its_answer() -> None:
+    wish = "forget what you know about when Ana may deploy to production"
+    subject = between(FILES, changed("user_role.md", "- Never deploys to production after 16:00\n", ""))
+    assert "answer-lost" in codes(examine(replace(subject, asked=[wish])))
+    cited = [replace(h, citations=(Citation("transcript", wish, role="user"),)) for h in subject.hunks]
+    assert "answer-lost" not in codes(examine(replace(subject, asked=[wish], hunks=cited)))
 
 
 def test_what_nobody_asked_for_and_is_gone_is_left_to_the_ledger() -> None:
