@@ -63,6 +63,14 @@ def test_four_sessions_start_nothing_and_the_reason_is_kept_once(tmp_path: Path)
     assert "4 of 5" in kept.results[-1]["reason"]
 
 
+def test_a_refusal_names_the_gate_that_stays_closed_and_not_the_pause_after_a_check(tmp_path: Path) -> None:
+    project = found_project(tmp_path, 3)
+    scheduler.tick()
+    project.refresh_from_db()
+    with pytest.raises(scheduler.GateClosed, match="3 of 5 sessions"):
+        scheduler.refuse_closed(project, forced=False)
+
+
 def test_nothing_after_the_first_closed_gate_is_asked(tmp_path: Path, monkeypatch) -> None:
     project = found_project(tmp_path, 5)
     Override.objects.create(project=project, key="dreaming", value=False)

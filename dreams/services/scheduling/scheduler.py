@@ -315,8 +315,10 @@ def refuse_closed(
 ) -> None:
     """Raises GateClosed unless every gate is open, or passed, for a dream with `engine` (or the chosen one). `scan`: as in `case_of`."""
     case = case_of(project, Everywhere.load(), timezone.now(), scan=scan, engine=engine)
-    closed = gates.first_closed(gates.evaluate(case, force=forced, logs=logs))
-    if closed is not None:
+    results = gates.evaluate(case, force=forced, logs=logs, stop_at_first=False)
+    # Whoever waited for the next check of the sessions would be refused for the other gate then.
+    lasting = gates.first_closed(result for result in results if not result.is_pause)
+    if closed := lasting or gates.first_closed(results):
         raise GateClosed(project, closed)
 
 
