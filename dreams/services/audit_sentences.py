@@ -82,15 +82,17 @@ class Sentences:
         return "you" if entry.actor == self.you else entry.actor
 
     def memories(self, entry: AuditEntry, paths: Iterable[str] = ()) -> str:
-        """ "“Commit style”, “Deploys” and 3 more memories"; those of its proposal or question where none are given."""
+        """ "“Commit style”, “Deploys”, 3 more memories and the index"; those of its proposal or question where none are given."""
         found = list(dict.fromkeys(paths)) or list(self.paths.get(entry.object_id, ()))
         if not found:
             return ""
         # The index last: it follows the memories.
         found.sort(key=memdir.is_index)
         names = [self.title(entry, path) for path in found[:MOST_NAMED]]
-        more = len(found) - MOST_NAMED
-        return _and([*names, plural(more, "more memory", "more memories")] if more > 0 else names)
+        indexes = [path for path in found[MOST_NAMED:] if memdir.is_index(path)]
+        if more := max(0, len(found) - MOST_NAMED - len(indexes)):
+            names.append(plural(more, "more memory", "more memories"))
+        return _and(names + [self.title(entry, path) for path in indexes[:MOST_NAMED]])
 
     def title(self, entry: AuditEntry, path: str) -> str:
         folder, _, name = path.rpartition("/")

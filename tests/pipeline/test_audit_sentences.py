@@ -57,11 +57,11 @@ def test_a_review_from_proposal_to_undo_reads_as_a_story(tmp_path: Path) -> None
     applying.apply(proposal, world.ME)
     rollback.rollback(proposal, world.ME, reason="It was wrong.")
     assert told() == [
-        "A dream proposed changes to “Testing”, “Export” and 1 more memory in app.",
+        "A dream proposed changes to “Testing”, “Export” and the index in app.",
         "You approved 2 changes to “Export” and the index in app. Reason: It helps.",
         "You rejected a change to “Testing” in app, by command.",
-        "You confirmed a finding (no evidence) on changes to “Testing”, “Export” and 1 more memory in app.",
-        "You submitted the review of changes to “Testing”, “Export” and 1 more memory in app.",
+        "You confirmed a finding (no evidence) on changes to “Testing”, “Export” and the index in app.",
+        "You submitted the review of changes to “Testing”, “Export” and the index in app.",
         "You added “Export” and changed the index in app.",
         "You prepared an undo of changes to “Export” and the index in app.",
         "You approved 2 changes to “Export” and the index in app. Reason: It was wrong.",
@@ -163,7 +163,7 @@ def test_what_was_snoozed_is_told_by_its_name(tmp_path: Path) -> None:
     snoozing.put_off([(key, "review") for key in waiting], until, "owner", timezone.now())
     snoozing.bring_back(job.public_id, "owner")
     assert told()[-4:] == [
-        "You snoozed changes to “Testing”, project_export.md and 1 more memory in app until 2030-05-06.",
+        "You snoozed changes to “Testing”, project_export.md and the index in app until 2030-05-06.",
         f"You snoozed the job “{job}” until 2030-05-06.",
         "You snoozed all questions until 2030-05-06.",
         f"You brought the job “{job}” back to the inbox.",
