@@ -143,6 +143,17 @@ def test_a_dream_that_waits_is_killed_at_once(browser: Client) -> None:
     assert "It never started, so it does not count." in text
 
 
+def test_a_dream_that_was_cancelled_before_it_did_anything_says_so_on_a_page_that_follows_it(
+    browser: Client,
+) -> None:
+    run = _running()
+    assert "No turns" not in _poll(browser, run, 0)
+    DreamRun.objects.filter(pk=run.pk).update(status="killed", ended_at=timezone.now())
+    assert "No turns" in _poll(browser, run, 0)
+    _turn(run, 1)
+    assert "No turns" not in _poll(browser, run, 1)
+
+
 def test_a_dream_that_is_over_stays_as_it_is(browser: Client) -> None:
     run = world.make_dream(world.make_project())
     text = browser.post(reverse("dream-cancel", args=[run.public_id]), follow=True).content.decode()

@@ -71,7 +71,9 @@ def project(db: None) -> Project:
 
 
 def test_durations_are_those_of_the_last_dreams_with_how_each_ended(project: Project) -> None:
-    first, second = _run(project, 2, 90), _run(project, 1, 3, DreamRun.Status.FAILED)
+    first = _run(project, 2, 90)
+    assert usage_charts.of_dreams(NOW)[0].sentence == "1 dream: 1 completed. It took 1 min 30 s."
+    second = _run(project, 1, 3, DreamRun.Status.FAILED)
     world.make_dream(project, DreamRun.Status.RUNNING)
     took = usage_charts.of_dreams(NOW)[0]
     assert took.rows == (

@@ -129,6 +129,8 @@ def test_a_redo_is_called_a_redo_wherever_a_version_is_told(browser: Client, pro
         return [re.findall(r"\b(?:Un|Re)done\b(?! or)", text) for text in texts]
 
     assert all("Undone" in words and "Redone" not in words for words in told())
+    # To bring something back nobody says what was wrong with it.
+    assert "It was wrong" not in browser.get(f"/review/{undone.public_id}/undo/").content.decode()
     assert rollback.rollback(undone, world.ME).complete
     assert all("Redone" in words for words in told())
 

@@ -126,7 +126,12 @@ def durations(key: str, title: str, runs: Sequence[Run], empty: str) -> Picture:
     states = [state for state in _KEYS if any(run.state == state for run in runs)]
     counted = ", ".join(f"{sum(run.state == state for run in runs)} {_KEYS[state].label}" for state in states)
     middle = sorted(run.seconds for run in runs)[len(runs) // 2]
-    sentence = f"{plural(len(runs), 'dream')}: {counted}. Half took {span(middle)} or less, the longest {span(longest)}."
+    took = (
+        f"Half took {span(middle)} or less, the longest {span(longest)}"
+        if len(runs) > 1
+        else f"It took {span(longest)}"
+    )
+    sentence = f"{plural(len(runs), 'dream')}: {counted}. {took}."
     parts = [*_frame(plot), *(_pin(plot, place, run) for place, run in enumerate(runs))]
     parts += plot.days([run.day for run in runs])
     return Picture(

@@ -91,4 +91,5 @@ def _why(report: ApplyReport) -> str:
 
 
 def _page(request: Request, found: pages.Undo, status: int = 200) -> HttpResponse:
-    return render(request, "dreams/undo.html", {"undo": found, "chips": CHIPS}, status=status)
+    chips = () if found.is_redo else CHIPS
+    return render(request, "dreams/undo.html", {"undo": found, "chips": chips}, status=status)
