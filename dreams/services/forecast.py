@@ -21,7 +21,7 @@ from dreams.lib.memdir import INDEX_NAME
 from dreams.models import DreamRun, DreamUsage, Memory, Project, Prompt, Session
 from dreams.models.prepared import prepared
 from dreams.services import pricing
-from dreams.services.dreaming import reading
+from dreams.services.dreaming import dream_inputs
 
 LAST_DREAMS = 8  # are averaged; chosen
 # Fewer than this say little about the next one.
@@ -133,8 +133,8 @@ def size_of(project: Project) -> Size:
 
 @prepared
 def _new(project: int) -> QuerySet[Session, tuple[int, int, int]]:
-    rows = reading.unused(Session.objects.filter(project_id=project))
-    return rows.values_list("pk", "used_bytes", "size")[: reading.MAX_SESSIONS]
+    rows = dream_inputs.unused(Session.objects.filter(project_id=project))
+    return rows.values_list("pk", "used_bytes", "size")[: dream_inputs.MAX_SESSIONS]
 
 
 @prepared

@@ -10,7 +10,7 @@ import pytest
 from dreams.lib.files import text
 from dreams.models import AppliedBatch, Memory, Proposal, Version
 from dreams.services import rollback
-from dreams.services.dreaming.reading import hand_edited
+from dreams.services.dreaming.dream_inputs import hand_edited
 from dreams.services.memories import hand_edits
 from tests.world import directory as world
 from tests.world.manifest import manifest

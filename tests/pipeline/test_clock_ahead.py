@@ -17,8 +17,8 @@ from django_q.scheduler import scheduler as look_at_schedules
 from dreams import conf
 from dreams.models import Channel, Project, Question, ScheduledJob, Session
 from dreams.services import discovery, jobs, login, notify
-from dreams.services.catching import reading
-from dreams.services.dreaming import reading as dream_reading
+from dreams.services.catching import unread_parts
+from dreams.services.dreaming import dream_inputs as dream_reading
 from dreams.services.questions import states
 from dreams.services.scheduling import gates, scheduler
 from tests.world import directory as world
@@ -101,7 +101,7 @@ def test_a_session_from_then_is_quiet_and_read() -> None:
     Session.objects.filter(pk=rows.make_session(project).pk).update(touched_at=timezone.now() + YEARS, size=9)
     session = Session.objects.get()
     assert not gates.is_live(None, session.touched_at, timezone.now())
-    assert reading.quiet(project, timezone.now()).exists()
+    assert unread_parts.quiet(project, timezone.now()).exists()
     dream = rows.make_dream(project, "running")
     assert [brief.session_id for brief in dream_reading.review_sessions(dream)] == [session.session_id]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dreams.models import Project
-from dreams.services.dreaming import reading
+from dreams.services.dreaming import dream_inputs
 from dreams.services.memories import syncing
 from tests.world import directory as world
 
@@ -29,7 +29,7 @@ def in_three_states(folder: Path, count: int) -> Project:
 
 def test_a_line_has_the_day_of_the_version_that_brought_it(tmp_path: Path) -> None:
     project = in_three_states(tmp_path, 2)
-    dated = reading.line_dates(project, dt.UTC)
+    dated = dream_inputs.line_dates(project, dt.UTC)
     assert dated.keys() == {"note_0.md", "note_1.md"}
     for path, lines in dated.items():
         versions = list(project.memories.get(path=path).versions.order_by("at"))
@@ -40,23 +40,23 @@ def test_a_line_has_the_day_of_the_version_that_brought_it(tmp_path: Path) -> No
 def test_more_memories_are_no_more_queries(tmp_path: Path, django_assert_max_num_queries) -> None:
     project = in_three_states(tmp_path, 20)
     with django_assert_max_num_queries(6):
-        assert len(reading.line_dates(project, dt.UTC)) == 20
+        assert len(dream_inputs.line_dates(project, dt.UTC)) == 20
 
 
 def test_only_the_newest_versions_of_a_memory_are_read(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(reading, "MAX_VERSIONS", 2)
-    monkeypatch.setattr(reading, "_MEMORIES_AT_ONCE", 1)
+    monkeypatch.setattr(dream_inputs, "MAX_VERSIONS", 2)
+    monkeypatch.setattr(dream_inputs, "_MEMORIES_AT_ONCE", 1)
     project = in_three_states(tmp_path, 2)
     pks = list(project.memories.values_list("pk", flat=True))
-    kept = reading._last_versions(pks)
+    kept = dream_inputs._last_versions(pks)
     for pk in pks:
         newest = project.memories.get(pk=pk).versions.order_by("-at", "-pk")[:2]
         assert list(kept[pk]) == list(reversed(newest))
-    assert len(reading.line_dates(project, dt.UTC)) == 2
+    assert len(dream_inputs.line_dates(project, dt.UTC)) == 2
 
 
 def test_a_directory_that_was_copied_has_no_days(tmp_path: Path) -> None:
     project = world.make_project(
         tmp_path, {f"note_{number}.md": "We moved yesterday.\n" for number in range(5)}
     )
-    assert {day for lines in reading.line_dates(project, dt.UTC).values() for day in lines} == {None}
+    assert {day for lines in dream_inputs.line_dates(project, dt.UTC).values() for day in lines} == {None}

@@ -16,7 +16,7 @@ from django.utils import timezone
 from dreams.lib.timestamps import from_ns, to_ns
 from dreams.models import GateEvaluation, LeftOut, Override, Project
 from dreams.services import discovery
-from dreams.services.dreaming import reading
+from dreams.services.dreaming import dream_inputs
 from dreams.services.hosts import host
 from dreams.services.scheduling import gates, scheduler
 from tests.world import rows as make
@@ -108,7 +108,7 @@ def test_many_projects_together_are_judged_as_each_by_itself_in_a_fixed_number_o
     for number in range(8):
         project = dreamt(tmp_path, number, number * 8)
         Project.objects.filter(pk=project.pk).update(
-            inputs_hash=("", "x", reading.fingerprint(project))[number % 3]
+            inputs_hash=("", "x", dream_inputs.fingerprint(project))[number % 3]
         )
     moved = Project.objects.get(name="p6")  # since the last discovery
     now = timezone.now()
@@ -128,6 +128,6 @@ def test_the_inputs_of_many_projects_are_told_as_those_of_one(tmp_path: Path) ->
     make.make_memory(projects[1], "b.md")
     LeftOut.objects.create(project=projects[2], path="a.md", hunk_id="h1", inputs_key="k", at=timezone.now())
     Override.objects.create(project=projects[3], key="engine", value="anthropic")
-    together = reading.fingerprints(projects)
-    assert together == {project.pk: reading.fingerprint(project) for project in projects}
+    together = dream_inputs.fingerprints(projects)
+    assert together == {project.pk: dream_inputs.fingerprint(project) for project in projects}
     assert len(set(together.values())) == 4

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import HistoryFile, HistoryPrompt, Project, Prompt, Session
-from dreams.services.dreaming import reading
+from dreams.services.dreaming import dream_inputs
 from dreams.services.scheduling import next_dream
 from tests.world.agent_folder import Root, append, typed
 from tests.world.two_hosts import TwoHosts
@@ -111,7 +111,7 @@ def test_such_a_session_counts_for_no_dream(root: Root, app: Path) -> None:
     project = Project.objects.get()
     tally = next_dream.new_sessions([project], timezone.now())[project.pk]
     assert tally.plain + tally.corrected + tally.live == 1
-    assert [row.session_id for row in reading.new_sessions(project)] == ["here"]
+    assert [row.session_id for row in dream_inputs.new_sessions(project)] == ["here"]
     assert project.sessions.count() == 10
 
 

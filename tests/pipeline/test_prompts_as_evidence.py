@@ -18,7 +18,7 @@ from dreams.lib.agents.base import NO_ANSWER
 from dreams.models import Card, DreamRun, Evidence, HiddenPrompt, Hunk, Project, Prompt, Session
 from dreams.services import discovery, dreaming, settings_changes
 from dreams.services.catching import story
-from dreams.services.dreaming import reading
+from dreams.services.dreaming import dream_inputs
 from dreams.services.scheduling import next_dream
 from tests.world.talking import Talk, first_start
 
@@ -92,10 +92,10 @@ def test_they_are_used_once_and_open_no_gate(project: Project) -> None:
     assert next_dream.new_sessions([project], timezone.now())[project.pk].plain == 1, (
         "the one with a transcript"
     )
-    assert reading.with_prompts_only(project.sessions.all()).count() == 1
-    unread = reading.fingerprint(project)
+    assert dream_inputs.with_prompts_only(project.sessions.all()).count() == 1
+    unread = dream_inputs.fingerprint(project)
     Session.objects.filter(pk=_gone().pk).update(used_bytes=_end())
-    assert reading.fingerprint(project) != unread
+    assert dream_inputs.fingerprint(project) != unread
     assert not _dream(project).reviewed.filter(session=_gone()).exists()
 
 
@@ -120,7 +120,7 @@ def test_a_transcript_that_comes_back_is_read_from_its_beginning(project: Projec
     discovery.discover([tmp_path])
     back = _gone()
     assert (back.gone_at, back.used_bytes, back.caught_bytes) == (None, 0, None)
-    assert not reading.with_prompts_only(project.sessions.all()).exists()
+    assert not dream_inputs.with_prompts_only(project.sessions.all()).exists()
 
 
 def test_catching_makes_a_card_of_them_that_says_so(project: Project, browser: Client) -> None:

@@ -14,7 +14,7 @@ from dreams.engines.types import Question as Asked
 from dreams.models import Project, Question, Session
 from dreams.services import settings_changes
 from dreams.services.memories import syncing
-from dreams.services.questions import answering, reading
+from dreams.services.questions import answering, shown_questions
 from dreams.services.questions import asking as service
 from tests.world import asking
 from tests.world import directory as world
@@ -106,7 +106,7 @@ def test_a_dream_replaces_the_open_questions_of_the_one_before(tmp_path: Path, m
     run = asking.dream(project, monkeypatch, again)
     kept.refresh_from_db()
     assert (kept.state, kept.dream, kept.asked) == ("open", run, True)
-    assert "Host gamma." in reading.shown([kept])[0].choices[0].diff
+    assert "Host gamma." in shown_questions.shown([kept])[0].choices[0].diff
     assert Question.objects.exclude(pk=kept.pk).get().state == "outdated"
 
 
@@ -197,6 +197,6 @@ def test_the_inbox_ranks_by_weight_and_age_across_projects(tmp_path: Path, monke
     old = Question.objects.order_by("weight").first()
     Question.objects.filter(pk=old.pk).update(created_at=timezone.now() - dt.timedelta(days=60))
     Question.objects.filter(weight=0.06).update(project=second)
-    found = reading.waiting_questions(3)
+    found = shown_questions.waiting_questions(3)
     assert (found.count, found.projects) == (7, 2)
     assert found.questions[0] == old and [row.weight for row in found.questions[1:]] == [0.06, 0.05]

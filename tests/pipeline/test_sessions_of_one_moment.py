@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 
 from dreams.models import Session
-from dreams.services.dreaming import reading
+from dreams.services.dreaming import dream_inputs
 from tests.world import rows as world
 
 pytestmark = pytest.mark.django_db
@@ -20,5 +20,5 @@ def test_a_changed_row_does_not_change_the_order() -> None:
     made = [world.make_session(project, touched_at=MOMENT, size=9, session_id=f"s{n}") for n in range(5)]
     for row in (made[1], made[3]):
         Session.objects.filter(pk=row.pk).update(lines=7)
-    assert reading.new_sessions(project).query.order_by == ("-touched_at", "pk")
-    assert [row.session_id for row in reading.new_sessions(project)] == [row.session_id for row in made]
+    assert dream_inputs.new_sessions(project).query.order_by == ("-touched_at", "pk")
+    assert [row.session_id for row in dream_inputs.new_sessions(project)] == [row.session_id for row in made]

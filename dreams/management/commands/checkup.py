@@ -11,7 +11,7 @@ from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.services.memories import checkup, syncing
-from dreams.services.questions import reading
+from dreams.services.questions import shown_questions
 
 
 class Command(BaseCommand):
@@ -37,7 +37,7 @@ class Command(BaseCommand):
         ]
         unasked = [
             {"id": row.public_id, "kind": row.kind, "why": row.why}
-            for row in reading.no_longer_asked(project)
+            for row in shown_questions.no_longer_asked(project)
         ]
         return {
             "project": project.slug,

@@ -11,7 +11,7 @@ from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.models import DreamRun
-from dreams.services.questions import asking, reading
+from dreams.services.questions import asking, shown_questions
 
 
 class Command(BaseCommand):
@@ -31,12 +31,12 @@ class Command(BaseCommand):
         if options["more"]:
             asking.show_more(project)
         listed = (
-            reading.of_dream(found, everything=options["all"])
+            shown_questions.of_dream(found, everything=options["all"])
             if isinstance(found, DreamRun)
-            else reading.of_project(project, everything=options["all"])
+            else shown_questions.of_project(project, everything=options["all"])
         )
         return {
-            "questions": reading.as_json(listed, is_bare=options["show_secrets"]),
+            "questions": shown_questions.as_json(listed, is_bare=options["show_secrets"]),
             "more": asking.unshown(project).count(),
             "no_longer_asked": sorted(asking.muted_kinds(project)),
         }

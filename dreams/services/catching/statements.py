@@ -19,7 +19,7 @@ from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files import workspace
 from dreams.models import LeftOut, ModelRequest, Project, Proposal
 from dreams.services import pricing, proposals
-from dreams.services.catching.reading import Part
+from dreams.services.catching.unread_parts import Part
 from dreams.services.memories import syncing
 
 MOST_OF_AN_ANSWER = 1_000  # characters of what the agent said; the person's words are what is looked for

@@ -23,7 +23,7 @@ from dreams import conf
 from dreams.engines.types import EngineError
 from dreams.models import Card, DreamRun, Project, Proposal, Session
 from dreams.services import discovery, forecast, hosts, proposals
-from dreams.services.catching import cards, hints, reading, statements
+from dreams.services.catching import cards, hints, statements, unread_parts
 from dreams.services.hosts import host
 from dreams.services.review import ReviewRefused
 from dreams.services.scheduling import gates
@@ -101,7 +101,7 @@ def due(
     `going_on` takes what fails in one project, so that it does not keep the others waiting.
     """
     rows = Project.objects.filter(host=host(), gone_at__isnull=True, last_session_at__gte=now - ACTIVE)
-    first = functools.cache(reading.first_run)
+    first = functools.cache(unread_parts.first_run)
     for project in rows.order_by("-last_session_at"):
         is_due = False
         with going_on(f"catching in {project}"):
@@ -120,16 +120,18 @@ def _has_new(
     pause = dt.timedelta(minutes=everywhere.config(project).catch_minutes)
     before = now - pause
     return (
-        bool(reading.first_quiet(project.pk, before, now + pause))
-        or bool(reading.first_prompts(project.pk, before, reading.began(project, first(project.host))))
+        bool(unread_parts.first_quiet(project.pk, before, now + pause))
+        or bool(
+            unread_parts.first_prompts(project.pk, before, unread_parts.began(project, first(project.host)))
+        )
         or any(at > known for at, known in _touched(project.pk) if at <= before)
     )
 
 
 def _touched(project: int) -> Iterator[tuple[dt.datetime, dt.datetime]]:
     """(when it was written to, when it was when last read) of each transcript on disk; one directory listing."""
-    known = dict(reading.touched(project))
-    for folder in reading.folders_of(project):
+    known = dict(unread_parts.touched(project))
+    for folder in unread_parts.folders_of(project):
         try:
             with os.scandir(folder) as entries:
                 found = [entry for entry in entries if entry.name.endswith(".jsonl")]
@@ -178,7 +180,7 @@ def catch(
             return Caught(closed=found.why)
     read = [*found.parts, *(part for part in parts if part not in fresh)]
     with transaction.atomic():
-        moved = {part.session.pk for part in reading.move(read, now)}
+        moved = {part.session.pk for part in unread_parts.move(read, now)}
         made = cards.keep(project, [one for one in found.statements if moved.issuperset(one.sessions)])
     proposal = _listed(project) if made else proposals.open_of(project, Proposal.Origin.CAUGHT)
     shown = Card.objects.filter(pk__in=[card.pk for card in made])
@@ -202,16 +204,18 @@ def _failed(project_pk: int) -> str:
 
 def _parts(
     project: Project, now: dt.datetime, asked: bool, session: Session | None
-) -> Sequence[reading.Part]:
+) -> Sequence[unread_parts.Part]:
     if session is not None:
         session.refresh_from_db()
-        return reading.parts([session], None, again=True)
+        return unread_parts.parts([session], None, again=True)
     if asked:
-        return reading.parts([*reading.unread(project), *reading.unread_prompts(project, now)], None)
-    quiet = [*reading.quiet(project, now), *_quiet_prompts(project, now, reading.wait(project))]
-    return reading.parts(quiet, reading.began(project))
+        return unread_parts.parts(
+            [*unread_parts.unread(project), *unread_parts.unread_prompts(project, now)], None
+        )
+    quiet = [*unread_parts.quiet(project, now), *_quiet_prompts(project, now, unread_parts.wait(project))]
+    return unread_parts.parts(quiet, unread_parts.began(project))
 
 
 def _quiet_prompts(project: Project, now: dt.datetime, pause: dt.timedelta) -> QuerySet[Session]:
     """Of sessions that no transcript is known of, and that ended a while ago; what was typed before is old."""
-    return reading.unread_prompts(project, now - pause, reading.began(project))
+    return unread_parts.unread_prompts(project, now - pause, unread_parts.began(project))

@@ -35,8 +35,8 @@ from dreams.services import (
 )
 from dreams.services.apply import applying
 from dreams.services.catching import states as catching
-from dreams.services.dreaming import reading, self_review, steps
-from dreams.services.dreaming.reading import hand_edited, line_dates, review_sessions
+from dreams.services.dreaming import dream_inputs, self_review, steps
+from dreams.services.dreaming.dream_inputs import hand_edited, line_dates, review_sessions
 from dreams.services.dreaming.watch import DirectoryTaken, Watch, claim, end
 from dreams.services.memories import instructions, syncing
 from dreams.services.policies import earned
@@ -100,7 +100,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
     snapshot = workspace.take(syncing.memory_dir(project))
     syncing.sync(project, snapshot)
     watch.checkpoint()
-    fingerprint = reading.fingerprint(project)
+    fingerprint = dream_inputs.fingerprint(project)
     if fingerprint == project.inputs_hash and not dream.forced:
         _complete(dream, held, fingerprint, "Nothing changed since the last dream.")
         return
@@ -224,11 +224,11 @@ def _learn_all(dream: DreamRun, fingerprint: str) -> str:
 
     What came while the dream ran is not in it: it stays a change to the next dream.
     """
-    unchanged = reading.fingerprint(dream.project) == fingerprint
+    unchanged = dream_inputs.fingerprint(dream.project) == fingerprint
     daily_logs.use_up(dream)
     for reviewed in dream.reviewed.all():
         Session.objects.filter(pk=reviewed.session_id).update(used_bytes=reviewed.to_byte, given_back_at=None)
-    return reading.fingerprint(dream.project) if unchanged else fingerprint
+    return dream_inputs.fingerprint(dream.project) if unchanged else fingerprint
 
 
 def _apply_by_policy(dream: DreamRun) -> None:

@@ -3,7 +3,7 @@ and bytes, `transcript_verdicts` asks the sessions, `rebase` follows a file that
 to be decided, and `summaries` says in a sentence what was."""
 
 from dreams.services.proposals.checks import examine, report_with, subject_of, subject_of_draft, verdicts_on
-from dreams.services.proposals.reading import (
+from dreams.services.proposals.rows_to_hunks import (
     Texts,
     added_lines,
     bytes_of,

@@ -39,7 +39,14 @@ from dreams.models import (
 )
 from dreams.services import database, hosts
 from dreams.services.memories import derivable, instructions
-from dreams.services.proposals.reading import bare, bytes_of, changed_hunks, choices, decided_bytes, texts_of
+from dreams.services.proposals.rows_to_hunks import (
+    bare,
+    bytes_of,
+    changed_hunks,
+    choices,
+    decided_bytes,
+    texts_of,
+)
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT, TranscriptVerdicts, stored
 
 

@@ -19,7 +19,7 @@ from django.db.models.functions import Coalesce
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Hunk, Operation
 from dreams.models.prepared import prepared
-from dreams.services.proposals.reading import old_names
+from dreams.services.proposals.rows_to_hunks import old_names
 
 # What a kind of change is called where changes are counted: "38 dated lines".
 

@@ -18,7 +18,7 @@ from dreams.services import auditlog, blobs
 from dreams.services.catching import states as caught
 from dreams.services.proposals import decisions
 from dreams.services.proposals.checks import check_draft, examine, keep_checked
-from dreams.services.proposals.reading import memory_type
+from dreams.services.proposals.rows_to_hunks import memory_type
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT, TranscriptVerdicts
 from dreams.services.questions import states
 

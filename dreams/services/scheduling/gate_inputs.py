@@ -18,7 +18,7 @@ from dreams.lib.timestamps import from_ns, to_ns
 from dreams.models import LockHold, Project, Proposal, Session
 from dreams.models.prepared import prepared
 from dreams.services import daily_logs, discovery, dreaming, forecast, hosts, pricing
-from dreams.services.dreaming import reading
+from dreams.services.dreaming import dream_inputs
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gates.facts import ENOUGH, Tally
 
@@ -38,7 +38,7 @@ class Many:
             row.project_id: row for row in LockHold.objects.filter(project__host=hosts.host())
         }  # a few at most
         dreamt = [project for project in projects if project.inputs_hash]
-        return cls(holds, reading.fingerprints(dreamt) if dreamt else {})
+        return cls(holds, dream_inputs.fingerprints(dreamt) if dreamt else {})
 
 
 @dataclass(slots=True)
@@ -242,7 +242,7 @@ def _inputs(project: Project, many: Many | None) -> gates.InputsFact:
     if not project.inputs_hash:
         return gates.InputsFact("", None)  # nothing to compare with
     known = many.fingerprints.get(project.pk) if many else None
-    return gates.InputsFact(known or reading.fingerprint(project), project.inputs_hash)
+    return gates.InputsFact(known or dream_inputs.fingerprint(project), project.inputs_hash)
 
 
 def _engine(config: conf.Config) -> gates.EngineFact:

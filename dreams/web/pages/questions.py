@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dreams.lib.files import text
 from dreams.models import Project, Proposal, Question
-from dreams.services.questions import asking, reading, states
+from dreams.services.questions import asking, shown_questions, states
 from dreams.web.pages.question_card import Card, cards
 
 State = Question.State
@@ -44,20 +44,20 @@ class Page:
 
 def across() -> Page:
     """The most useful open questions of all projects, and what was answered lately."""
-    found = reading.waiting_questions(MOST_ACROSS)
+    found = shown_questions.waiting_questions(MOST_ACROSS)
     done = _recent(Question.objects.filter(project__gone_at__isnull=True))
     return Page(cards(found.questions), found.count, found.projects, done=cards(done), waits=waits(None))
 
 
 def some_across() -> Page:
     """The first few for the inbox, with the count of all; the inbox lists what waits as proposals."""
-    found = reading.waiting_questions(MOST_IN_INBOX)
+    found = shown_questions.waiting_questions(MOST_IN_INBOX)
     return Page(cards(found.questions), found.count, found.projects)
 
 
 def of_project(project: Project) -> Page:
     """The questions of one project, whether or not they are part of a proposal."""
-    made = cards(reading.of_project(project))
+    made = cards(shown_questions.of_project(project))
     still_open = [card for card in made if card.is_open]
     return Page(
         still_open,
@@ -70,7 +70,7 @@ def of_project(project: Project) -> Page:
 
 def of_proposal(proposal: Proposal) -> Page:
     """The questions beside a review: those of its dream, and those whose answers it holds."""
-    made = cards(reading.of_proposal(proposal))
+    made = cards(shown_questions.of_proposal(proposal))
     is_open = proposal.state == Proposal.State.OPEN
     still_open = [card for card in made if card.is_open]
     return Page(

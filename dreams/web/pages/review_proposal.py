@@ -18,7 +18,7 @@ from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 from dreams.services import people, review
 from dreams.services.apply import writing
 from dreams.services.proposals import decisions, rebase, summaries, undos
-from dreams.services.proposals.reading import renames as find_renames
+from dreams.services.proposals.rows_to_hunks import renames as find_renames
 
 WORST = [severity.value for severity in Finding.Severity]
 # Where a decision is shown: with the memory that comes, else with one that changes, else with what goes.

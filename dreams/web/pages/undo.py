@@ -15,7 +15,7 @@ from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Proposal
 from dreams.services import rollback
 from dreams.services.proposals import decisions, undos
-from dreams.services.proposals.reading import renames
+from dreams.services.proposals.rows_to_hunks import renames
 from dreams.services.rollback import Preview, Selection, UndoneFile
 from dreams.web.pages import diffs
 from dreams.web.pages.diffs import Block

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files.text import plural
 from dreams.models import Finding, Project, Proposal, Question
-from dreams.services.questions import answering, asking, reading
+from dreams.services.questions import answering, asking, shown_questions
 from dreams.services.review import ReviewRefused
 from dreams.web.access import is_path_here, reviewer
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
@@ -176,8 +176,12 @@ def _count(request: Request, found: Question) -> int:
     """How many open questions the page has now."""
     proposal = _review_of(request)
     if proposal is None and request.POST.get("across") == "1":
-        return reading.waiting_questions(0).count
-    rows = reading.of_project(found.project) if proposal is None else reading.of_proposal(proposal)
+        return shown_questions.waiting_questions(0).count
+    rows = (
+        shown_questions.of_project(found.project)
+        if proposal is None
+        else shown_questions.of_proposal(proposal)
+    )
     return sum(row.state == Question.State.OPEN for row in rows)
 
 

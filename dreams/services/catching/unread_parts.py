@@ -25,7 +25,7 @@ from dreams.lib.agents.claude_code.history import FILE
 from dreams.lib.files import safefs
 from dreams.models import MemoryWrite, Project, Prompt, Session, TranscriptFolder
 from dreams.models.prepared import prepared
-from dreams.services.dreaming.reading import brief, end_of, with_prompts_only, without_hidden
+from dreams.services.dreaming.dream_inputs import brief, end_of, with_prompts_only, without_hidden
 
 MOST_SESSIONS = 50  # in one reading; the others come with the next
 MOST_PROMPTS = 2_000  # of one session in one reading
