@@ -12,7 +12,7 @@ from django.db import DatabaseError
 from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services import database, dreaming, handing_over, host_deeds, jobs, notify
-from dreams.services.catching import story as catching
+from dreams.services.catching import lifecycle as catching
 from dreams.services.discovery import watching
 from dreams.services.scheduling import scheduler
 from dreams.services.search import index

@@ -17,7 +17,7 @@ from dreams.models import HostRequest, Memory, Project, Proposal, ScheduledJob
 from dreams.services import blobs, hosts, jobs, project_lock, review, rollback, secret_purge
 from dreams.services.apply import applying, writing
 from dreams.services.apply.applying import ApplyReport
-from dreams.services.catching import cards, story
+from dreams.services.catching import cards, lifecycle
 from dreams.services.host_requests import (
     OVER,
     TOO_OLD,
@@ -264,7 +264,7 @@ def _cards(request: HostRequest, actor: Actor) -> ApplyReport:
 
 
 def _extract(request: HostRequest, actor: Actor) -> str:
-    found = story.catch(_project(request), asked=True)
+    found = lifecycle.catch(_project(request), asked=True)
     return (
         found.closed
         or f"Read {plural(len(found.read), 'session')}, caught {plural(len(found.cards), 'thing')}."

@@ -28,7 +28,7 @@ from dreams.models.prepared import prepared
 from dreams.services import auditlog, blobs, hosts, project_lock, proposals, review, rollback, secret_purge
 from dreams.services.apply import applying
 from dreams.services.apply.applying import ApplyReport
-from dreams.services.catching import states
+from dreams.services.catching import card_states
 from dreams.services.review import Actor
 
 Deed = HostRequest.Deed
@@ -256,7 +256,7 @@ def to_write_cards(project: Project) -> AskedDeed:
 
 
 def approved_cards(project: Project) -> dict[str, str]:
-    approved = [card for card in states.listed(project) if card.state == Card.State.APPROVED]
+    approved = [card for card in card_states.listed(project) if card.state == Card.State.APPROVED]
     return {card.public_id: text.sha256(card.text.encode()) for card in approved}
 
 

@@ -35,7 +35,7 @@ from dreams.models import (
 )
 from dreams.services import agent_settings, jobs, people, proposals, review
 from dreams.services.apply import applying
-from dreams.services.catching import cards, story
+from dreams.services.catching import cards, lifecycle
 from dreams.services.login import ensure_owner
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
@@ -242,7 +242,7 @@ def caught(folder: Path) -> list[str]:
         f"Remember that backups run at 04:00 on {LONG}.",
         *(f"Remember that service s{number} listens on port 80{number}." for number in range(10, 14)),
     )
-    story.catch(project)
+    lifecycle.catch(project)
     _, approved, rejected, *_ = project.cards.filter(state="open")
     cards.approve(approved, real.ME)
     cards.reject(rejected, real.ME)

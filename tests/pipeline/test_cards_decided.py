@@ -10,7 +10,7 @@ import pytest
 from dreams.models import AuditEntry, Card, Decision, DreamRun, Hunk, Policy, Project, Proposal
 from dreams.services import dreaming, proposals, review, rollback, settings_changes
 from dreams.services.apply import applying
-from dreams.services.catching import cards, story
+from dreams.services.catching import cards, lifecycle
 from dreams.services.inbox import waiting
 from dreams.services.review import ReviewRefused, deciding
 from dreams.services.scheduling import scheduler
@@ -26,7 +26,7 @@ RELEASES = "Remember that releases are cut on Tuesdays."
 def caught(root: Path, *texts: str, files: dict[str, str] | None = None) -> tuple[Project, list[Card]]:
     project = first_start(root, files)
     say(root, *texts)
-    story.catch(project)
+    lifecycle.catch(project)
     return project, list(Card.objects.filter(state="open"))
 
 
@@ -66,7 +66,7 @@ def test_a_rejected_card_is_not_caught_again(tmp_path: Path) -> None:
     cards.reject(card, world.ME)
     assert proposals.open_of(project, Proposal.Origin.CAUGHT) is None
     say(tmp_path, STAGING, name="again")
-    story.catch(project)
+    lifecycle.catch(project)
     assert Card.objects.count() == 1
 
 
@@ -138,12 +138,12 @@ def test_what_a_dream_proposes_or_a_person_rejected_of_it_is_not_caught(tmp_path
     run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
     proposal = run and Proposal.of(run)
     assert proposal is not None
-    story.catch(project)
+    lifecycle.catch(project)
     assert not Card.objects.exists(), "the dream proposes it"
     review.decide(proposal, review.select(proposal), Hunk.Verdict.REJECTED, world.ME)
     review.submit(proposal, world.ME)
     say(tmp_path, STAGING, name="again")
-    story.catch(project)
+    lifecycle.catch(project)
     assert not Card.objects.exists(), "the person rejected it"
 
 
@@ -227,7 +227,7 @@ def test_the_tick_hands_a_quiet_session_to_the_queue_and_its_task_catches(
     project = first_start(tmp_path)
     handed: list[tuple[object, ...]] = []
     monkeypatch.setattr("django_q.tasks.async_task", lambda name, *args, **more: handed.append((name, *args)))
-    story.catch(project)
+    lifecycle.catch(project)
     scheduler.tick()
     handed.clear()
     say(tmp_path, STAGING)
@@ -270,7 +270,7 @@ def test_what_is_said_while_the_cards_are_being_written_waits_for_the_next_readi
     before = set(Hunk.objects.values_list("pk"))
     say(tmp_path, RELEASES, name="later")
     with deciding.claimed_to_submit(proposal):
-        story.catch(project)
+        lifecycle.catch(project)
     assert set(Hunk.objects.values_list("pk")) == before, "what is being written was drafted anew"
     cards.reject(Card.objects.get(pk=staging.pk), world.ME)
     (later,) = Card.objects.filter(state="open")

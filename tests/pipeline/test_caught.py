@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dreams.models import Card, DreamRun, LockHold, ModelRequest, Proposal, Session
 from dreams.services import settings_changes
-from dreams.services.catching import story
+from dreams.services.catching import lifecycle
 from tests.world import directory as world
 from tests.world.talking import Talk, first_start, say
 
@@ -27,7 +27,7 @@ def cards(**of: object) -> list[str]:
 def test_what_was_asked_for_becomes_a_card_and_a_proposal_that_only_adds(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     say(tmp_path, WISH)
-    found = story.catch(project)
+    found = lifecycle.catch(project)
     assert cards(state="open") == ["the staging database is db-2.internal."]
     assert found.proposal is not None and found.proposal.origin == "caught"
     hunks = [hunk for file in found.proposal.files.all() for hunk in file.hunks.all()]
@@ -40,11 +40,11 @@ def test_what_was_asked_for_becomes_a_card_and_a_proposal_that_only_adds(tmp_pat
 def test_a_session_is_read_once(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     talk = say(tmp_path, WISH)
-    story.catch(project)
-    again = story.catch(project)
+    lifecycle.catch(project)
+    again = lifecycle.catch(project)
     assert again.read == [] and Card.objects.count() == 1
     talk.user("Remember that releases are cut on Tuesdays.").save()
-    more = story.catch(project)
+    more = lifecycle.catch(project)
     assert cards(state="open") == ["the staging database is db-2.internal.", "releases are cut on Tuesdays."]
     assert Proposal.objects.filter(origin="caught").count() == 1, "the new card joins the open proposal"
     assert more.proposal == again.proposal
@@ -53,8 +53,8 @@ def test_a_session_is_read_once(tmp_path: Path) -> None:
 def test_a_session_that_is_written_to_is_not_read_before_it_is_quiet(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     talk = say(tmp_path, WISH, minutes_ago=0)
-    assert talk.id not in [session.session_id for session in story.catch(project).read]
-    later = story.catch(project, timezone.now() + dt.timedelta(minutes=4))
+    assert talk.id not in [session.session_id for session in lifecycle.catch(project).read]
+    later = lifecycle.catch(project, timezone.now() + dt.timedelta(minutes=4))
     assert [session.session_id for session in later.read] == [talk.id]
 
 
@@ -62,31 +62,31 @@ def test_at_first_start_nothing_old_is_caught_until_it_is_asked_for(tmp_path: Pa
     long_ago = timezone.now() - dt.timedelta(days=3)
     Talk(tmp_path, "old").user(WISH, at=long_ago).save(minutes_ago=3 * 24 * 60)
     project = first_start(tmp_path)
-    found = story.catch(project)
+    found = lifecycle.catch(project)
     assert not Card.objects.exists() and found.proposal is None
     session = Session.objects.get(path__endswith=f"{Talk(tmp_path, 'old').id}.jsonl")
     assert session.caught_bytes == session.size, "its cursor is at the end"
-    story.catch(project, session=session)
+    lifecycle.catch(project, session=session)
     assert cards() == ["the staging database is db-2.internal."]
 
 
 def test_extract_reads_what_no_tick_has_read_however_old_it_is(tmp_path: Path) -> None:
     Talk(tmp_path, "old").user(WISH, at=timezone.now() - dt.timedelta(days=3)).save(minutes_ago=60)
     project = first_start(tmp_path)
-    story.catch(project, asked=True)
+    lifecycle.catch(project, asked=True)
     assert "the staging database is db-2.internal." in cards()
 
 
 def test_what_a_resumed_session_repeats_is_not_caught_again(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     talk = say(tmp_path, WISH)
-    story.catch(project)
+    lifecycle.catch(project)
     Card.objects.all().delete()
     fork = Talk(tmp_path, "fork")
     fork.records = [dict(record, sessionId=fork.id) for record in talk.records]
     fork.user("Remember that releases are cut on Tuesdays.").save()
     talk.path.unlink()
-    story.catch(project)
+    lifecycle.catch(project)
     assert cards() == ["releases are cut on Tuesdays."], "records are known by their uuid"
 
 
@@ -94,11 +94,11 @@ def test_where_the_agent_wrote_memory_itself_only_the_cursor_moves(tmp_path: Pat
     project = first_start(tmp_path)
     path = str(world.folder(project) / "project_deploy.md")
     talk = Talk(tmp_path).user(WISH).wrote(path, world.DEPLOY).save()
-    story.catch(project)
+    lifecycle.catch(project)
     session = Session.objects.get(session_id=talk.id)
     assert session.caught_bytes == session.size and not Card.objects.exists()
     talk.user("Remember that releases are cut on Tuesdays.").save()
-    story.catch(project)
+    lifecycle.catch(project)
     assert cards() == ["releases are cut on Tuesdays."], "what comes after is read"
 
 
@@ -116,11 +116,11 @@ def test_a_closed_gate_leaves_the_cursor_where_it_is(tmp_path: Path, key: str, v
     project = first_start(tmp_path)
     talk = say(tmp_path, WISH)
     settings_changes.set_override(key, value, actor="me")
-    found = story.catch(project)
+    found = lifecycle.catch(project)
     assert told in found.closed and found.read == []
     assert not Session.objects.filter(session_id=talk.id, caught_bytes__isnull=False).exists()
     settings_changes.reset_override(key, actor="me")
-    assert story.catch(project).cards
+    assert lifecycle.catch(project).cards
 
 
 def test_the_agents_own_switch_and_modes_close_it(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_the_agents_own_switch_and_modes_close_it(tmp_path: Path) -> None:
         before = {name: getattr(project, name) for name in fields}
         type(project).objects.filter(pk=project.pk).update(**fields)
         project.refresh_from_db()
-        assert told in story.catch(project).closed
+        assert told in lifecycle.catch(project).closed
         type(project).objects.filter(pk=project.pk).update(**before)
         project.refresh_from_db()
     assert not Card.objects.exists()
@@ -149,19 +149,19 @@ def test_a_spent_budget_closes_it_for_a_model_only(tmp_path: Path, monkeypatch) 
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
     settings_changes.set_override("catch_engine", "anthropic", actor="me")
     ModelRequest.objects.create(project=project, at=timezone.now(), model="m", cost_usd=Decimal(5))
-    closed = story.catch(project).closed
+    closed = lifecycle.catch(project).closed
     assert "$5.00 of the $5.00 for today are spent and reading ten messages takes about $0." in closed
     settings_changes.set_override("catch_engine", "rules", actor="me")
-    assert story.catch(project).cards, "rules cost nothing"
+    assert lifecycle.catch(project).cards, "rules cost nothing"
 
 
 def test_it_waits_while_somebody_dreams_and_takes_no_lock(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     say(tmp_path, WISH)
     dream = DreamRun.objects.create(project=project, status="running", engine="rules", trigger="schedule")
-    assert "dream is under way" in story.catch(project).closed
+    assert "dream is under way" in lifecycle.catch(project).closed
     dream.delete()
-    story.catch(project)
+    lifecycle.catch(project)
     assert Card.objects.exists() and not LockHold.objects.exists()
     assert not (world.folder(project) / ".consolidate-lock").exists(), "the clock is not touched"
 
@@ -183,7 +183,7 @@ def test_subagents_hooks_commands_and_summaries_are_never_the_person(tmp_path: P
     sub.parent.mkdir(parents=True)
     sub.write_text(Talk(tmp_path, "sub").user(WISH, isSidechain=True).save().path.read_text())
     Talk(tmp_path, "sub").path.unlink()
-    story.catch(project)
+    lifecycle.catch(project)
     assert cards() == []
 
 
@@ -204,7 +204,7 @@ def test_pasted_text_is_not_the_person(tmp_path: Path) -> None:
         "sessionId": talk.id,
     }
     (tmp_path / "history.jsonl").write_text("not json\n" + json.dumps(history) + "\n")
-    story.catch(project)
+    lifecycle.catch(project)
     assert cards() == ["releases are cut on Tuesdays."]
 
 
@@ -212,19 +212,19 @@ def test_a_secret_is_never_kept(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     key = "sk-ant-" + "api03-" + "A1b2" * 20
     say(tmp_path, f"Remember that the key of the test account is {key}.")
-    story.catch(project)
+    lifecycle.catch(project)
     assert cards() == []
 
 
 def test_what_memory_says_is_not_caught(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     say(tmp_path, "Remember that tests run against a real database.")
-    story.catch(project)
+    lifecycle.catch(project)
     assert cards() == []
 
 
 def test_at_most_five_cards_are_open_and_the_rest_is_counted(tmp_path: Path) -> None:
-    from dreams.services.catching import states
+    from dreams.services.catching import card_states
 
     project = first_start(tmp_path)
     places = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf"]
@@ -232,9 +232,9 @@ def test_at_most_five_cards_are_open_and_the_rest_is_counted(tmp_path: Path) -> 
         tmp_path,
         *(f"Remember that the {name} service listens on port {8000 + at}." for at, name in enumerate(places)),
     )
-    story.catch(project)
+    lifecycle.catch(project)
     assert project.cards.filter(state="waiting").count() == 2
-    assert len(states.listed(project)) == 5
+    assert len(card_states.listed(project)) == 5
 
 
 def test_a_secret_that_is_purged_leaves_the_cards_too(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_secret_that_is_purged_leaves_the_cards_too(tmp_path: Path) -> None:
 
     project = first_start(tmp_path)
     say(tmp_path, WISH)
-    story.catch(project)
+    lifecycle.catch(project)
     Card.objects.update(
         said="the key is hunter2hunter2", text="hunter2hunter2", citations=[{"quote": "hunter2hunter2"}]
     )

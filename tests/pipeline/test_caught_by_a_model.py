@@ -17,7 +17,7 @@ from dreams.engines.anthropic import catching as model
 from dreams.engines.types import PromptBrief
 from dreams.models import Card, ModelRequest, Project, Session, SetAside
 from dreams.services import discovery, forecast, pricing, settings_changes
-from dreams.services.catching import story
+from dreams.services.catching import lifecycle
 from tests.world.talking import Talk, first_start
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ def remember(*items: object) -> Reply:
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
     found = first_start(tmp_path)
-    story.catch(found)
+    lifecycle.catch(found)
     settings_changes.set_override("catch_engine", "anthropic", actor="me")
     cache.delete(f"memoryweb:catching-failed:{found.pk}")
     yield found
@@ -47,10 +47,10 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 def asked(
     monkeypatch: pytest.MonkeyPatch, project: Project, steps: list[object]
-) -> tuple[story.Caught, list[Mapping[str, Any]]]:
+) -> tuple[lifecycle.Caught, list[Mapping[str, Any]]]:
     with WireServer(Script(steps)) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
-        found = story.catch(project)
+        found = lifecycle.catch(project)
         return found, [call.body for call in wire.calls]
 
 
@@ -261,7 +261,7 @@ def test_a_session_read_once_more_does_not_move_its_cursor_back(
     monkeypatch.setattr(model, "MOST_WINDOWS", 1)
     with WireServer(Script([one_item("Monday")])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
-        found = story.catch(project, asked=True, session=row)
+        found = lifecycle.catch(project, asked=True, session=row)
     row.refresh_from_db()
     assert len(found.cards) == 1 and row.caught_bytes == row.size
 

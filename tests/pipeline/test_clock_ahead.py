@@ -19,7 +19,7 @@ from dreams.models import Channel, Project, Question, ScheduledJob, Session
 from dreams.services import discovery, jobs, login, notify
 from dreams.services.catching import unread_parts
 from dreams.services.dreaming import dream_inputs as dream_reading
-from dreams.services.questions import states
+from dreams.services.questions import question_states
 from dreams.services.scheduling import gates, scheduler
 from tests.world import directory as world
 from tests.world import rows
@@ -107,8 +107,8 @@ def test_a_session_from_then_is_quiet_and_read() -> None:
 
 
 def test_a_question_put_off_then_may_be_asked_again() -> None:
-    assert states.is_due(Question(later_until=timezone.now() + YEARS))
-    assert not states.is_due(Question(later_until=timezone.now() + dt.timedelta(days=6)))
+    assert question_states.is_due(Question(later_until=timezone.now() + YEARS))
+    assert not question_states.is_due(Question(later_until=timezone.now() + dt.timedelta(days=6)))
 
 
 def test_a_digest_that_failed_then_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:

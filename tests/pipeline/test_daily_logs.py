@@ -115,15 +115,15 @@ def test_a_change_that_is_left_undecided_keeps_its_log_new(project: Project) -> 
 def test_a_line_that_comes_while_a_dream_runs_is_new_for_the_next(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dreams.services.dreaming import story
+    from dreams.services.dreaming import lifecycle
 
-    real = story.line_dates
+    real = lifecycle.line_dates
 
     def meanwhile(*args: object) -> object:
         write(project, FIRST + SECOND)
         return real(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(story, "line_dates", meanwhile)
+    monkeypatch.setattr(lifecycle, "line_dates", meanwhile)
     proposal = proposed(dream(project))
     monkeypatch.undo()
     decide(proposal)

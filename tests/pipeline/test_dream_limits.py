@@ -75,7 +75,7 @@ def test_a_limit_has_its_own_words_keeps_the_work_and_waits_a_day(
     if key == "max_seconds":
         clock_on = _Hasty()
         steps[1] = Step(clock_on.slow_answer)
-        monkeypatch.setattr("dreams.services.dreaming.watch.time", SimpleNamespace(monotonic=clock_on))
+        monkeypatch.setattr("dreams.services.dreaming.reporter.time", SimpleNamespace(monotonic=clock_on))
     engine = AnthropicEngine(patience=kit.QUICK, open_tools=kit.Near)
     monkeypatch.setattr("dreams.engines.get", lambda name: engine)
     with WireServer(Script(steps)) as server:

@@ -113,7 +113,7 @@ def test_a_cancelled_dream_is_killed_at_its_next_checkpoint_and_proposes_nothing
     def act(job: Job, report: Reporter) -> list:
         edits = FRESH(job, report)
         assert dreaming.cancel(DreamRun.objects.get(), "owner")
-        monkeypatch.setattr("dreams.services.dreaming.watch.CANCEL_LOOK_SECONDS", 0.0)
+        monkeypatch.setattr("dreams.services.dreaming.reporter.CANCEL_LOOK_SECONDS", 0.0)
         report.checkpoint()
         return edits
 

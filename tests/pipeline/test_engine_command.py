@@ -38,7 +38,7 @@ from dreams.lib.sandbox.tool_worker import ToolWorker
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project, Proposal, Turn
 from dreams.services import dreaming
-from dreams.services.dreaming.watch import Watch
+from dreams.services.dreaming.reporter import Watch
 from tests.world import directory as world
 from tests.world import model as kit
 from tests.world.manifest import manifest
@@ -261,8 +261,8 @@ def test_lease_and_lock_stay_fresh_during_a_long_answer(
     """Nobody may think that a dream is dead because its model takes long, or because the database was busy once."""
     often = dt.timedelta(seconds=0.05)
     monkeypatch.setattr("dreams.lib.locks.Heartbeat", partial(locks.Heartbeat, every=often))
-    monkeypatch.setattr("dreams.services.dreaming.watch.LEASE_EVERY_SECONDS", 0.05)
-    monkeypatch.setattr("dreams.services.dreaming.watch.close_old_connections", _busy_once())
+    monkeypatch.setattr("dreams.services.dreaming.reporter.LEASE_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr("dreams.services.dreaming.reporter.close_old_connections", _busy_once())
     lock = world.folder(project) / ".consolidate-lock"
     fresh: set[int] = set()
     leases: set[dt.datetime | None] = set()

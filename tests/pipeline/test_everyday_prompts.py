@@ -8,7 +8,7 @@ import pytest
 
 from dreams.lib.agents.transcripts.typed import is_correction
 from dreams.models import Card
-from dreams.services.catching import story
+from dreams.services.catching import lifecycle
 from tests.world.talking import Talk, first_start, say
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def test_statements_a_correction_a_decision_a_fix_a_confirmation_and_a_reference
     Talk(tmp_path, "confirmation").user("how do we deploy?").agent("So deploys go through Argo now?").user(
         "Yes, exactly."
     ).save()
-    story.catch(project)
+    lifecycle.catch(project)
     caught = dict(Card.objects.values_list("session__session_id", "text"))
     names = {Talk(tmp_path, name).id: name for name in (*EVERYDAY, "confirmation")}
     assert {names[session]: text for session, text in caught.items()} == {
@@ -59,7 +59,7 @@ def test_the_evidence_of_a_confirmation_is_what_the_agent_said_and_the_person_ag
     Talk(tmp_path).user("how do we deploy?").agent("So deploys go through Argo now?").user(
         "Yes, exactly."
     ).save()
-    story.catch(project)
+    lifecycle.catch(project)
     card = Card.objects.get()
     assert [(cited["role"], cited["quote"]) for cited in card.citations] == [
         ("assistant", "So deploys go through Argo now?"),
@@ -105,7 +105,7 @@ def test_ordinary_work_is_not_caught(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     for number, prompt in enumerate(WORK.splitlines()):
         say(tmp_path, prompt, name=f"work {number}")
-    story.catch(project)
+    lifecycle.catch(project)
     assert list(Card.objects.values_list("said", flat=True)) == []
 
 

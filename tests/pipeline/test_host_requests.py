@@ -29,7 +29,7 @@ from dreams.models import (
 )
 from dreams.services import host_deeds, host_requests, jobs, project_lock, review, rollback, secret_purge
 from dreams.services.apply import applying
-from dreams.services.catching import story as catching
+from dreams.services.catching import lifecycle as catching
 from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.inbox import waiting
 from dreams.services.memories import syncing

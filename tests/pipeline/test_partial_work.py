@@ -250,7 +250,7 @@ def test_however_it_ends_what_was_told_is_kept(
         if end == "Ctrl-C":
             raise KeyboardInterrupt
         dreaming.cancel(DreamRun.objects.get(), "owner")
-        monkeypatch.setattr("dreams.services.dreaming.watch.CANCEL_LOOK_SECONDS", 0.0)
+        monkeypatch.setattr("dreams.services.dreaming.reporter.CANCEL_LOOK_SECONDS", 0.0)
         report.checkpoint()
         raise AssertionError("it was cancelled")
 

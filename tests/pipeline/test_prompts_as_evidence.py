@@ -17,7 +17,7 @@ from dreams.dev.fake_server import Reply, Script, Use, WireServer
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.models import Card, DreamRun, Evidence, HiddenPrompt, Hunk, Project, Prompt, Session
 from dreams.services import discovery, dreaming, settings_changes
-from dreams.services.catching import story
+from dreams.services.catching import lifecycle
 from dreams.services.dreaming import dream_inputs
 from dreams.services.scheduling import next_dream
 from tests.world.talking import Talk, first_start
@@ -31,7 +31,7 @@ GONE = "5d0e1c7a-0000-4000-8000-00000000000b"
 def project(tmp_path: Path) -> Iterator[Project]:
     """Every transcript was read; one session is known by the prompt history alone."""
     found = first_start(tmp_path)
-    story.catch(found)
+    lifecycle.catch(found)
     _write(tmp_path, found, WISH, "Thanks, that is all.")
     discovery.discover([tmp_path])
     Project.objects.update(first_seen_at=timezone.now() - dt.timedelta(days=2))
@@ -124,20 +124,20 @@ def test_a_transcript_that_comes_back_is_read_from_its_beginning(project: Projec
 
 
 def test_catching_makes_a_card_of_them_that_says_so(project: Project, browser: Client) -> None:
-    assert [session.session_id for session in story.catch(project).read] == [GONE]
+    assert [session.session_id for session in lifecycle.catch(project).read] == [GONE]
     card = Card.objects.get()
     assert (card.said, card.session, card.citations[0]["note"]) == (WISH, _gone(), NO_ANSWER)
     text = browser.get(reverse("project-caught", args=[project.pk])).content.decode()
     assert NO_ANSWER in text and reverse("session-prompt", args=[_gone().pk, 1]) in text
-    assert story.catch(project).read == [], "once"
+    assert lifecycle.catch(project).read == [], "once"
 
 
 def test_old_prompts_are_caught_when_they_are_asked_for_only(project: Project) -> None:
     long_ago = timezone.now() - dt.timedelta(days=30)
     Prompt.objects.filter(session=_gone()).update(at=long_ago)
     Session.objects.filter(pk=_gone().pk).update(last_at=long_ago)
-    assert story.catch(project).read == []
-    assert len(story.catch(project, asked=True).cards) == 1
+    assert lifecycle.catch(project).read == []
+    assert len(lifecycle.catch(project, asked=True).cards) == 1
 
 
 @pytest.mark.more
@@ -171,5 +171,5 @@ def test_a_model_that_catches_is_given_them_too(project: Project, monkeypatch: p
     item = {"quote": WISH, "text": "Releases are cut on Tuesdays.", "type": "project"}
     with WireServer(Script([Reply((Use("remember", {"items": [item]}),))])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
-        (card,) = story.catch(project).cards
+        (card,) = lifecycle.catch(project).cards
     assert card.citations[0]["note"] == NO_ANSWER

@@ -246,7 +246,7 @@ def test_a_machine_that_wakes_up_does_not_end_a_dream_whose_worker_had_no_time_t
 
 @pytest.mark.parametrize(
     ("broken", "named"),
-    [("dreams.services.catching.story._has_new", "catching"), (f"{scheduler.__name__}.judge", "gates")],
+    [("dreams.services.catching.lifecycle._has_new", "catching"), (f"{scheduler.__name__}.judge", "gates")],
 )
 def test_a_project_that_cannot_be_looked_at_stops_nothing_and_the_health_page_names_it(
     tmp_path: Path, monkeypatch, broken: str, named: str

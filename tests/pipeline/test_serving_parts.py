@@ -19,7 +19,7 @@ from pytest_django import Settings
 
 from dreams.lib import process
 from dreams.services import server_registry
-from dreams.services.serving import cluster, story, web_server
+from dreams.services.serving import cluster, lifecycle, web_server
 from memoryweb import BASE_DIR
 from tests.world.processes.commands import environment as environment_of
 
@@ -244,7 +244,7 @@ def test_no_browser_is_opened_where_nobody_sits(monkeypatch: pytest.MonkeyPatch,
 def test_a_queue_that_ends_is_started_again_each_time_a_little_later() -> None:
     said: list[str] = []
     failing = [sys.executable, "-c", "raise SystemExit(7)"]
-    watcher = story.Supervisor(said.append, command=failing, first_wait=0.05)
+    watcher = lifecycle.Supervisor(said.append, command=failing, first_wait=0.05)
     watcher.start()
     deadline = time.monotonic() + 60
     while len(said) < 3 and time.monotonic() < deadline:

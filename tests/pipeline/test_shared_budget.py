@@ -19,7 +19,7 @@ from dreams.dev.fake_server import Reply, Request, Step, Use, WireServer
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.models import DreamRun, DreamUsage, Override, Project
 from dreams.services import database, discovery, dreaming, pricing
-from dreams.services.dreaming.watch import Watch
+from dreams.services.dreaming.reporter import Watch
 from tests.world import directory as world
 from tests.world import model as kit
 

@@ -211,15 +211,15 @@ def test_a_policy_that_ended_while_a_dream_ran_applies_nothing(
 ) -> None:
     decided(project)
     policy = accepted()
-    from dreams.services.dreaming import story
+    from dreams.services.dreaming import lifecycle
 
-    complete = story._complete
+    complete = lifecycle._complete
 
     def ended_meanwhile(*given: object) -> None:
         complete(*given)
         earned.end(policy, actor="owner")
 
-    monkeypatch.setattr(story, "_complete", ended_meanwhile)
+    monkeypatch.setattr(lifecycle, "_complete", ended_meanwhile)
     run = trusting.dream(project, monkeypatch, trusting.dating(range(2)))
     part = run.proposals.get(by_policy=True)
     assert part.state == "open" and on_disk(project) == trusting.text()

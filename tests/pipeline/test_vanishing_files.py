@@ -16,7 +16,7 @@ from dreams.lib.files import workspace
 from dreams.lib.storage.journal import recovery
 from dreams.models import Session
 from dreams.services import discovery
-from dreams.services.catching import story
+from dreams.services.catching import lifecycle
 from dreams.services.memories import checkup, instructions, syncing
 from dreams.services.scheduling.gate_inputs import Everywhere
 from tests.world import directory as world
@@ -72,7 +72,7 @@ def test_a_snapshot_has_all_other_files(tmp_path: Path, vanishing: list[str]) ->
         lambda project, root: discovery.refresh(project),
         lambda project, root: checkup.look(project),
         lambda project, root: instructions.report(project),
-        lambda project, root: list(story.due(timezone.now(), Everywhere.load())),
+        lambda project, root: list(lifecycle.due(timezone.now(), Everywhere.load())),
     ],
     ids=["refresh-memories", "sync", "discover", "refresh", "checkup", "instructions", "catching"],
 )
@@ -92,8 +92,8 @@ def test_a_session_that_went_quiet_is_seen_beside_one_that_went_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = talking.first_start(tmp_path)
-    story.catch(project)
-    assert not list(story.due(timezone.now(), Everywhere.load()))
+    lifecycle.catch(project)
+    assert not list(lifecycle.due(timezone.now(), Everywhere.load()))
     folder = _put(tmp_path).parent
     os.utime(folder / "gone-at-open.jsonl")
     talking.say(tmp_path, "Remember that the office is in Bern.", minutes_ago=60)
@@ -106,7 +106,7 @@ def test_a_session_that_went_quiet_is_seen_beside_one_that_went_away(
         return contextlib.nullcontext(found)
 
     monkeypatch.setattr(os, "scandir", listed_before)
-    assert list(story.due(timezone.now(), Everywhere.load())) == [project]
+    assert list(lifecycle.due(timezone.now(), Everywhere.load())) == [project]
 
 
 def test_a_journal_that_is_thrown_away_meanwhile_is_no_damage(

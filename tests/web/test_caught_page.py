@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from dreams.models import Card, Project
-from dreams.services.catching import story
+from dreams.services.catching import lifecycle
 from tests.world import directory as world
 from tests.world.talking import first_start, say
 
@@ -26,7 +26,7 @@ WISHES = (
 def caught(root: Path, *texts: str) -> tuple[Project, list[Card]]:
     project = first_start(root)
     say(root, *(texts or WISHES))
-    story.catch(project)
+    lifecycle.catch(project)
     return project, list(Card.objects.filter(state="open"))
 
 
@@ -114,7 +114,7 @@ def test_the_page_asks_as_often_for_five_cards_as_for_one(browser: Client, tmp_p
     with CaptureQueriesContext(connection) as few:
         browser.get(address(project))
     say(tmp_path, *WISHES[1:], "Remember that the mobile app ships on Fridays.", name="more")
-    story.catch(project)
+    lifecycle.catch(project)
     assert Card.objects.filter(state="open").count() == 4
     browser.get(address(project))  # what is kept until something changes is counted again
     with CaptureQueriesContext(connection) as many:

@@ -18,7 +18,7 @@ from django_q.models import OrmQ
 
 from dreams.models import Session
 from dreams.services import agent_settings, server_registry
-from dreams.services.catching import story
+from dreams.services.catching import lifecycle
 from memoryweb import BASE_DIR, datadir, session_hook
 from tests.world.talking import first_start, say
 
@@ -46,11 +46,11 @@ def post(
 def test_a_session_that_ended_is_read_at_once(client: Client, tmp_path: Path) -> None:
     project = first_start(tmp_path)
     talk = say(tmp_path, "Remember that releases are cut on Tuesdays.", minutes_ago=0)
-    story.catch(project)
+    lifecycle.catch(project)
     assert not project.cards.exists()
     assert post(client, {"session_id": talk.id, "transcript_path": str(talk.path)}) == 204
     assert [row.func() for row in OrmQ.objects.all()] == ["dreams.tasks.catch"]
-    assert len(story.catch(project).cards) == 1
+    assert len(lifecycle.catch(project).cards) == 1
 
 
 @pytest.mark.parametrize("with_path", [True, False])
@@ -63,7 +63,7 @@ def test_a_session_that_began_after_the_last_look_for_files_is_read_at_once_too(
     path = {"transcript_path": str(talk.path)} if with_path else {}
     assert post(client, {"session_id": talk.id, **path}) == 204
     assert [row.func() for row in OrmQ.objects.all()] == ["dreams.tasks.catch"]
-    assert len(story.catch(project).cards) == 1
+    assert len(lifecycle.catch(project).cards) == 1
 
 
 def test_what_is_not_known_gets_the_same_answer_and_does_nothing(client: Client, tmp_path: Path) -> None:

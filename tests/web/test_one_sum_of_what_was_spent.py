@@ -17,7 +17,7 @@ from dreams.engines.anthropic.budget import as_usage
 from dreams.engines.tokens import Dollars, ModelUsage, Tokens
 from dreams.models import DreamRun, DreamUsage, ModelRequest, Project, SetAside
 from dreams.services import settings_changes
-from dreams.services.dreaming.watch import Watch
+from dreams.services.dreaming.reporter import Watch
 from dreams.services.pricing import Meter
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of
 from dreams.web.pages import usage as pages

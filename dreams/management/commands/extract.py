@@ -13,7 +13,7 @@ from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import Card, Project
 from dreams.services import project_lock
-from dreams.services.catching import story
+from dreams.services.catching import lifecycle
 from dreams.services.hosts import host
 
 
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         done = []
         for project in projects:
             project_lock.refuse_elsewhere(project)
-            found = story.catch(project, asked=True, session=session)
+            found = lifecycle.catch(project, asked=True, session=session)
             if found.closed:
                 self._closed(project, found.closed, alone=len(projects) == 1)
             if found.stopped:
@@ -56,7 +56,7 @@ class Command(BaseCommand):
             yield f"Look at it: proposal {result['proposal']} --diff"
 
 
-def _result(done: list[tuple[Project, story.Caught]]) -> Mapping[str, Any]:
+def _result(done: list[tuple[Project, lifecycle.Caught]]) -> Mapping[str, Any]:
     proposals = {str(project.slug): found.proposal.public_id for project, found in done if found.proposal}
     return {
         "sessions": [session.session_id for _, found in done for session in found.read],

@@ -32,17 +32,17 @@ class Command(BaseCommand):
         parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
     def run(self, options: Mapping[str, Any]) -> None:
-        from dreams.services.serving import story  # noqa: PLC0415 - the queue's modules want the database settings checked
+        from dreams.services.serving import lifecycle  # noqa: PLC0415 - the queue's modules want the database settings checked
 
-        wish = story.Wish(
+        wish = lifecycle.Wish(
             host=options["host"],
             port=options["port"],
             roots=[Path(root).expanduser().absolute() for root in options["root"]],
             browser=not options["no_browser"],
         )
         try:
-            story.serve(wish, self._line)
-        except story.CannotServe as error:
+            lifecycle.serve(wish, self._line)
+        except lifecycle.CannotServe as error:
             raise Refused(str(error)) from error
 
     def _line(self, text: str) -> None:

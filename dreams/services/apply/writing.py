@@ -35,7 +35,7 @@ from dreams.models import (
 )
 from dreams.services import auditlog, blobs, daily_logs, database, project_lock, review
 from dreams.services.memories import syncing
-from dreams.services.questions import states
+from dreams.services.questions import question_states
 from dreams.services.review import Actor
 from dreams.services.search import index
 
@@ -395,7 +395,7 @@ def keep_undone(
     if first is None or not hunks:
         return
     Hunk.objects.filter(pk__in=pks).update(undone_in=batch)
-    states.undone(hunks)
+    question_states.undone(hunks)
     if never_again:
         review.leave_out(first, hunks, reason)
     left = Hunk.objects.filter(file__proposal=first, applied_in__isnull=False, undone_in__isnull=True)

@@ -22,7 +22,7 @@ from dreams.lib.prose import comparing
 from dreams.models import Card, Finding, Hunk, Policy, Project, Proposal, Session
 from dreams.services import auditlog, database, policies, proposals, review
 from dreams.services.apply import applying
-from dreams.services.catching import states
+from dreams.services.catching import card_states
 from dreams.services.catching.statements import Statement, scratch
 from dreams.services.proposals import saving
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT
@@ -86,7 +86,7 @@ def refresh(
             review.hold_open(waiting)
         decide()
         if waiting is not None:
-            states.take_over_verdicts(waiting)
+            card_states.take_over_verdicts(waiting)
         cards = _chosen(project, only_approved)
         before = copy.snapshot.contents()
         made = _placed(copy, cards, conf.current(project))
@@ -99,7 +99,7 @@ def refresh(
 
 
 def _chosen(project: Project, only_approved: bool) -> list[Card]:
-    listed = states.listed(project)
+    listed = card_states.listed(project)
     if only_approved:
         return [card for card in listed if card.state == State.APPROVED]
     room = MOST_OPEN - sum(card.state == State.OPEN for card in listed)
@@ -266,7 +266,7 @@ def blocking_of(card: Card) -> list[Finding]:
 
 def submit(project: Project, reviewer: Actor) -> applying.ApplyReport:
     """Write the approved cards; the undecided ones are listed anew. Raises ReviewRefused and holds.ProjectBusy."""
-    if not any(card.state == State.APPROVED for card in states.listed(project)):
+    if not any(card.state == State.APPROVED for card in card_states.listed(project)):
         raise ReviewRefused("No card is approved yet.")
     try:
         proposal = refresh(project, only_approved=True)
@@ -283,12 +283,12 @@ def remember_by_policy(project: Project) -> None:
     if action != Policy.Action.AUTO:
         return
     fine = policies.accepted(project)
-    for card in states.listed(project):
+    for card in card_states.listed(project):
         if card.operation is not None and card.state == State.OPEN:
             found = Finding.objects.filter(hunk__operation=card.operation)
             paths = card.operation.hunks.values_list("file__path", flat=True)
             is_shared = any(map(policies.is_shared, paths))
             if not is_shared and not found.exclude(severity__in=fine).exists():
                 approve(card, BY_POLICY)
-    if any(card.state == State.APPROVED for card in states.listed(project)):
+    if any(card.state == State.APPROVED for card in card_states.listed(project)):
         submit(project, BY_POLICY)

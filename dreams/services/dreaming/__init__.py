@@ -1,16 +1,12 @@
 """One dream, from the request to its end.
 
-`story` is all of it in order · `watch` its states and its reporter · `reading` what is new and what the engine is given ·
+`lifecycle` is all of it in order · `reporter` its states and its reporter · `dream_inputs` what is new and what the engine is given ·
 `self_review` what the checks say before a person sees it · `steps` what it used and changed so far, and its unfinished
 work as a proposal, if asked.
 """
 
-from dreams.services.dreaming.steps import PartialRefused, used_by_model, work_of
-from dreams.services.dreaming.steps import changed as unfinished_files
-from dreams.services.dreaming.steps import propose as propose_partial
-from dreams.services.dreaming.steps import sweep as sweep_unfinished
-from dreams.services.dreaming.story import run_dream
-from dreams.services.dreaming.watch import (
+from dreams.services.dreaming.lifecycle import run_dream
+from dreams.services.dreaming.reporter import (
     LEASE,
     back_off,
     cancel,
@@ -21,3 +17,7 @@ from dreams.services.dreaming.watch import (
     request,
     under_way,
 )
+from dreams.services.dreaming.steps import PartialRefused, used_by_model, work_of
+from dreams.services.dreaming.steps import changed as unfinished_files
+from dreams.services.dreaming.steps import propose as propose_partial
+from dreams.services.dreaming.steps import sweep as sweep_unfinished

@@ -23,7 +23,7 @@ from dreams.lib.secrets import redact
 from dreams.lib.storage import history
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
 from dreams.services import blobs, database, project_lock
-from dreams.services.questions import states
+from dreams.services.questions import question_states
 from dreams.services.search import index
 
 NAME_LIMIT = 300  # letters of the column
@@ -156,7 +156,7 @@ def sync(
     if unread or any(row.unread for row in rows.values()):
         _remember_unread(project, unread)
     if changed:
-        states.refresh(project)
+        question_states.refresh(project)
     return sorted(changed)
 
 

@@ -1,4 +1,4 @@
-"""Proposals as rows: `saving` makes them, `checks` has them checked and keeps what was said, `reading` turns rows into hunks
+"""Proposals as rows: `saving` makes them, `checks` has them checked and keeps what was said, `rows_to_hunks` turns rows into hunks
 and bytes, `transcript_verdicts` asks the sessions, `rebase` follows a file that changed meanwhile. `decisions` counts what is
 to be decided, and `summaries` says in a sentence what was."""
 

@@ -15,12 +15,12 @@ from dreams.engines.types import Citation, EvidenceSource, Fate, FateKind, Opera
 from dreams.lib.files import text
 from dreams.models import DreamRun, Evidence, FileChange, Hunk, LeftOut, Operation, Project, Proposal, Session
 from dreams.services import auditlog, blobs
-from dreams.services.catching import states as caught
+from dreams.services.catching import card_states as caught
 from dreams.services.proposals import decisions
 from dreams.services.proposals.checks import check_draft, examine, keep_checked
 from dreams.services.proposals.rows_to_hunks import memory_type
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT, TranscriptVerdicts
-from dreams.services.questions import states
+from dreams.services.questions import question_states
 
 # An engine's edit as JSON fields and back: its citations, and what became of the lines that it removed.
 
@@ -297,7 +297,7 @@ def supersede(proposal: Proposal, actor: str) -> dict[tuple[str, str], Hunk]:
         if not closed:
             return {}
         proposal.refresh_from_db(fields=["state"])
-        states.settle(proposal)
+        question_states.settle(proposal)
         caught.settle(proposal)
         if proposal.dream_id and not proposal.partial:
             Session.objects.filter(reviewed_by__dream=proposal.dream_id).update(given_back_at=timezone.now())

@@ -16,7 +16,7 @@ from dreams.models import Finding, Hunk, Operation, Project, Proposal, Question,
 from dreams.services import auditlog, blobs, proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase, saving
-from dreams.services.questions import joining, options, states
+from dreams.services.questions import joining, options, question_states
 from dreams.services.questions.asking import hold
 from dreams.services.review import Actor, ReviewRefused
 
@@ -344,9 +344,9 @@ def take_back(question: Question, reviewer: Actor) -> Question:
                 f"{question.public_id} can no longer be undone here. Undo the applied change instead."
             )
         if target is not None:
-            joining.take_out(target, list(states.operations_of(question)))
+            joining.take_out(target, list(question_states.operations_of(question)))
             _examine_rest(target, reviewer, heard)
-        states.reopen([question])
+        question_states.reopen([question])
         question.refresh_from_db()
         _log("question.taken_back", question, reviewer, proposal=target.public_id if target else "")
     return question
@@ -366,10 +366,10 @@ def later(question: Question, reviewer: Actor) -> Answered:
         question.refresh_from_db()
         if question.state not in (State.OPEN, State.LATER):
             raise ReviewRefused(_no_longer_open(question))
-        shas = states.shas_of(question.project, [place["path"] for place in question.places])
-        for place in states.memory_places(question):
+        shas = question_states.shas_of(question.project, [place["path"] for place in question.places])
+        for place in question_states.memory_places(question):
             place["sha"] = shas.get(place["path"], place["sha"])
-        question.state, question.later_until = State.LATER, timezone.now() + states.NOT_NOW
+        question.state, question.later_until = State.LATER, timezone.now() + question_states.NOT_NOW
         question.save(update_fields=["state", "later_until", "places"])
         _log("question.later", question, reviewer)
     return Answered(question)

@@ -20,7 +20,7 @@ from dreams.services import blobs
 from dreams.services.memories import syncing
 from dreams.services.proposals import saving
 from dreams.services.proposals.transcript_verdicts import QUOTE_LIMIT
-from dreams.services.questions import joining, options, states
+from dreams.services.questions import joining, options, question_states
 
 log = logging.getLogger(__name__)
 
@@ -46,10 +46,13 @@ def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
     own changes touch is held back until they are decided. A question that cannot be kept is left out; the others are.
     """
     project = dream.project
-    states.refresh(project)
+    question_states.refresh(project)
     chosen = _bounded(sorted(asked, key=lambda one: -one.weight))
-    shas = states.shas_of(project, {place.path for one in chosen.values() for place in one.places})
-    texts = {sha: states.one_line(text.decode(data)) for sha, data in blobs.get_many(shas.values()).items()}
+    shas = question_states.shas_of(project, {place.path for one in chosen.values() for place in one.places})
+    texts = {
+        sha: question_states.one_line(text.decode(data))
+        for sha, data in blobs.get_many(shas.values()).items()
+    }
     with transaction.atomic():
         hold(project)
         kept = []
@@ -60,7 +63,7 @@ def keep(dream: DreamRun, proposal: Proposal | None, asked: Sequence[Asked]) -> 
                 continue
             kept.append(_save(row or Question(project=project, subject=subject), one, dream, proposal))
             _note_files(kept[-1], shas, texts)
-        left = project.questions.filter(states.UNANSWERED).exclude(pk__in=[row.pk for row in kept])
+        left = project.questions.filter(question_states.UNANSWERED).exclude(pk__in=[row.pk for row in kept])
         old = [row.pk for row in left if not any(map(_is_read_once, row.places))]
         Question.objects.filter(pk__in=old).update(state=State.OUTDATED)
         _show_first(project, [*kept, *(row for row in left if row.pk not in old)], proposal)
@@ -103,18 +106,18 @@ def _size(one: Asked) -> int:
 def _known(project: Project, subjects: Iterable[str]) -> dict[str, Question]:
     """The row of each subject that decides on whether it is asked: a live one, else the newest."""
     rows = project.questions.filter(subject__in=list(subjects)).order_by("pk")
-    ordered = sorted(rows, key=lambda row: row.state in states.LIVE)
+    ordered = sorted(rows, key=lambda row: row.state in question_states.LIVE)
     return {row.subject: row for row in ordered}
 
 
 def _may_ask(row: Question, one: Asked, shas: Mapping[str, str]) -> bool:
-    if row.state in (State.OPEN, State.OUTDATED) or states.is_held(row):
+    if row.state in (State.OPEN, State.OUTDATED) or question_states.is_held(row):
         return True
-    if row.state != State.LATER or not states.is_due(row):
+    if row.state != State.LATER or not question_states.is_due(row):
         return False
     before = {(place["path"], place["text"]) for place in row.places}
     now = {(place.path, text.storable(place.text, QUOTE_LIMIT)) for place in one.places}
-    return before != now or states.has_changed(row, shas)
+    return before != now or question_states.has_changed(row, shas)
 
 
 def _save(row: Question, one: Asked, dream: DreamRun, proposal: Proposal | None) -> Question:
@@ -170,7 +173,7 @@ def _note_files(row: Question, shas: Mapping[str, str], texts: Mapping[str, str]
         place["sha"] = sha
         content = texts.get(sha)
         if sha and content is not None:
-            said = states.one_line(place["text"])
+            said = question_states.one_line(place["text"])
             place["anchor"] = said if said in content else _first_words(said, content)
     row.save(update_fields=["places"])
 

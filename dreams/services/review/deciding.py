@@ -22,7 +22,7 @@ from dreams.services import auditlog, blobs, database, hosts, policies, proposal
 from dreams.services.auditlog import Actor
 from dreams.services.memories import syncing
 from dreams.services.proposals import decisions
-from dreams.services.questions import states
+from dreams.services.questions import question_states
 
 REASON_LIMIT = 500  # letters of the column
 
@@ -105,7 +105,7 @@ def select(proposal: Proposal, *, paths: Iterable[str] = (), hunk_ids: Iterable[
         hunks = hunks.filter(hunk_id__in=wanted_ids)
         _complain_about(wanted_ids - {h.hunk_id for h in hunks}, "hunk", proposal)
     if not (wanted_paths or wanted_ids) and proposal.origin == Proposal.Origin.DREAM:
-        hunks = hunks.exclude(operation__in=states.answers_in(proposal))
+        hunks = hunks.exclude(operation__in=question_states.answers_in(proposal))
     return list(hunks)
 
 

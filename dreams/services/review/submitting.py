@@ -19,8 +19,8 @@ from dreams.lib.prose import comparing
 from dreams.models import Decision, Evidence, FileChange, Finding, Hunk, LeftOut, Project, Proposal, Session
 from dreams.services import auditlog, daily_logs, database, login, policies, proposals
 from dreams.services.auditlog import Actor
-from dreams.services.catching import states as caught
-from dreams.services.questions import states
+from dreams.services.catching import card_states as caught
+from dreams.services.questions import question_states
 from dreams.services.review.deciding import (
     REASON_LIMIT,
     ReviewRefused,
@@ -73,7 +73,7 @@ def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[Lef
         proposal.refresh_from_db()
         _let_in_approved(proposal, left)
         _leave_out_rejected(proposal)
-        states.settle(proposal)
+        question_states.settle(proposal)
         caught.settle(proposal)
         use_up_sessions(proposal)
         auditlog.record(

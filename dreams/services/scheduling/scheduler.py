@@ -39,7 +39,7 @@ from dreams.services import (
     project_lock,
 )
 from dreams.services.apply import writing
-from dreams.services.catching import story as catching
+from dreams.services.catching import lifecycle as catching
 from dreams.services.hosts import cluster_name, host
 from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of, count_sessions

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.models import Card, Finding, Project
-from dreams.services.catching import states, story
+from dreams.services.catching import card_states, lifecycle
 from dreams.services.scheduling.gate_inputs import Everywhere
 from dreams.web.pages.session import said_at
 
@@ -66,14 +66,14 @@ def of_project(project: Project, after: str = "") -> Page:
     return Page(
         cards=[_shown(row, row.public_id == now) for row in rows],
         waiting=project.cards.filter(state=Card.State.WAITING).count(),
-        closed=story.why_not_read(project, Everywhere.load(), moment),
+        closed=lifecycle.why_not_read(project, Everywhere.load(), moment),
         proposal=proposal,
     )
 
 
 def _rows(project: Project) -> list[Card]:
     lately = Q(state=Card.State.REJECTED, decided_at__gte=timezone.now() - LATELY)
-    listed = Q(pk__in=[card.pk for card in states.listed(project)])
+    listed = Q(pk__in=[card.pk for card in card_states.listed(project)])
     found = Finding.objects.filter(
         severity__in=[Finding.Severity.BLOCK, Finding.Severity.REFUSE, Finding.Severity.WARN]
     )

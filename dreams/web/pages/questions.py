@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dreams.lib.files import text
 from dreams.models import Project, Proposal, Question
-from dreams.services.questions import asking, shown_questions, states
+from dreams.services.questions import asking, question_states, shown_questions
 from dreams.web.pages.question_card import Card, cards
 
 State = Question.State
@@ -109,7 +109,7 @@ def _recent(rows: QuerySet[Question]) -> list[Question]:
     """What can be taken back and was answered or put off lately, and every answer that waits for a submit."""
     now = timezone.now()
     lately = Q(state=State.ANSWERED, operation__isnull=True, answered_at__gte=now - RECENTLY)
-    put_off = Q(state=State.LATER, later_until__gte=now + states.NOT_NOW - RECENTLY)
+    put_off = Q(state=State.LATER, later_until__gte=now + question_states.NOT_NOW - RECENTLY)
     found = (
         rows.filter(Q(state=State.WAITING) | lately | put_off)
         .select_related("project", "dream", "operation__proposal")

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams.lib.files.text import plural
 from dreams.models import Card, Project
 from dreams.services import host_requests, project_lock
-from dreams.services.catching import cards, story
+from dreams.services.catching import cards, lifecycle
 from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.review import ReviewRefused
 from dreams.web.access import reviewer
@@ -94,7 +94,7 @@ def read(request: Request, pk: int) -> HttpResponse:
     back = SeeOther(reverse("project-caught", args=[pk]))
     if waits := asked(request, project, lambda: AskedDeed(Deed.EXTRACT, project), back):
         return waits
-    found = story.catch(project, asked=True)
+    found = lifecycle.catch(project, asked=True)
     if found.closed:
         messages.warning(request, found.closed)
     else:

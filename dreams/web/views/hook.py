@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dreams.services import agent_settings
 from dreams.services.catching import hints
-from dreams.services.catching import story as catching
+from dreams.services.catching import lifecycle as catching
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import settings as pages

@@ -34,10 +34,10 @@ from dreams.services import (
     review,
 )
 from dreams.services.apply import applying
-from dreams.services.catching import states as catching
+from dreams.services.catching import card_states as catching
 from dreams.services.dreaming import dream_inputs, self_review, steps
 from dreams.services.dreaming.dream_inputs import hand_edited, line_dates, review_sessions
-from dreams.services.dreaming.watch import DirectoryTaken, Watch, claim, end
+from dreams.services.dreaming.reporter import DirectoryTaken, Watch, claim, end
 from dreams.services.memories import instructions, syncing
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
