@@ -184,6 +184,6 @@ def make_pages_anew() -> None:
     """In this process no page is kept: what making one costs is measured, and not that it was made before."""
     import datetime as dt
 
-    from dreams.web import kept_pages
+    from dreams.web import page_cache
 
-    kept_pages.FRESH = dt.timedelta()
+    page_cache.FRESH = dt.timedelta()

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 
 from dreams.lib.files.text import plural
 from dreams.models import Project
-from dreams.services import database, dreaming, handing_over, host_deeds, jobs, notify
+from dreams.services import database, dreaming, handing_over, host_request_worker, jobs, notify
 from dreams.services.catching import lifecycle as catching
 from dreams.services.discovery import watching
 from dreams.services.scheduling import scheduler
@@ -38,7 +38,7 @@ def _ends_with_the_database() -> Iterator[None]:
 def tick() -> str:
     """One round of the scheduler, and of what other hosts ask of this one."""
     try:
-        host_deeds.take()
+        host_request_worker.take()
     except Exception:
         log.exception("requests of other hosts")
     report = scheduler.tick()
@@ -98,7 +98,7 @@ def run_job(run_pk: int) -> str:
 @_ends_with_the_database()
 def carry_out(request_pk: int) -> str:
     """Do what was asked on another host. Handed out twice, it is done once."""
-    request = host_deeds.carry_out(request_pk)
+    request = host_request_worker.carry_out(request_pk)
     return f"{request}: {request.get_state_display()}" if request else "nothing to do"
 
 

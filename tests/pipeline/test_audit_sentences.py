@@ -15,7 +15,7 @@ from dreams.services import audit_sentences, auditlog, review, rollback, setting
 from dreams.services.apply import applying
 from dreams.services.audit_sentences import Sentences
 from dreams.services.inbox import snoozing
-from dreams.services.jobs import book
+from dreams.services.jobs import job_list
 from dreams.services.memories import hand_edits
 from tests.world import directory as world
 
@@ -157,7 +157,7 @@ def test_a_question_is_told_by_its_memories(tmp_path: Path) -> None:
 
 def test_what_was_snoozed_is_told_by_its_name(tmp_path: Path) -> None:
     proposal = world.three_changes(world.make_project(tmp_path))
-    job = book.add(book.Wanted("verify", "0 3 * * *"), actor="owner")
+    job = job_list.add(job_list.Wanted("verify", "0 3 * * *"), actor="owner")
     until = timezone.now().replace(year=2030, month=5, day=6)
     waiting = [proposal.public_id, job.public_id, snoozing.QUESTIONS_KEY]
     snoozing.put_off([(key, "review") for key in waiting], until, "owner", timezone.now())

@@ -238,7 +238,7 @@ def test_at_most_five_cards_are_open_and_the_rest_is_counted(tmp_path: Path) -> 
 
 
 def test_a_secret_that_is_purged_leaves_the_cards_too(tmp_path: Path) -> None:
-    from dreams.services.secret_purge import looking
+    from dreams.services.secret_purge import locating
 
     project = first_start(tmp_path)
     say(tmp_path, WISH)
@@ -246,6 +246,6 @@ def test_a_secret_that_is_purged_leaves_the_cards_too(tmp_path: Path) -> None:
     Card.objects.update(
         said="the key is hunter2hunter2", text="hunter2hunter2", citations=[{"quote": "hunter2hunter2"}]
     )
-    looking.scrub(project, {"hunter2hunter2": "[redacted: test]"})
+    locating.scrub(project, {"hunter2hunter2": "[redacted: test]"})
     card = Card.objects.get()
     assert "hunter2" not in f"{card.said} {card.text} {card.citations}"

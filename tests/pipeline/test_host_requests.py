@@ -27,7 +27,15 @@ from dreams.models import (
     Proposal,
     ScheduledJob,
 )
-from dreams.services import host_deeds, host_requests, jobs, project_lock, review, rollback, secret_purge
+from dreams.services import (
+    host_request_worker,
+    host_requests,
+    jobs,
+    project_lock,
+    review,
+    rollback,
+    secret_purge,
+)
 from dreams.services.apply import applying
 from dreams.services.catching import lifecycle as catching
 from dreams.services.host_requests import AskedDeed, Deed
@@ -84,7 +92,7 @@ def test_the_host_with_the_files_takes_it_once_into_its_own_queue_and_writes(
     approved: Proposal, two: TwoHosts
 ) -> None:
     asked = _ask(approved)
-    assert host_deeds.take() == []
+    assert host_request_worker.take() == []
     [done] = two.work()
     assert (done.pk, done.state) == (asked.pk, State.DONE)
     assert done.text.startswith("Written: ")
@@ -94,7 +102,7 @@ def test_the_host_with_the_files_takes_it_once_into_its_own_queue_and_writes(
     assert {item["path"] for item in done.report["applied"]} >= {"feedback_testing.md"}
     with two.there():
         assert tasks.carry_out(asked.pk) == "nothing to do"
-        assert host_deeds.take() == []
+        assert host_request_worker.take() == []
 
 
 def test_a_host_that_did_not_accept_is_asked_for_nothing_and_takes_nothing(
@@ -110,7 +118,7 @@ def test_a_host_that_did_not_accept_is_asked_for_nothing_and_takes_nothing(
     assert two.work() == []
     HostRequest.objects.update(state=State.TAKEN)
     with two.there():
-        assert host_deeds.carry_out(asked.pk) is None
+        assert host_request_worker.carry_out(asked.pk) is None
     approved.refresh_from_db()
     assert approved.state == Proposal.State.OPEN
 
@@ -126,7 +134,7 @@ def test_it_can_be_withdrawn_until_it_is_taken(approved: Proposal, two: TwoHosts
     assert two.work() == []
     again = _ask(approved)
     with two.there():
-        host_deeds.take()
+        host_request_worker.take()
     assert not host_requests.withdraw(again, world.ME)
 
 
@@ -188,12 +196,12 @@ def test_a_file_that_changed_there_is_shown_anew_and_confirmed_from_here(
 def test_an_apply_that_was_cut_off_is_finished_by_the_next_worker(approved: Proposal, two: TwoHosts) -> None:
     asked = _ask(approved)
     with two.there():
-        host_deeds.take()
+        host_request_worker.take()
     HostRequest.objects.update(worker_pid=2**22 - 1, worker_started=1.0, attempts=1)
     with two.there():
         assert applying.apply(approved, world.ME).complete
-        host_deeds.take()
-        done = host_deeds.carry_out(asked.pk)
+        host_request_worker.take()
+        done = host_request_worker.carry_out(asked.pk)
     assert done is not None and done.state == State.DONE
 
 
@@ -201,9 +209,9 @@ def test_what_is_no_apply_and_was_cut_off_is_asked_anew(approved: Proposal, two:
     memory = _memory(approved)
     asked = host_requests.ask(host_requests.to_forget(memory), world.ME)
     with two.there():
-        host_deeds.take()
+        host_request_worker.take()
         HostRequest.objects.update(worker_pid=2**22 - 1, worker_started=1.0, attempts=1)
-        host_deeds.take()
+        host_request_worker.take()
     asked.refresh_from_db()
     assert asked.state == State.REFUSED and "killed" in asked.text
 
@@ -211,10 +219,10 @@ def test_what_is_no_apply_and_was_cut_off_is_asked_anew(approved: Proposal, two:
 def test_a_task_that_was_lost_is_handed_out_again(approved: Proposal, two: TwoHosts) -> None:
     _ask(approved)
     with two.there():
-        host_deeds.take()
+        host_request_worker.take()
         HostRequest.objects.update(taken_at=timezone.now() - dt.timedelta(minutes=6))
-        host_deeds.take()
-        host_deeds.take()
+        host_request_worker.take()
+        host_request_worker.take()
     assert two.tasks(two.desk) == 2
 
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 from dreams.models import Project
 from dreams.services import kept_counts, people
 from dreams.services.review import Actor
-from dreams.web import htmx, kept_pages
+from dreams.web import htmx, page_cache
 from tests.conftest import logged_in
 from tests.world.rows import World, make_world
 
@@ -32,7 +32,7 @@ MOST_QUERIES = 6
 
 @pytest.fixture
 def world(owner: AbstractUser) -> World:
-    kept_pages._pages.clear()
+    page_cache._pages.clear()
     return make_world()
 
 
@@ -114,7 +114,7 @@ def test_a_page_is_kept_for_a_few_seconds_and_for_one_account(
     logged_in(other, people.add("guest", people.Role.VIEWER, OWNER))
     _asked(browser, "/projects/")
     assert _asked(other, "/projects/")[1] > MOST_QUERIES
-    later = timezone.now() + kept_pages.FRESH + dt.timedelta(milliseconds=1)
+    later = timezone.now() + page_cache.FRESH + dt.timedelta(milliseconds=1)
     monkeypatch.setattr(timezone, "now", lambda: later)
     assert _asked(browser, "/projects/")[1] > MOST_QUERIES
 
@@ -154,7 +154,7 @@ def test_who_comes_while_a_page_is_made_waits_for_it_where_it_may_be_kept(
 
     page = htmx.page
     monkeypatch.setattr("dreams.web.views.project.page", slowly)
-    monkeypatch.setattr(kept_pages, "_Kept", partial(kept_pages._Kept, is_steady=is_steady))
+    monkeypatch.setattr(page_cache, "_Kept", partial(page_cache._Kept, is_steady=is_steady))
     browser.get("/account/")
     other = Thread(target=first)
     other.start()

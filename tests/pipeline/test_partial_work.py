@@ -305,11 +305,11 @@ def test_old_work_and_too_much_of_it_is_swept(project: Project, monkeypatch: pyt
 # No database takes a NUL or half a character; what an engine says is made storable before.
 @pytest.mark.more
 def test_a_purge_takes_a_secret_out_of_unfinished_work_too(project: Project) -> None:
-    from dreams.services.secret_purge import looking
+    from dreams.services.secret_purge import locating
 
     run = DreamRun.objects.create(project=project, engine="rules", trigger="page", status="failed")
     steps.keep(run, [Edit("a.md", None, "x\n", "o", "learn", "why")])
-    looking.rename(project, {})
+    locating.rename(project, {})
     assert not WorkStep.objects.exists() and not WorkText.objects.exists()
 
 

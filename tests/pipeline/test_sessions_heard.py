@@ -15,7 +15,7 @@ from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Propos
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import transcript_verdicts
-from dreams.services.secret_purge.looking import scrub
+from dreams.services.secret_purge.locating import scrub
 from tests.world import directory as world
 from tests.world import rows
 

@@ -12,7 +12,7 @@ from django.test import Client
 
 from dreams.models import Project
 from dreams.services.memories import syncing
-from dreams.web.pages.review_proof import without_place
+from dreams.web.pages.review_evidence import without_place
 from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db

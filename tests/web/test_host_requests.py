@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from dreams.models import Host, HostRequest, Hunk, Memory, Proposal, Version
-from dreams.services import host_deeds, review
+from dreams.services import host_request_worker, review
 from dreams.services.apply import applying
 from dreams.web.pages import review_proposal as selector
 from tests.world import directory as world
@@ -89,7 +89,7 @@ def test_a_request_is_withdrawn_on_the_page_until_it_is_taken(
     assert two.work() == []
     _submit(browser, approved)
     with two.there():
-        host_deeds.take()
+        host_request_worker.take()
     again = HostRequest.objects.latest("pk")
     answer = browser.post(f"/requests/{again.public_id}/withdraw/", back, follow=True)
     assert "Too late: desk has taken it" in answer.content.decode()

@@ -13,7 +13,7 @@ from dreams.models import Hunk, Proposal
 from dreams.services import review
 from dreams.services.proposals import decisions
 from dreams.web.pages import review as review_page
-from dreams.web.pages import review_shown
+from dreams.web.pages import review_filter
 from tests.web.test_review_page import many_files
 from tests.world import directory as world
 from tests.world import every_kind as kinds
@@ -145,8 +145,8 @@ def test_beside_a_narrowed_list_no_button_decides_on_what_it_hides(browser: Clie
 def test_a_list_over_several_pages_decides_on_the_page_that_is_shown(
     browser: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(review_shown, "PAGED_FROM", 4)
-    monkeypatch.setattr(review_shown, "MOST_ON_PAGE", 2)
+    monkeypatch.setattr(review_filter, "PAGED_FROM", 4)
+    monkeypatch.setattr(review_filter, "MOST_ON_PAGE", 2)
     _, made = many_files(tmp_path, 5)
     made.findings.all().delete()
     text = page(browser, made, "?q=topic&page=2")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django_q.models import OrmQ
 
 from dreams.models import HostRequest, Project
-from dreams.services import host_deeds, host_requests, hosts
+from dreams.services import host_request_worker, host_requests, hosts
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
@@ -49,8 +49,8 @@ class TwoHosts:
     def work(self) -> list[HostRequest]:
         """What desk's scheduler takes, and its worker does."""
         with self.there():
-            taken = host_deeds.take()
-            done = [host_deeds.carry_out(one.pk) for one in taken]
+            taken = host_request_worker.take()
+            done = [host_request_worker.carry_out(one.pk) for one in taken]
         return [one for one in done if one is not None]
 
     def tasks(self, key: str) -> int:

@@ -23,7 +23,7 @@ from dreams import conf
 from dreams.engines.types import EngineError
 from dreams.models import Card, DreamRun, Project, Proposal, Session
 from dreams.services import discovery, forecast, hosts, proposals
-from dreams.services.catching import cards, hints, statements, unread_parts
+from dreams.services.catching import cards, session_end_hook, statements, unread_parts
 from dreams.services.hosts import host
 from dreams.services.review import ReviewRefused
 from dreams.services.scheduling import gates
@@ -167,7 +167,7 @@ def catch(
         return Caught(closed=why)
     discovery.refresh(project)
     project.refresh_from_db()
-    hints.note_lately(project)
+    session_end_hook.note_lately(project)
     parts = _parts(project, now, asked, session)
     fresh = [part for part in parts if part.prompts and not part.by_agent]
     try:

@@ -1,4 +1,4 @@
-"""Jobs of the schedule: `book` the list of them and when each is next, `runs` one run from its start to its end, and here what a
+"""Jobs of the schedule: `job_list` the list of them and when each is next, `runs` one run from its start to its end, and here what a
 tick does for them: end what died, start what is due, hand runs to the queue, look after runs that start dreams.
 """
 
@@ -18,8 +18,8 @@ from dreams.lib.files.text import plural
 from dreams.models import DreamRun, JobRun, Project, ScheduledJob
 from dreams.services import dreaming, hosts, project_lock
 from dreams.services.hosts import host
-from dreams.services.jobs import book, runs
-from dreams.services.jobs.book import (
+from dreams.services.jobs import job_list, runs
+from dreams.services.jobs.job_list import (
     MOST,
     BadJob,
     Clock,
@@ -186,23 +186,23 @@ HAND_OUT_AGAIN = dt.timedelta(minutes=5)
 
 def tick(now: dt.datetime, enqueue: Enqueue) -> list[JobRun]:
     """Start what is due; `enqueue` hands a dream to its queue. What is missed starts once, and in quiet hours nothing."""
-    clock = book.Clock.load()
-    rows = book.active()
-    book.replan(rows, now, clock)
+    clock = job_list.Clock.load()
+    rows = job_list.active()
+    job_list.replan(rows, now, clock)
     unfinished = [run for run in runs.unfinished() if not runs.end_if_lost(run, now)]
     busy = {run.job_id for run in unfinished}
     started = []
     if not clock.quiet_until(now):
         started = _start_due([job for job in rows if job.pk not in busy], now, clock)
     for run in [*unfinished, *started]:
-        if run.kind == book.Kind.DREAM:
+        if run.kind == job_list.Kind.DREAM:
             advance(run, now, enqueue)
         elif run.status == Status.PENDING:
             hand_out(run)
     return started
 
 
-def _start_due(rows: Sequence[ScheduledJob], now: dt.datetime, clock: book.Clock) -> list[JobRun]:
+def _start_due(rows: Sequence[ScheduledJob], now: dt.datetime, clock: job_list.Clock) -> list[JobRun]:
     """Runs of all that is due now, each made once. One odd job never stops the others."""
     started = []
     for job in sorted((row for row in rows if row.next_at and row.next_at <= now), key=_next_at):
@@ -219,7 +219,7 @@ def _next_at(job: ScheduledJob) -> dt.datetime:
     return job.next_at or job.made_at
 
 
-def _ends_now(job: ScheduledJob, now: dt.datetime, clock: book.Clock) -> bool:
+def _ends_now(job: ScheduledJob, now: dt.datetime, clock: job_list.Clock) -> bool:
     """End one that follows another, after its last day: it has no times of its own that this day could leave out."""
     if job.cron or job.until is None or clock.day(now) <= job.until:
         return False
@@ -237,7 +237,7 @@ def hand_out(run: JobRun) -> None:
 
 def begin(run: JobRun, enqueue: Enqueue) -> None:
     """Start a run that a person asked for on a page, without waiting for the next tick of the host that has the files."""
-    if run.kind != book.Kind.DREAM:
+    if run.kind != job_list.Kind.DREAM:
         hand_out(run)
     elif run.host == host():
         advance(run, run.made_at, enqueue)
@@ -254,7 +254,7 @@ def run_here(run: JobRun) -> JobRun:
     claimed = runs.claim(run.pk)
     if claimed is not None:
         try:
-            done = all_here(claimed) if claimed.kind == book.Kind.DREAM else runs.do(claimed)
+            done = all_here(claimed) if claimed.kind == job_list.Kind.DREAM else runs.do(claimed)
         except Exception as error:
             log.exception("job %s", claimed.label)
             end(claimed, Result(Status.FAILED, _unexpected(error)))

@@ -23,7 +23,7 @@ from dreams.lib.storage import history
 from dreams.models import JobRun, Project, ScheduledJob
 from dreams.services import auditlog, notify, verifying
 from dreams.services.hosts import host
-from dreams.services.jobs import book
+from dreams.services.jobs import job_list
 from dreams.services.memories import checkup, exports, syncing
 from dreams.services.project_lock import ProjectElsewhere
 
@@ -140,7 +140,7 @@ def _digest(job: ScheduledJob) -> Result:
     now = timezone.now()
     if not notify.configured():
         return Result(Status.NOTHING, "No address is set for a digest.")
-    outcome = notify.send_scheduled(now, book.period(job, now, book.Clock.load()))
+    outcome = notify.send_scheduled(now, job_list.period(job, now, job_list.Clock.load()))
     if problems := notify.failing():
         said = " ".join(f"{name}: {problem}" for name, problem in problems.items())
         return Result(Status.FAILED, f"{said} It is tried again later.")
@@ -150,10 +150,10 @@ def _digest(job: ScheduledJob) -> Result:
 
 
 _WORK: Mapping[str, Callable[[ScheduledJob], Result]] = {
-    book.Kind.CHECKUP: _checkup,
-    book.Kind.VERIFY: _verify,
-    book.Kind.EXPORT: _export,
-    book.Kind.DIGEST: _digest,
+    job_list.Kind.CHECKUP: _checkup,
+    job_list.Kind.VERIFY: _verify,
+    job_list.Kind.EXPORT: _export,
+    job_list.Kind.DIGEST: _digest,
 }
 
 
@@ -174,12 +174,12 @@ class AlreadyRunning(Exception):
     """The job's last run is not over; the message says so."""
 
 
-def fire(job: ScheduledJob, now: dt.datetime, clock: book.Clock) -> JobRun | None:
+def fire(job: ScheduledJob, now: dt.datetime, clock: job_list.Clock) -> JobRun | None:
     """Start a job that is due: moved on and given a run together, or not at all. None when somebody else did."""
     try:
         with transaction.atomic():
             moved = ScheduledJob.objects.filter(pk=job.pk, next_at=job.next_at, ended_at__isnull=True)
-            if not moved.update(**book.after_firing(job, now, clock)):
+            if not moved.update(**job_list.after_firing(job, now, clock)):
                 return None
             return _made(job, now, due_at=job.due_at)
     except IntegrityError:

@@ -1,5 +1,5 @@
 """Secrets in memory: a proposal that takes them out of the files, and the one rewrite of what was kept, asked for by a
-person, audited. `looking` says where they stand.
+person, audited. `locating` says where they stand.
 
 Each kept text that holds it is replaced by the same text with `[redacted: rule]` in its place: versions, proposals,
 edits, quotes, the search index, journals and the project's git history; copies of the database that were made before an
@@ -28,8 +28,8 @@ from dreams.services import auditlog, blobs, database, hosts
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import Actor
-from dreams.services.secret_purge import looking
-from dreams.services.secret_purge.looking import Leak, look
+from dreams.services.secret_purge import locating
+from dreams.services.secret_purge.locating import Leak, look
 
 # A proposal that takes the secrets out of memories as they are. Nothing is written before a person submits
 # it.
@@ -98,7 +98,7 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
     Raises PurgeRefused while one still stands in a memory or in an open proposal.
     """
     hosts.name_secrets()
-    texts = dict(looking.contents_of(project))
+    texts = dict(locating.contents_of(project))
     values = _values(texts.values(), set(wanted))
     if not values:
         raise PurgeRefused("No stored text has that secret any more; there is nothing to purge.")
@@ -116,9 +116,9 @@ def purge(project: Project, wanted: Collection[str], reviewer: Actor, *, reason:
             replaced=replaced,
             histories=[project.history_key],
         )
-        looking.rename(project, replaced)
-        looking.drop(sha for sha, content in looking.unnamed() if _holds(content, values))
-        looking.scrub(project, values)
+        locating.rename(project, replaced)
+        locating.drop(sha for sha, content in locating.unnamed() if _holds(content, values))
+        locating.scrub(project, values)
         auditlog.record(
             "history.purged",
             actor=reviewer,
@@ -135,7 +135,7 @@ def places_of(project: Project, wanted: Collection[str]) -> list[list[str | int]
     """A place of each secret with one of these ids, by which another host can name it: sha256 of a kept text, start, end."""
     hosts.name_secrets()
     found: dict[str, list[str | int]] = {}
-    for sha, content in looking.contents_of(project):
+    for sha, content in locating.contents_of(project):
         for span in spans(content):
             name = secrets.fingerprint(content[span.start : span.end])
             if name in wanted and name not in found:
@@ -149,7 +149,7 @@ def ids_at(project: Project, places: Collection[Sequence[str | int]]) -> set[str
     asked = {tuple(place) for place in places}
     return {
         secrets.fingerprint(content[span.start : span.end])
-        for sha, content in looking.contents_of(project)
+        for sha, content in locating.contents_of(project)
         if any(sha == place[0] for place in asked)
         for span in spans(content)
         if (sha, span.start, span.end) in asked

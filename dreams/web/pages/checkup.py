@@ -12,7 +12,7 @@ from dreams.lib import diff
 from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services.memories import checkup
-from dreams.web.pages.review_proof import without_place
+from dreams.web.pages.review_evidence import without_place
 
 MOST = 300  # rows; chosen
 #: Of one kind in one file, so many are shown; the rest is folded.

@@ -14,12 +14,11 @@ from dreams.lib.files.text import plural
 from dreams.models import FileChange, Proposal
 from dreams.services import review
 from dreams.services.proposals import decisions, summaries
-from dreams.web.pages import review_proof, review_proposal
+from dreams.web.pages import review_evidence, review_proposal
 from dreams.web.pages.recall import Loads, loads
 from dreams.web.pages.review_cards import FileCard, cards
-from dreams.web.pages.review_proof import Remark
-from dreams.web.pages.review_proposal import WORST, Decision, Loaded, address, by_severity
-from dreams.web.pages.review_shown import (
+from dreams.web.pages.review_evidence import Remark
+from dreams.web.pages.review_filter import (
     FILTERS,
     LETTERS,
     Asked,
@@ -35,6 +34,7 @@ from dreams.web.pages.review_shown import (
     passing,
     window,
 )
+from dreams.web.pages.review_proposal import WORST, Decision, Loaded, address, by_severity
 from dreams.web.pages.review_texts import texts_of
 
 # What is decided is neither undecided nor to be viewed.
@@ -324,7 +324,9 @@ def where(found: Passing, decision: Decision) -> str:
 
 def _general(proposal: Proposal, state: review_proposal.State) -> Sequence[Remark]:
     found = by_severity(proposal.findings.filter(hunk__isnull=True, file__isnull=True))
-    return review_proof.plain(found, review_proof.Beside(proposal.project_id, state.is_open or state.waits))
+    return review_evidence.plain(
+        found, review_evidence.Beside(proposal.project_id, state.is_open or state.waits)
+    )
 
 
 def head(loaded: Loaded) -> Head:

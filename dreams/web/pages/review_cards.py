@@ -16,11 +16,11 @@ from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Memory, Proposal
 from dreams.web.pages import diffs
-from dreams.web.pages import review_proof as proof
+from dreams.web.pages import review_evidence as proof
 from dreams.web.pages.diffs import Block
-from dreams.web.pages.review_proof import CardEvidence, Offer, Remark, Said
+from dreams.web.pages.review_evidence import CardEvidence, Offer, Remark, Said
+from dreams.web.pages.review_filter import LETTERS, OPEN_LINES, Batch, Passing, Window, file_batch, kind_of
 from dreams.web.pages.review_proposal import Decision, Loaded, State, address, by_severity, is_index, line_of
-from dreams.web.pages.review_shown import LETTERS, OPEN_LINES, Batch, Passing, Window, file_batch, kind_of
 from dreams.web.pages.review_texts import (
     FileTexts,
     Rendered,

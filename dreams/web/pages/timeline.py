@@ -31,7 +31,7 @@ from dreams.services.scheduling import gates
 from dreams.services.scheduling.next_dream import as_stored
 from dreams.web.charts.drawings import WEEKS, Measure, by_day, over_time
 from dreams.web.charts.shapes import Picture, short_size, size, whole
-from dreams.web.pages.moments import iso
+from dreams.web.pages.time_travel import iso
 from dreams.web.pages.usage_sums import cuts_since, day_of, with_days
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter
 

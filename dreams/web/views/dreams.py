@@ -15,7 +15,7 @@ from dreams.services import dreaming
 from dreams.services.people import role_of
 from dreams.web.access import actor, allows
 from dreams.web.htmx import Request, go, page, wants_fragment
-from dreams.web.kept_pages import kept
+from dreams.web.page_cache import kept
 from dreams.web.pages import dream as one
 from dreams.web.pages import dreams as pages
 from dreams.web.pages import usage_charts

@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.services import agent_settings
-from dreams.services.catching import hints
 from dreams.services.catching import lifecycle as catching
+from dreams.services.catching import session_end_hook
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import settings as pages
@@ -22,16 +22,16 @@ from dreams.web.pages import settings as pages
 def session_end(request: HttpRequest) -> HttpResponse:
     """204 for whatever is well-formed: the answer tells nobody which sessions there are."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    if scheme != "Bearer" or not hints.is_let_in(token):
+    if scheme != "Bearer" or not session_end_hook.is_let_in(token):
         return HttpResponse(status=401)
     length = request.headers.get("Content-Length", "")
-    if not length.isdecimal() or int(length) > hints.MOST_BYTES:
+    if not length.isdecimal() or int(length) > session_end_hook.MOST_BYTES:
         return HttpResponse(status=413)
-    if hints.is_too_soon():
+    if session_end_hook.is_too_soon():
         return HttpResponse(status=429)
     try:
-        project = hints.take(request.read(hints.MOST_BYTES))
-    except hints.Malformed:
+        project = session_end_hook.take(request.read(session_end_hook.MOST_BYTES))
+    except session_end_hook.Malformed:
         return HttpResponse(status=400)
     if project is not None:
         catching.enqueue(project)

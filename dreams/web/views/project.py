@@ -21,7 +21,7 @@ from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
-from dreams.web.kept_pages import kept
+from dreams.web.page_cache import kept
 from dreams.web.pages import checkup as checkup_pages
 from dreams.web.pages import daily_logs as logs_pages
 from dreams.web.pages import gates, questions, statements, timeline

@@ -36,9 +36,9 @@ from dreams.web.pages import recall
 from dreams.web.pages import review as pages
 from dreams.web.pages.recall import loads
 from dreams.web.pages.review import entries_of, listing
+from dreams.web.pages.review_filter import Asked, asked_of, batch_of, passing, window
 from dreams.web.pages.review_proposal import Decision, Loaded, address, find
 from dreams.web.pages.review_proposal import load as load_rows
-from dreams.web.pages.review_shown import Asked, asked_of, batch_of, passing, window
 from dreams.web.pages.review_texts import texts_of
 
 A_YEAR = 60 * 60 * 24 * 365  # in seconds: how long a layout is remembered; chosen

@@ -16,7 +16,7 @@ from dreams.services.people import role_of
 from dreams.services.search import finding, index, query
 from dreams.web import access
 from dreams.web.htmx import Request, go, page, wants_fragment
-from dreams.web.kept_pages import kept
+from dreams.web.page_cache import kept
 from dreams.web.pages import project as project_pages
 from dreams.web.pages import recall as recall_pages
 from dreams.web.pages import search as pages

@@ -102,17 +102,19 @@ def project(number: int, folder: str) -> int:
 
 def take(number: int) -> int:
     """What other hosts ask of this one, looked at by several schedulers at once: how many requests this one took."""
-    from dreams.services import host_deeds
+    from dreams.services import host_request_worker
 
-    return len(host_deeds.take())
+    return len(host_request_worker.take())
 
 
 def carry(number: int) -> int:
     """Every request that was taken, done by several workers at once: how many this one did."""
     from dreams.models import HostRequest
-    from dreams.services import host_deeds
+    from dreams.services import host_request_worker
 
-    return sum(host_deeds.carry_out(row.pk) is not None for row in HostRequest.objects.order_by("pk"))
+    return sum(
+        host_request_worker.carry_out(row.pk) is not None for row in HostRequest.objects.order_by("pk")
+    )
 
 
 def asked(number: int, folder: str) -> int:
@@ -314,7 +316,11 @@ def _done(work: str, given: dict[str, object]) -> dict[str, object]:
 if __name__ == "__main__":
     commands.get_ready()
     django.setup()
-    for name in ("dreams.services.discovery", "dreams.services.rollback", "dreams.services.host_deeds"):
+    for name in (
+        "dreams.services.discovery",
+        "dreams.services.rollback",
+        "dreams.services.host_request_worker",
+    ):
         importlib.import_module(name)
     commands.serve(socket.socket(fileno=int(sys.argv[1])))
     main(sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]))

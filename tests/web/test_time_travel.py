@@ -17,7 +17,7 @@ from dreams.models import Blob, Hunk, Project, Proposal, Version
 from dreams.services import review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing, time_travel
-from dreams.web.pages import moments as pages
+from dreams.web.pages import time_travel as pages
 from tests.world import directory as real
 from tests.world.cases import each
 
