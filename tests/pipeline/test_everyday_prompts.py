@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.lib.agents.transcripts.typed import is_correction
+from dreams.lib.agents.transcripts.typed_prompts import is_correction
 from dreams.models import Card
 from dreams.services.catching import lifecycle
 from tests.world.talking import Talk, first_start, say

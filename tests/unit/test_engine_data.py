@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dreams.conf import Config
 from dreams.engines.anthropic import prompt
-from dreams.engines.anthropic.evidence import QuoteFinder, attribute, bare, clean, fenced
+from dreams.engines.anthropic.citations import QuoteFinder, attribute, bare, clean, fenced
 from dreams.engines.types import LineDate, LogBrief
 from tests.world import model as kit
 from tests.world.cases import each

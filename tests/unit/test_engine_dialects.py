@@ -31,7 +31,7 @@ from dreams.dev.fake_server import (
     status,
 )
 from dreams.dev.fake_server.messages import Json
-from dreams.engines.anthropic.asking import CallFailed, Kind, kind_of
+from dreams.engines.anthropic.retrying import CallFailed, Kind, kind_of
 from dreams.engines.anthropic.server_limits import ServerLimits
 from dreams.engines.types import LimitReached
 from tests.world import model as kit

@@ -152,9 +152,9 @@ def test_an_output_limit_that_the_server_refuses_is_lowered(tmp_path: Path) -> N
 
 
 def test_an_option_that_the_server_refuses_is_left_out(tmp_path: Path) -> None:
-    from dreams.engines.anthropic.asking import Asker, CallFailed, Kind
     from dreams.engines.anthropic.budget import Budget, Ledger
     from dreams.engines.anthropic.budget import Limits as DreamLimits
+    from dreams.engines.anthropic.retrying import Asker, CallFailed, Kind
     from dreams.engines.anthropic.stream import Reply as Whole
     from dreams.engines.tokens import Tokens
 
@@ -211,7 +211,7 @@ def test_the_back_off_doubles_to_its_cap_and_honours_the_server_up_to_a_minute(
     ],
 )
 def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
-    from dreams.engines.anthropic.asking import retry_after
+    from dreams.engines.anthropic.retrying import retry_after
 
     assert retry_after(headers, kit.NOW) == seconds
 

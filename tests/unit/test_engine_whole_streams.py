@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dreams.dev.fake_server import Limits, Text, Think, Use
 from dreams.dev.fake_server import Reply as Said
 from dreams.dev.fake_server.messages import Counted, events, refusal
-from dreams.engines.anthropic.asking import Kind, kind_of
 from dreams.engines.anthropic.conversation import KEPT_MESSAGES, Conversation
+from dreams.engines.anthropic.retrying import Kind, kind_of
 from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
 from dreams.engines.tokens import Tokens
 from tests.world.cases import each

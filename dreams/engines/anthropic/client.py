@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from dreams.engines.anthropic import keys
-from dreams.engines.anthropic.asking import CallFailed, Kind, Patience, kind_of, retry_after
 from dreams.engines.anthropic.keys import Endpoint
+from dreams.engines.anthropic.retrying import CallFailed, Kind, Patience, kind_of, retry_after
 from dreams.engines.anthropic.server_limits import ServerLimits
 from dreams.engines.anthropic.stream import BrokenCall, BrokenStream, Collector, Reply
 from dreams.engines.tokens import Tokens

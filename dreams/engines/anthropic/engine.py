@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dreams.conf import Config
 from dreams.engines.anthropic import keys, prompt, schemas
-from dreams.engines.anthropic.asking import Asker, Patience
 from dreams.engines.anthropic.budget import Budget, Ledger, Limits
 from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.loop import Loop, Teller
+from dreams.engines.anthropic.retrying import Asker, Patience
 from dreams.engines.anthropic.tools import ReadTools, Toolbox, open_tools
 from dreams.engines.tokens import PriceTable, rate_for
 from dreams.engines.types import LOOK_SECONDS, Allowance, EngineError, Job, Outcome, Reporter

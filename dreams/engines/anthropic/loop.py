@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dreams.engines.anthropic import prompt
-from dreams.engines.anthropic.asking import CALLS_TOOLS, Asker, Timing, TooLong, remedy
 from dreams.engines.anthropic.budget import Budget, joined
+from dreams.engines.anthropic.citations import clean
 from dreams.engines.anthropic.conversation import Conversation
-from dreams.engines.anthropic.evidence import clean
+from dreams.engines.anthropic.retrying import CALLS_TOOLS, Asker, Timing, TooLong, remedy
 from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.anthropic.tools import Result, Toolbox
 from dreams.engines.types import Cancelled, Edit, EngineError, LimitReached, Reporter, Work

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from dreams.conf import Config
 from dreams.engines.anthropic import prompt
-from dreams.engines.anthropic.asking import Asker, Patience, TooLong, remedy
 from dreams.engines.anthropic.budget import Budget, Ledger, Limits, Words
 from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.engine import Line, connected
+from dreams.engines.anthropic.retrying import Asker, Patience, TooLong, remedy
 from dreams.engines.tokens import PriceTable
 from dreams.engines.types import Allowance, EngineError, Usage
 from dreams.lib.files.text import one_line

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from dreams.engines.anthropic import keys
-from dreams.engines.anthropic.asking import CALLS_TOOLS, CallFailed, Kind, Patience, remedy
 from dreams.engines.anthropic.keys import Trouble
+from dreams.engines.anthropic.retrying import CALLS_TOOLS, CallFailed, Kind, Patience, remedy
 from dreams.engines.types import EngineError
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from dreams.conf import Config
 from dreams.engines.anthropic import repository, schemas
+from dreams.engines.anthropic.citations import attribute, clean, dated_lines, fenced
 from dreams.engines.anthropic.conversation import CACHED
-from dreams.engines.anthropic.evidence import attribute, clean, dated_lines, fenced
 from dreams.engines.anthropic.stream import Json
 from dreams.engines.anthropic.tools import mounted
 from dreams.engines.types import Job, Problem, PromptBrief, SessionBrief

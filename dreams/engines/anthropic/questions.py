@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from dreams.engines.anthropic.evidence import BadCitations, Checked, QuoteFinder
-from dreams.engines.anthropic.writing import Refusal, Writer
+from dreams.engines.anthropic.citations import BadCitations, Checked, QuoteFinder
+from dreams.engines.anthropic.edit_tools import Refusal, Writer
 from dreams.engines.types import (
     QUESTIONS,
     Citation,

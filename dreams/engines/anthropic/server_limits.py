@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dreams.engines.anthropic.asking import CallFailed, Kind
+from dreams.engines.anthropic.retrying import CallFailed, Kind
 
 Json = dict[str, Any]
 _THOUGHT = {"type": "text", "text": "(Thought about it.)"}

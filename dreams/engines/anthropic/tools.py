@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dreams.engines.anthropic import schemas
-from dreams.engines.anthropic.evidence import QuoteFinder, clean, fenced, memory_path
+from dreams.engines.anthropic.citations import QuoteFinder, clean, fenced, memory_path
+from dreams.engines.anthropic.edit_tools import Refusal, Writer
 from dreams.engines.anthropic.questions import Questions
 from dreams.engines.anthropic.stream import Json
-from dreams.engines.anthropic.writing import Refusal, Writer
 from dreams.engines.types import LOOK_SECONDS, EngineError, Job, Phase, Problem
 from dreams.lib import stopwatch
 from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed, ToolWorkers

@@ -13,6 +13,6 @@ from dreams.lib.agents.transcripts.turns import answered
 from .reader import Cancelled, Cursor, Reader
 from .scan import Batch, Prompt, Scan, scan, uuid_key
 from .turns import Part, Turn, line_at, page
-from .typed import is_correction
+from .typed_prompts import is_correction
 from .usage import UsageRow, keep_best, without_replays
 from .whole_file import Seen, Whole, identity_of, read_whole, seen

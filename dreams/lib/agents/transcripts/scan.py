@@ -22,7 +22,7 @@ from dreams.lib.agents.transcripts.records import (
     span,
 )
 from dreams.lib.agents.transcripts.tasks import Tasks, heard
-from dreams.lib.agents.transcripts.typed import command_typed, content_text, is_correction, typed_text
+from dreams.lib.agents.transcripts.typed_prompts import command_typed, content_text, is_correction, typed_text
 from dreams.lib.agents.transcripts.usage import (
     UsageRow,
     better_line,

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from dreams.lib.agents.transcripts.records import Json, Line, Message, ToolResult, instant, objects, present
-from dreams.lib.agents.transcripts.typed import text_of
+from dreams.lib.agents.transcripts.typed_prompts import text_of
 
 MOST_TASKS = 500  # of one session; chosen
 MOST_BLOCKERS = 20  # of one task; chosen

@@ -12,7 +12,7 @@ from typing import Literal
 
 from dreams.lib.agents.transcripts.reader import Source, opened
 from dreams.lib.agents.transcripts.records import Json, instant, line_from, objects, scrub
-from dreams.lib.agents.transcripts.typed import typed_text
+from dreams.lib.agents.transcripts.typed_prompts import typed_text
 
 PartKind = Literal["text", "thinking", "tool_use", "tool_result", "image", "other"]
 TEXT_CAP = 100_000  # characters of a text on a page; chosen

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dreams.lib.agents.transcripts.reader import MAX_LINE_BYTES, Source, opened
 from dreams.lib.agents.transcripts.records import Json, objects
-from dreams.lib.agents.transcripts.typed import parted
+from dreams.lib.agents.transcripts.typed_prompts import parted
 from dreams.lib.files import safefs
 from dreams.lib.prose.claims.evidence import SessionText
 from dreams.lib.prose.claims.verdict import ClaimCheck, check

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from dreams.engines.anthropic.evidence import BadCitations, QuoteFinder, fates_of, memory_path
+from dreams.engines.anthropic.citations import BadCitations, QuoteFinder, fates_of, memory_path
 from dreams.engines.types import Citation, Edit, Fate, FateKind, OperationKind
 from dreams.lib.files import safefs
 from dreams.lib.files.workspace import Workspace, WorkspaceRefused
