@@ -191,3 +191,22 @@ def test_a_row_that_says_open_of_what_its_file_says_is_done_takes_the_descriptio
     assert option.edits[0].after == f"- [Reflections](reflections.md) — {done}\n"
     files["MEMORY.md"] = "- [Reflections](reflections.md) — researched, built, done\n"
     assert of_kind(tmp_path / "done", "conflict", files) == []
+
+
+def test_a_row_that_says_done_is_not_to_take_a_description_that_says_open(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [Orders](orders.md) — resolved: the second package has both schemas\n",
+        "orders.md": memory("The fix is another package.\n", description="Orders are blocked by a migration"),
+    }
+    assert of_kind(tmp_path, "conflict", files) == []
+
+
+def test_a_rule_is_kept_where_the_rules_are(tmp_path: Path) -> None:
+    rule = "- New prompts go into `backend/app/prompts/`, never into a router.\n"
+    files = {
+        "MEMORY.md": "- [Layout](layout.md) — the layout\n- [Prompts](prompts.md) — where prompts go\n",
+        "layout.md": memory(rule + "- The store is in `backend/app/store/`.\n"),
+        "prompts.md": memory(rule + "- Each prompt of `backend/app/flows/` has a test.\n", "feedback"),
+    }
+    (question,) = of_kind(tmp_path, "same", files)
+    assert question.options[0].label == "Merge into prompts.md"

@@ -171,3 +171,16 @@ def test_a_full_index_without_a_heading_ends_no_dream(tmp_path: Path) -> None:
     )
     files = {f"note_{number}.md": memory(f"Note {number} says {number}.\n") for number in range(3)}
     assert dream(tmp_path, {**files, "MEMORY.md": rows}).edits == []
+
+
+def test_more_memories_without_a_row_than_one_question_lists_are_all_counted(tmp_path: Path) -> None:
+    words = ("gulls", "cranes", "ropes", "lamps", "tides", "fish", "nets", "ice", "oil")
+    files = {f"{each}.md": memory(f"We count {each}.\n", name=f"Status of {each}") for each in words}
+    index = "# Memory\n\n- [Piers](piers.md) — where they are\n"
+    made = dream(
+        tmp_path, {"MEMORY.md": index, "piers.md": memory("Piers are north of the lock.\n"), **files}
+    )
+    (question,) = made.outcome.questions
+    assert len(question.places) == 7
+    assert question.why.startswith("9 memories are in no index")
+    assert question.why.endswith("This is about 7 of them.")

@@ -111,11 +111,13 @@ def test_a_statement_and_a_line_of_its_remarks_are_taken_out_once(tmp_path: Path
     }
 
 
-@pytest.mark.parametrize(("kind", "asks"), [("project", False), ("feedback", True)])
-def test_one_fact_of_many_that_instructions_tell_too_is_part_of_a_whole_and_a_rule_is_not(
-    tmp_path: Path, kind: str, asks: bool
+@pytest.mark.parametrize(
+    ("kind", "end", "asks"), [("project", ".", False), ("feedback", ".", True), ("feedback", "", False)]
+)
+def test_one_fact_of_many_that_instructions_tell_too_is_part_of_a_whole_and_a_whole_sentence_of_a_rule_is_not(
+    tmp_path: Path, kind: str, end: str, asks: bool
 ) -> None:
-    rule = "- Run `just check` before every push and read what it says\n"
+    rule = f"- Run `just check` before every push and read what it says{end}\n"
     many = "".join(f"- The box pier-{number} is used on floor {number}.\n" for number in range(8))
     files = {"notes.md": memory(rule + many, kind), "MEMORY.md": "- [Notes](notes.md)\n"}
     found = questions_of(tmp_path, files, {"CLAUDE.md": REPO["CLAUDE.md"]})

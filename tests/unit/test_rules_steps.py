@@ -451,6 +451,7 @@ def test_the_title_of_a_body_keeps_no_two_files_apart_that_say_the_same(tmp_path
         "- We moved to the new cluster on May 7.\n",
         "- It was fixed in the Apr 28 release.\n",
         "- New entries are crossings that happened ≤ 5 days ago.\n",
+        "- She learned to program 40 years ago, on punched cards.\n",
         "- The ramp was planned to finish in 8 weeks.\n",
         "- Yesterday's run was lost.\n",
         "- Docs of 2026-05-08 follow the changes that landed in the last two weeks.\n",

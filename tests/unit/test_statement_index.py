@@ -156,6 +156,27 @@ def test_a_form_filled_in_for_two_things_is_no_duplicate() -> None:
     assert StatementIndex(files).possible_duplicates() == []
 
 
+@each(
+    ("one", "other"),
+    [
+        (
+            "- Typography: `buttonSmall` - 14px medium, 20px high",
+            "- Text: `buttonSmall` (14px medium, 20px high)",
+        ),
+        (
+            "- Height: 32px | Padding: `8px 16px` | Radius: 64px (pill)",
+            "- Height: 32px | Padding: `8px 16px` | Radius: 100px (pill)",
+        ),
+        ("- **OS:** `Ubuntu` 24.04.3 LTS", "- **OS**: `Ubuntu` 24.04.2 LTS"),
+    ],
+)
+def test_fields_of_two_things_are_neither_doubles_nor_two_values(one: str, other: str) -> None:
+    index = StatementIndex({"reference_chips.md": note(one), "reference_tabs.md": note(other)})
+    assert index.pairs == []
+    alike = StatementIndex({"chips.md": note(one), "more_chips.md": note(other)})
+    assert len(alike.pairs) == 1
+
+
 def test_related_statements_come_closest_first() -> None:
     index = StatementIndex(
         {

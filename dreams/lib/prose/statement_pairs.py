@@ -34,7 +34,8 @@ _TASK = re2.compile(r"[A-Z]{2,}-\d{2,}")  # "reflection-BQ-004.md": one of a ser
 _ENTRY = re2.compile(
     r"\s*[-*+] +(?:\*\*)?(?:`[^`\n]+`|\[\[[^\]\n]+\]\])(?:\*\*)?(?: \([^)\n]{1,40}\))?\s*(?:—|–|:|->|→| - )|\s*\d+[.)] |\s+[-*+] "
 )
-_LABEL = re.compile(r"\*\*([^*\n]{2,60}?):?\*\*:? ")
+# "OS: Ubuntu", "**OS**: Ubuntu": of the things of one sort each has one.
+_FIELD = re2.compile(r"(?:\*\*)?(\pL[^*\n:.!?]{1,39}?)(?::\*\*|\*\*:?|:) ")
 _ENVIRONMENT = re.compile("|".join(map(re.escape, lexicon.ENVIRONMENTS)))
 _EVENT = re2.compile(r".{0,20}(?:19|20)\d\d-\d\d-\d\d\b")  # a day near its start
 # Said in a file's name of every file of its sort.
@@ -253,7 +254,8 @@ def places_apart(one: Statement, other: Statement, found: Compared, *, alike: bo
     if not alike and found.score < COPY and (veto := _members_apart(one, other)):
         return veto
     named = {value.key for value in one.reading.values if not value.is_measured}
-    if not named & other.reading.anchors and _own(one, other) and _own(other, one):
+    is_field = all(_FIELD.match(encodable(each.text)) for each in (one, other))
+    if (is_field or not named & other.reading.anchors) and _own(one, other) and _own(other, one):
         return TWO_THINGS
     return ""
 
@@ -287,7 +289,7 @@ def _members_apart(one: Statement, other: Statement) -> str:
     """What two statements are members of: a list of things, labelled values, events of a day, files of one series."""
     if any(_is_entry(each) for each in (one, other)):
         return "one is an entry of a list of things"
-    labels = [_LABEL.match(each.text) for each in (one, other)]
+    labels = [_FIELD.match(encodable(each.text)) for each in (one, other)]
     if all(labels):
         mine, theirs = (frozenset(read(match[1]).terms) for match in labels if match)
         if mine - other.reading.terms.keys() and theirs - one.reading.terms.keys():

@@ -92,7 +92,8 @@ def unlisted(context: Asking) -> Iterator[Question]:
     if not tree.writable(path):
         return
     listed = "\n".join(edit.after or "" for edit in context.edits if edit.path == path)
-    found = [each for each in orphans.unlisted(tree, path) if each not in listed][:MOST_UNLISTED]
+    every = [each for each in orphans.unlisted(tree, path) if each not in listed]
+    found = every[:MOST_UNLISTED]
     option = context.draftsman.option(
         "learn", "List them", partial(orphans.list_all, paths=found, config=context.job.config)
     )
@@ -100,11 +101,11 @@ def unlisted(context: Asking) -> Iterator[Question]:
         return
     after = option.edits[-1].after or ""
     found = [each for each in found if f"]({each})" in after]  # as many as the index has room for
+    more = "" if len(found) == len(every) else f" This is about {len(found)} of them."
     yield Question(
         "learn",
         f"unlisted {' '.join(found)}",
-        f"{plural(len(found), 'memory is', 'memories are')} in no index, so no session finds "
-        f"{'it' if len(found) == 1 else 'them'}.",
+        f"{plural(len(every), 'memory is', 'memories are')} in no index, where every session looks.{more}",
         tuple(_told_by(tree, each) for each in found),
         (option, Option("keep", "Leave it as it is")),
         weight=TO_LIST,

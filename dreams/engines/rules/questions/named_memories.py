@@ -245,7 +245,7 @@ _DONE = re.compile(
 
 
 def against_its_files(context: Asking) -> Iterator[Question]:
-    """A row that says pending where the file's description says merged, or the other way round."""
+    """A row that says pending where the file's description says merged. The other way round the description is behind."""
     described = {each.path: each for each in context.statements if each.source == "description"}
     for each in context.statements:
         context.report.checkpoint()
@@ -273,8 +273,7 @@ def _cited(tree: Tree, statement: Statement) -> Citation:
 
 
 def _states(context: Asking, row: Statement, described: Statement) -> Iterator[Question]:
-    ours, theirs = (_state(each.text) for each in (row, described))
-    if not ours or not theirs or ours == theirs:
+    if (_state(row.text), _state(described.text)) != ("open", "done"):
         return
     option = context.draftsman.option(
         "second", "The index says what the description says", partial(_row_says, row=row, text=described.text)
@@ -283,8 +282,8 @@ def _states(context: Asking, row: Statement, described: Statement) -> Iterator[Q
         return
     yield Question(
         "conflict",
-        f"{row.target} {ours} {theirs}",
-        f"The row of {row.target} says it is {ours}, the file's description says it is {theirs}.",
+        f"{row.target} open done",
+        f"The row of {row.target} says it is open, the file's description says it is done.",
         (_place(context.tree_before, row), _place(context.tree_before, described)),
         (option, KEEP),
         (_cited(context.tree_before, row), _cited(context.tree_before, described)),

@@ -87,8 +87,8 @@ def says_already(context: Asking) -> Iterator[Question]:
         is_rule = is_index(memory) or context.tree_before.is_rule(memory)
         is_little = len(pairs) * LITTLE < told_by[memory]
         is_torn = path not in repo.configs and _leaves_entries(units, [unit for unit, _ in pairs])
-        if not is_rule and (is_little or is_torn):
-            continue  # a fact is told again where it belongs to a whole; a rule is needed once
+        if is_little + is_torn > is_rule:
+            continue  # a fact is told again where it belongs to a whole; a rule is needed once, but not torn out of many
         yield from _derived(context, path, pairs[:MOST_PLACES])
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from dreams.engines.rules.notes.bodies import LineStatement, units, with_bullet, with_paragraph
+from dreams.engines.rules.notes.bodies import REMARK, LineStatement, units, with_bullet, with_paragraph
 from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.questions.asking import Asking
@@ -29,8 +29,7 @@ MOST_WORDS = 12  # of a subject
 # Of the weight of a statement that names the same values: the rest is other words for the same.
 MOST_REWORDED = 0.7
 SHORT = 12  # statements of a memory in which each rule has weight; chosen
-_OF_ITS_MEMORY = re.compile(r"\s*(?:[-*+] )?(?:\*\*)?(?:Why|How to apply|Reason):")
-_REMARK = re.compile(rf"\s*(?:[-*+] )?\*\*[^*\n]{{2,40}}:\*\*|{_OF_ITS_MEMORY.pattern}")
+_REMARK = re.compile(rf"\s*(?:[-*+] )?\*\*[^*\n]{{2,40}}:\*\*|{REMARK.pattern}")
 _NAMING = frozenset({"code", "address", "path", "identifier"})
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not folded into another
 
@@ -133,12 +132,13 @@ def _left(option: Option | None, rest: Sequence[Statement]) -> list[Statement]:
 
 
 def _keeper(tree: Tree, statements: Sequence[Statement]) -> Statement:
-    """A memory rather than the index, a file of this one fact rather than a list, then the best by `files.by_worth`."""
+    """Not the index, a file of this one fact rather than a list, a rule's file, then the best by `files.by_worth`."""
     order = files.by_worth(tree, {each.path for each in statements})
 
-    def rank(each: Statement) -> tuple[bool, bool, int, float, int]:
+    def rank(each: Statement) -> tuple[bool, bool, bool, int, float, int]:
         listed = not is_index(each.path) and not _is_all_of(tree, each)
-        return is_index(each.path), listed, order.index(each.path), -each.reading.weight, each.first_line
+        of_file = is_index(each.path), listed, not tree.is_rule(each.path), order.index(each.path)
+        return *of_file, -each.reading.weight, each.first_line
 
     return min(statements, key=rank)
 
@@ -273,7 +273,7 @@ def _is_explained(tree: Tree, statement: Statement) -> bool:
     place = next((at for at, item in enumerate(items) if item.text == statement.raw), None)
     behind = items[place + 1].text if place is not None and place + 1 < len(items) else ""
     follows = _REMARK.match(behind) and not _REMARK.match(statement.raw)
-    return bool(follows or _OF_ITS_MEMORY.match(statement.raw))
+    return bool(follows or REMARK.match(statement.raw))
 
 
 def _unit_of(tree: Tree, statement: Statement) -> LineStatement | None:

@@ -27,7 +27,7 @@ _MONTH_DAY = re.compile(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\d(?:st|nd|rd|th)\b|\d/\d", re.IGNORECASE
 )
 _RELATIVE = re.compile(r"\b(?:last|next|this|past|coming)\b", re.IGNORECASE)
-_LENGTH = re.compile(r"(?:with)?in\s|.*\bfrom now\b", re.IGNORECASE)
+_LENGTH = re.compile(r"(?:with)?in\s|.*\b(?:from now|years ago)\b", re.IGNORECASE)
 _COMPARED = ("<", ">", "≤", "≥", "=", "~", "≈", "±")
 LEAST_YEAR, MOST_YEAR = 1990, 2200
 
@@ -133,8 +133,8 @@ def _written_out(line: str, spans: Sequence[dates.DateSpan]) -> str:
 def _is_plain(line: str, span: dates.DateSpan) -> bool:
     """A phrase that is relative to its day and that a date can take the place of.
 
-    "May 7" is a date as it is, "5 days ago" behind "≤" is an age, "in 8 weeks" a length as often as a day; "yesterday's"
-    would read badly, and what somebody said in quotes stays as it was said.
+    "May 7" is a date as it is, "5 days ago" behind "≤" is an age, "in 8 weeks" a length as often as a day, "40 years ago" a
+    round one; "yesterday's" would read badly, and what somebody said in quotes stays as it was said.
     """
     before, after = line[: span.start].rstrip(), line[span.end :]
     if _MONTH_DAY.search(span.text) and not _RELATIVE.search(span.text):

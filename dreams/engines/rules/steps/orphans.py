@@ -33,7 +33,6 @@ _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
 # Behind a title that is the first clause of the hook; within a clause the rest would say something else by itself.
 _NEXT_CLAUSE = re.compile(r"[,;:.]\s+|\s+[—–-]\s+")
 _SET_ASIDE = re.compile(r"archived?|old|trash|backups?|drafts?", re.IGNORECASE)
-_A_DAYS_FILE = re.compile(r"\d{4}-\d\d-\d\d")
 # What went on, kept for whoever goes on: LAST_SESSION.md, dispatch-activity-log.md, session_2026_04_17_inventory.md.
 _RECORD = re.compile(
     r"(?:^|.*[_-])(?:log|journal|diary|session|hand(?:off|over))s?(?:[_-]?\d.*)?|hand(?:off|over)[_-].*",
@@ -92,7 +91,7 @@ def _with_row(tree: Tree, index_path: str, path: str, config: Config) -> str | N
 
 def _add(rec: Recorder, index_path: str, path: str, after: str) -> bool:
     reason = f"{path} was in no index, so no session would find it."
-    quote = _quoted(rec.tree, path)
+    quote = hook if (hook := hook_of(rec.tree, path)) and _is_text(hook) else path
     lines = rec.tree.texts[path].split("\n")
     line_no = next((number for number, line in enumerate(lines, 1) if quote in line), 1)
     cited = from_memory(path, line_no, quote)
@@ -115,11 +114,6 @@ def _note_the_rest(rec: Recorder, index_path: str, number: int, config: Config) 
 
 def loaded(text: str, config: Config) -> memdir.Loaded:
     return memdir.loaded(text, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
-
-
-def _quoted(tree: Tree, path: str) -> str:
-    hook = hook_of(tree, path)
-    return hook if hook and _is_text(hook) else path
 
 
 def unlisted(tree: Tree, index_path: str) -> list[str]:
@@ -163,7 +157,7 @@ def _is_topic(tree: Tree, path: str, index: str) -> bool:
     name = PurePosixPath(path).name
     if not diff.is_plain(path) or NO_MEMORY.match(name) or _RECORD.fullmatch(PurePosixPath(path).stem):
         return False
-    if _A_DAYS_FILE.search(name) and tree.document(path).frontmatter is None:
+    if _NAMED_DAY.search(name) and tree.document(path).frontmatter is None:
         return False
     folders = [str(folder) for folder in PurePosixPath(path).parents if str(folder) not in {".", "team"}]
     return not any(
