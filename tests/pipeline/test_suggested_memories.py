@@ -142,7 +142,7 @@ def test_it_keeps_apart_from_dreams(project: Project) -> None:
     suggesting.suggest(project, _wanted())
     waiting = world.three_changes(project)
     assert waiting.state == Proposal.State.OPEN
-    assert {row.proposal_id for row in triage.undecided()} == {waiting.pk}
+    assert {row.proposal_id for row in triage.undecided(timezone.now(), "owner")} == {waiting.pk}
 
 
 def test_a_dream_runs_beside_it(project: Project) -> None:

@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from dreams.models import Blob, Decision, Evidence, FileChange, Finding, Hunk, Operation, Proposal
 from dreams.services import review
@@ -128,8 +129,18 @@ def test_what_changed_since_it_was_shown_is_not_decided_and_the_new_count_is_sai
     before = verdicts()
     page = give(browser, "approved", shown)
     assert page.status_code == 409 and verdicts() == before
-    count = triage.counts()[0].decisions
+    count = triage.counts(timezone.now(), "owner")[0].decisions
     assert f"so nothing was decided. Now: {count} dated line" in page.content.decode()
+
+
+def test_what_was_put_off_is_not_among_what_is_decided_by_kind(browser: Client) -> None:
+    later = propose("api", 2)
+    propose("web", 1)
+    browser.post("/snooze/", {"proposal": later.public_id, "until": "dream"})
+    assert "1 dated line in" in unescape(browser.get("/").content.decode())
+    assert len(form(browser)["of"]) == 1  # type: ignore[arg-type]
+    browser.post("/snooze/bring-back/", {"item": later.public_id})
+    assert len(form(browser)["of"]) == 3  # type: ignore[arg-type]
 
 
 def test_a_decision_that_was_not_shown_is_not_decided_with_the_digest_of_others(browser: Client) -> None:
@@ -192,7 +203,7 @@ def test_what_is_fully_decided_can_be_written_from_there(browser: Client) -> Non
 
 def test_undos_hand_edits_and_answers_are_not_listed(browser: Client) -> None:
     propose("api", 1, origin="rollback"), propose("web", 1, state="submitted")
-    assert triage.counts() == []
+    assert triage.counts(timezone.now(), "owner") == []
     assert "Nothing of this kind is waiting" in browser.get("/by-kind/?kind=date").content.decode()
 
 
@@ -242,4 +253,4 @@ def test_from_the_list_to_the_disk_without_opening_a_review(browser: Client, tmp
     browser.post("/several/decide/", shown)
     for proposal in made:
         assert (real.folder(proposal.project) / "project_deploy.md").read_text() == after
-    assert triage.ready() == [] and triage.counts() == []
+    assert triage.ready() == [] and triage.counts(timezone.now(), "owner") == []

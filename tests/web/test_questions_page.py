@@ -267,6 +267,14 @@ def test_the_inbox_counts_questions_across_projects_and_not_in_its_title(
     assert "3 questions in 2 projects" in text and f'href="/projects/{other.pk}/questions/"' in text
 
 
+def test_questions_that_were_put_off_are_not_told_in_the_inbox(browser: Client, project: Project) -> None:
+    asked.ask(project, asked.conflict())
+    browser.post("/snooze/", {"proposal": "questions", "until": "dream"})
+    text = page(browser, "/")
+    assert "Snoozed (1)" in text
+    assert "<b>1 question</b>" not in text and 'class="hunk question' not in text
+
+
 @pytest.mark.more
 def test_across_projects_an_answer_is_listed_with_its_undo(browser: Client, project: Project) -> None:
     question = asked.ask(project, asked.conflict())[0]

@@ -165,7 +165,7 @@ def _fields(item: Item, now: dt.datetime) -> dict[str, Any]:
 
 def _lines(digest: Digest) -> Iterator[str]:
     if digest.is_empty:
-        yield "Nothing waits for you."
+        yield "No proposal waits for you, and no dream failed. Questions are in the inbox."
     if digest.waiting:
         yield "Waiting for you:"
         yield ""

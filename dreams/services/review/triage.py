@@ -5,6 +5,7 @@ The verdict is on exactly what was shown: it carries a digest of it, and is refu
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from dreams.models import Finding, Hunk, Operation, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import review
+from dreams.services.inbox import waiting
 from dreams.services.proposals import decisions
 from dreams.services.review import Actor, ReviewRefused
 
@@ -49,32 +51,34 @@ class Given:
     refused: tuple[str, ...]
 
 
-def undecided() -> QuerySet[Operation]:
-    """The decisions of open dream proposals that wait for the person, answers to questions aside."""
-    waiting = Hunk.objects.filter(operation=OuterRef("pk"), verdict=Hunk.Verdict.PENDING)
+def undecided(now: dt.datetime, reader: str) -> QuerySet[Operation]:
+    """The decisions of dream proposals that wait for `reader` and that they did not put off, answers to questions aside."""
+    pending = Hunk.objects.filter(operation=OuterRef("pk"), verdict=Hunk.Verdict.PENDING)
     return Operation.objects.filter(
-        Exists(waiting), proposal__state=Proposal.State.OPEN, proposal__origin=Proposal.Origin.DREAM
+        Exists(pending),
+        proposal__in=waiting.open_decisions(now, reader).order_by().values("pk"),
+        proposal__origin=Proposal.Origin.DREAM,
     )
 
 
-def counts() -> list[KindCount]:
+def counts(now: dt.datetime, reader: str) -> list[KindCount]:
     """The kinds that wait, in their usual order. One query."""
-    found = {kind: KindCount(kind, waiting, places) for kind, waiting, places in _counted()}
+    found = {kind: KindCount(kind, number, places) for kind, number, places in _counted(now, reader)}
     return [found[kind] for kind in decisions.ORDER if kind in found]
 
 
 @prepared
-def _counted() -> QuerySet[Operation, tuple[Any, ...]]:
-    rows = undecided().order_by().values("kind")
+def _counted(now: dt.datetime, reader: str) -> QuerySet[Operation, tuple[Any, ...]]:
+    rows = undecided(now, reader).order_by().values("kind")
     counted = rows.annotate(
-        waiting=Count("pk", distinct=True), places=Count(F("proposal__project"), distinct=True)
+        number=Count("pk", distinct=True), places=Count(F("proposal__project"), distinct=True)
     )
-    return counted.values_list("kind", "waiting", "places")
+    return counted.values_list("kind", "number", "places")
 
 
-def of_kind(kind: str) -> QuerySet[Operation]:
+def of_kind(kind: str, now: dt.datetime, reader: str) -> QuerySet[Operation]:
     """Those of one kind, project by project, in the order in which they were proposed."""
-    rows = undecided().filter(kind=kind).select_related("proposal__project", "proposal__dream")
+    rows = undecided(now, reader).filter(kind=kind).select_related("proposal__project", "proposal__dream")
     return rows.order_by("proposal__project__name", "proposal__project", "proposal", "pk")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Count
+from django.utils import timezone
 
 from dreams.lib import diff, memdir
 from dreams.lib.files.text import plural
@@ -73,11 +74,12 @@ class ByKind:
         return len({card.operation.proposal.project_id for card in self.able})
 
 
-def by_kind(kind: str, page: str | None, at: int | None = None) -> ByKind:
+def by_kind(kind: str, page: str | None, reader: str, at: int | None = None) -> ByKind:
     """`at` is the place of the card that keys act on. Nine queries, however many changes and projects there are."""
-    counts = triage.counts()
+    now = timezone.now()
+    counts = triage.counts(now, reader)
     chosen = kind or (counts[0].kind if counts else "")
-    shown = page_of(triage.of_kind(chosen), page, PAGE_SIZE)
+    shown = page_of(triage.of_kind(chosen, now, reader), page, PAGE_SIZE)
     operations = list(shown.object_list)
     parts = triage.parts([row.pk for row in operations])
     hunks = [hunk for each in parts.values() for hunk in each]

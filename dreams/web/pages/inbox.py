@@ -103,6 +103,10 @@ class Listing:
         return self.waits > 1
 
     @property
+    def are_questions_later(self) -> bool:
+        return any(item.kind is Kind.QUESTIONS for item in self.later)
+
+    @property
     def findings(self) -> Mapping[str, str]:
         return FINDINGS
 

@@ -19,7 +19,7 @@ from dreams.services import project_lock, review
 from dreams.services.apply import applying
 from dreams.services.proposals import decisions
 from dreams.services.review import ReviewRefused, triage
-from dreams.web.access import reviewer
+from dreams.web.access import actor, reviewer
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.pages import bulk as pages
 from dreams.web.pages.review_proposal import Loaded, find, load
@@ -152,7 +152,7 @@ def decide_kind(request: Request) -> HttpResponse:
 
 
 def _refuse_kind(request: Request) -> HttpResponse:
-    now = pages.by_kind(_kind(request.POST), request.POST.get("page"))
+    now = pages.by_kind(_kind(request.POST), request.POST.get("page"), actor(request))
     count = now.present.words if now.present else "nothing of this kind"
     messages.error(
         request, f"Some of these changed since you opened this page, so nothing was decided. Now: {count}."
@@ -163,7 +163,7 @@ def _refuse_kind(request: Request) -> HttpResponse:
 
 def _show_kind(request: Request, given: QueryDict, status: int = 200) -> HttpResponse:
     done = [pk for value in given.getlist("done")[: pages.PAGE_SIZE] if (pk := number_or_none(value))]
-    found = pages.by_kind(_kind(given), given.get("page"), number_or_none(given.get("at")))
+    found = pages.by_kind(_kind(given), given.get("page"), actor(request), number_or_none(given.get("at")))
     context = {"found": found, "done": pages.done(done) if done else None}
     return page(request, "dreams/by_kind.html", "dreams/_by_kind.html", context, status)
 

@@ -33,9 +33,9 @@ def inbox(request: Request) -> HttpResponse:
     # Without scripts an answer leads to the page of all questions, where it can be taken back.
     context = {
         "inbox": found,
-        "questions": questions.some_across(),
+        "questions": questions.Page([], 0) if found.waiting.are_questions_later else questions.some_across(),
         "next": reverse("questions"),
-        "kinds": triage.counts(),
+        "kinds": triage.counts(now, actor(request)),
         "offers": settings.offers(),
         "passed": settings.passed(now),
     }
