@@ -311,12 +311,6 @@ def test_problems_are_counted_and_told(file: Path) -> None:
     assert (state.summary.malformed, [p.line for p in batch.problems]) == (1, [1])
 
 
-def test_uuid_keys_are_given_when_asked_for(file: Path) -> None:
-    write(file, user("x", "u1"), {"type": "progress", "uuid": "p"}, answer("a", 1))
-    assert list(run(file, uuids=True)[1][0].uuids) == [uuid_key("u1"), uuid_key("a-1")]
-    assert not run(file)[1][0].uuids
-
-
 def test_a_session_that_began_with_a_command_is_called_by_it(file: Path) -> None:
     marks = "<command-message>init is analyzing your codebase…</command-message>\n<command-name>/init</command-name>"
     write(file, user(marks))

@@ -39,10 +39,6 @@ SUMMARY = "What you said in sessions."
 BY_POLICY = Actor(policies.POLICY_ACTOR)
 
 
-class NeedsConfirmation(ReviewRefused):
-    """The card has a finding that a person confirms first."""
-
-
 def keep(project: Project, found: Sequence[Statement]) -> list[Card]:
     """Rows for what was said; what was caught before is not caught again. Call it in a transaction."""
     rows = {_key(one.text): _card(project, one) for one in found}
@@ -176,7 +172,7 @@ def _mirror(proposal: Proposal) -> None:
 def approve(card: Card, reviewer: Actor, *, confirm: bool = False) -> Card:
     """It shall be remembered; nothing is written before `submit`. `confirm` confirms what is said against it.
 
-    Raises NeedsConfirmation and other ReviewRefused.
+    Raises ReviewRefused.
     """
     with transaction.atomic():
         if card.proposal is not None:
@@ -187,7 +183,7 @@ def approve(card: Card, reviewer: Actor, *, confirm: bool = False) -> Card:
         if refused:
             raise ReviewRefused(f"This cannot be remembered: {refused.message}")
         if blocking and not confirm:
-            raise NeedsConfirmation(f"Nothing was changed. Confirm this first: {blocking[0].message}")
+            raise ReviewRefused(f"Nothing was changed. Confirm this first: {blocking[0].message}")
         if card.proposal is not None:
             review.confirm(card.proposal, blocking, reviewer)
             _mirror(card.proposal)

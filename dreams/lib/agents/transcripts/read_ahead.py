@@ -3,6 +3,10 @@
 The order decides which of two forks owns what both hold, so it is kept; small groups of files and a window bound what
 is read and not yet taken. Whoever takes reads too while it would wait. A child process that dies costs time and nothing else:
 its files come back as None, to be read where they are needed.
+
+Tasks come to a child (`main`) on its standard input, answers go to its standard output; it ends with the input, so none
+outlives its parent. A plain pipe and not `multiprocessing`: that refuses to work below the queue's daemonic workers, and starts
+the parent's main module again.
 """
 
 from __future__ import annotations
@@ -10,17 +14,17 @@ from __future__ import annotations
 import logging
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 import msgspec
 
-from .read_ahead_process import Answer, Task, receive_answer, send, unpack
 from .reader import Reader
 from .whole_file import TooMuch, Whole, read_small, read_whole
 
@@ -31,13 +35,15 @@ GROUP_FILES = 24  # the paths of all groups that a child has must fit into a pip
 GROUPS_AT_ONCE = 24  # for each child: as long as rows are written, it has enough to do
 WINDOW = 96  # groups that are read ahead; chosen
 MAX_FILE_BYTES = 256 << 20  # larger ones are read in place, line by line; chosen
+MAX_FRAME = 1 << 30  # above it a length is garbage; chosen
+_SIZE_BYTES = 4  # of the length before each frame
 WAIT_SECONDS = 0.1  # between two looks whether a child lives; chosen
 PATIENCE_SECONDS = 60  # then the files are read in place; chosen
 # What opening and describing one file costs, as bytes of a large one.
 FILE_COST = 16 << 10
 # A child needs no secrets.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "HOME", "TMPDIR")
-_CODE = "from dreams.lib.agents.transcripts.read_ahead_process import main; main()"
+_CODE = "from dreams.lib.agents.transcripts.read_ahead import main; main()"
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +59,50 @@ def children_for(sizes: Iterable[int]) -> int:
 def cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Task(msgspec.Struct, array_like=True):
+    """Files to read, in order."""
+
+    number: int
+    paths: list[bytes]
+
+
+class Answer(msgspec.Struct, array_like=True):
+    """One packed `Whole` for each path; None where the file must be read by whoever asked."""
+
+    number: int
+    files: list[bytes | None]
+
+
+_pack = msgspec.msgpack.Encoder().encode
+_task = msgspec.msgpack.Decoder(Task).decode
+_answer = msgspec.msgpack.Decoder(Answer).decode
+unpack = msgspec.msgpack.Decoder(Whole).decode
+"""Packed `Whole` → Whole. Raises msgspec.DecodeError."""
+
+
+def send(target: IO[bytes], message: Task | Answer) -> None:
+    """Raises OSError when nobody listens any more."""
+    data = _pack(message)
+    target.write(len(data).to_bytes(_SIZE_BYTES, "big") + data)
+    target.flush()
+
+
+def receive(source: IO[bytes]) -> bytes | None:
+    """The next message, None at the end of the input (also in the middle of a message). Raises OSError."""
+    head = source.read(_SIZE_BYTES)
+    size = int.from_bytes(head, "big")
+    if len(head) < _SIZE_BYTES or size > MAX_FRAME:
+        return None
+    data = source.read(size)
+    return data if len(data) == size else None
+
+
+def receive_answer(source: IO[bytes]) -> Answer | None:
+    """As `receive`. Raises msgspec.DecodeError for what no child of ours sends."""
+    data = receive(source)
+    return None if data is None else _answer(data)
 
 
 class Child:
@@ -243,3 +293,26 @@ def _grouped(files: Sequence[tuple[str, int]]) -> list[_Group]:
         groups[-1].paths.append(path)
         groups[-1].bytes += size + FILE_COST
     return groups
+
+
+# --- In the child -------------------------------------------------------------------------------------------------
+
+
+def _read(path: bytes, reader: Reader) -> bytes | None:
+    # Whatever is wrong with a file is found again, and told, by the one who asked.
+    try:
+        return _pack(read_whole(path, reader))
+    except (OSError, TooMuch, ValueError, ArithmeticError, LookupError, TypeError, RecursionError):
+        return None
+
+
+def main() -> None:
+    # The terminal's Ctrl-C reaches this process too; its parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    source, target, reader = sys.stdin.buffer, sys.stdout.buffer, Reader()
+    try:
+        while (data := receive(source)) is not None:
+            task = _task(data)
+            send(target, Answer(task.number, [_read(path, reader) for path in task.paths]))
+    except BrokenPipeError:
+        sys.stdout = None  # else the exit tries, loudly, to flush it

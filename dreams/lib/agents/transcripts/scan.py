@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -184,13 +183,12 @@ class Scan:
 
 @dataclass(slots=True)
 class Batch:
-    """Rows found since the last batch. `uuids` (when asked for) are keys of conversation lines, see `key64`."""
+    """Rows found since the last batch."""
 
     usage: dict[int, UsageRow] = field(default_factory=dict)
     prompts: list[Prompt] = field(default_factory=list)
     memory_writes: list[MemoryWrite] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    uuids: array[int] = field(default_factory=lambda: array("q"))
     lines: int = 0
     bytes_read: int = 0
 
@@ -207,7 +205,6 @@ def scan(
     reader: Reader | None = None,
     progress: Progress | None = None,
     batch_lines: int = BATCH_LINES,
-    uuids: bool = False,
 ) -> Iterator[Batch]:
     """Read `source` from `state.cursor` on; always at least one batch, the last one with the problems.
 
@@ -215,7 +212,7 @@ def scan(
     stands at the last batch handed out.
     """
     reader = reader or Reader()
-    run = _Run(state.summary, reader, uuids=uuids)
+    run = _Run(state.summary, reader)
     stopped: Exception | None = None
     try:
         for line, offset, number in reader.read(source, state.cursor, progress=progress):
@@ -237,7 +234,7 @@ def scan_at_once(fd: int, size: int, reader: Reader) -> tuple[Scan, Batch] | Non
     if entries is None or len(entries) > BATCH_LINES:
         return None
     state = Scan()
-    run = _Run(state.summary, reader, uuids=False)
+    run = _Run(state.summary, reader)
     add = run.add
     for line, offset, number in entries:
         add(line, offset, number)
@@ -247,8 +244,8 @@ def scan_at_once(fd: int, size: int, reader: Reader) -> tuple[Scan, Batch] | Non
 class _Run:
     """One reading of one file: the batch being filled."""
 
-    def __init__(self, summary: Summary, reader: Reader, *, uuids: bool) -> None:
-        self.summary, self.reader, self.uuids = summary, reader, uuids
+    def __init__(self, summary: Summary, reader: Reader) -> None:
+        self.summary, self.reader = summary, reader
         self._pending: Line | None = None
         self._malformed = self._problems = self._bytes = 0
         self.begin()
@@ -277,8 +274,6 @@ class _Run:
             self._add_user_line(line, offset, number)
         elif kind == "attachment":
             self._add_typed(line, offset, number)
-        if self.uuids and line.uuid and kind in ("user", "assistant"):
-            self.batch.uuids.append(uuid_key(line.uuid))
 
     def _add_usage(self, line: Line) -> None:
         """Lines of one request follow each other: only the best of a run becomes a row."""
