@@ -150,8 +150,8 @@ def _digest(parts: Iterable[str]) -> str:
     """Twelve characters a-z and 2-7 (60 bits: no two of a million hunks are alike) from the parts; lengths keep "ab","c" apart
     from "a","bc"."""
     encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
-    digest = hashlib.blake2b(
-        b"".join([len(data).to_bytes(8, "big") + data for data in encoded]), digest_size=16
-    ).digest()
-    bits = int.from_bytes(digest[:8], "big") >> 4
-    return "".join([_PAIRS[bits >> shift & 1023] for shift in range(50, -1, -10)])
+    data = b"".join([len(data).to_bytes(8, "big") + data for data in encoded])
+    bits = int.from_bytes(hashlib.blake2b(data, digest_size=16).digest()[:8], "big")
+    pairs, last = _PAIRS, _PAIRS[bits >> 4 & 1023]
+    high = pairs[bits >> 54] + pairs[bits >> 44 & 1023] + pairs[bits >> 34 & 1023]
+    return high + pairs[bits >> 24 & 1023] + pairs[bits >> 14 & 1023] + last

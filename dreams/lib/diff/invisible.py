@@ -35,7 +35,7 @@ def visible(text: str, line_end: str | None = None) -> str:
 
 def is_printable(text: str) -> bool:
     """Whether `visible` surely leaves it as it is, and every part of it."""
-    return _PLAIN.fullmatch(text) is not None
+    return (text.isascii() and text.isprintable()) or _PLAIN.fullmatch(text) is not None
 
 
 def is_plain(name: str) -> bool:

@@ -101,6 +101,9 @@ def _anchors(a: Sequence[Line], b: Sequence[Line], gap: Change) -> list[tuple[in
 
 
 def _once(lines: Sequence[Line], start: int, end: int) -> dict[Line, int]:
+    places = dict(zip(lines[start:end], range(start, end), strict=True))
+    if len(places) == end - start:  # no line repeats
+        return places
     counts = Counter(lines[start:end])
     return {lines[i]: i for i in range(start, end) if counts[lines[i]] == 1}
 

@@ -16,6 +16,7 @@ from dreams.lib.diff.lines import Change, terminated
 from dreams.lib.diff.words import tokens
 
 _ITEM: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
+_BULLETS: Final = ("- ", "* ", "+ ")
 _LINK: Final = re.compile(
     r"\]\(\s*<?(?:\./)?(?P<target>[^()<>#?]{1,500}?\.md)(?:[#?][^()<>]*)?>?(?:\s+\"[^\"]*\")?\s*\)"
     r"|\[\[(?P<wiki>[^\[\]|#]{1,500})(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]"
@@ -152,6 +153,8 @@ def refine(old: Sequence[str], new: Sequence[str]) -> list[Change]:
     whole = [Change(0, len(old), 0, len(new))]
     if (len(old) == len(new) == 1 and _is_one_unit(old[0], new[0])) or _only_line_ends(old, new):
         return whole
+    if len(old) == len(new) and all(map(_is_one_item, old, new)):
+        return [Change(n, n + 1, n, n + 1) for n in range(len(old))]
     left, right = _Side(old), _Side(new)
     pieces: list[Change] = []
     i = j = 0
@@ -167,10 +170,19 @@ def refine(old: Sequence[str], new: Sequence[str]) -> list[Change]:
 def _is_one_unit(old: str, new: str) -> bool:
     """Whether two single lines surely belong together, without a look at their words: most changed blocks are so.
 
-    Only items may be taken one by one; links could make index rows of them, whose targets count.
+    Only items may be taken one by one.
     """
-    if not (_ITEM.match(old) and _ITEM.match(new)):
-        return True
+    return not (_ITEM.match(old) and _ITEM.match(new)) or _is_reworded(old, new)
+
+
+def _is_one_item(old: str, new: str) -> bool:
+    """Whether two lines are surely one item that was changed, and parts of no other: neither is indented."""
+    whole = old.startswith(_BULLETS) and new.startswith(_BULLETS) and terminated(old) and terminated(new)
+    return whole and _is_reworded(old, new)
+
+
+def _is_reworded(old: str, new: str) -> bool:
+    """By letters alone; not where links could make index rows of them, whose targets count."""
     if "](" in old or "[[" in old or "](" in new or "[[" in new:
         return False
     short = old[:COMPARED_LENGTH], new[:COMPARED_LENGTH]

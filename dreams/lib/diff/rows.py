@@ -1,18 +1,20 @@
 """A diff as rows to show: unified, or two sides next to each other."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Literal, NamedTuple
+from itertools import repeat
+from typing import Final, Literal
+
+import msgspec
 
 from dreams.lib.diff.hunks import Hunk
 from dreams.lib.diff.invisible import is_printable, visible
-from dreams.lib.diff.lines import split_lines
 from dreams.lib.diff.words import Span, word_spans
 
 # When more than this share of the changed lines is marked, the marks say no more than the line's colour.
 MARKED_TOO_MUCH: Final = 0.8
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True, gc=False):
     """One row. Line numbers are 1-based, None on the side where the line does not stand.
 
     `text` is without its line end, which is in `end` ("" marks a last line without one). `spans` are changed
@@ -30,7 +32,7 @@ class Row(NamedTuple):
     hidden: int = 0
 
 
-class Piece(NamedTuple):
+class Piece(msgspec.Struct, frozen=True, gc=False):
     """A part of a row's text, invisible characters written out."""
 
     text: str
@@ -39,7 +41,7 @@ class Piece(NamedTuple):
 
 def rows(base: str, hunks: Iterable[Hunk], context: int | None = 3) -> list[Row]:
     """The whole file with these hunks applied; `context` lines around each, None for all lines."""
-    lines = split_lines(base)
+    lines = _cut_lines(base)
     ordered = sorted(hunks, key=lambda h: (h.base_start, h.new_start))
     out: list[Row] = []
     at = shift = 0
@@ -57,30 +59,34 @@ def hunk_rows(hunk: Hunk, old_no: int | None = None, new_no: int | None = None) 
     new = hunk.new_start + 1 if new_no is None else new_no
     removed_spans, added_spans = _marks(hunk)
     removed = [
-        _row("del", old + n, None, line, spans, hunk.id)
-        for n, (line, spans) in enumerate(_per_line(hunk.base_lines, removed_spans))
+        Row("del", n, None, (cut := _cut_end(line))[0], cut[1], spans, hunk.id)
+        for n, (line, spans) in enumerate(_per_line(hunk.base_lines, removed_spans), old)
     ]
     added = [
-        _row("ins", None, new + n, line, spans, hunk.id)
-        for n, (line, spans) in enumerate(_per_line(hunk.new_lines, added_spans))
+        Row("ins", None, n, (cut := _cut_end(line))[0], cut[1], spans, hunk.id)
+        for n, (line, spans) in enumerate(_per_line(hunk.new_lines, added_spans), new)
     ]
     return removed + added
 
 
 def pieces(row: Row) -> list[Piece]:
     """The row's text cut at its spans, ready to be escaped and marked."""
-    text = row.text
-    if not row.spans:
-        return [Piece(text if is_printable(text) else _visible(text), False)] if text else []
-    parts: list[tuple[str, bool]] = []
+    text, spans = row.text, row.spans
+    if not is_printable(text):
+        return [Piece(shown, changed) for part, changed in _cut(text, spans) if (shown := _visible(part))]
+    if not spans:
+        return [Piece(text, False)] if text else []
+    return [Piece(part, changed) for part, changed in _cut(text, spans) if part]
+
+
+def _cut(text: str, spans: Sequence[Span]) -> Iterator[tuple[str, bool]]:
+    """The parts of a text beside and within its spans; empty ones too."""
     at = 0
-    for start, end in row.spans:
-        parts += ((text[at:start], False), (text[start:end], True))
+    for start, end in spans:
+        yield text[at:start], False
+        yield text[start:end], True
         at = end
-    parts.append((text[at:], False))
-    if is_printable(text):
-        return [Piece(part, changed) for part, changed in parts if part]
-    return [Piece(shown, changed) for part, changed in parts if (shown := _visible(part))]
+    yield text[at:], False
 
 
 def _visible(text: str) -> str:
@@ -88,7 +94,12 @@ def _visible(text: str) -> str:
 
 
 def _unchanged(
-    lines: Sequence[str], start: int, end: int, shift: int, context: int | None, beside: tuple[bool, bool]
+    lines: Sequence[tuple[str, str]],
+    start: int,
+    end: int,
+    shift: int,
+    context: int | None,
+    beside: tuple[bool, bool],
 ) -> list[Row]:
     """The lines `[start, end)`, numbered `shift` more on the new side, shortened to the context of the changes that are
     `beside` them, before and behind; a single line is shown rather than skipped."""
@@ -96,26 +107,32 @@ def _unchanged(
     tail = end if context is None else max(end - (context if beside[1] else 0), head)
     if tail - head < 2:
         head = tail = end
-    shown = [_row("equal", n + 1, n + shift + 1, lines[n]) for n in range(start, head)]
+    shown = _equal(lines, start, head, shift)
     if tail > head:
         hidden = tail - head
         shown.append(Row("skip", head + 1, head + shift + 1, f"{hidden} unchanged lines", hidden=hidden))
-        shown += [_row("equal", n + 1, n + shift + 1, lines[n]) for n in range(tail, end)]
+        shown += _equal(lines, tail, end, shift)
     return shown
 
 
-def _row(
-    kind: Literal["equal", "del", "ins"],
-    old_no: int | None,
-    new_no: int | None,
-    line: str,
-    spans: tuple[Span, ...] = (),
-    hunk: str | None = None,
-) -> Row:
-    if line.endswith("\n") and not line.endswith("\r\n"):  # nearly all are so
-        return Row(kind, old_no, new_no, line[:-1], "\n", spans, hunk)
+def _equal(lines: Sequence[tuple[str, str]], start: int, end: int, shift: int) -> list[Row]:
+    found = enumerate(lines[start:end], start + 1)
+    return [Row("equal", number, number + shift, text, line_end) for number, (text, line_end) in found]
+
+
+def _cut_lines(text: str) -> list[tuple[str, str]]:
+    """Each line as its text and its line end."""
+    *whole, rest = text.split("\n")
+    found = [(line[:-1], "\r\n") if line.endswith("\r") else (line, "\n") for line in whole]
+    return [*found, (rest, "")] if rest else found
+
+
+def _cut_end(line: str) -> tuple[str, str]:
+    """The text of a line and its line end."""
+    if line[-1:] == "\n" and line[-2:] != "\r\n":  # nearly all are so
+        return line[:-1], "\n"
     text = _body(line)
-    return Row(kind, old_no, new_no, text, line[len(text) :], spans, hunk)
+    return text, line[len(text) :]
 
 
 def _body(line: str) -> str:
@@ -133,15 +150,15 @@ def _marks(hunk: Hunk) -> tuple[list[Span], list[Span]]:
     return old, new
 
 
-def _per_line(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[str, tuple[Span, ...]]]:
+def _per_line(lines: Sequence[str], spans: Sequence[Span]) -> Iterable[tuple[str, tuple[Span, ...]]]:
     """Each line with the part of the spans that lies in its text."""
+    if not spans or (len(lines) == 1 and spans[-1].end < len(lines[0]) - 1):  # most changed lines stand alone
+        return zip(lines, repeat(tuple(spans)), strict=False)
+    return _clipped_per_line(lines, spans)
+
+
+def _clipped_per_line(lines: Sequence[str], spans: Sequence[Span]) -> Iterator[tuple[str, tuple[Span, ...]]]:
     start = first = 0
-    if not spans:
-        yield from ((line, ()) for line in lines)
-        return
-    if len(lines) == 1 and spans[-1].end <= len(_body(lines[0])):  # most changed lines stand alone
-        yield lines[0], tuple(spans)
-        return
     for line in lines:
         end = start + len(_body(line))
         while first < len(spans) and spans[first].end <= start:
