@@ -115,6 +115,11 @@ def exact(delta: dt.timedelta) -> str:
     return " ".join(f"{number} {unit}" for number, unit in parts if number) or "0 s"
 
 
+def took(seconds: float) -> str:
+    """How long something went on: "10 s", "1 min 30 s"; "1 s" for less. The same wherever it is told."""
+    return exact(dt.timedelta(seconds=max(1, round(seconds))))
+
+
 def _rough(delta: dt.timedelta, *, round_up: bool) -> str:
     """One unit, or "" for less than a minute."""
     seconds = -(-delta // dt.timedelta(seconds=1)) if round_up else delta // dt.timedelta(seconds=1)

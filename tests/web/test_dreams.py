@@ -154,6 +154,16 @@ def test_a_dream_that_was_cancelled_before_it_did_anything_says_so_on_a_page_tha
     assert "No turns" not in _poll(browser, run, 1)
 
 
+def test_how_long_a_dream_took_is_the_same_in_the_list_and_on_its_page(browser: Client) -> None:
+    now = timezone.now()
+    run = world.make_dream(
+        world.make_project(), started_at=now - dt.timedelta(seconds=9, milliseconds=600), ended_at=now
+    )
+    assert '<dt>Time</dt><dd class="number">10 s</dd>' in _page(browser, run)
+    text = browser.get(reverse("dreams")).content.decode()
+    assert "· took 10 s" in text and "It took 10 s." in text
+
+
 def test_a_dream_that_is_over_stays_as_it_is(browser: Client) -> None:
     run = world.make_dream(world.make_project())
     text = browser.post(reverse("dream-cancel", args=[run.public_id]), follow=True).content.decode()

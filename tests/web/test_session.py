@@ -14,7 +14,7 @@ from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreams.models import Prompt, Session, TranscriptFile
+from dreams.models import DreamRun, DreamSession, Prompt, Session, TranscriptFile
 from dreams.web.pages import session as selector
 from dreams.web.pages import session_turns
 from tests.world import rows as world
@@ -54,6 +54,16 @@ def _text(browser: Client, session: Session, query: str = "") -> str:
 
 def _lines(text: str) -> list[int]:
     return [int(number) for number in re.findall(r'id="line-(\d+)"', text)]
+
+
+def test_only_a_dream_that_came_to_something_is_said_to_have_reviewed_a_session(session: Session) -> None:
+    Status = DreamRun.Status
+    ended = (Status.KILLED, Status.FAILED, Status.FAILED, Status.COMPLETED)
+    runs = [world.make_dream(session.project, status) for status in ended]
+    world.make_proposal(session.project, runs[2], partial=True)
+    for run in runs:
+        DreamSession.objects.create(dream=run, session=session)
+    assert list(selector.reviewed_by(session)) == [runs[3], runs[2]]
 
 
 def test_each_speaker_is_named_and_tools_are_folded(

@@ -127,9 +127,9 @@ def durations(key: str, title: str, runs: Sequence[Run], empty: str) -> Picture:
     counted = ", ".join(f"{sum(run.state == state for run in runs)} {_KEYS[state].label}" for state in states)
     middle = sorted(run.seconds for run in runs)[len(runs) // 2]
     took = (
-        f"Half took {span(middle)} or less, the longest {span(longest)}"
+        f"Half took {amounts.took(middle)} or less, the longest {amounts.took(longest)}"
         if len(runs) > 1
-        else f"It took {span(longest)}"
+        else f"It took {amounts.took(longest)}"
     )
     sentence = f"{plural(len(runs), 'dream')}: {counted}. {took}."
     parts = [*_frame(plot), *(_pin(plot, place, run) for place, run in enumerate(runs))]
@@ -142,13 +142,10 @@ def durations(key: str, title: str, runs: Sequence[Run], empty: str) -> Picture:
         legend=tuple(_KEYS[state] for state in states),
         head=("Day", "Dream", "Took", "Ended"),
         rows=tuple(
-            (long_day(run.day), run.name, span(run.seconds), _KEYS[run.state].label) for run in reversed(runs)
+            (long_day(run.day), run.name, amounts.took(run.seconds), _KEYS[run.state].label)
+            for run in reversed(runs)
         ),
     )
-
-
-def span(seconds: float) -> str:
-    return amounts.exact(dt.timedelta(seconds=max(1, round(seconds))))
 
 
 def _height(seconds: float) -> float:
@@ -172,7 +169,7 @@ def _frame(plot: Plot) -> list[SafeString]:
 def _pin(plot: Plot, place: int, run: Run) -> SafeString:
     x, y = plot.x(place + 0.5), plot.y(_height(run.seconds))
     stem = shapes.element("line", class_="stem", x1=x, x2=x, y1=plot.ground, y2=y)
-    said = f"{run.name}, {long_day(run.day)}: {span(run.seconds)}, {_KEYS[run.state].label}"
+    said = f"{run.name}, {long_day(run.day)}: {amounts.took(run.seconds)}, {_KEYS[run.state].label}"
     return shapes.titled(said, stem, head(run.state, x, y))
 
 

@@ -381,8 +381,7 @@ def _brief(said: object) -> str:
 def _elapsed(run: DreamRun, now: dt.datetime) -> str:
     if run.started_at is None:
         return "not started"
-    seconds = int(((run.ended_at or now) - run.started_at).total_seconds())
-    return amounts.exact(dt.timedelta(seconds=seconds)) if seconds > 0 else "under 1 s"
+    return amounts.took(((run.ended_at or now) - run.started_at).total_seconds())
 
 
 def _reviewed(run: DreamRun, number: str | None) -> Page[DreamSession]:

@@ -151,7 +151,7 @@ def engine_words(run: DreamRun) -> str:
 def _took(run: DreamRun) -> str:
     if run.started_at is None or run.ended_at is None:
         return ""
-    return amounts.exact(dt.timedelta(seconds=max(1, round((run.ended_at - run.started_at).total_seconds()))))
+    return amounts.took((run.ended_at - run.started_at).total_seconds())
 
 
 def _text(run: DreamRun, told: Summary) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, Q, QuerySet, Sum
 from django.urls import reverse
 from django.utils import timezone
 
@@ -258,7 +258,10 @@ def usage(session: Session) -> QuerySet[Any]:
 
 
 def reviewed_by(session: Session) -> QuerySet[DreamRun]:
-    return DreamRun.objects.filter(reviewed__session=session).order_by("-created_at")[:10]
+    """Not those that chose it and came to nothing."""
+    rows = DreamRun.objects.filter(reviewed__session=session).order_by("-created_at")
+    came_of = Q(status__in=(DreamRun.Status.RUNNING, DreamRun.Status.COMPLETED)) | Q(proposals__isnull=False)
+    return rows.filter(came_of).distinct()[:10]
 
 
 _CLOCK = ("%H:%M", "%H:%M:%S")
