@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from dreams import findings
 from dreams.findings import secrets
-from dreams.lib.secrets.redact import redact, redact_all, redact_counted
+from dreams.lib.secrets.redact import redact, redact_all, redact_counted, values, without
 from dreams.lib.secrets.spotting import spans
 from tests.world.cases import each
 from tests.world.findings import FILES, changed, codes, one, report
@@ -376,6 +376,7 @@ def key_block(before: str = "", header: str = "") -> str:
         key_block("- "),
         key_block("    "),
         key_block(header="Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,0123456789ABCDEF\n"),
+        key_block(header="Proc-Type: 4,ENCRYPTED\n\n"),
         f"```\n{key_block()}\n```",
     ],
 )
@@ -385,7 +386,15 @@ def test_no_finding_and_no_redacted_text_has_a_line_of_a_key_block(block: str) -
     assert one(added, "secret-private-key").severity == "block"
     told = [f"{each.message} {each.message_parts}" for each in (*added.findings, *taken_away.findings)]
     assert not [line for line in KEY_LINES for text in (*told, redact(block)) if line[:20] in text]
+    text = files["deploy.md"].decode()
+    redacted = report({**files, "deploy.md": without(text, values(text)).encode()}, files)
+    assert not [each.message for each in redacted.findings if each.blocks]
     assert redact(f"{block}\n- the port is 8080").endswith("- the port is 8080")
+
+
+def test_what_follows_a_key_without_its_end_is_no_part_of_it() -> None:
+    cut = key_block().rpartition("\n")[0]
+    assert redact(f"{cut}\n\nThe port is 8080.") == "[redacted: private-key]\n\nThe port is 8080."
 
 
 def test_the_name_of_a_key_block_and_one_with_a_placeholder_are_no_secret() -> None:

@@ -15,9 +15,11 @@ from dreams.findings.ledger.state import Placed, State
 from dreams.findings.ledger.units import HEADER, Unit, keyed, keys_without_secrets, units_of
 from dreams.findings.ledger.wordings import LONGEST, WHOLE, has, known, made
 from dreams.lib import memdir
+from dreams.lib.files.text import decode
 from dreams.lib.prose import dates, lexicon
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.words import stem
+from dreams.lib.secrets.spotting import spans
 
 FILE_LEFT = "Its file is removed, line by line."
 SUMMED_UP = "It sums up its file, which is accounted for line by line."
@@ -200,8 +202,21 @@ class Context:
         """A note if a new statement is this one without its secrets, else nothing."""
         keys = keys_without_secrets(unit)
         self.target = next((s for s in fresh if s.unit.key in keys), None) if keys else None
+        if not self.target and self._key_lines.issuperset(range(unit.first_line, unit.last_line + 1)):
+            here = (s for s in self.added.all if s.path == self.path)
+            self.target = next((s for s in here if "[redacted: " in s.unit.text), None)
         self.kept = self.target is not None
         return REDACTED if self.target else ""
+
+    @cached_property
+    def _key_lines(self) -> frozenset[int]:
+        """The lines (1-based) of the file as it was that are in a key block: a fence or an empty line makes several statements of one."""
+        if b"[redacted: " not in self.after_files.get(self.path, b""):
+            return frozenset()
+        text = decode(self.before.get(self.path, b""))
+        blocks = (span for span in spans(text) if "\n" in text[span.start : span.end])
+        places = ((text.count("\n", 0, span.start), text.count("\n", 0, span.end)) for span in blocks)
+        return frozenset(line + 1 for first, last in places for line in range(first, last + 1))
 
     def newer(self, unit: Unit, fresh: list[Placed]) -> str:
         """A note if a new statement says the same as of a later day: "As of 2026-03-16, the project has:"."""

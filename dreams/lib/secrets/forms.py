@@ -314,7 +314,7 @@ _ON = r"""[^\n]*?(?:\\\n[^\n]*?){0,6}"""
 _V = r"""[^\s"'`“”„«»,;<>()\[\]{}]"""
 
 GIVEN = rf"""
-private-key       block     -----BEGIN (?:[A-Z0-9]{{1,20}} ){{0,3}}PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-]|--?[^-])*-----END (?:[A-Z0-9]{{1,20}} ){{0,3}}PRIVATE KEY(?: BLOCK)?-----|[^-]*)
+private-key       block     -----BEGIN (?:[A-Z0-9]{{1,20}} ){{0,3}}PRIVATE KEY(?: BLOCK)?-----(?:(?:[^-]|--?[^-])*-----END (?:[A-Z0-9]{{1,20}} ){{0,3}}PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\n|[>|])*[A-Za-z0-9+/=]{{16,}})*)
 app-password      form      (?i)\bapp[ -]?passw\w+\s*(?::|=|is)\s*["'`]?(?P<s>[a-z]{{4}} [a-z]{{4}} [a-z]{{4}} [a-z]{{4}})\b
 app-password      form      (?i)\b(?:fastlane|apple|app[ _-]?specific)\w*(?:password|session)\w*\s{{0,2}}[:=]\s{{0,2}}["'`]?(?P<s>[a-z]{{4}}-[a-z]{{4}}-[a-z]{{4}}-[a-z]{{4}})\b
 cookie            token     (?i)\bcookie:\s*[^\n]*?(?:session|sid|auth|token)[\w.-]*=(?P<s>[^\s;"']{{20,}})

@@ -45,7 +45,7 @@ def redact_counted(text: str) -> tuple[str, dict[str, int]]:
     return "".join([*pieces, text[at:]]), dict(counts)
 
 
-_KEY_RUN = re.compile(r"[A-Za-z0-9+/=]{8,}")  # a shorter one tells nothing of a key
+_KEY_RUN = re.compile(r"[A-Za-z0-9+/=]{8,}|[A-Za-z0-9+/=]{3,7}(?=…)")  # a shorter one tells nothing of a key
 
 
 def key_blocks(texts: Iterable[str]) -> str:
