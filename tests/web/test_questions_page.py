@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from dreams.engines.types import Edit, Option
 from dreams.models import DreamRun, Hunk, Project, Proposal, Question
 from dreams.services import dreaming
 from tests.world import directory
@@ -101,6 +103,18 @@ def test_a_review_shows_its_questions_with_places_marks_and_options(
     session = card(text, changed)
     assert "You, " in session and "Upgrade the test database, line 42</a>" in session
     assert "Evidence (1)" in session
+
+
+def test_an_answer_that_removes_a_whole_file_says_so_beside_its_button(
+    browser: Client, project: Project
+) -> None:
+    freeze = asked.FILES["project_freeze.md"]
+    gone = Edit("project_freeze.md", freeze, None, "answer", "remove", "It has passed.", (), ())
+    without = replace(asked.expired(), options=(Option("remove", "Remove it", (gone,)), asked.KEEP))
+    removed, kept = asked.ask(project, without, asked.conflict())
+    text = page(browser, f"/projects/{project.pk}/questions/")
+    assert "removes project_freeze.md</span>" in card(text, removed)
+    assert ">removes " not in card(text, kept)
 
 
 def test_only_a_review_that_is_open_says_that_questions_do_not_block_its_submit(

@@ -33,6 +33,7 @@ MOST_ROWS: Final = 8
 #: Lines of one option's diff that a page holds; so many of them are shown without a fold.
 MOST_LINES: Final = 120
 OPEN_LINES: Final = 24
+REMOVES: Final = "Removes the file"
 #: Where more than this share of two statements differs, only their values are marked: else marks would cover everything.
 MOST_MARKED: Final = 0.5
 #: So many characters before the first mark leave it inside the frame; of more, so many are kept.
@@ -101,6 +102,12 @@ class OptionCard:
     @property
     def changes(self) -> bool:
         return bool(self.files or self.rows)
+
+    @property
+    def removes(self) -> str:
+        """The files that go with it: more than the line that the question shows."""
+        gone = [file.path for file in self.files if file.what == REMOVES]
+        return gone[0] if len(gone) == 1 else text.plural(len(gone), "file") if gone else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,7 +419,7 @@ def file_diff(
     """The lines that change in one file, with a little around them, at most `room`."""
     old, new = mask(before or ""), mask(after or "")
     blocks = diffs.blocks(old, diff.hunks(old, new, path=path), path)
-    what = "New file" if before is None else "Removes the file" if after is None else ""
+    what = "New file" if before is None else REMOVES if after is None else ""
     shown: list[Block] = []
     total = sum(len(block.lines) for block in blocks)
     for block in blocks:
