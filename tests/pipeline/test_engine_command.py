@@ -38,7 +38,7 @@ from dreams.lib.sandbox.tool_worker import ToolWorker
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project, Proposal, Turn
 from dreams.services import dreaming
-from dreams.services.dreaming.reporter import Watch
+from dreams.services.dreaming.reporter import DreamReporter
 from tests.world import directory as world
 from tests.world import model as kit
 from tests.world.manifest import manifest
@@ -267,11 +267,11 @@ def test_lease_and_lock_stay_fresh_during_a_long_answer(
     fresh: set[int] = set()
     leases: set[dt.datetime | None] = set()
 
-    def look(watch: Watch) -> None:
+    def look(watch: DreamReporter) -> None:
         fresh.add(lock.stat().st_mtime_ns)
         leases.add(DreamRun.objects.values_list("lease_until", flat=True).get())
 
-    monkeypatch.setattr(Watch, "checkpoint", look)
+    monkeypatch.setattr(DreamReporter, "checkpoint", look)
     slow = Reply((Text("A slow answer. " * 12),), piece=4, pause=0.02)
     with WireServer(Script([kit.READ, slow])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)

@@ -19,7 +19,7 @@ from dreams.dev.fake_server import Reply, Request, Step, Use, WireServer
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.models import DreamRun, DreamUsage, Override, Project
 from dreams.services import database, discovery, dreaming, pricing
-from dreams.services.dreaming.reporter import Watch
+from dreams.services.dreaming.reporter import DreamReporter
 from tests.world import directory as world
 from tests.world import model as kit
 
@@ -97,7 +97,7 @@ def test_what_is_set_aside_counts_for_the_others_until_it_is_booked_or_the_dream
         DreamRun.objects.create(project=project, engine="anthropic", trigger="page", status="running")
         for project in projects
     )
-    mine, theirs = (Watch(dream, beat=None) for dream in (one, other))  # type: ignore[arg-type]  # no lock is asked here
+    mine, theirs = (DreamReporter(dream, beat=None) for dream in (one, other))  # type: ignore[arg-type]  # no lock is asked here
     assert mine.reserve(Decimal(3)) is None
     left = theirs.reserve(Decimal(3))
     assert left is not None and left.dollars == 2
@@ -125,6 +125,6 @@ def test_on_a_database_of_many_writers_those_that_ask_wait_for_each_other(
         return execute(sql, *more)
 
     with connection.execute_wrapper(noted):
-        assert Watch(dream, beat=None).reserve(Decimal(3)) is None  # type: ignore[arg-type]  # no lock is asked here
+        assert DreamReporter(dream, beat=None).reserve(Decimal(3)) is None  # type: ignore[arg-type]  # no lock is asked here
     summed = [number for number, sql in enumerate(asked) if "SUM(" in sql]
     assert asked.index("LOCK budgets") < min(summed), "first the lock, then what is left"

@@ -17,7 +17,7 @@ from dreams.engines.anthropic.budget import as_usage
 from dreams.engines.tokens import Dollars, ModelUsage, Tokens
 from dreams.models import DreamRun, DreamUsage, ModelRequest, Project, SetAside
 from dreams.services import settings_changes
-from dreams.services.dreaming.reporter import Watch
+from dreams.services.dreaming.reporter import DreamReporter
 from dreams.services.pricing import Meter
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of
 from dreams.web.pages import usage as pages
@@ -106,7 +106,7 @@ def test_what_is_set_aside_for_a_request_counts_until_it_is_booked_or_its_proces
 def test_a_dream_and_another_request_share_one_budget(project: Project) -> None:
     settings_changes.set_override("max_cost_day", 1.0, actor="me")
     dream = world.make_dream(world.make_project("notes-cli"), status=DreamRun.Status.RUNNING)
-    watch = Watch(dream, beat=None)  # type: ignore[arg-type]  # no lock is asked here
+    watch = DreamReporter(dream, beat=None)  # type: ignore[arg-type]  # no lock is asked here
     with Meter(project, ModelRequest.Purpose.CATCHING) as mine:
         assert watch.reserve(Decimal("0.30")) is None
         left = mine.reserve(Decimal("0.20"))

@@ -37,7 +37,7 @@ from dreams.services.apply import applying
 from dreams.services.catching import card_states as catching
 from dreams.services.dreaming import dream_inputs, self_review, steps
 from dreams.services.dreaming.dream_inputs import hand_edited, line_dates, review_sessions
-from dreams.services.dreaming.reporter import DirectoryTaken, Watch, claim, end
+from dreams.services.dreaming.reporter import DirectoryTaken, DreamReporter, claim, end
 from dreams.services.memories import instructions, syncing
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
@@ -61,9 +61,9 @@ def run_dream(dream_pk: int) -> DreamRun | None:
         with (
             project_lock.hold(dream.project, "dream") as held,
             locks.Heartbeat(held) as beat,
-            Watch(dream, beat) as watch,
+            DreamReporter(dream, beat) as reporter,
         ):
-            _dream_under_lock(dream, held, watch)
+            _dream_under_lock(dream, held, reporter)
     except Cancelled:
         end(dream, DreamRun.Status.KILLED, "Nothing was changed, and the clock was put back.")
     except LimitReached as error:
@@ -93,19 +93,19 @@ def run_dream(dream_pk: int) -> DreamRun | None:
     return dream
 
 
-def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
+def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter) -> None:
     project = dream.project
     config = conf.current(project)
     discovery.refresh(project)
     snapshot = workspace.take(syncing.memory_dir(project))
     syncing.sync(project, snapshot)
-    watch.checkpoint()
+    reporter.checkpoint()
     fingerprint = dream_inputs.fingerprint(project)
     if fingerprint == project.inputs_hash and not dream.forced:
         _complete(dream, held, fingerprint, "Nothing changed since the last dream.")
         return
     logs, sessions = daily_logs.review(dream), review_sessions(dream)
-    watch.checkpoint()
+    reporter.checkpoint()
     folder = Path(settings.DATA_DIR) / "workspaces" / dream.public_id
     with workspace.Workspace.create(folder, snapshot) as scratch:
         checks = self_review.Checks(project, scratch, proposals.TranscriptVerdicts.of_dream(dream))
@@ -127,11 +127,11 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, watch: Watch) -> None:
             agent=project.agent_name,
             scope=project.scope,
         )
-        with progress.watched(lambda *_: watch.checkpoint()):  # long checks can be cancelled, too
-            outcome = engines.get(dream.engine).run(job, watch)
+        with progress.watched(lambda *_: reporter.checkpoint()):  # long checks can be cancelled, too
+            outcome = engines.get(dream.engine).run(job, reporter)
         after = scratch.contents()
         self_review.keep(dream, checks, outcome.edits)
-    watch.checkpoint()
+    reporter.checkpoint()
     _propose(dream, snapshot.contents(), after, outcome, checks.heard)
     _ask(dream, outcome)
     _complete(dream, held, fingerprint, outcome.summary)

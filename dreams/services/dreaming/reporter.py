@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from decimal import Decimal
 from types import TracebackType
 from typing import Any, Self
@@ -211,18 +211,13 @@ class TimeIsUp(LimitReached):
     """The dream took longer than its setting allows."""
 
 
-@dataclass(slots=True)
-class _Counter:
-    number: int = 0
-
-
-class Watch:
+class DreamReporter:
     """The engine's reporter: writes turns, keeps the lease, and sees a cancel, a lost lock and the end of its time."""
 
     def __init__(self, dream: DreamRun, beat: locks.Heartbeat) -> None:
         self._dream = dream
         self._beat = beat
-        self._count = _Counter()
+        self._turns = 0
         self._deadline = time.monotonic() + conf.current(dream.project).max_seconds
         self._looked_at = 0.0
         self._stop = threading.Event()
@@ -284,8 +279,8 @@ class Watch:
         work: Work | None = None,
         edits: Sequence[Edit] = (),
     ) -> None:
-        self._count.number += 1
-        number, now, used = self._count.number, timezone.now(), usage or Usage()
+        self._turns += 1
+        number, now, used = self._turns, timezone.now(), usage or Usage()
         with transaction.atomic():
             Turn.objects.create(
                 dream=self._dream,
