@@ -22,7 +22,7 @@ from dreams.services.review import triage
 from dreams.services.review.triage import KindCount
 from dreams.web.pages import review_proposal
 from dreams.web.pages.diffs import Line, runs
-from dreams.web.pages.review_proposal import Loaded
+from dreams.web.pages.review_proposal import LoadedProposal
 from dreams.web.paging import Listed, page_of
 
 PAGE_SIZE = 25  # rows; chosen
@@ -340,7 +340,7 @@ def _answers(proposals: Iterable[Proposal]) -> Mapping[int, int]:
 
 
 def _choice(
-    loaded: Loaded,
+    loaded: LoadedProposal,
     verdict: str,
     counts: Counts,
     shown: Shown,
@@ -363,13 +363,13 @@ def _choice(
     )
 
 
-def _reasons(loaded: Loaded, operations: Mapping[int, Operation]) -> list[tuple[str, str]]:
+def _reasons(loaded: LoadedProposal, operations: Mapping[int, Operation]) -> list[tuple[str, str]]:
     """What kind of change and why, once for those that go together."""
     found = [operations[hunk.operation_id] for hunk in loaded.all_hunks if hunk.operation_id is not None]
     return list(dict.fromkeys((str(one.get_kind_display()), one.reason) for one in found))
 
 
-def why_not(loaded: Loaded, verdict: str) -> str:
+def why_not(loaded: LoadedProposal, verdict: str) -> str:
     """Approving many unseen is only for what nothing speaks against; rejecting writes nothing, so it is for all."""
     if not loaded.is_open:
         return f"It is no longer open ({loaded.proposal.get_state_display().lower()})."

@@ -23,7 +23,7 @@ from dreams.models import AppliedFile, Memory, Project, Prompt, Proposal, Sessio
 from dreams.services import blobs, proposals, recalling
 from dreams.services.memories import syncing
 from dreams.services.recalling import Chosen, Recall
-from dreams.web.pages.review_proposal import Loaded
+from dreams.web.pages.review_proposal import LoadedProposal
 from dreams.web.pages.review_texts import file_texts
 
 MOST = 8  # memories on each side; chosen
@@ -338,7 +338,7 @@ def _tenths(count: int) -> str:
     return f"{max(count / 1000, 0.1 if count else 0):.1f}"
 
 
-def loads(loaded: Loaded, texts: Mapping[str, bytes]) -> Loads | None:
+def loads(loaded: LoadedProposal, texts: Mapping[str, bytes]) -> Loads | None:
     """None where the project has no index and gets none, and where nothing of a closed proposal was ever written."""
     is_on_disk = any(hunk.applied_in_id for hunk in loaded.all_hunks)
     waits = loaded.proposal.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED)
@@ -371,7 +371,7 @@ def _titles(found: memdir.Loaded) -> list[str]:
     return [row.title or row.target for row in found.rows_dropped]
 
 
-def _written(loaded: Loaded) -> tuple[bytes | None, bytes | None]:
+def _written(loaded: LoadedProposal) -> tuple[bytes | None, bytes | None]:
     """The index as it was before anything of this was written, and as it is on disk."""
     now = _sha_now(loaded)
     written = AppliedFile.objects.filter(application__proposal=loaded.proposal.pk, path=memdir.INDEX_NAME)
@@ -381,7 +381,7 @@ def _written(loaded: Loaded) -> tuple[bytes | None, bytes | None]:
     return kept.get(before), kept.get(now)
 
 
-def _decided(loaded: Loaded, texts: Mapping[str, bytes]) -> tuple[bytes | None, bytes | None]:
+def _decided(loaded: LoadedProposal, texts: Mapping[str, bytes]) -> tuple[bytes | None, bytes | None]:
     """The index as the proposal starts from it, and as the verdicts want it; what waits counts until the submit."""
     file = next((file for file in loaded.files if file.path == memdir.INDEX_NAME), None)
     if file is None:
@@ -395,6 +395,6 @@ def _decided(loaded: Loaded, texts: Mapping[str, bytes]) -> tuple[bytes | None, 
     return lines.base, drafts.rebuild(lines.base, lines.new, [hunk for _, hunk in lines.hunks], taken)
 
 
-def _sha_now(loaded: Loaded) -> str:
+def _sha_now(loaded: LoadedProposal) -> str:
     rows = loaded.proposal.project.memories.filter(path=memdir.INDEX_NAME, gone_at__isnull=True)
     return rows.values_list("sha256", flat=True).first() or ""

@@ -34,7 +34,7 @@ from dreams.web.pages.review_filter import (
     passing,
     window,
 )
-from dreams.web.pages.review_proposal import WORST, Decision, Loaded, address, by_severity
+from dreams.web.pages.review_proposal import WORST, Decision, LoadedProposal, address, by_severity
 from dreams.web.pages.review_texts import texts_of
 
 # What is decided is neither undecided nor to be viewed.
@@ -84,7 +84,7 @@ class Entry:
         return ", ".join([*said, *([f"{counted['pending']} undecided"] if counted["pending"] else [])])
 
 
-def entry_of(loaded: Loaded, file: FileChange) -> Entry:
+def entry_of(loaded: LoadedProposal, file: FileChange) -> Entry:
     pks = {part.pk for part in loaded.parts_of(file)}
     rows = [hunk for pk in pks for hunk in loaded.hunks[pk]]
     said = [finding for pk in pks for finding in loaded.found_in.get(pk, ())]
@@ -156,7 +156,7 @@ def listing(found: Passing, shown: Window) -> Listing:
     )
 
 
-def entries_of(loaded: Loaded, files: Collection[int]) -> list[Entry]:
+def entries_of(loaded: LoadedProposal, files: Collection[int]) -> list[Entry]:
     """Those of the list that a verdict on these files changes."""
     return [entry_of(loaded, file) for file in loaded.shown_files if file.pk in files]
 
@@ -247,7 +247,7 @@ class Desk:
         return address(loaded.proposal, file=unseen[0].pk, anchor=f"file-{unseen[0].pk}") if unseen else ""
 
 
-def desk(loaded: Loaded, asked: Asked) -> Desk:
+def desk(loaded: LoadedProposal, asked: Asked) -> Desk:
     found = passing(loaded, asked)
     shown = window(found)
     state = review_proposal.state(loaded, loaded.files)
@@ -329,7 +329,7 @@ def _general(proposal: Proposal, state: review_proposal.State) -> Sequence[Remar
     )
 
 
-def head(loaded: Loaded) -> Head:
+def head(loaded: LoadedProposal) -> Head:
     """What the proposal holds, above its files: an answer to a question adds to it."""
     proposal = loaded.proposal
     reviewed: Mapping[str, object] = {}

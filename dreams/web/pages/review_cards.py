@@ -20,7 +20,15 @@ from dreams.web.pages import review_evidence as proof
 from dreams.web.pages.diffs import Block
 from dreams.web.pages.review_evidence import CardEvidence, Offer, Remark, Said
 from dreams.web.pages.review_filter import LETTERS, OPEN_LINES, Batch, Passing, Window, file_batch, kind_of
-from dreams.web.pages.review_proposal import Decision, Loaded, State, address, by_severity, is_index, line_of
+from dreams.web.pages.review_proposal import (
+    Decision,
+    LoadedProposal,
+    State,
+    address,
+    by_severity,
+    is_index,
+    line_of,
+)
 from dreams.web.pages.review_texts import (
     FileTexts,
     Rendered,
@@ -179,7 +187,7 @@ class Material:
     texts: Mapping[int, FileTexts]
 
     @property
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadedProposal:
         return self.passing.loaded
 
     def quotes(self, rows: Iterable[Hunk]) -> tuple[Evidence, ...]:
@@ -233,7 +241,9 @@ def _gather(passing: Passing, window: Window, state: State) -> Material:
     )
 
 
-def _said(loaded: Loaded, hunks: Sequence[int], seen: TextSight) -> Mapping[int | None, list[Finding]]:
+def _said(
+    loaded: LoadedProposal, hunks: Sequence[int], seen: TextSight
+) -> Mapping[int | None, list[Finding]]:
     rows = loaded.proposal.findings.filter(Q(hunk__in=hunks) | Q(hunk__isnull=True))
     found: dict[int | None, list[Finding]] = defaultdict(list)
     for finding in by_severity(seen.rows(rows, "message", "message_parts")):

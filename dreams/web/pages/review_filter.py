@@ -16,7 +16,7 @@ from django.http import QueryDict
 from dreams.models import FileChange, Hunk, Operation, Proposal
 from dreams.services import blobs
 from dreams.services.proposals import decisions
-from dreams.web.pages.review_proposal import Decision, Loaded, address
+from dreams.web.pages.review_proposal import Decision, LoadedProposal, address
 from dreams.web.pages.review_texts import file_texts
 
 FILTERS: Final = {"": "All", "undecided": "Undecided", "findings": "Findings", "unseen": "In unviewed files"}
@@ -127,7 +127,7 @@ def _number(typed: str) -> int | None:
 class Passing:
     """What passes: the changes themselves, and the decisions that have one of them."""
 
-    loaded: Loaded
+    loaded: LoadedProposal
     asked: Asked
     hunks: frozenset[int]
 
@@ -148,7 +148,7 @@ class Passing:
         return self.asked.is_narrowed and hunk.pk not in self.hunks
 
 
-def passing(loaded: Loaded, asked: Asked) -> Passing:
+def passing(loaded: LoadedProposal, asked: Asked) -> Passing:
     """Only a search by words reads texts."""
     rows = [hunk for hunk in loaded.all_hunks if asked.file is None or _is_in(loaded, hunk, asked.file)]
     if asked.is_narrowed:
@@ -158,17 +158,17 @@ def passing(loaded: Loaded, asked: Asked) -> Passing:
     return Passing(loaded, asked, frozenset(hunk.pk for hunk in rows))
 
 
-def _is_in(loaded: Loaded, hunk: Hunk, file: int) -> bool:
+def _is_in(loaded: LoadedProposal, hunk: Hunk, file: int) -> bool:
     """In the file, or in what is shown as one with it."""
     names = {hunk.file_id, *(other.pk for other in (_other_name(loaded, hunk),) if other)}
     return file in names
 
 
-def _other_name(loaded: Loaded, hunk: Hunk) -> FileChange | None:
+def _other_name(loaded: LoadedProposal, hunk: Hunk) -> FileChange | None:
     return loaded.renames.get(hunk.file_id) or loaded.old_names.get(hunk.file_id)
 
 
-def passes(loaded: Loaded, hunk: Hunk, show: str) -> bool:
+def passes(loaded: LoadedProposal, hunk: Hunk, show: str) -> bool:
     if show == "undecided":
         return hunk.verdict == Hunk.Verdict.PENDING
     if show == "findings":
@@ -176,14 +176,14 @@ def passes(loaded: Loaded, hunk: Hunk, show: str) -> bool:
     return show != "unseen" or not loaded.old_names.get(hunk.file_id, hunk.file).is_viewed
 
 
-def _is_of(loaded: Loaded, hunk: Hunk, asked: Asked) -> bool:
+def _is_of(loaded: LoadedProposal, hunk: Hunk, asked: Asked) -> bool:
     letter = "R" if _other_name(loaded, hunk) else LETTERS[hunk.file.kind]
     kind = hunk.operation.kind if hunk.operation else ""
     folder, slash, _ = hunk.file.path.rpartition("/")
     return (not asked.kind or asked.kind in (letter, kind)) and (folder + slash).startswith(asked.folder)
 
 
-def _with_words(loaded: Loaded, rows: Sequence[Hunk], typed: str) -> list[Hunk]:
+def _with_words(loaded: LoadedProposal, rows: Sequence[Hunk], typed: str) -> list[Hunk]:
     """Those with all the words in their changed lines, their file's path or the reason for them. The reason is that of
     a whole decision: where changes have the words without it, only they match."""
     words = typed.casefold().split()
@@ -225,7 +225,7 @@ class Filter:
     is_current: bool
 
 
-def filter_of(loaded: Loaded, asked: Asked, key: str) -> Filter:
+def filter_of(loaded: LoadedProposal, asked: Asked, key: str) -> Filter:
     return Filter(
         FILTERS[key],
         sum(any(passes(loaded, hunk, key) for hunk in one.hunks) for one in loaded.decisions),
@@ -234,7 +234,7 @@ def filter_of(loaded: Loaded, asked: Asked, key: str) -> Filter:
     )
 
 
-def choices(loaded: Loaded) -> tuple[list[tuple[str, str]], list[str]]:
+def choices(loaded: LoadedProposal) -> tuple[list[tuple[str, str]], list[str]]:
     """The kinds and the folders that this proposal has: what a narrowing can be made from."""
     there: set[str] = {hunk.operation.kind for hunk in loaded.all_hunks if hunk.operation}
     there |= {"R" if file.pk in loaded.renames else LETTERS[file.kind] for file in loaded.shown_files}
@@ -297,7 +297,7 @@ class Batch:
         return Button(self.scope, verdict, count, self.digest(verdict), label) if count else None
 
 
-def batch(loaded: Loaded, scope: str, shown: Iterable[Decision]) -> Batch:
+def batch(loaded: LoadedProposal, scope: str, shown: Iterable[Decision]) -> Batch:
     undecided = [one for one in shown if one.is_open]
     return Batch(scope, undecided, loaded.free(undecided))
 
@@ -312,12 +312,12 @@ def batch_of(found: Passing, scope: str, file: FileChange | None = None) -> Batc
     return batch(found.loaded, "listed", shown)
 
 
-def everything(loaded: Loaded) -> Batch:
+def everything(loaded: LoadedProposal) -> Batch:
     made = batch(loaded, "all", loaded.decisions)
     return replace(made, which=EVERY if len(made.undecided) == len(loaded.decisions) else OTHERS)
 
 
-def file_batch(loaded: Loaded, shown: Sequence[Decision], file: FileChange, view: str) -> Batch:
+def file_batch(loaded: LoadedProposal, shown: Sequence[Decision], file: FileChange, view: str) -> Batch:
     """What is shown with a file. As it will read a file shows no other one, so nothing that is decided with one."""
     own = {part.pk for part in loaded.parts_of(file)}
     if view == "rendered":

@@ -85,7 +85,7 @@ class Decision:
 
 
 @dataclass
-class Loaded:
+class LoadedProposal:
     """A proposal with all its rows: of hunks and findings without the texts that only a card shows."""
 
     proposal: Proposal
@@ -236,12 +236,12 @@ def find(public_id: str) -> Proposal | None:
     return rows.filter(dream__public_id=public_id).order_by("by_policy", "-pk").first()
 
 
-def load(proposal: Proposal) -> Loaded:
+def load(proposal: Proposal) -> LoadedProposal:
     """Five queries, whatever the size of the proposal."""
     return load_all([proposal])[0]
 
 
-def load_all(proposals: Sequence[Proposal]) -> list[Loaded]:
+def load_all(proposals: Sequence[Proposal]) -> list[LoadedProposal]:
     """As `load`, in the same order: five queries for all of them together."""
     by_pk = {proposal.pk: proposal for proposal in proposals}
     files = {file.pk: file for file in FileChange.objects.filter(proposal__in=by_pk)}
@@ -257,7 +257,7 @@ def load_all(proposals: Sequence[Proposal]) -> list[Loaded]:
     paths = FileChange.objects.filter(proposal__in=by_pk).order_by().values("path")
     memories = list(Memory.objects.filter(project__in=projects, path__in=paths))
     return [
-        Loaded(
+        LoadedProposal(
             proposal=proposal,
             files=(mine := [file for file in ordered if file.proposal_id == proposal.pk]),
             hunks={file.pk: hunks[file.pk] for file in mine},
@@ -305,7 +305,7 @@ class State:
     `unconfirmed` are rebased and wait. `interrupted`: what changed on disk is its own write, which recovery has still to end.
     """
 
-    loaded: Loaded
+    loaded: LoadedProposal
     stale: frozenset[str]
     gone: frozenset[str]
     unconfirmed: tuple[FileChange, ...]
@@ -387,7 +387,7 @@ class State:
         return second is not None and not people.reviewers().exclude(username__in=second.by).exists()
 
 
-def state(loaded: Loaded, files: Sequence[FileChange]) -> State:
+def state(loaded: LoadedProposal, files: Sequence[FileChange]) -> State:
     """Of these `files`, the others are not looked at on disk."""
     proposal = loaded.proposal
     # What this proposal wrote itself is no change by somebody else.
@@ -405,5 +405,5 @@ def state(loaded: Loaded, files: Sequence[FileChange]) -> State:
     )
 
 
-def _applied(loaded: Loaded) -> list[Hunk]:
+def _applied(loaded: LoadedProposal) -> list[Hunk]:
     return [hunk for hunk in loaded.all_hunks if hunk.applied_in_id is not None]

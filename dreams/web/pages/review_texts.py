@@ -26,7 +26,7 @@ from dreams.services import blobs, proposals, review
 from dreams.web.hidden_secrets import Sight
 from dreams.web.pages import diffs
 from dreams.web.pages.diffs import Block, Line, Tie
-from dreams.web.pages.review_proposal import Loaded, address
+from dreams.web.pages.review_proposal import LoadedProposal, address
 
 Row = TypeVar("Row", bound=Model)
 
@@ -67,14 +67,14 @@ class FileTexts:
         ]
 
 
-def shas(loaded: Loaded, file: FileChange) -> Iterator[str]:
+def shas(loaded: LoadedProposal, file: FileChange) -> Iterator[str]:
     """Every text of a shown file: before and after, of its old name too, and what a person put in."""
     for part in loaded.parts_of(file):
         yield from (part.base_sha, part.new_sha)
     yield from (hunk.edited_sha for hunk in loaded.hunks[file.pk])
 
 
-def texts_of(loaded: Loaded, shown: Collection[int]) -> Mapping[str, bytes]:
+def texts_of(loaded: LoadedProposal, shown: Collection[int]) -> Mapping[str, bytes]:
     """The blobs of these files and of the index, in one query."""
     wanted = [file for file in loaded.files if file.pk in shown or file.path == memdir.INDEX_NAME]
     return blobs.get_many(sha for file in wanted for sha in shas(loaded, file))
@@ -115,7 +115,7 @@ class TextSight(Sight):
         return found
 
 
-def sight(loaded: Loaded, texts: Mapping[str, bytes]) -> TextSight:
+def sight(loaded: LoadedProposal, texts: Mapping[str, bytes]) -> TextSight:
     seen = Sight.of(map(text.decode, texts.values()), is_bare=loaded.is_bare)
     return TextSight(seen.known, seen.is_bare, texts, masked(texts, seen.mask))
 
@@ -199,7 +199,7 @@ class Typed:
     findings: tuple[Found, ...]
 
 
-def typed(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> Typed:
+def typed(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> Typed:
     texts = texts_of(loaded, {hunk.file_id, *(old.pk for old in [loaded.renames.get(hunk.file_id)] if old)})
     mask = Sight.of([preview.text, *map(text.decode, texts.values())], is_bare=loaded.is_bare).mask
     texts, shown = masked(texts, mask), mask(preview.text)
@@ -219,7 +219,7 @@ def typed(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> Typed:
     return Typed(blocks, plain, diff.visible(body), _said_of(loaded, hunk, preview))
 
 
-def _said_of(loaded: Loaded, hunk: Hunk, preview: review.EditPreview) -> tuple[Found, ...]:
+def _said_of(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> tuple[Found, ...]:
     """What is said of the text itself, and what it makes new of the parts decided with it."""
     known = set(loaded.proposal.findings.values_list("key", flat=True))
     own = (hunk.file.path, hunk.hunk_id)
@@ -252,7 +252,7 @@ class Ties:
     """Everything known of where lines went; `shown` are the decisions whose cards are on the page, `files` those
     that have a place of their own there."""
 
-    loaded: Loaded
+    loaded: LoadedProposal
     shown: Collection[int]
     files: Collection[int] = ()
     ledger: Mapping[int, Sequence[LedgerEntry]] = field(default_factory=dict)
@@ -385,7 +385,7 @@ class Ties:
         )
 
 
-def moves(loaded: Loaded) -> list[diff.Move]:
+def moves(loaded: LoadedProposal) -> list[diff.Move]:
     """Between all files of the proposal, worked out once for each of its states."""
     key = f"{loaded.proposal.public_id} {loaded.digest}"
     with _keeping:
@@ -399,7 +399,7 @@ def moves(loaded: Loaded) -> list[diff.Move]:
     return found
 
 
-def _all_hunks(loaded: Loaded) -> dict[str, list[diff.Hunk]]:
+def _all_hunks(loaded: LoadedProposal) -> dict[str, list[diff.Hunk]]:
     """Of all files but those that only got another name: their lines did not move."""
     renamed = {pk for new, old in loaded.renames.items() for pk in (new, old.pk)}
     files = [file for file in loaded.files if file.pk not in renamed]

@@ -17,7 +17,7 @@ from dreams.models import DreamRun, DreamUsage, ModelRequest, Project, RequestUs
 from dreams.models.prepared import prepared
 from dreams.services.pricing import PriceBook
 from dreams.web.charts.shapes import Picture
-from dreams.web.pages import usage_sums as cells_of
+from dreams.web.pages import usage_sums
 from dreams.web.pages.usage_charts import of_sessions
 from dreams.web.pages.usage_sums import SUMS, Cell, Line, Total
 
@@ -93,9 +93,9 @@ class _Asked:
     period: str
     today: dt.date
     zone: str
-    cuts: cells_of.Cuts
-    sessions: tuple[cells_of.Day, ...]
-    of_projects: tuple[cells_of.InProject, ...]
+    cuts: usage_sums.Cuts
+    sessions: tuple[usage_sums.Day, ...]
+    of_projects: tuple[usage_sums.InProject, ...]
     spent: tuple[_Rows, _Rows]  # by dreams, by other requests
     spent_in: tuple[_Rows, _Rows]
     purposes: _Rows
@@ -110,9 +110,9 @@ class _Asked:
     def of(cls, now: dt.datetime, period: str) -> _Asked:
         midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
         since = midnight - dt.timedelta(int(period) - 1)
-        cuts, book = cells_of.cuts_since(since), PriceBook.load()
-        sessions = tuple(cells_of.session_days(since, book))
-        dreamt, other = (_rows(cells_of.spent_days(one, since, cuts)) for one in (DreamUsage, ModelRequest))
+        cuts, book = usage_sums.cuts_since(since), PriceBook.load()
+        sessions = tuple(usage_sums.session_days(since, book))
+        dreamt, other = (_rows(usage_sums.spent_days(one, since, cuts)) for one in (DreamUsage, ModelRequest))
         any_now = bool(sessions or dreamt or other)
         return cls(
             period=period,
@@ -120,13 +120,13 @@ class _Asked:
             zone=str(timezone.get_current_timezone()),
             cuts=cuts,
             sessions=sessions,
-            of_projects=tuple(cells_of.session_projects(since, book)),
+            of_projects=tuple(usage_sums.session_projects(since, book)),
             spent=(dreamt, other),
             spent_in=(
-                _rows(cells_of.spent_projects(DreamUsage, since)),
-                _rows(cells_of.spent_projects(ModelRequest, since)),
+                _rows(usage_sums.spent_projects(DreamUsage, since)),
+                _rows(usage_sums.spent_projects(ModelRequest, since)),
             ),
-            purposes=_rows(cells_of.purposes_asked(since)),
+            purposes=_rows(usage_sums.purposes_asked(since)),
             kinds=_rows(kinds_asked(since)),
             runs=sum(_dreamt(since)),
             names=tuple(_names()),
@@ -142,17 +142,17 @@ MOST_MADE = 16  # a few periods, of people in a few zones
 @lru_cache(maxsize=MOST_MADE)
 def _made(asked: _Asked) -> Usage:
     book, names, days = asked.book, dict(asked.names), int(asked.period)
-    sessions = cells_of.sessions_by_day(asked.sessions, book)
-    dreamt, other = (cells_of.spent_by_day(map(dict, rows), asked.cuts) for rows in asked.spent)
-    dreamt_in, other_in = (cells_of.spent_by_project(map(dict, rows)) for rows in asked.spent_in)
+    sessions = usage_sums.sessions_by_day(asked.sessions, book)
+    dreamt, other = (usage_sums.spent_by_day(map(dict, rows), asked.cuts) for rows in asked.spent)
+    dreamt_in, other_in = (usage_sums.spent_by_project(map(dict, rows)) for rows in asked.spent_in)
     spent = [*dreamt, *other]
     return Usage(
         period=asked.period,
-        sessions=_used(sessions, cells_of.sessions_by_project(asked.of_projects, book), names, book),
+        sessions=_used(sessions, usage_sums.sessions_by_project(asked.of_projects, book), names, book),
         dreams=_dreams(asked, dreamt, _used(dreamt, dreamt_in, names, book)),
         other=_used(other, other_in, names, book),
-        purposes=cells_of.purposes(map(dict, asked.purposes)),
-        spent=cells_of.total_of(spent),
+        purposes=usage_sums.purposes(map(dict, asked.purposes)),
+        spent=usage_sums.total_of(spent),
         pictures=of_sessions(sessions, spent, asked.today, days),
         has_prices=bool(book.rows),
         any_ever=asked.any_ever,
@@ -172,24 +172,24 @@ def _dreamt(since: dt.datetime) -> QuerySet[DreamRun, int]:
 
 
 def _used(cells: Sequence[Cell], of_projects: Sequence[Cell], names: dict[int, str], book: PriceBook) -> Used:
-    projects = cells_of.lines_of(
+    projects = usage_sums.lines_of(
         of_projects,
         lambda cell: str(cell.project),
         lambda key: names.get(int(key)) or "a project",
         numbered=True,
     )
-    models = cells_of.lines_of(cells, lambda cell: cell.model, lambda key: key or "unnamed model")
+    models = usage_sums.lines_of(cells, lambda cell: cell.model, lambda key: key or "unnamed model")
     return Used(
-        total=cells_of.total_of(cells),
+        total=usage_sums.total_of(cells),
         models=[replace(line, limits=book.limits(line.name)) for line in models[:MOST_LINES]],
         projects=projects[:MOST_LINES],
         more_projects=max(0, len(projects) - MOST_LINES),
-        unpriced=cells_of.without_price(cells)[:MOST_LINES],
+        unpriced=usage_sums.without_price(cells)[:MOST_LINES],
     )
 
 
 def _dreams(asked: _Asked, cells: Sequence[Cell], used: Used) -> DreamsUsed:
-    days = cells_of.total_by_day(cells)
+    days = usage_sums.total_by_day(cells)
     return DreamsUsed(
         used=used,
         runs=asked.runs,

@@ -19,7 +19,7 @@ from dreams.models import DreamRun, DreamUsage
 from dreams.models.prepared import prepared
 from dreams.web.charts.drawings import MOST, Run, Series, durations, ranked, stacked
 from dreams.web.charts.shapes import Picture, whole
-from dreams.web.pages import usage_sums as cells_of
+from dreams.web.pages import usage_sums
 from dreams.web.pages.usage_sums import SUMS, Cell
 
 WEEK = 7  # in days
@@ -123,8 +123,8 @@ def _summed(
 def of_dreams(now: dt.datetime, project: int | None = None) -> Sequence[Picture]:
     """How long the last dreams took, how many there were in each week, and what they used. Three queries."""
     starts = _weeks(now)
-    since = cells_of.midnight(starts[0])
-    cuts = cells_of.cuts_since(since)
+    since = usage_sums.midnight(starts[0])
+    cuts = usage_sums.cuts_since(since)
     return _drawn(
         tuple(starts),
         cuts,
@@ -138,7 +138,7 @@ def of_dreams(now: dt.datetime, project: int | None = None) -> Sequence[Picture]
 @lru_cache(maxsize=64)
 def _drawn(
     starts: Sequence[dt.date],
-    cuts: cells_of.Cuts,
+    cuts: usage_sums.Cuts,
     zone: str,
     last: Sequence[tuple[Any, ...]],
     states: Sequence[tuple[Any, ...]],
@@ -146,7 +146,7 @@ def _drawn(
 ) -> Sequence[Picture]:
     """Once for the same rows; `zone` is the one that days are of."""
     del zone
-    day = partial(cells_of.day_of, cuts)
+    day = partial(usage_sums.day_of, cuts)
     return (
         durations("dream-durations", "How long dreams took", _runs(last), "No dream has ended yet."),
         stacked(
@@ -209,9 +209,9 @@ def _by_state(found: Mapping[str, Mapping[dt.date, float]]) -> list[Series]:
 
 @prepared
 def _states_counted(
-    project: int | None, since: dt.datetime, cuts: cells_of.Cuts
+    project: int | None, since: dt.datetime, cuts: usage_sums.Cuts
 ) -> QuerySet[DreamRun, tuple[Any, ...]]:
-    rows = cells_of.with_days(_ended(project).filter(ended_at__gte=since).order_by(), cuts, "ended_at")
+    rows = usage_sums.with_days(_ended(project).filter(ended_at__gte=since).order_by(), cuts, "ended_at")
     # As an expression: by the bare column SQLite would go through the index of states, and so through all dreams.
     states = rows.annotate(state=Concat("status", Value("")))
     found: QuerySet[DreamRun, tuple[Any, ...]] = states.values_list("state", "date", "part").annotate(
@@ -221,8 +221,8 @@ def _states_counted(
 
 
 @prepared
-def _used_days(project: int | None, since: dt.datetime, cuts: cells_of.Cuts) -> QuerySet[Any]:
+def _used_days(project: int | None, since: dt.datetime, cuts: usage_sums.Cuts) -> QuerySet[Any]:
     used = DreamUsage.objects.filter(at__gte=since).order_by()
-    rows = cells_of.with_days(used if project is None else used.filter(dream__project=project), cuts)
+    rows = usage_sums.with_days(used if project is None else used.filter(dream__project=project), cuts)
     found: QuerySet[Any] = rows.values_list("model", "date", "part").annotate(**SUMS)
     return found

@@ -22,7 +22,7 @@ from dreams.services.review import ReviewRefused, triage
 from dreams.web.access import actor, reviewer
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.pages import bulk as pages
-from dreams.web.pages.review_proposal import Loaded, find, load
+from dreams.web.pages.review_proposal import LoadedProposal, find, load
 from dreams.web.paging import chosen, number_or_none
 from dreams.web.views.review import CHIPS
 
@@ -84,13 +84,13 @@ def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> s
         return ""
 
 
-def _unseen(loaded: Loaded, verdict: str) -> str:
+def _unseen(loaded: LoadedProposal, verdict: str) -> str:
     """Why its lines were not shown; empty when they were."""
     pk = loaded.proposal.pk
     return "" if verdict == pages.REJECT else pages.of([pk])[pk].why_not
 
 
-def _approve(request: Request, loaded: Loaded, batch: str) -> str:
+def _approve(request: Request, loaded: LoadedProposal, batch: str) -> str:
     pending = [hunk for hunk in loaded.all_hunks if hunk.verdict == Hunk.Verdict.PENDING]
     if pending:
         review.decide(loaded.proposal, pending, Hunk.Verdict.APPROVED, reviewer(request), batch=batch)
@@ -104,7 +104,7 @@ def _approve(request: Request, loaded: Loaded, batch: str) -> str:
     return f"{loaded.proposal.project} ({plural(len(report.applied), 'file')})" if report.applied else ""
 
 
-def _reject(request: Request, loaded: Loaded, batch: str) -> str:
+def _reject(request: Request, loaded: LoadedProposal, batch: str) -> str:
     reason = (request.POST.get("reason") or request.POST.get("chip") or "").strip()
     review.decide(
         loaded.proposal,

@@ -37,7 +37,7 @@ from dreams.web.pages import review as pages
 from dreams.web.pages.recall import loads
 from dreams.web.pages.review import entries_of, listing
 from dreams.web.pages.review_filter import Asked, asked_of, batch_of, passing, window
-from dreams.web.pages.review_proposal import Decision, Loaded, address, find
+from dreams.web.pages.review_proposal import Decision, LoadedProposal, address, find
 from dreams.web.pages.review_proposal import load as load_rows
 from dreams.web.pages.review_texts import texts_of
 
@@ -112,7 +112,7 @@ def take_back(request: Request, public_id: str) -> HttpResponse:
     return answer(request, loaded, list(found.values()), goes_there=True)
 
 
-def named(request: Request, loaded: Loaded) -> list[Decision] | str:
+def named(request: Request, loaded: LoadedProposal) -> list[Decision] | str:
     """The decision that the form names by one of its changes; or why it is not the one that was seen."""
     wanted = request.POST.get("hunk", "")
     hunk = next((hunk for hunk in loaded.all_hunks if str(hunk.pk) == wanted), None)
@@ -123,7 +123,7 @@ def named(request: Request, loaded: Loaded) -> list[Decision] | str:
     return [decision] if same and request.POST.get("seen") in (None, decision.seen) else CHANGED
 
 
-def _batch(request: Request, loaded: Loaded, scope: str, verdict: str) -> list[Decision] | str:
+def _batch(request: Request, loaded: LoadedProposal, scope: str, verdict: str) -> list[Decision] | str:
     """The decisions that the form's button counted; or why they are others now, with how many they are."""
     file = file_of(request, loaded) if scope == "file" else None
     batch = batch_of(passing(loaded, asked_of(_view_of(request))), scope, file)
@@ -175,7 +175,7 @@ def _to_file(proposal: Proposal, asked: Asked) -> str:
 class Resolver:
     """`[[names]]` → a memory's page, or this page where the memory is only proposed. Asks nothing before it is used."""
 
-    loaded: Loaded
+    loaded: LoadedProposal
     known: render.Resolver | None = None
     do_not_call_in_templates: bool = True
 
@@ -198,7 +198,7 @@ def _names_of(path: str) -> tuple[str, str]:
     return memdir.name_key(bare), memdir.name_key(bare.rpartition("/")[2])
 
 
-def page(request: Request, loaded: Loaded, asked: Asked, status: int = 200) -> HttpResponse:
+def page(request: Request, loaded: LoadedProposal, asked: Asked, status: int = 200) -> HttpResponse:
     desk = pages.desk(loaded, asked)
     context = {
         "desk": desk,
@@ -214,7 +214,7 @@ def page(request: Request, loaded: Loaded, asked: Asked, status: int = 200) -> H
 
 
 def fragment(
-    request: Request, template: str, loaded: Loaded, context: dict[str, object], status: int = 200
+    request: Request, template: str, loaded: LoadedProposal, context: dict[str, object], status: int = 200
 ) -> HttpResponse:
     asked = asked_of(QueryDict(_query_to_come_back_to(request)))
     response = rendered(request, template, {**_common(request, loaded, asked), **context}, status=status)
@@ -222,7 +222,7 @@ def fragment(
     return response
 
 
-def _common(request: Request, loaded: Loaded, asked: Asked) -> dict[str, object]:
+def _common(request: Request, loaded: LoadedProposal, asked: Asked) -> dict[str, object]:
     layout = request.COOKIES.get(layout_cookie(), "auto")
     return {
         "proposal": loaded.proposal,
@@ -260,7 +260,7 @@ def _query_to_come_back_to(request: Request) -> str:
     return request.GET.urlencode()
 
 
-def one_file(request: Request, loaded: Loaded, asked: Asked) -> HttpResponse:
+def one_file(request: Request, loaded: LoadedProposal, asked: Asked) -> HttpResponse:
     """A file's section alone: with what the page that asks for it shows of it, else with all of it."""
     here = passing(loaded, asked_of(QueryDict(_query_to_come_back_to(request))))
     shown = {one.pk for one in window(here).decisions if one.file_id == asked.file}
@@ -274,11 +274,11 @@ def one_file(request: Request, loaded: Loaded, asked: Asked) -> HttpResponse:
     return fragment(request, "dreams/_review_file.html", loaded, {"file": card})
 
 
-def _rows_of(loaded: Loaded, pk: int) -> list[FileChange]:
+def _rows_of(loaded: LoadedProposal, pk: int) -> list[FileChange]:
     return next(loaded.parts_of(file) for file in loaded.shown_files if file.pk == pk)
 
 
-def changed_file(request: Request, loaded: Loaded, file: FileChange) -> HttpResponse:
+def changed_file(request: Request, loaded: LoadedProposal, file: FileChange) -> HttpResponse:
     """One file's section as it is now, and what is around it."""
     found = passing(loaded, _asked(request))
     cards = pages.some_cards(found, _shown(request).keys(), {file.pk})
@@ -287,7 +287,7 @@ def changed_file(request: Request, loaded: Loaded, file: FileChange) -> HttpResp
 
 def answer(
     request: Request,
-    loaded: Loaded,
+    loaded: LoadedProposal,
     touched: Sequence[Decision],
     *,
     file: int | None = None,
@@ -322,7 +322,7 @@ def answer(
 
 def _answer(
     request: Request,
-    loaded: Loaded,
+    loaded: LoadedProposal,
     context: Mapping[str, object],
     files: Collection[int | None],
     status: int = 200,
@@ -331,7 +331,7 @@ def _answer(
     return fragment(request, "dreams/_review_answer.html", loaded, everything, status)
 
 
-def around(request: Request, loaded: Loaded, files: Collection[int | None]) -> dict[str, object]:
+def around(request: Request, loaded: LoadedProposal, files: Collection[int | None]) -> dict[str, object]:
     """The parts beside the cards that a verdict on `files` changes."""
     found = passing(loaded, _asked(request))
     shown = {pk for pk in files if pk} | {new for new, old in loaded.renames.items() if old.pk in files}
@@ -345,7 +345,7 @@ def around(request: Request, loaded: Loaded, files: Collection[int | None]) -> d
     }
 
 
-def refuse(request: Request, loaded: Loaded, why: str) -> HttpResponse:
+def refuse(request: Request, loaded: LoadedProposal, why: str) -> HttpResponse:
     """409 with the page as it is now; with htmx the file as it is now, and why, above it."""
     messages.error(request, why)
     loaded = load(request, proposal_of(loaded.proposal.public_id))
@@ -370,14 +370,14 @@ def _shown(request: Request) -> dict[int, str]:
     return {int(pk): seen for pk, _, seen in cards if pk.isdecimal()}
 
 
-def load(request: Request, proposal: Proposal) -> Loaded:
+def load(request: Request, proposal: Proposal) -> LoadedProposal:
     """With its secrets unmasked, where this visit asked for that."""
     loaded = load_rows(proposal)
     loaded.is_bare = hidden_secrets.is_bare(request, proposal)
     return loaded
 
 
-def file_of(request: Request, loaded: Loaded) -> FileChange:
+def file_of(request: Request, loaded: LoadedProposal) -> FileChange:
     wanted = request.POST.get("file", "")
     found = next((file for file in loaded.files if str(file.pk) == wanted), None)
     if found is None:

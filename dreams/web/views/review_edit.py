@@ -17,7 +17,7 @@ from dreams.web import hidden_secrets, verdicts
 from dreams.web.access import reviewer
 from dreams.web.htmx import Request, SeeOther, go, wants_fragment
 from dreams.web.pages import review_texts as texts
-from dreams.web.pages.review_proposal import Loaded
+from dreams.web.pages.review_proposal import LoadedProposal
 from dreams.web.views.review import (
     answer,
     back_to,
@@ -42,7 +42,7 @@ def edit(request: Request, public_id: str) -> HttpResponse:
     return _edited(request, loaded, lambda hunk: review.edit(loaded.proposal, hunk, typed, reviewer(request)))
 
 
-def _edited(request: Request, loaded: Loaded, change: Callable[[Hunk], list[Hunk]]) -> HttpResponse:
+def _edited(request: Request, loaded: LoadedProposal, change: Callable[[Hunk], list[Hunk]]) -> HttpResponse:
     asked_for = named(request, loaded)
     if isinstance(asked_for, str):
         return refuse(request, loaded, asked_for)

@@ -22,7 +22,7 @@ from dreams.services.review import FindingInTheWay, ReviewRefused
 from dreams.web.access import reviewer
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages.inbox import next_after
-from dreams.web.pages.review_proposal import Loaded, address, load
+from dreams.web.pages.review_proposal import LoadedProposal, address, load
 from dreams.web.views.host_requests import asked
 from dreams.web.views.review import back_to, file_of, proposal_of, refuse
 
@@ -46,7 +46,9 @@ def bring_up(request: Request, public_id: str) -> HttpResponse:
     return back
 
 
-def _tell_moved(request: Request, loaded: Loaded, outcomes: Mapping[FileChange, rebase.Outcome]) -> None:
+def _tell_moved(
+    request: Request, loaded: LoadedProposal, outcomes: Mapping[FileChange, rebase.Outcome]
+) -> None:
     moved = [file for file, outcome in outcomes.items() if outcome in ("rebased", "already-there")]
     if moved:
         how_many = plural(len(moved), "file")
