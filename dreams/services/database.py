@@ -55,8 +55,10 @@ def is_full(error: BaseException | None) -> bool:
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     cause = error.__cause__ if isinstance(error, DatabaseError) else None
-    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
-    return code == sqlite3.SQLITE_FULL or getattr(cause, "sqlstate", None) == FULL_POSTGRES
+    code = getattr(cause, "sqlite_errorcode", 0)
+    # The second: no room for the file that SQLite's processes share; it calls that an I/O error.
+    full = code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE
+    return full or getattr(cause, "sqlstate", None) == FULL_POSTGRES
 
 
 def why_full(error: BaseException | None) -> str:
@@ -176,6 +178,8 @@ def _applied() -> set[tuple[str, str]]:
     except (OperationalError, ProgrammingError) as error:
         if is_away(error):
             raise DatabaseUnavailable(f"{why_away(error)} Start it, or correct DATABASE_URL.") from error
+        if is_full(error):
+            raise DatabaseUnavailable(f"{why_full(error)} Make room there; nothing was changed.") from error
         return set()  # or an empty one; a real fault shows again when it is migrated
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from dreams.services import database
 from tests.world.processes import commands
@@ -176,3 +176,18 @@ def test_an_update_that_fails_says_where_the_copy_is(tmp_path: Path) -> None:
     assert done.returncode == 1 and "Traceback" not in done.stderr
     (copy,) = (data / database.COPIES).iterdir()
     assert "already exists" in done.stderr and str(copy) in done.stderr
+
+
+def test_a_full_disk_is_no_database_from_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite calls it an I/O error where there is no room for the file that its processes share."""
+    cause = sqlite3.OperationalError("disk I/O error")
+    cause.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+    error = OperationalError("disk I/O error")
+    error.__cause__ = cause
+
+    def cursor() -> None:
+        raise error
+
+    monkeypatch.setattr(connection, "cursor", cursor)
+    with pytest.raises(database.DatabaseUnavailable, match=r"No room is left .* Make room there"):
+        database.ensure()
