@@ -134,7 +134,7 @@ def test_a_jump_marks_its_line_and_shows_what_led_there(
 def test_a_jump_beyond_the_end_says_so(browser: Client, session: Session, transcript: Path) -> None:
     transcript.write_text(_line("user", "Only this"))
     text = _text(browser, session, "?line=900")
-    assert "Line 900 holds nothing" in text and _lines(text) == [1]
+    assert "Line 900 has nothing to show" in text and _lines(text) == [1]
 
 
 def test_paging_forward_and_back_meets_every_line_once(

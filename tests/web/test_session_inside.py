@@ -178,7 +178,7 @@ def test_turns_of_a_sub_agent_are_folded_together(
     transcript.write_text(_line("user", "Go") + "".join(aside) + _line("user", "Thanks"))
     text = _text(browser, session)
     assert text.count('class="aside-block"') == 1
-    assert "3 turns of its own" in text
+    assert '<b>Sub-agent</b><span class="soft">3 turns<' in text
     assert "<b>Task</b>" in text
     assert '<details class="fold">' in text
     assert '<details class="fold" open>' in _text(browser, session, line=3)
