@@ -16,7 +16,7 @@ from django.test import Client, override_settings
 from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve, reverse
 from django.utils import timezone
 
-from dreams.models import Turn
+from dreams.models import Question, Turn
 from dreams.services.people import Role
 from dreams.web import access
 from dreams.web.views import errors
@@ -214,13 +214,16 @@ def test_no_page_leads_its_reader_to_what_they_may_not_use(role: Role, world: Wo
 
 def test_nothing_is_left_of_what_a_role_may_not_do(world: World) -> None:
     viewer, reviewer, admin = (client_of(role) for role in (Role.VIEWER, Role.REVIEWER, Role.ADMIN))
+    Question.objects.create(project=world.project, kind="same", subject="x", why="Said twice.", asked=True)
     for reader, address, words in (
         (reviewer, "/schedules/", ("Add a job", "You can set")),
         (reviewer, "/engines/", ("Press the button",)),
-        (viewer, "/", ("until you submit",)),
+        (viewer, "/", ("until you submit", "Only you can tell")),
         (viewer, "/search/", ("titles of sessions",)),
         (viewer, "/search/?q=zzqqzz", ("nothing you typed", "inside each session")),
         (viewer, reverse("review", args=[world.proposal.public_id]), ("until you submit",)),
+        (viewer, "/projects/", ("Waits for you", ">Review</a>")),
+        (viewer, "/dreams/", (">Review</a>",)),
     ):
         for said in words:
             assert said in admin.get(address).content.decode()
