@@ -48,7 +48,7 @@ def tick() -> str:
 def look(folders: list[str]) -> str:
     """Read the projects whose folders changed, ahead of their next check."""
     projects = watching.look(folders)
-    return f"{plural(len(projects), 'project')} looked at"
+    return f"{plural(len(projects), 'project')} checked"
 
 
 def index_texts() -> str:

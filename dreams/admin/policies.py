@@ -34,7 +34,7 @@ class OverrideForm(ModelForm):
         choices=lambda: [(key, f"{spec.label} ({key})") for key, spec in conf.specs().items()]
     )
     value = forms.CharField(
-        required=False, help_text="As on the settings page: a number, on or off, or a word."
+        required=False, help_text="As on the settings page: a number, “on” or “off”, or a word."
     )
 
     class Meta:
@@ -231,7 +231,7 @@ class PriceForm(ModelForm):
         found = super().clean() or self.cleaned_data
         for name, value in list(found.items()):
             if isinstance(value, int | Decimal) and value < 0:
-                self.add_error(name, "A price is not below 0.")
+                self.add_error(name, "A price cannot be below 0.")
         return found
 
 

@@ -154,7 +154,7 @@ def _boolean(spec: Spec, raw: object) -> bool:
         return True
     if value in env.FALSE or not value:
         return False
-    raise BadValue(f"{spec.label}: “{raw}” is neither on nor off")
+    raise BadValue(f"{spec.label}: “{raw}” is neither “on” nor “off”")
 
 
 def _number(spec: Spec, raw: object) -> int | float:
@@ -165,9 +165,9 @@ def _number(spec: Spec, raw: object) -> int | float:
             f"{spec.label}: “{raw}” is not a {'whole ' if spec.kind is int else ''}number"
         ) from error
     if math.isnan(number) or (spec.minimum is not None and number < spec.minimum):
-        raise BadValue(f"{spec.label}: {raw!s} is below the least value, {spec.minimum:g}")
+        raise BadValue(f"{spec.label}: {raw!s} is below the minimum, {spec.minimum:g}")
     if spec.maximum is not None and number > spec.maximum:
-        raise BadValue(f"{spec.label}: {raw!s} is above the greatest value, {spec.maximum:g}")
+        raise BadValue(f"{spec.label}: {raw!s} is above the maximum, {spec.maximum:g}")
     return number
 
 
@@ -286,7 +286,7 @@ def queue_times(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     if cluster["retry"] <= cluster["timeout"]:
         found.append(
             Error(
-                f"The queue hands a task out again after {cluster['retry']} s, but lets it run for {cluster['timeout']} s.",
+                f"The queue starts a task again after {cluster['retry']} s, but lets it run for {cluster['timeout']} s.",
                 hint="Set MEMORYWEB_TASK_RETRY above MEMORYWEB_TASK_TIMEOUT.",
                 id="memoryweb.E001",
             )
@@ -294,7 +294,7 @@ def queue_times(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     if cluster["queue_limit"] != 1:
         found.append(
             Error(
-                "The queue's local limit is not 1: tasks would age in a worker's own queue and be handed out twice.",
+                "The queue's local limit is not 1: tasks could wait in a worker's own queue and be started twice.",
                 hint="Leave queue_limit at 1 in Q_CLUSTER.",
                 id="memoryweb.E002",
             )

@@ -69,7 +69,7 @@ class Config:
         True,
         "When",
         "Watch folders for changes",
-        "A changed session or memory is read within a minute or two, where the system tells of changes. Off: at the next check.",
+        "A changed session or memory is read within a minute or two, where the system reports changes. Off: at the next check.",
         per_project=False,
         advanced=True,
     )
@@ -95,7 +95,7 @@ class Config:
         "",
         "When",
         "Quiet hours",
-        "No scheduled job starts in these hours, such as 22:00-07:00. What was due starts once they end. Empty: none.",
+        "No scheduled job starts in these hours, such as 22:00-07:00. Jobs that were due start when they end. Empty: none.",
         per_project=False,
     )
     retry_minutes: float = setting(
@@ -126,7 +126,7 @@ class Config:
         "Rules need no key and no network. A model understands more, and costs money.",
         choices={"rules": "Rules (offline)", "anthropic": "Model (Anthropic API or compatible)"},
     )
-    model: str = setting("claude-sonnet-5-5", "Engine", "Model", "The model’s id on its server.")
+    model: str = setting("claude-sonnet-5-5", "Engine", "Model", "The model’s name on its server.")
     fallback_model: str = setting(
         "claude-haiku-5-5",
         "Engine",
@@ -215,7 +215,7 @@ class Config:
         3.0,
         "Catching",
         "Minutes until a session is quiet",
-        "A session is read this long after its last line, or as soon as the agent’s hook says that it ended.",
+        "A session is read this long after its last line, or as soon as the agent’s hook reports its end.",
         minimum=0,
         maximum=1440,
         unit="min",
@@ -225,7 +225,7 @@ class Config:
         "rules",
         "Catching",
         "Engine for catching",
-        "Rules need no key and no network. A model also reads what was decided in passing, and costs money.",
+        "Rules need no key and no network. A model also finds what you decided in passing, and costs money.",
         choices={"rules": "Rules (offline)", "anthropic": "Model (Anthropic API or compatible)"},
     )
 
@@ -261,7 +261,7 @@ class Config:
         False,
         "Review",
         "Team memory needs a second person",
-        "A change in a folder “team” is written only after a second person approved it, too. An undo needs one person.",
+        "A change in a folder “team” is written only after a second person has approved it too. An undo needs one person.",
     )
 
     questions_per_dream: int = setting(
@@ -313,7 +313,7 @@ class Config:
         200,
         "Index",
         "Long index rows",
-        "The checkup lists longer rows. A row is only shortened when the index is too long and you choose it.",
+        "The checkup lists longer rows. A row is shortened only if the index is too long and you choose that row.",
         minimum=40,
         maximum=4000,
         unit="characters",
@@ -351,7 +351,7 @@ class Config:
         "",
         "Digest",
         "Send the digest by mail to",
-        "Addresses, separated by commas. Empty: no mail. It has names and counts, never contents.",
+        "Addresses, separated by commas. Empty: no mail. It contains names and counts, never contents.",
         per_project=False,
     )
     digest_webhook: str = setting(
@@ -365,7 +365,7 @@ class Config:
         "",
         "Digest",
         "Address in links",
-        "The address of these pages as you reach them from your mail. Empty: this server’s own address.",
+        "The address at which you open memoryweb from your mail. Empty: this server’s own address.",
         per_project=False,
         advanced=True,
     )

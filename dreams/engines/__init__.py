@@ -1,4 +1,4 @@
-"""The engines by name. A model's client is imported only when that engine is asked for."""
+"""The engines by name. A model's client is only imported when that engine is used."""
 
 from __future__ import annotations
 

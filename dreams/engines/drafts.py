@@ -1,4 +1,4 @@
-"""From two states of a directory and the engine's edits to hunks that belong together. PURE: no Django, no disk.
+"""Turns an engine's edits into hunks that belong together. PURE: no Django, no disk.
 
 The engine's edits are steps; a person decides on hunks. A hunk belongs to every edit that took one of its
 removed lines away or put one of its added lines there, also through later edits of the same line. Hunks that

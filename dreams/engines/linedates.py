@@ -1,4 +1,4 @@
-"""When each line of a memory was written, and how that is known. PURE: no Django, no disk.
+"""Works out when each line of a memory was written, and from what. PURE: no Django, no disk.
 
 A line came with the earliest kept version that has it. The day of that version is read, in this order, from its own
 frontmatter, from when the history saw it change, from the transcript that shows the write, and from its mtime. What the

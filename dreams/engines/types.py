@@ -1,4 +1,4 @@
-"""What an engine is given, what it may do, and what it hands back.
+"""The contract of all engines: what one is given, what it may do and what it returns.
 
 An engine works on the workspace only. Each change it makes is an `Edit`: one step on one file with a reason and
 evidence. Edits that share an operation key only make sense together and are decided together.

@@ -36,7 +36,7 @@ def check(subject: Subject) -> Iterator[Found]:
     for hunk in subject.hunks:
         if _is_bare_correction(hunk):
             says = f"{hunk.path} is shared with your team, and this changes it without evidence."
-            remedy = "Reject the change, or make sure that it is right for everybody before you confirm it."
+            remedy = "Reject the change, or make sure that it is right for everyone before you confirm it."
             yield Found(CHECK, "team-without-evidence", "block", says, remedy, hunk.path, hunk.hunk_id)
 
 
@@ -53,14 +53,14 @@ def _of(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
         own = "outside of team/" if is_team else "or in the agent’s memory of the scope user or local"
         home = _HOME.search(line.text)
         if home:
-            says = f"names a folder of one machine, {home[0]}, and {read}"
-            remedy = "Write the path from the top of the repository."
+            says = f"names a folder on one machine, {home[0]}, and {read}"
+            remedy = "Write the path relative to the top of the repository."
             yield found_at(line, CHECK, "home-path", "warn", says, remedy)
         if _is_personal(subject, line):
             says = f"is about one person, and {read}"
             yield found_at(line, CHECK, "personal", "warn", says, f"Keep it in your own memory, {own}.")
         if _ACCOUNT.search(line.text):
-            says = f"names somebody’s account, and {read}"
+            says = f"names someone’s account, and {read}"
             yield found_at(line, CHECK, "account", "warn", says, f"Keep it in your own memory, {own}.")
 
 

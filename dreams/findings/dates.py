@@ -111,7 +111,7 @@ def _counted(line: Line, severity: Severity, day: dt.date | None) -> Iterator[Fo
             CHECK,
             "date-relative",
             severity,
-            f"says “{span.text}”{meant}: on a later day this means another date",
+            f"says “{span.text}”{meant}: read on a later day, this means a different date",
             "Write the day itself, or leave it out.",
         )
 
@@ -125,7 +125,7 @@ def _found(line: Line, date: str, hunk: ChangedHunk) -> Found:
         CHECK,
         code,
         "warn",
-        f"{said}, which no source gives",
+        f"{said}, which is in no source",
         "Check the date, then edit or reject the change.",
         f"{date} {' '.join(line.text.split())[:200]}",
     )

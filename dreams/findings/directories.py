@@ -180,7 +180,7 @@ def compare(before: Directory, after: Directory) -> Subject:
     irregular = {path: why for path, why in after.odd.items() if before.odd.get(path) != why}
     for path in before.modes.keys() & after.modes.keys():
         if before.modes[path] != after.modes[path]:
-            irregular[path] = f"has the mode {after.modes[path]:04o} now, and had {before.modes[path]:04o}"
+            irregular[path] = f"has mode {after.modes[path]:04o} now, and had {before.modes[path]:04o}"
     return between(
         before.files,
         after.files,

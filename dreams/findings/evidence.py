@@ -83,7 +83,7 @@ def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator
         words = _without_source(unit, said, _summed_up(subject, hunk.path, unit), hunk)
         if stands and stands.verdict == "contradicted":
             yield _otherwise(
-                hunk, unit, line_no, f"is not what was said later: “{stands.evidence[0].quote[:200]}”"
+                hunk, unit, line_no, f"contradicts what was said later: “{stands.evidence[0].quote[:200]}”"
             )
         elif words:
             yield _finding(hunk, unit, line_no, words)
@@ -229,7 +229,7 @@ def _only_tools(hunk: ChangedHunk) -> Iterator[Found]:
     if spoken and all(c.role in _NOBODYS for c in spoken):
         yield Found(
             CHECK, "only-tool-output", "warn", "Only tool output supports this change; no person said it.",
-            "Make sure that it is true, and not just a claim of a page or a program.", hunk.path, hunk.hunk_id, None, "only-tool-output",
+            "Make sure that it is true, and not just something that a page or a program printed.", hunk.path, hunk.hunk_id, None, "only-tool-output",
         )  # fmt: skip
     cited = [c.role for c in hunk.citations if c.found]
     if cited and set(cited) == {"log"} and not memdir.is_index(hunk.path):

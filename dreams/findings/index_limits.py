@@ -55,7 +55,7 @@ def _size(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[Found]
         "index-over-budget",
         "warn",
         f"{path} has {size}; an agent loads {limit}.{falls}",
-        "Shorten rows whose files say the same. A dream asks which.",
+        "Shorten rows whose files say the same. A dream will ask which.",
         path,
         line=loaded.first_dropped_line,
         about=path,

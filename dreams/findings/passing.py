@@ -59,13 +59,13 @@ class _Sign:
 
 _TASK = _Sign(
     "task-state",
-    "says how far a task is, which is soon no longer true",
+    "says how far a task has come, which is soon out of date",
     "Leave it out, or keep what was decided and drop the state.",
 )
 _RECIPE = _Sign(
     "debug-recipe",
-    "is a recipe for debugging: the fix is in the code, and its reason in the commit",
-    "Keep what was surprising in one sentence, and leave the steps out.",
+    "lists debugging steps: the fix is in the code, and its reason in the commit",
+    "Keep the surprising part in one sentence, and leave the steps out.",
 )
 _ARCHITECTURE = _Sign(
     "architecture",

@@ -44,7 +44,7 @@ def standing(subject: Subject) -> Iterator[Found]:
     for first, *others in names.values():
         if others:
             says = f"{first} and {' and '.join(others)} differ by case or Unicode form only: on some systems they are one file."
-            yield Found(CHECK, "name-collides", "warn", says, "Give one of them another name.", first, about=first)  # fmt: skip
+            yield Found(CHECK, "name-collides", "warn", says, "Rename one of them.", first, about=first)  # fmt: skip
 
 
 def _pinned(subject: Subject) -> Iterator[Found]:
@@ -144,6 +144,6 @@ def _linked(path: str, subject: Subject) -> tuple[str, str, str] | None:
         return None
     return (
         "hard-linked",
-        f"{path} has more than one hard link; a change would part them.",
+        f"{path} has more than one hard link; a change would separate them.",
         "Keep only one of the links, then dream again.",
     )

@@ -86,7 +86,7 @@ def together(found: list[Found]) -> Iterator[Found]:
 def _wrong(path: str, document: memdir.Document, kind: str, hunk_id: str) -> Iterator[Found]:
     named = _named(path)
     if named and named != kind:
-        says = f"is filed as {kind}, and its name says {named}"
+        says = f"is filed as {kind}, but its name says {named}"
         yield _found_in_file(
             path, hunk_id, "wrong-type", says, "Change the type or the name, whichever is wrong.", 1
         )
@@ -126,7 +126,10 @@ _DRAWN = re.compile(r"^\s*(?:[│|]\s*)*[├└|+`\\][─-]{2,3}\s*(?=[\w.])")
 _LOGGED = re.compile(
     r"^\s*(?:[-*+]\s+)?`?(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}`?\s*[:—–-]?\s+[\w(\[]"
 )
-_TELLS = {"code": "the code says it and is always up to date.", "git": "git has it and is always up to date."}
+_TELLS = {
+    "code": "the code already says it and is always up to date.",
+    "git": "git already has it and is always up to date.",
+}
 LEAST_DRAWN = 3  # lines that make the drawing of a folder
 LEAST_LOGGED = 2  # lines that make a log
 
@@ -142,7 +145,7 @@ def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) 
         LEAST_DRAWN,
         "in-code",
         "shows the repository's file tree",
-        "Remove it: a session can see the files.",
+        "Remove it: a session can list the files itself.",
     )
     yield from _runs(lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}")  # fmt: skip
 
@@ -330,6 +333,6 @@ def _rejected(subject: Subject) -> Iterator[Found]:
         told.add(together)
         when = f"You rejected this on {day:%-d %b %Y}."
         yield Found(
-            CHECK, "rejected-before", "warn", f"{line.path}, line {line.number}: {when}", "Reject it again, or approve it if it is right by now.",
+            CHECK, "rejected-before", "warn", f"{line.path}, line {line.number}: {when}", "Reject it again, or approve it if it is right now.",
             line.path, line.hunk_id, line.number, " ".join(line.text.split())[:300], MessageParts(remark=when),
         )  # fmt: skip

@@ -1,1 +1,1 @@
-"""What needs no Django and no database: a test walks the imports."""
+"""Code that needs neither Django nor the database. A test walks the imports."""

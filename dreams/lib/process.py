@@ -16,7 +16,7 @@ import psutil
 # Start times have a resolution of 10 ms, but boot time may be read across a whole second's border.
 _TOLERANCE = 1.5
 # Of work that was under way in it, for whoever started that.
-DIED = "Its worker died: the process was killed, the machine was shut down, or the database was away."
+DIED = "Its worker died: the process was killed, the machine was shut down, or the database was unavailable."
 _LARGEST_PID = 2**31 - 1
 _DEAD = frozenset({psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD})
 

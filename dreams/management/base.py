@@ -273,7 +273,7 @@ def fault(error: Exception) -> str:
         return f"{database.why_away(error)} Start it, then try again."
     if isinstance(error, DatabaseError):
         return (
-            f"The database cannot be used: {error}. See to its disk ({settings.DATA_DIR}); then `recover` finishes or undoes "
+            f"The database cannot be used: {error}. Check its disk ({settings.DATA_DIR}); then `recover` finishes or undoes "
             "what was begun. `doctor` says more."
         )
     if isinstance(error, HistoryError):

@@ -45,7 +45,7 @@ Question = Annotated[
 Paths = Annotated[list[str], Field(max_length=200, description="Memories that you have read already.")]
 Tools = Annotated[list[str], Field(max_length=200, description="Names of the tools that you are using.")]
 MemoryPath = Annotated[str, Field(max_length=1000, description="A path that `recall` named.")]
-FromLine = Annotated[int, Field(ge=1, description="Go on from this line.")]
+FromLine = Annotated[int, Field(ge=1, description="Continue from this line.")]
 Name = Annotated[str, Field(description=f"A few words, at most {suggesting.NAME_CHARS} characters.")]
 Description = Annotated[
     str, Field(description=f"When it is worth reading, at most {suggesting.DESCRIPTION_CHARS} characters.")
@@ -120,14 +120,14 @@ class Desk:
             paths = secret_paths.known()
             path = str(paths.meant(path))
             if path not in self._named:
-                raise ToolError("Only what `recall` named can be read. Ask it first.")
+                raise ToolError("Only memories that `recall` named can be read. Call it first.")
             left = recall.MOST_BYTES - self._bytes
             data = recalling.fresh(project).get(path)
             if data is None:
                 raise ToolError(paths.mask(f"{path} is no longer there."))
             if left < LEAST_BYTES:
                 raise ToolError(
-                    f"This session has read {recall.MOST_BYTES:,} bytes of memories, which is the most."
+                    f"This session has read {recall.MOST_BYTES:,} bytes of memories, which is the limit."
                 )
             row = project.memories.filter(path=path).first()
             age = self._ages.setdefault(path, recalling.age(row))

@@ -26,7 +26,7 @@ def add_wait(parser: CommandParser) -> None:
         type=int,
         default=0,
         metavar="S",
-        help="where another host has the files: wait so many seconds until it has done it",
+        help="if another host has the files: wait this many seconds for it to finish",
     )
 
 
@@ -64,4 +64,4 @@ def words(result: Mapping[str, Any]) -> Iterable[str]:
     for one in result["queued"]:
         seen = amounts.ago(one["last_seen"], timezone.now()) if one["last_seen"] else "never"
         away = f"It is away (last seen {seen})" if one["is_away"] else f"Last seen {seen}"
-        yield f"Queued for {one['host']}, which has the files. {away}. Nothing is written before it has checked it again."
+        yield f"Queued for {one['host']}, which has the files. {away}. It checks the request again before it writes anything."

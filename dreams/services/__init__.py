@@ -1,1 +1,1 @@
-"""Everything that writes: one package for each thing a person or the scheduler does."""
+"""Everything that changes state: one package or module for each thing that a person or the scheduler does."""

@@ -1,4 +1,4 @@
-"""Writing an agent's own settings file: for the hook only, after its diff was confirmed, and taken out again on request.
+"""Adds memoryweb's hook to an agent's settings file after the diff was confirmed, and removes it again on request.
 
 The one exception to "memoryweb writes into memory directories and its data directory only". Under a lock the file is read
 anew; what was written to it since the diff was shown, or by another program at that moment, refuses the write.

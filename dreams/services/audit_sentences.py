@@ -1,4 +1,4 @@
-"""The audit log in sentences: who did what to which memory. The ids behind it stay in the entry.
+"""Turns audit log entries into sentences: who did what to which memory. The ids stay in the entry.
 
 A sentence is made from the entry alone; what it names is looked up for a whole page at once, and an id is said where the
 thing no longer exists.
@@ -184,7 +184,7 @@ def _proposed(s: Sentences, entry: AuditEntry) -> str:
         Proposal.Origin.REDACTION: "{who} asked to remove secrets: changes",
         Proposal.Origin.ANSWERS: "{who} answered questions: changes",
         Proposal.Origin.SUGGESTED: "{who} suggested a memory: changes",
-        Proposal.Origin.CAUGHT: "what you said in a session was caught: changes",
+        Proposal.Origin.CAUGHT: "something you said in a session was caught: changes",
     }
     did = doers.get(entry.data.get("origin"), "{who} proposed changes").format(who=s.who(entry))
     if entry.object_id in s.redos:
@@ -236,7 +236,7 @@ def _failed(s: Sentences, entry: AuditEntry) -> str:
 
 def _rebased(s: Sentences, entry: AuditEntry) -> str:
     named = s.memories(entry, _paths_in(entry)) or "a file"
-    return f"the changes to {named}{_in(entry)} were brought onto the text that is on disk now"
+    return f"the changes to {named}{_in(entry)} were merged into the current file"
 
 
 def _confirmed(s: Sentences, entry: AuditEntry) -> str:
@@ -382,7 +382,7 @@ def _cut(page: Sentences, entry: AuditEntry) -> str:
 
 
 _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
-    "login.link": _plain("{who} made a login link"),
+    "login.link": _plain("{who} created a login link"),
     "login": _logged_in,
     "login.password": _plain("{who} set a password"),
     "login.ended": _logins_ended,
@@ -414,9 +414,9 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "apply.rebased": _rebased,
     "review.rebase_confirmed": _plain("{who} confirmed the result after a change on disk{to}"),
     "apply.recovered": _plain("{who} finished writing changes{to} after a crash"),
-    "apply.abandoned": _plain("{who} gave up an interrupted write{to}"),
+    "apply.abandoned": _plain("{who} abandoned an interrupted write{to}"),
     "rollback.done": _undone,
-    "lock.healed": _plain("{who} released the lock that a stopped process had left{in}"),
+    "lock.healed": _plain("{who} released the lock left by a stopped process{in}"),
     "setting.changed": _set,
     "agent_settings.changed": _plain("{who} changed the hook in an agent’s settings"),
     "policy.changed": _policy,
@@ -426,15 +426,15 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "project.trusted": _trusted,
     "inbox.snoozed": _snoozed,
     "inbox.brought_back": _brought_back,
-    "feed.made": _plain("{who} made an address for the feed"),
+    "feed.made": _plain("{who} created an address for the feed"),
     "feed.revoked": _plain("{who} revoked the address of the feed"),
     "digest.sent": _digest,
     "job.added": _job,
     "job.removed": _job,
     "job.started": _job,
-    "host.adopted": _plain("{who} made all projects of the host {id} this host’s"),
-    "host.accepts": _plain("{who} let {id} do what is asked on other hosts"),
-    "host.declines": _plain("{who} let {id} do nothing more that is asked on other hosts"),
+    "host.adopted": _plain("{who} took over all projects of the host {id}"),
+    "host.accepts": _plain("{who} let {id} accept requests from other hosts"),
+    "host.declines": _plain("{who} stopped {id} from accepting requests from other hosts"),
     "request.asked": _asked_elsewhere,
     "request.withdrawn": _asked_elsewhere,
     "history.imported": _imported,

@@ -1,4 +1,4 @@
-"""The one way to write the audit log, and to check that nobody has changed it.
+"""Writes the audit log (nothing else does), and checks that nobody has changed it.
 
 Each entry's hash covers its own fields and the hash of the entry before. Contents never stand in it: sha256s do.
 
@@ -52,8 +52,8 @@ ACTIONS = {
     "review.second_refused": "Rejected by a second person",
     "review.submitted": "Review submitted",
     "question.answered": "Question answered",
-    "question.taken_back": "Answer taken back",
-    "question.later": "Question put off",
+    "question.taken_back": "Answer undone",
+    "question.later": "Question postponed",
     "card.approved": "Card approved",
     "card.rejected": "Card rejected",
     "card.edited": "Card edited",
@@ -62,7 +62,7 @@ ACTIONS = {
     "apply.failed": "Apply failed",
     "apply.rebased": "Rebased",
     "apply.recovered": "Recovered",
-    "apply.abandoned": "Write given up",
+    "apply.abandoned": "Write abandoned",
     "rollback.done": "Undone",
     "lock.healed": "Lock healed",
     "setting.changed": "Setting changed",

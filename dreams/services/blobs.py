@@ -1,4 +1,4 @@
-"""Bytes by sha256 in the database, for the pages and for decisions."""
+"""Stores and loads bytes in the database by sha256, for pages and decisions."""
 
 from __future__ import annotations
 

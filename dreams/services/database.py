@@ -1,4 +1,4 @@
-"""The database is made and brought up to date by whoever needs it first, under a file lock."""
+"""Creates and migrates the database, by whichever process needs it first, under a file lock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from django.db.utils import DatabaseError, InterfaceError, OperationalError, Pro
 from memoryweb import datadir
 
 LOCK_SECONDS = 120  # chosen: longer than any update is expected to take
-ANOTHER_UPDATES = f"Another process has been bringing the database up to date for {LOCK_SECONDS} s. Look for it, then try again."
+ANOTHER_UPDATES = f"Another process has been bringing the database up to date for {LOCK_SECONDS} s. Find it and end it or wait, then try again."
 OURS = "dreams"
 #: Migrations whose place a later one has taken: a database that an earlier version made knows them by name.
 REPLACED = {(OURS, "0001_squashed_0035_plain_names")}
@@ -64,7 +64,7 @@ def is_full(error: BaseException | None) -> bool:
 def why_full(error: BaseException | None) -> str:
     """Where no room is left, as far as the error names it."""
     named = getattr(error, "filename", None)
-    return f"No room is left for {named if isinstance(named, str) else settings.DATA_DIR}."
+    return f"No space is left for {named if isinstance(named, str) else settings.DATA_DIR}."
 
 
 def is_away(error: BaseException | None) -> bool:
@@ -221,7 +221,7 @@ def _copied(folder: Path) -> Path | None:
         with suppress(OSError):
             copy.unlink()
         raise DatabaseUnavailable(
-            f"The database has to be brought up to date and could not be copied to {copy.parent} before ({error}). "
+            f"The database has to be brought up to date and could not be copied to {copy.parent} first ({error}). "
             "Make room there, then try again; nothing was changed."
         ) from error
     finally:

@@ -1,4 +1,4 @@
-"""Hand-over notes by a model: asked for by a person, written by the queue or in the foreground, cancelled at any time.
+"""Hand-over notes by a model: requested by a person, written by the queue or in the foreground, and cancellable.
 
 A request is a row, claimed once by a conditional update. Nothing leaves a terminal state. The sections that a model has
 written are kept when a limit or its server ends the request; a cancelled one keeps nothing.
@@ -34,7 +34,7 @@ LOOK_SECONDS, BEAT_SECONDS = 1.0, 10.0
 #: Ten missed beats: the worker is gone.
 LOST = dt.timedelta(seconds=100)
 NOT_TAKEN = dt.timedelta(minutes=30)  # in the queue: then its task is lost; chosen
-INTERRUPTED = "It was interrupted before it was done. Ask again."
+INTERRUPTED = "It was interrupted before it finished. Ask again."
 
 
 class NotAsked(Exception):
@@ -69,7 +69,9 @@ def request(session: Session, actor: str, *, force: bool = False) -> NotesReques
                 session_calls=found.calls,
             )
     except IntegrityError:
-        raise NotAsked("A model writes notes on this session already. Wait for it, or cancel it.") from None
+        raise NotAsked(
+            "A model is already writing notes on this session. Wait for it, or cancel it."
+        ) from None
 
 
 def enqueue(asked: NotesRequest) -> None:
@@ -99,7 +101,7 @@ def too_little(session: Session, found: rules.Seen) -> str:
         if found.tokens >= TOKENS_TO_ASK:
             return ""
         return (
-            f"The session has about {found.tokens:,} tokens; a model is asked from {TOKENS_TO_ASK:,} on. Notes by "
+            f"The session has about {found.tokens:,} tokens; a model is only asked from {TOKENS_TO_ASK:,}. Notes by "
             "rules need no model."
         )
     new, calls = found.tokens - last.session_tokens, found.calls - last.session_calls
@@ -109,7 +111,7 @@ def too_little(session: Session, found: rules.Seen) -> str:
             f"{TOKENS_TO_ASK_AGAIN:,}."
         )
     if calls < CALLS_TO_ASK_AGAIN and not found.ends_in_words:
-        return f"Since a model wrote notes the agent called {plural(calls, 'tool')} and is not done. Ask again later."
+        return f"Since a model wrote notes the agent called {plural(calls, 'tool')} and has not finished. Ask again later."
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Doing what another host asked for: the scheduler of the host that has the files takes a request, a worker carries it out."""
+"""Carries out requests from other hosts: the scheduler of the host that has the files claims one, a worker does it."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def take() -> list[HostRequest]:
         close(
             old,
             State.EXPIRED,
-            "It waited for more than a week. Look at it again, then ask anew.",
+            "It waited for more than a week. Check it again, then send a new request.",
             was=State.WAITING,
         )
     over = Q(proposal__state__in=OVER) & Q(deed=Deed.APPLY)
     for done in mine.filter(over, state=State.WAITING).select_related("proposal"):
         what = done.proposal.get_state_display().lower() if done.proposal else ""
-        close(done, State.REFUSED, f"The proposal is {what} meanwhile.", was=State.WAITING)
+        close(done, State.REFUSED, f"The proposal is {what} now.", was=State.WAITING)
     if not accepts():
         return []
     for stuck in mine.filter(state=State.TAKEN):
@@ -85,7 +85,11 @@ def _look_after(request: HostRequest) -> None:
             _hand_out(request)
     elif not process.is_alive(request.worker_pid, request.worker_started):
         if request.deed != Deed.APPLY or request.attempts >= MOST_ATTEMPTS:
-            close(request, State.REFUSED, "Its worker was killed. Look at what is there now, then ask anew.")
+            close(
+                request,
+                State.REFUSED,
+                "Its worker was killed. Check the current state, then send a new request.",
+            )
         elif rows.update(worker_pid=None, taken_at=Now()):
             _hand_out(request)
 
@@ -150,13 +154,13 @@ def _changed_since(request: HostRequest) -> str:
     if request.attempts and request.deed == Deed.APPLY:
         return ""
     if request.proposal is not None and request.deed == Deed.APPLY and request.proposal.state in OVER:
-        return f"The proposal is {request.proposal.get_state_display().lower()} meanwhile."
+        return f"The proposal is {request.proposal.get_state_display().lower()} now."
     now = _now(request)
     changed = sorted(key for key in now.keys() | request.seen.keys() if now.get(key) != request.seen.get(key))
     if not changed:
         return ""
     names = [key.partition(" ")[2] if request.deed == Deed.APPLY else key for key in changed[:5]]
-    return f"Changed since it was asked: {', '.join(names)}. Nothing was written. Look at it again, then ask anew."
+    return f"Changed since it was asked: {', '.join(names)}. Nothing was written. Check it again, then send a new request."
 
 
 def _now(request: HostRequest) -> Mapping[str, str]:
@@ -232,7 +236,7 @@ def _restore(request: HostRequest, actor: Actor) -> ApplyReport:
 
 def _redact(request: HostRequest, actor: Actor) -> str:
     made = secret_purge.propose(_project(request), actor)
-    return f"Proposal {made.public_id} waits for your review." if made else "No memory holds a secret now."
+    return f"Proposal {made.public_id} waits for your review." if made else "No memory contains a secret now."
 
 
 def _purge(request: HostRequest, actor: Actor) -> str:
@@ -256,7 +260,7 @@ def _moment(request: HostRequest, actor: Actor) -> str:
 def _bring_up(request: HostRequest, actor: Actor) -> str:
     outcomes = applying.bring_up(_proposal(request)).values()
     moved = sum(outcome in ("rebased", "already-there") for outcome in outcomes)
-    return f"{plural(moved, 'file')} updated to what is on disk now. Check the new result."
+    return f"{plural(moved, 'file')} updated to the current version on disk. Check the new result."
 
 
 def _cards(request: HostRequest, actor: Actor) -> ApplyReport:

@@ -1,4 +1,4 @@
-"""What one host asks another to do: a write happens where the memory is.
+"""Sends requests to other hosts: a write happens where the memory is.
 
 Asking makes a row: project, deed, ids, and the sha256s that the person saw. No task crosses hosts, as a queue runs what its
 own key signed: the scheduler of the host that has the files takes the row, once, and hands it to its own queue; the worker
@@ -112,7 +112,7 @@ def _not_accepted(key: str, what: str) -> NotAccepted:
     owner = hosts.name_of(key)
     return NotAccepted(
         f"{what} belongs to {owner}, and this is {hosts.name_of(hosts.host())}. Nothing was changed. "
-        f"Do it on {owner}, or run `hosts accept` there so that it takes requests from here."
+        f"Do it on {owner}, or run `hosts accept` there so that it accepts requests from here."
     )
 
 

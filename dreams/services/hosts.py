@@ -1,4 +1,4 @@
-"""Which installation this is: a project belongs to the host whose files it is, and its work is queued to that host.
+"""Which installation this is. A project belongs to the host that has its files, and its work is queued there.
 
 A host is a data directory with its queue, so two people on one computer are two hosts. Rows hold its key, which stays when
 the computer is renamed; people read its name.
@@ -188,7 +188,7 @@ def adopt(former: str, actor: str) -> Adopted:
         raise CannotAdopt(f"{former} is this host.")
     if former in found and not found[former].is_away:
         raise CannotAdopt(
-            f"{former} is running. Stop it there first, or it would find all its projects anew."
+            f"{former} is running. Stop it there first, or it will find all its projects again."
         )
     if former not in found and not rows.exists() and not ScheduledJob.objects.filter(host=key).exists():
         others = ", ".join(sorted({*found, *_unnamed()} - {name_of(host())})) or "none"

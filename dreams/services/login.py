@@ -108,7 +108,7 @@ def change_password(user: User, old: str, new: str, address: str = "") -> None:
         raise TooManyTries
     if not user.check_password(old):
         tries.add()
-        raise PasswordRefused("The present password is wrong. Nothing was changed.")
+        raise PasswordRefused("The current password is wrong. Nothing was changed.")
     set_password(user.get_username(), new, user.get_username())
 
 

@@ -1,4 +1,4 @@
-"""From what a person types to a row: a project by slug, directory or id; a dream or proposal by its public id."""
+"""Finds the row for what a person types: a project by slug, directory or id; a dream or proposal by its public id."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def proposal(name: str) -> Proposal:
         return found
     made = Proposal.of(dream(name))
     if made is None:
-        raise Unknown(f"{name} proposed nothing; there is nothing to decide on.")
+        raise Unknown(f"{name} proposed nothing, so there is nothing to decide on.")
     return made
 
 

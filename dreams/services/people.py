@@ -1,4 +1,4 @@
-"""The people of this desk: what each may do, and who is added, changed and removed.
+"""Accounts: what each may do, and adding, changing and removing them.
 
 A role is what Django's two marks of an account say: a superuser is an admin, a member of the staff a reviewer, anybody else a
 viewer. The account that a login link leads to stays an admin, so that the desk is never without one.
@@ -44,7 +44,7 @@ class Role(IntEnum):
             return cls[name.upper()]
         except KeyError:
             roles = ", ".join(role.label for role in cls)
-            raise PersonRefused(f"“{name}” is no role. There are: {roles}.") from None
+            raise PersonRefused(f"“{name}” is not a role. Choose one of: {roles}.") from None
 
 
 _MAY = {
@@ -93,7 +93,7 @@ def add(name: str, role: Role, by: Actor, *, password: str = "") -> User:
         database.one_at_a_time("people")
         user = User.objects.filter(username__iexact=name).first() or User(username=name)
         if user.is_active and user.pk:
-            raise PersonRefused(f"There is an account called {user.username} already.")
+            raise PersonRefused(f"There is already an account called {user.username}.")
         user.is_active = True
         user.set_unusable_password()
         _give(user, role)
@@ -142,7 +142,7 @@ def reset_password(name: str, password: str, by: Actor) -> None:
         user = find(name)
         _refuse_owner(user)
         if user.username == by.name:
-            raise PersonRefused("Your own password is changed with the present one. Nothing was changed.")
+            raise PersonRefused("Changing your own password needs the current one. Nothing was changed.")
         login.set_password(user.username, password, by.name)
         login.end(LoginSession.objects.filter(user=user), by.name, by_command=by.by_command)
 
@@ -160,16 +160,16 @@ def _checked(name: str) -> str:
     try:
         User._meta.get_field("username").clean(name, None)
     except ValidationError as refused:
-        raise PersonRefused(f"This cannot be a name: {' '.join(refused.messages)}") from refused
+        raise PersonRefused(f"This name cannot be used: {' '.join(refused.messages)}") from refused
     if name.casefold() in RESERVED:
-        raise PersonRefused(f"{name} cannot be a name: the audit log means something else by it.")
+        raise PersonRefused(f"{name} cannot be used as a name: it has a special meaning in the audit log.")
     return name
 
 
 def _refuse_owner(user: User) -> None:
     if user == login.ensure_owner():
         raise PersonRefused(
-            f"{user.username} is the account that login links lead to. It stays an admin, so that there always is one."
+            f"{user.username} is the account that login links log in to. It stays an admin, so that there is always one."
         )
 
 

@@ -1,4 +1,4 @@
-"""Holding a project's consolidation lock with our own record of it, so that a crash can be healed.
+"""Holds a project's consolidation lock and records it, so that it can be healed after a crash.
 
 The record is saved before the file is touched and removed after it was let go: whatever a crash leaves, the next
 tick knows what to put back.

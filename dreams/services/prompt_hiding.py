@@ -1,4 +1,4 @@
-"""Prompts that a person does not want to see: hidden and shown again. The agent's own files are never touched."""
+"""Hides prompts from memoryweb's pages, and shows them again. The agent's own files are never touched."""
 
 from __future__ import annotations
 

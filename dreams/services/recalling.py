@@ -1,4 +1,4 @@
-"""What an agent would have before it for a question about one project: the page, the command and MCP ask here."""
+"""What an agent would have in its context for a question about a project. Used by the page, the command and MCP."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _asked(
             return None, Chooser("", note, meter.requests, meter.cost)
     known = {entry.path for entry in entries}
     unknown = sum(path not in known for path in named)
-    dropped = f"Dropped {plural(unknown, 'name')} that it was not given." if unknown else ""
+    dropped = f"Dropped {plural(unknown, 'name')} that were not in the list." if unknown else ""
     by = Chooser(config.model, dropped, meter.requests, meter.cost)
     return recall.Picked(config.model, named), by
 

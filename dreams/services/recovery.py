@@ -1,4 +1,4 @@
-"""After a crash: applies finished or undone, histories cleaned, locks healed, lost dreams ended.
+"""Recovers after a crash: finishes or undoes applies, cleans histories, heals locks, ends lost dreams.
 
 Runs at every start of `serve` and by command. Needs no network and no model. One thing that cannot be recovered
 stops no other.
@@ -60,14 +60,14 @@ def _history(path: Path, found: Recovery) -> None:
 
 def _dreams() -> list[str]:
     report = scheduler.repair()
-    return [f"{dream} had lost its worker and is ended." for dream in report.lost] + report.healed
+    return [f"{dream} had lost its worker and has been ended." for dream in report.lost] + report.healed
 
 
 def _try(found: Recovery, what: str, do: Callable[[], None]) -> None:
     try:
         do()
     except journal.JournalBusy:
-        found.problems.append("An apply runs at this moment; it looks after itself. Run recover again later.")
+        found.problems.append("Changes are being applied right now. Run `recover` again later.")
     except history.HistoryBusy as error:
         found.problems.append(f"{what}: {error}")
     except Exception as error:

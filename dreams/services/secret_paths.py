@@ -1,4 +1,4 @@
-"""Names of files and folders with secrets in them: masked in everything that leaves, understood where a mask comes back.
+"""Masks secrets in file and folder names wherever they leave memoryweb, and resolves a mask that comes back.
 
 A name cannot be stored without its secret, because it is how the file is found. So whatever shows text (pages, commands,
 answers over MCP) passes it through here last, and whatever takes names passes them through here first.

@@ -1,4 +1,4 @@
-"""`serve.json` in the data directory: who serves, and where. Other commands build links from it."""
+"""`serve.json` in the data directory: which server runs, and at which address. Other commands build links from it."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def set_override(key: str, raw: object, *, actor: str, project: Project | None =
     spec = conf.specs()[key]
     value = conf.parse(key, raw)
     if project is not None and not spec.per_project:
-        raise conf.BadValue(f"{spec.label}: this is set for all projects together")
+        raise conf.BadValue(f"{spec.label}: this applies to all projects and cannot be set for one")
     with transaction.atomic():
         database.one_at_a_time("settings")
         row = Override.objects.select_for_update().filter(project=project, key=key).first()
@@ -164,13 +164,13 @@ def set_policy(
 def check_policy(operation: str, action: str, memory_type: str, kind: str) -> None:
     """Raises BadPolicy, which names what is wrong."""
     if kind and (operation or memory_type):
-        raise BadPolicy("A policy is about a kind of change, or about an operation on a type of memory")
+        raise BadPolicy("A policy covers a kind of change, or an operation on a type of memory")
     if kind and kind not in POLICY_KINDS:
         raise BadPolicy(f"“{kind}” is not one of {', '.join(POLICY_KINDS)}")
     if not kind and operation not in Policy.Operation.values:
         raise BadPolicy(f"“{operation}” is not one of {', '.join(Policy.Operation.values)}")
     if operation == Policy.Operation.CATCH and memory_type:
-        raise BadPolicy("The policy for what was caught is about every type of memory")
+        raise BadPolicy("The policy for what was caught covers every type of memory")
     if action and action not in Policy.Action.values:
         raise BadPolicy(f"“{action}” is not one of {', '.join(Policy.Action.values)}")
     if memory_type not in MEMORY_TYPES:
@@ -271,7 +271,9 @@ def read(path: Path, actor: str) -> Imported:
     except (conf.BadValue, BadPolicy) as error:
         raise BadFile(f"Nothing was changed. {error}") from error
     except (KeyError, TypeError, AttributeError) as error:
-        raise BadFile(f"Nothing was changed. {path} has something that is no setting: {error}") from error
+        raise BadFile(
+            f"Nothing was changed. {path} contains something that is not a setting: {error}"
+        ) from error
     done.unknown = sorted(set(done.unknown))
     return done
 
@@ -283,7 +285,7 @@ def _loaded(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise BadFile(f"{path} is not valid JSON.") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise BadFile(f"{path} is not a file of settings. `settings export FILE` makes one.")
+        raise BadFile(f"{path} is not a settings file. `settings export FILE` creates one.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Memories that an agent suggests: each is a proposal of its own, which only a person decides on.
+"""Memories suggested by an agent: each is a separate proposal that only a person decides on.
 
 No policy and no earned trust applies to it, as both are asked for dreams alone. What the agent says is its own word and
 no evidence of what the person said, so every check runs on it.
@@ -79,7 +79,7 @@ def _refuse(project: Project, wanted: Suggestion) -> None:
         if not given.strip():
             raise NotTaken(f"The {what} is empty.")
         if len(given) > most:
-            raise NotTaken(f"The {what} has {len(given):,} characters; {most:,} is the most. Shorten it.")
+            raise NotTaken(f"The {what} has {len(given):,} characters; {most:,} is the limit. Shorten it.")
     if any(redact.values(given) for given in (wanted.name, wanted.description, wanted.content)):
         raise NotTaken("It contains a secret. Say where the secret is kept instead of what it is.")
 
@@ -88,12 +88,10 @@ def _refuse_too_many(project: Project) -> None:
     rows = Proposal.objects.filter(project=project, origin=Proposal.Origin.SUGGESTED)
     if rows.filter(state__in=(State.OPEN, State.SUBMITTED)).count() >= MOST_OPEN:
         raise NotTaken(
-            f"{MOST_OPEN} suggestions already wait for the person. Suggest again once they are decided."
+            f"{MOST_OPEN} suggestions are already waiting for the person. Try again once they are decided."
         )
     if rows.filter(created_at__gte=timezone.now() - dt.timedelta(days=1)).count() >= MOST_A_DAY:
-        raise NotTaken(
-            f"{MOST_A_DAY} suggestions were made in this project within a day. Try again tomorrow."
-        )
+        raise NotTaken(f"{MOST_A_DAY} suggestions were made in this project in one day. Try again tomorrow.")
 
 
 def _refuse_repeated(project: Project, after: str) -> None:
@@ -105,7 +103,7 @@ def _refuse_repeated(project: Project, after: str) -> None:
     ).order_by("-pk")
     states = set(same.values_list("proposal__state", flat=True))
     if states & {State.OPEN, State.SUBMITTED}:
-        raise NotTaken("This suggestion already waits for the person.")
+        raise NotTaken("This suggestion is already waiting for the person.")
     if State.REJECTED in states:
         raise NotTaken("The person rejected this suggestion before.")
 

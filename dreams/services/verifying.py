@@ -1,4 +1,4 @@
-"""Everything that is kept, read back: version histories, texts in the database, journals, the audit log.
+"""Reads everything stored back and checks it: histories, texts in the database, journals, the audit log.
 
 Names each damaged thing. Changes nothing, and holds a few hundred texts at a time.
 """
@@ -68,7 +68,7 @@ def counted(checked: Mapping[str, int]) -> str:
 
 
 AUDIT_REMEDY = (
-    "Someone changed the database. Compare it with a copy from before. Where you brought it back from one yourself: "
+    "Someone changed the database. Compare it with an earlier copy. If you restored it from one yourself: "
     "`audit --explain REASON`."
 )
 
@@ -113,7 +113,7 @@ def _missing_texts(versions: QuerySet[Version]) -> Iterator[Damage]:
         yield Damage(
             f"version {version.sha256} of {version.memory} is not in the database",
             str(version.memory.project),
-            f"`history` has it still if no damage of {version.memory.project}'s history is named here.",
+            f"`history` still has it if no damage to {version.memory.project}'s history is named here.",
         )
 
 
@@ -121,7 +121,7 @@ def _changed_texts(blobs: QuerySet[Blob]) -> Iterator[Damage]:
     for blob in blobs.order_by("pk").iterator(chunk_size=CHUNK):
         if sha256(bytes(blob.data)) != blob.sha256:
             yield Damage(
-                f"text {blob.sha256} in the database is not what was stored", _users_of(blob), REMEDY
+                f"text {blob.sha256} in the database differs from what was stored", _users_of(blob), REMEDY
             )
 
 

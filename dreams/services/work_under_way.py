@@ -1,4 +1,4 @@
-"""Long work that a person waits for in a page: how far it is, for every process of this host, and stopping it."""
+"""Progress of long work that a page waits for, visible to every process of this host, and stopping it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The pages. Nothing outside this package imports it; what a page reads is in `pages`, and what it changes in the services."""
+"""The web pages. Nothing outside this package imports it; `pages` reads, the services change."""

@@ -118,9 +118,7 @@ def _who_can(role: Role, needed: Role | None) -> str:
     if needed is None:
         return "Nobody may use this address yet."
     who = "An admin" if needed == Role.ADMIN else "A reviewer or an admin"
-    return (
-        f"Your account is a {role.label}’s. {who} can do this; an admin can change what your account may do."
-    )
+    return f"Your account is a {role.label}’s. {who} can do this; an admin can change your role."
 
 
 # --- What of a page its reader may use ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Secrets and what cannot be seen, on their way to a page: masked until a person asks for them. Each asking is logged."""
+"""Masks secrets and invisible characters on their way to a page, until a person asks to see them. Each request is logged."""
 
 from __future__ import annotations
 

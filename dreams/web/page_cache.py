@@ -1,4 +1,4 @@
-"""Pages that are made once for the same rows: what nobody changed is not put together again for the next reader.
+"""Caches pages: what nobody has changed is not built again for the next request.
 
 A page is kept for the account that asked for it, and answers the same address for a few seconds as long as nothing at all was
 committed to the database. So no changed row ever shows an old page. What a page tells beside its rows (how long ago something

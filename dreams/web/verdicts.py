@@ -1,4 +1,4 @@
-"""The verdicts of this visit, newest last, so that each can be undone: kept in the session, at most `MOST` deep.
+"""The decisions of this visit, newest last, so that each can be undone. Kept in the session, at most `MOST`.
 
 Undoing one is itself a decision and is logged as such; the log of decisions is never changed.
 """
@@ -98,7 +98,7 @@ def pop(request: Request, proposal: Proposal, reviewer: Actor) -> list[Hunk]:
     """Put back what the last step changed. Raises ReviewRefused where its file is another one by now."""
     steps = _steps(request, proposal)
     if not steps:
-        raise ReviewRefused("There is no verdict to undo.")
+        raise ReviewRefused("There is no decision to undo.")
     step = steps.pop()
     request.session[_key(proposal)] = steps
     rows = Hunk.objects.filter(file__proposal=proposal, pk__in=[b["pk"] for b in step["before"]])

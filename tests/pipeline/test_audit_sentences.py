@@ -81,7 +81,7 @@ def test_what_a_person_changed_by_hand_is_theirs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("action", "given", "sentence"),
     [
-        ("login.link", {}, "memoryweb made a login link."),
+        ("login.link", {}, "memoryweb created a login link."),
         ("login", {"actor": "owner", "by": "password"}, "You logged in with a password."),
         ("dream.requested", {"engine": "rules", "forced": False}, "A dream was requested automatically."),
         (
@@ -95,7 +95,7 @@ def test_what_a_person_changed_by_hand_is_theirs(tmp_path: Path) -> None:
         ("apply.done", {"actor": "policy", "files": [["a.md", "1", "2"], ["b.md", "1", ""]]},
          "A policy changed a.md and removed b.md."),
         ("apply.rebased", {"path": "a.md", "base": "1"},
-         "The changes to a.md were brought onto the text that is on disk now."),
+         "The changes to a.md were merged into the current file."),
         ("apply.failed", {"actor": "owner", "error": "The disk is full."},
          "Nothing was written, which you asked for: The disk is full."),
         ("setting.changed", {"actor": "owner", "object_id": "min_hours", "was": None, "now": 12.0},

@@ -159,7 +159,7 @@ def test_it_waits_while_somebody_dreams_and_takes_no_lock(tmp_path: Path) -> Non
     project = first_start(tmp_path)
     say(tmp_path, WISH)
     dream = DreamRun.objects.create(project=project, status="running", engine="rules", trigger="schedule")
-    assert "dream is under way" in lifecycle.catch(project).closed
+    assert "dream is running" in lifecycle.catch(project).closed
     dream.delete()
     lifecycle.catch(project)
     assert Card.objects.exists() and not LockHold.objects.exists()

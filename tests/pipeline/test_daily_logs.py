@@ -183,7 +183,7 @@ def test_a_question_from_a_log_stays_open_when_the_next_dream_does_not_read_it_a
 
 @pytest.mark.more
 def test_in_daily_log_mode_a_dream_reads_the_logs_only_when_asked(logger: Project) -> None:
-    with pytest.raises(Refused, match=r"tidies them itself\. --logs has them read"):
+    with pytest.raises(Refused, match=r"tidies them itself\. --logs reads them"):
         call_command("dream", str(logger.memory_dir))
     call_command("dream", str(logger.memory_dir), "--logs", "--json")
     proposal = Proposal.objects.get()
@@ -218,7 +218,7 @@ def test_time_is_passed_and_a_waiting_review_is_not(
     call_command("dream", str(logger.memory_dir), "--logs", "--json")
     assert json.loads(capsys.readouterr().out)["status"] == "completed"
     write(logger, FIRST + SECOND)
-    with pytest.raises(Refused, match="waits for you; finish its review first"):
+    with pytest.raises(Refused, match="is waiting for you; finish its review first"):
         call_command("dream", str(logger.memory_dir), "--logs")
     decide(Proposal.objects.get(), "rejected")
     call_command("dream", str(logger.memory_dir), "--logs")
@@ -229,7 +229,7 @@ def test_time_is_passed_and_a_waiting_review_is_not(
 def test_without_new_lines_it_is_refused(logger: Project) -> None:
     write(logger, "- 14:02 Fixed the flaky test\n")
     call_command("dream", str(logger.memory_dir), "--logs")
-    with pytest.raises(Refused, match="No line was added to the daily logs"):
+    with pytest.raises(Refused, match="No lines were added to the daily logs"):
         call_command("dream", str(logger.memory_dir), "--logs")
 
 

@@ -147,7 +147,7 @@ def test_a_mail_server_that_refuses_does_not_stop_the_webhook(
     world.three_changes(project)
     post_office.refuses = True
     said = daily()
-    assert "does not take mail for me@example.org" in said["email"]
+    assert "does not accept mail for me@example.org" in said["email"]
     assert said["webhook"] == ""
 
 
@@ -157,7 +157,7 @@ def test_a_mail_server_without_encryption_is_told_with_the_setting_for_it(
     world.three_changes(project)
     settings.EMAIL_USE_TLS = True  # type: ignore[attr-defined] # pytest-django's own object
     said = daily()["email"]
-    assert "STARTTLS" in said and said.endswith("by server. Look at MEMORYWEB_EMAIL_SECURITY.")
+    assert "STARTTLS" in said and said.endswith("by server. Check MEMORYWEB_EMAIL_SECURITY.")
 
 
 def test_a_digest_that_still_waits_to_be_tried_again_has_failed_and_not_had_nothing_to_tell(

@@ -264,7 +264,7 @@ def test_in_words_every_remedy_stands_below_the_table() -> None:
 
 
 def test_everything_kept_is_read_back_only_when_asked_for() -> None:
-    for thorough, said in ((False, "Not read back now"), (True, "Whole and unbroken")):
+    for thorough, said in ((False, "Not checked now"), (True, "Intact")):
         out = StringIO()
         call_command("doctor", thorough=thorough, stdout=out)
         assert said in out.getvalue()

@@ -102,7 +102,7 @@ def test_a_dream_that_finds_no_room_says_where_and_what_to_do(tmp_path: Path, mo
     engines.use(monkeypatch, crash)
     run = dream(world.make_project(tmp_path))
     assert (run.status, run.failure) == ("failed", "fault")
-    assert run.error == "No room is left for /data/workspaces/w1/MEMORY.md. Make room on that disk."
+    assert run.error == "No space is left for /data/workspaces/w1/MEMORY.md. Make room on that disk."
 
 
 def test_a_cancelled_dream_is_killed_at_its_next_checkpoint_and_proposes_nothing(

@@ -107,7 +107,7 @@ def test_each_thing_is_seen_on_its_page(made: Everything, browser: Client) -> No
         "instructions": lacking(
             page(browser, "project-instructions", pk),
             "no yellowhammers", "like a wren", "gannet", "godwit", "goshawk", "hobby", "jacanas", "src/api/**",
-            "There is no such file.", "It is one of the files that include it", "Not a text; not loaded.",
+            "There is no such file.", "It is one of the files that include this one", "Not a text file; not loaded.",
         ),
         "open ends": lacking(page(browser, "project-open-ends", pk), "sanderling", "siskin"),
         "notes": lacking(page(browser, "session", sessions["noted"]), "Notes kept by the agent", "kestrel worker"),

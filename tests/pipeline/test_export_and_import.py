@@ -175,7 +175,7 @@ def test_a_crash_between_the_two_renames_is_healed(
             exports.bring_back(file, ME)
     assert not syncing.history_path(project).exists()
     said = recovery.recover().histories
-    assert f"{project.history_key}.git: put back, as an import of it was interrupted." in said
+    assert f"{project.history_key}.git: restored, because an import of it was interrupted." in said
     with history.HistoryStore(syncing.history_path(project)) as store:
         assert store.verify() == []
     assert not list((Path(settings.DATA_DIR) / "history").glob(".*replaced"))

@@ -55,7 +55,7 @@ def test_an_apply_is_done_or_not_and_recovered(apply: faults.Story, moment: str)
         (MOMENTS["a memory cannot be staged"], "/memory: Disk quota exceeded. Your share of the disk is used up"),
         (MOMENTS["a swap is refused"], "/memory: Read-only file system. It is mounted read-only: mount it"),
         (MOMENTS["the database is gone for good"], "then `recover` finishes or undoes what was begun"),
-        (Fault("id", ERROR, 5, faulty_disk.READ, only="/host_id"), "host_id cannot be made or read (Input/output error). See to its disk"),
+        (Fault("id", ERROR, 5, faulty_disk.READ, only="/host_id"), "host_id cannot be made or read (Input/output error). Check its disk"),
     ],
 )  # fmt: skip
 def test_the_answer_names_the_thing_and_the_remedy(apply: faults.Story, fault: Fault, says: str) -> None:

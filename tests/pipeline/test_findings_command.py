@@ -96,7 +96,7 @@ def test_each_finding_explains_itself_where_that_is_asked_for(tmp_path):
     before = folder(tmp_path / "before", {"rules.md": RULES})
     after = folder(tmp_path / "after", {"rules.md": RULES.replace("Never deploy on Friday", "Never deploy")})
     words = printed(before, after, explain=True)
-    assert "Rule ledger/unexplained-loss: Every removed statement must be said somewhere else" in words
+    assert "Rule ledger/unexplained-loss: Every removed statement must appear somewhere else" in words
     assert "The nearest statement, “Never deploy”, lacks “friday”." in words
     assert "Rule " not in printed(before, after)
 

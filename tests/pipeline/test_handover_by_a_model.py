@@ -156,7 +156,7 @@ def test_a_limit_that_is_met_keeps_what_was_written(session: Session, monkeypatc
     settings_changes.set_override("max_cost_dream", 0.12, actor="me")
     long = Step(Reply((section("state", "word " * 9_000),)))
     asked, requests = wrote(monkeypatch, session, [long] * 6)
-    assert asked.status == "failed" and "What was written until then is kept." in asked.error
+    assert asked.status == "failed" and "What had been written is kept." in asked.error
     assert 0 < len(requests) < 6 and "word" in notes(session)
 
 
@@ -189,7 +189,7 @@ def test_a_short_session_is_not_worth_a_model_unless_asked_anyway(tmp_path: Path
     made = Talk(tmp_path, "short").user("Hello.").agent("Hello.").save()
     discovery.refresh(project)
     session = Session.objects.select_related("project").get(session_id=made.id)
-    with pytest.raises(handing_over.TooLittle, match="from 10,000 on"):
+    with pytest.raises(handing_over.TooLittle, match="from 10,000"):
         wrote(monkeypatch, session, [])
     asked, _ = wrote(monkeypatch, session, [all_sections()], force=True)
     assert asked.status == "done"
@@ -200,7 +200,7 @@ def test_a_short_session_is_not_worth_a_model_unless_asked_anyway(tmp_path: Path
     ("tokens", "calls", "ends_in_words", "closed"),
     [
         (14_999, 20, True, "About 4,999 tokens are new"),
-        (15_000, 12, False, "called 2 tools and is not done"),
+        (15_000, 12, False, "called 2 tools and has not finished"),
         (15_000, 13, False, ""),
         (15_000, 10, True, ""),
     ],
@@ -285,7 +285,7 @@ def test_a_session_that_is_too_short_offers_to_ask_anyway(
     with WireServer(Script([])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         text = browser.post(reverse("session-ask-notes", args=address), follow=True).content.decode()
-        assert "from 10,000 on" in text and "anyway" in text
+        assert "from 10,000" in text and "anyway" in text
         browser.post(reverse("session-ask-notes", args=address), {"force": "1"})
         assert NotesRequest.objects.get().status == "pending"
 

@@ -144,7 +144,7 @@ def test_it_ends_with_its_proposal(approved: Proposal, two: TwoHosts) -> None:
         assert applying.apply(approved, world.ME).complete
     assert two.work() == []
     asked.refresh_from_db()
-    assert asked.state == State.REFUSED and "applied meanwhile" in asked.text
+    assert asked.state == State.REFUSED and "applied now" in asked.text
 
 
 def test_after_a_week_it_asks_again_instead_of_writing(approved: Proposal, two: TwoHosts) -> None:
@@ -375,8 +375,10 @@ def test_the_inbox_says_of_a_file_that_changes_faster_than_its_host_looks(
         assert done.state == State.REFUSED
         [item] = [one for one in waiting.waiting(timezone.now()) if one.kind == waiting.Kind.CONFIRM]
         said.append(item.why)
-    assert "the new result is to be confirmed" in said[1] and "3 times" not in said[1]
-    assert said[2].startswith("feedback_testing.md changed again each of the 3 times it was to be written")
+    assert "confirm the new result" in said[1] and "3 times" not in said[1]
+    assert said[2].startswith(
+        "feedback_testing.md changed again each of the 3 times memoryweb tried to write it"
+    )
     assert "Confirm it on desk" in said[2]
 
 
@@ -433,7 +435,7 @@ def test_apply_waits_for_what_came_of_it_where_that_is_asked(
     call_command("apply", approved.public_id, "--json", "--wait", "60")
     printed = json.loads(capsys.readouterr().out)
     assert "queued" not in printed and "feedback_testing.md" in {one["path"] for one in printed["applied"]}
-    with pytest.raises(Refused, match="applied meanwhile"):
+    with pytest.raises(Refused, match="applied now"):
         call_command("apply", approved.public_id, "--wait", "60")
 
 

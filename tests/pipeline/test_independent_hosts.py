@@ -107,9 +107,9 @@ def test_the_page_says_what_a_dream_waits_for(two: TwoHosts, browser: Client) ->
     _away(two)
     far = DreamRun.objects.create(project=make_project("far", host=two.desk))
     page = browser.get(f"/dreams/{far.public_id}/").content.decode()
-    assert "It waits for desk, which is away (last seen 5 h ago)." in page
+    assert "It is waiting for desk, which is away (last seen 5 h ago)." in page
     near = DreamRun.objects.create(project=make_project("near"))
-    assert "It waits for a free worker." in browser.get(f"/dreams/{near.public_id}/").content.decode()
+    assert "It is waiting for a free worker." in browser.get(f"/dreams/{near.public_id}/").content.decode()
     # What is told of it while the page is open says that it waits no more.
     DreamRun.objects.filter(pk=near.pk).update(status=DreamRun.Status.COMPLETED)
     live = browser.get(f"/dreams/{near.public_id}/?after=0", headers={"HX-Request": "true"}).content.decode()

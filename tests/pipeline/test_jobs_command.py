@@ -51,7 +51,7 @@ def test_a_chain_by_command() -> None:
 @pytest.mark.parametrize(
     ("words", "options", "error", "says"),
     [
-        (["add"], {}, BadUsage, "Say when and what"),
+        (["add"], {}, BadUsage, "Give a schedule and a kind"),
         (["add", "0 3 * *", "dream"], {}, BadUsage, "not five fields"),
         (["add", "0 3 * * *", "nap"], {}, BadUsage, "is not one of"),
         (["add", "0 3 * * *", "dream"], {"until": "soon"}, BadUsage, "not a day"),
@@ -59,7 +59,7 @@ def test_a_chain_by_command() -> None:
         (["add", "0 3 * * *", "dream"], {"project": "nowhere"}, Refused, "nowhere"),
         (["run"], {}, BadUsage, "Name one job"),
         (["remove", "jnothing0"], {}, Refused, "There is no job"),
-        (["list", "all"], {}, BadUsage, "takes nothing more"),
+        (["list", "all"], {}, BadUsage, "takes no arguments"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(

@@ -235,9 +235,9 @@ def test_a_job_removed_takes_what_follows_it_along_and_leaves_its_runs() -> None
     ("more", "says"),
     [
         ({"kind": "nap"}, "“nap” is not one of dream, checkup"),
-        ({"expression": ""}, "needs a schedule"),
+        ({"expression": ""}, "needs either a schedule"),
         ({"expression": "0 3 * *"}, "not five fields"),
-        ({"until": dt.date(2026, 5, 31)}, "2026-05-31 is over"),
+        ({"until": dt.date(2026, 5, 31)}, "2026-05-31 is in the past"),
         ({"expression": "0 3 5 6 *", "until": dt.date(2026, 6, 4)}, "is not due until 2026-06-04"),
     ],
 )
@@ -247,7 +247,7 @@ def test_a_job_that_cannot_be_is_refused(more: dict[str, object], says: str) -> 
 
 
 def test_a_digest_is_of_no_single_project(tmp_path: Path) -> None:
-    with pytest.raises(jobs.BadJob, match="about all projects"):
+    with pytest.raises(jobs.BadJob, match="covers all projects"):
         add("digest", project=world.make_project(tmp_path))
 
 

@@ -86,7 +86,7 @@ def test_looking_for_files_waits_a_while_and_says_so(
     monkeypatch.setattr(run, "LOCK_SECONDS", 0.1)
     (tmp_path / "discovery.lock").touch()
     with held(tmp_path / "discovery.lock"):
-        with pytest.raises(discovery.DiscoveryBusy, match="looks for sessions and memories"):
+        with pytest.raises(discovery.DiscoveryBusy, match="looking for sessions and memories"):
             discovery.discover()
         with pytest.raises(Refused, match="Try again"):
             call_command("discover")

@@ -149,7 +149,7 @@ def test_an_agent_recalls_reads_and_suggests(desk: Desk) -> None:
 @pytest.mark.more
 def test_only_what_recall_named_can_be_read_and_no_other_project_can_be_named(desk: Desk) -> None:
     async def ask(client: Client) -> None:
-        assert "Ask it first" in await refused(client, "read_memory", path="deploy.md")
+        assert "Call it first" in await refused(client, "read_memory", path="deploy.md")
         found = await call(client, "recall", question="secret plans of the shop")
         assert "secret_plans" not in json.dumps(found)
         for path in ("secret_plans.md", "../memory/deploy.md", "/etc/passwd", "MEMORY.md", ""):
@@ -225,7 +225,7 @@ def test_suggestions_are_bounded_and_can_be_switched_off_while_reading_still_wor
             )
             (part,) = found.content
             if found.is_error:
-                assert part.type == "text" and "5 suggestions already wait" in part.text
+                assert part.type == "text" and "5 suggestions are already waiting" in part.text
                 break
         else:
             raise AssertionError("nine suggestions were taken")

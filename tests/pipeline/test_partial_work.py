@@ -164,7 +164,7 @@ def test_what_changed_elsewhere_meanwhile_is_merged_with_it(
     now = path.read_text() + "\nNever run them twice.\n"
     path.write_text(now)
     made = propose(run)
-    assert "Merged with what changed since: feedback_testing.md" in made.summary
+    assert "Merged with later changes to: feedback_testing.md" in made.summary
     review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
     made.findings.filter(severity="block").update(confirmed_at=timezone.now())
     applying.apply(made, world.ME)
@@ -179,7 +179,7 @@ def test_what_changed_at_the_same_place_is_refused_with_its_name(
     path = world.folder(project) / "feedback_testing.md"
     path.write_text(world.TESTING.replace("make reset", "make clean"))
     with pytest.raises(
-        dreaming.PartialRefused, match=r"feedback_testing\.md changed since at the same place"
+        dreaming.PartialRefused, match=r"feedback_testing\.md has since changed in the same place"
     ):
         propose(run)
     assert not Proposal.objects.exists() and dreaming.unfinished_files(run), (
@@ -207,9 +207,11 @@ def test_an_open_review_a_running_dream_and_a_dream_that_ended_well_are_told_apa
         propose(run)
     waiting.delete()
     other = dreaming.request(project, DreamRun.Trigger.PAGE)
-    with pytest.raises(dreaming.PartialRefused, match=f"{other.public_id} dreams about this project now"):
+    with pytest.raises(
+        dreaming.PartialRefused, match=f"{other.public_id} is already running for this project"
+    ):
         propose(run)
-    with pytest.raises(dreaming.PartialRefused, match="still at work"):
+    with pytest.raises(dreaming.PartialRefused, match="still running"):
         propose(other)
     DreamRun.objects.filter(pk=other.pk).update(status="completed", ended_at=timezone.now())
     with pytest.raises(dreaming.PartialRefused, match="was completed"):
@@ -374,7 +376,7 @@ def test_the_command_says_it_and_the_option_does_it(
     call_command("proposal", run.public_id, "--partial", "--json", stdout=out)
     shown = json.loads(out.getvalue())
     assert shown["partial"] is True and [file["path"] for file in shown["files"]] == ["feedback_x.md"]
-    with pytest.raises(Refused, match="proposed already"):
+    with pytest.raises(Refused, match="already been proposed"):
         call_command("proposal", run.public_id, "--partial", stdout=io.StringIO())
 
 
@@ -391,11 +393,11 @@ def test_the_page_offers_it_by_an_ordinary_form(
     made = Proposal.objects.get()
     assert (answer.status_code, answer["Location"]) == (303, reverse("review", args=[made.public_id]))
     page = browser.get(answer["Location"]).content.decode()
-    assert "Unfinished work" in page and "What it still meant to do is not here." in page
+    assert "Unfinished work" in page and "What it had not done yet is missing." in page
     after = browser.get(reverse("dream", args=[run.public_id])).content.decode()
     assert "Propose the partial work" not in after and reverse("review", args=[made.public_id]) in after
     again = browser.post(address, follow=True).content.decode()
-    assert "It was proposed already" in again
+    assert "It has already been proposed" in again
 
 
 @pytest.mark.more

@@ -119,7 +119,7 @@ def test_while_the_server_is_away_pages_and_commands_say_so_and_afterwards_they_
     [told] = [
         line for line in home.log.read_text().splitlines() if "dreams.web" in line or "django.request" in line
     ]
-    assert "The database is away, so" in told and "traceback" not in told
+    assert "The database is unavailable, so" in told and "traceback" not in told
     assert command.returncode == 1 and "does not answer" in command.stderr
     assert "Traceback" not in command.stderr
     until(lambda: _status(address)[0] == 200, "a page once the server is back")

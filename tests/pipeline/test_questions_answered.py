@@ -219,7 +219,7 @@ def test_two_answers_that_touch_the_same_lines_are_given_one_after_the_other(
     asking.dream(project, monkeypatch, ASK, other)
     first, second = Question.objects.order_by("pk")
     answering.answer(first, "replace", world.ME)
-    with pytest.raises(ReviewRefused, match="the question stays open"):
+    with pytest.raises(ReviewRefused, match="The question stays open"):
         answering.answer(second, "replace", world.ME)
     assert asking.states(project) == ["waiting", "open"]
 
@@ -300,7 +300,7 @@ def test_a_question_whose_file_changed_at_its_place_is_outdated(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("problem", "why"),
     [
-        (options.DoesNotFit(["a.md"]), "a.md changed at the same place since"),
+        (options.DoesNotFit(["a.md"]), "a.md has since changed in the same place"),
         (joining.NothingToDo(), "the memories already say this"),
         (blobs.MissingBlob("0" * 64), "the text of this answer is no longer stored"),
     ],

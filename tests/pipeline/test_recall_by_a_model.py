@@ -81,7 +81,7 @@ def test_at_most_five_are_taken_and_names_it_was_not_given_are_dropped(project: 
     ]
     found, requests = asked(monkeypatch, project, [choose(*named)], recall.Seen(shown=["m1.md"]))
     assert [one.path for one in found.chosen] == ["m6.md", "m2.md", "m3.md", "m4.md", "m5.md"]
-    assert found.by.note == "Dropped 3 names that it was not given."
+    assert found.by.note == "Dropped 3 names that were not in the list."
     assert "m1.md" not in json.dumps(requests[0]["messages"])
     found, _ = asked(monkeypatch, project, [choose(*(f"m{number}.md" for number in range(7)))])
     assert len(found.chosen) == 5

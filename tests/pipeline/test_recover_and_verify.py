@@ -66,7 +66,7 @@ def test_where_nothing_was_interrupted_there_is_nothing_to_recover(project: Proj
     assert call("recover") == {"applies": [], "histories": [], "dreams": [], "problems": []}
     out = StringIO()
     call_command("recover", stdout=out)
-    assert out.getvalue().strip() == "There was nothing to recover."
+    assert out.getvalue().strip() == "Nothing to recover."
 
 
 def test_an_apply_that_died_before_it_told_the_rows_is_told_now(
@@ -173,7 +173,7 @@ def test_all_that_was_kept_is_read_back(project: Project) -> None:
     assert checked["audit entries"] == AuditEntry.objects.count() > 0
     out = StringIO()
     call_command("verify", stdout=out)
-    assert "All of it is as it was written." in out.getvalue() and "Read: 1 history, " in out.getvalue()
+    assert "Everything is as it was written." in out.getvalue() and "Read: 1 history, " in out.getvalue()
 
 
 def test_a_flipped_bit_in_a_text_is_found_and_its_memory_named(project: Project) -> None:

@@ -313,5 +313,5 @@ def test_a_purge_reaches_questions_and_their_drafted_answers(tmp_path: Path, mon
 def test_one_stored_text_is_counted_in_the_singular() -> None:
     secret = {"id": "s1", "rule": "github-token", "places": [], "paths": [], "kept_texts": 1}
     told = "\n".join(Command().words({"purged": 1, "proposal": "", "secrets": [secret]}))
-    assert "Taken out of 1 stored text." in told
+    assert "Removed from 1 stored text." in told
     assert "(1 stored text)" in told

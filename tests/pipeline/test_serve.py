@@ -97,7 +97,7 @@ def test_files_of_the_data_directory_are_private(served: Served) -> None:
 
 
 def test_without_an_agent_a_demo_is_made_and_a_proposal_of_it_waits_within_a_minute(served: Served) -> None:
-    assert "A demo was made" in served.home.log.read_text()
+    assert "A demo was created" in served.home.log.read_text()
     until(lambda: served.home.rows("select 1 from dreams_proposal where state = 'open'"), "a proposal")
     projects = served.home.json("projects")["projects"]
     assert "orders-api" in {project.get("name") for project in projects} | {

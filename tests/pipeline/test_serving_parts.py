@@ -138,7 +138,7 @@ def test_a_process_of_the_queue_that_fails_says_so_in_one_line_and_its_traceback
     )
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
-    assert "A process of the queue ended" in line and "ValueError" in line
+    assert "A queue process ended" in line and "ValueError" in line
     assert "Traceback" in (tmp_path / "logs" / "faults.log").read_text()
 
 
@@ -251,6 +251,6 @@ def test_a_queue_that_ends_is_started_again_each_time_a_little_later() -> None:
         watcher.look()
         time.sleep(0.01)
     watcher.stop()
-    assert [line.partition("It starts again in ")[2] for line in said] == ["0.05 s.", "0.1 s.", "0.2 s."]
+    assert [line.partition("Restarting in ")[2] for line in said] == ["0.05 s.", "0.1 s.", "0.2 s."]
     assert all("exit code 7" in line for line in said)
     assert watcher.pid is None

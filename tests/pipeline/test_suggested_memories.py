@@ -88,10 +88,10 @@ def test_five_wait_at_most_and_twenty_are_made_a_day(project: Project) -> None:
         for number in range(20):
             made = suggesting.suggest(project, _wanted(number, f"Fact {number} holds."))
             if number >= 4:
-                with pytest.raises(NotTaken, match="5 suggestions already wait"):
+                with pytest.raises(NotTaken, match="5 suggestions are already waiting"):
                     suggesting.suggest(project, _wanted(99, "Another fact holds."))
                 Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.REJECTED)
-        with pytest.raises(NotTaken, match="within a day"):
+        with pytest.raises(NotTaken, match="in one day"):
             Proposal.objects.filter(project=project).update(state=Proposal.State.REJECTED)
             suggesting.suggest(project, _wanted(99, "Another fact holds."))
     with time_machine.travel("2026-11-03T10:01:00Z", tick=True):
@@ -100,7 +100,7 @@ def test_five_wait_at_most_and_twenty_are_made_a_day(project: Project) -> None:
 
 def test_the_same_again_is_refused_while_it_waits_and_after_it_was_rejected(project: Project) -> None:
     made = suggesting.suggest(project, _wanted())
-    with pytest.raises(NotTaken, match="already waits"):
+    with pytest.raises(NotTaken, match="already waiting"):
         suggesting.suggest(project, _wanted())
     _decide(made, Hunk.Verdict.REJECTED)
     review.submit(made, world.ME)

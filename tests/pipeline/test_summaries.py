@@ -60,7 +60,7 @@ def test_a_dream_that_only_asks_is_not_told_as_one_that_found_nothing() -> None:
 def test_unfinished_work_that_was_proposed_is_told_as_unfinished() -> None:
     run = make.make_dream(make.make_project(), DreamRun.Status.KILLED)
     make.make_proposal(run.project, run, partial=True)
-    assert summaries.of_dream(run).text == "Cancelled; of what it had done by then: proposes to update 1"
+    assert summaries.of_dream(run).text == "Cancelled; of the finished part: proposes to update 1"
 
 
 @pytest.mark.parametrize(

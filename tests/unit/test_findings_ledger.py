@@ -331,7 +331,7 @@ def test_a_labelled_value_that_changed_here_is_kept_by_its_copy_below_the_same_h
     before = {"a.md": said, "b.md": said}
     found = report({**before, "a.md": said.replace(b"8443", b"9443")}, before)
     [row] = [row for row in found.ledger if row.text == "- Port: 8443"]
-    assert (row.fate, row.note.startswith("This place says something else now")) == ("kept-in", True)
+    assert (row.fate, row.note.startswith("This line now says something else")) == ("kept-in", True)
 
 
 def test_a_sign_at_the_beginning_of_a_wrapped_line_is_part_of_its_sentence() -> None:

@@ -129,7 +129,7 @@ def test_any_other_stat_error_closes_the_time_gate_with_its_reason():
 )
 def test_a_lock_file_from_the_future_counts_as_none_and_says_so(clock, when):
     found = results(Facts(clock=stays(clock), sessions=lambda: []))
-    assert found["time"].passed and "A clock was wrong; it counts as none." in found["time"].reason
+    assert found["time"].passed and "A clock was wrong, so it does not count." in found["time"].reason
     assert when in found["time"].reason and found["sessions"].reason.endswith("so far.")
 
 
@@ -204,7 +204,7 @@ LOGS = Facts(mode=Mode.DAILY_LOG, clock=at(NOW), last_scan_at=NOW, log_lines=sta
 def test_a_dream_that_is_asked_to_read_the_logs_passes_time_and_mode_and_counts_lines_instead_of_sessions():
     found = results(LOGS, logs=True)
     assert all(result.passed for result in found.values())
-    assert found["mode"].reason.startswith("You ask for it. Otherwise: Skipped: the agent keeps daily logs")
+    assert found["mode"].reason.startswith("You requested it. Otherwise: Skipped: the agent keeps daily logs")
     assert found["sessions"].reason == "12 lines of the daily logs are new."
     assert [name for name, result in results(LOGS).items() if not result.passed] == [
         "mode",
@@ -216,7 +216,7 @@ def test_a_dream_that_is_asked_to_read_the_logs_passes_time_and_mode_and_counts_
 
 def test_without_a_new_line_there_is_nothing_to_read():
     found = results(dataclasses.replace(LOGS, log_lines=stays(0)), logs=True)
-    assert not found["sessions"].passed and "No line was added" in found["sessions"].reason
+    assert not found["sessions"].passed and "No lines were added" in found["sessions"].reason
 
 
 @each(

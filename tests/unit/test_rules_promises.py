@@ -297,7 +297,7 @@ def test_more_memories_than_an_index_holds_are_read_in_one_go(tmp_path: Path):
     assert (
         made.text("MEMORY.md").count("](project_thing_") == 180
     )  # nine tenths of the lines that an agent loads
-    assert "80 memories are in no index" in made.summary
+    assert "80 memories are not in any index" in made.summary
     assert "merged" not in made.summary
 
 

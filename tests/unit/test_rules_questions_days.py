@@ -274,7 +274,7 @@ def test_a_section_of_rows_or_one_that_is_most_of_its_file_is_left(tmp_path: Pat
 def test_of_a_statement_that_says_more_only_the_sentence_is_taken_out(tmp_path: Path) -> None:
     body = "It reads CSV.\n\n- The reader was moved on 2026-01-30. It is uncommitted as of 2026-02-01. The writer has to follow.\n"
     (question,) = dream(tmp_path, project_file(body)).outcome.questions
-    assert question.why == "This is a state as of 2026-02-01, 8 months ago. Is it still of use?"
+    assert question.why == "This is a state as of 2026-02-01, 8 months ago. Is it still useful?"
     after = question.options[0].edits[0].after or ""
     assert "- The reader was moved on 2026-01-30. The writer has to follow.\n" in after
 

@@ -103,7 +103,7 @@ def test_orphans_get_rows_until_the_index_is_nearly_full_and_the_rest_is_counted
     files = notes([f"note_{number:03}.md" for number in range(210)])
     made = dream(tmp_path, {"MEMORY.md": "# Memory\n", **files})
     assert made.text("MEMORY.md").count("](note_") == 178
-    assert "32 memories are in no index" in made.summary
+    assert "32 memories are not in any index" in made.summary
     assert "180 of 200 lines" in made.summary
 
 

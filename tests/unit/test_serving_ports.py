@@ -19,7 +19,7 @@ def test_a_port_that_is_taken_is_passed_over_when_none_was_given() -> None:
 
 
 def test_a_given_port_that_is_taken_is_an_error_with_the_remedy() -> None:
-    refused = pytest.raises(web_server.PortTaken, match=r"is taken on 127\.0\.0\.1.*--port")
+    refused = pytest.raises(web_server.PortTaken, match=r"is already in use on 127\.0\.0\.1.*--port")
     with closing(web_server.listen("127.0.0.1", 0, 0)) as first, refused:
         web_server.listen("127.0.0.1", first.getsockname()[1], 0)
 

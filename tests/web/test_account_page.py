@@ -143,7 +143,7 @@ def test_nobody_gets_round_a_present_password_by_resetting_it() -> None:
         hers.post(form, given)
         one.refresh_from_db()
         assert not one.check_password(given["password"])
-    with pytest.raises(PersonRefused, match="the present one"):
+    with pytest.raises(PersonRefused, match="the current one"):
         people.reset_password("cas", "nine green lamps", Actor("cas"))
 
 
@@ -196,9 +196,9 @@ def test_an_admin_adds_a_person_who_logs_in_by_password() -> None:
     ("given", "why"),
     [
         ({"name": "OWNER", "role": "viewer"}, "already"),
-        ({"name": "", "role": "viewer"}, "cannot be a name"),
-        ({"name": "policy", "role": "admin"}, "means something else"),
-        ({"name": "bea", "role": "king"}, "no role"),
+        ({"name": "", "role": "viewer"}, "This name cannot be used"),
+        ({"name": "policy", "role": "admin"}, "has a special meaning"),
+        ({"name": "bea", "role": "king"}, "not a role"),
         ({"name": "bea", "role": "viewer", "password": "short"}, "at least 10"),
     ],
 )
@@ -241,7 +241,7 @@ def test_the_last_admin_can_neither_be_removed_nor_made_less() -> None:
         client.post(reverse(name, args=[owner.pk]), given)
     owner.refresh_from_db()
     assert owner.is_active and owner.is_superuser
-    with pytest.raises(PersonRefused, match="there always is one"):
+    with pytest.raises(PersonRefused, match="there is always one"):
         people.remove("owner", BY)
     assert people.set_role(bea.username, Role.VIEWER, BY)
 

@@ -99,7 +99,7 @@ def test_what_is_being_submitted_is_left_and_says_so(browser: Client, two: list[
     form = _form(browser, two, "reject")
     with deciding.claimed_to_submit(two[0]):
         page = browser.post("/several/decide/", form, follow=True).content.decode()
-    assert f"one: {two[0].public_id} is being submitted at this moment." in page
+    assert f"one: {two[0].public_id} is being submitted." in page
     assert "Rejected: two." in page
 
 
@@ -124,8 +124,8 @@ def test_what_changed_or_was_decided_elsewhere_since_the_first_page_is_left(
     two[0].files.update(new_sha="0" * 64)
     review.decide(two[1], review.select(two[1]), Hunk.Verdict.APPROVED, world.ME)
     page = browser.post("/several/decide/", form, follow=True).content.decode()
-    assert "one was left as it is. The proposal changed since this page was shown." in page
-    assert "two was left as it is. Something was decided elsewhere since this page was shown." in page
+    assert "one was left unchanged. The proposal changed since this page was shown." in page
+    assert "two was left unchanged. Something was decided elsewhere since this page was shown." in page
     assert [_text(p) for p in two] == [world.DEPLOY] * 2
     assert set(Proposal.objects.values_list("state", flat=True)) == {Proposal.State.OPEN}
 
@@ -174,7 +174,7 @@ def _removing(root: Path, text: str) -> Proposal:
         (LONG, "It changes 85 lines, too many to show here. Review it."),
         (
             "The token is ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8.\n",
-            "It has a secret, which is hidden here. Review it.",
+            "It contains a secret, which is hidden here. Review it.",
         ),
     ],
 )

@@ -72,7 +72,7 @@ def test_a_key_is_said_to_be_there_and_is_never_shown(
 def test_an_address_with_a_password_is_not_shown(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://someone:pass-word@models.example.org")
     found = text(browser)
-    assert "is no address" in found and "pass-word" not in found
+    assert "is not an address" in found and "pass-word" not in found
 
 
 def test_what_a_test_found_stands_on_the_page_with_its_facts_until_the_next_one(

@@ -273,7 +273,7 @@ def test_a_full_disk_is_said_and_to_make_room(address: str) -> None:
     assert response.status_code == 507
     assert (
         "The disk is full" in text
-        and "look before you ask again" in text
+        and "check before you try again" in text
         and "log has the details" not in text
     )
     assert ("/notes/a.md" if "file" in address else str(settings.DATA_DIR)) in text

@@ -128,4 +128,4 @@ def test_those_whose_turn_it_is_come_before_those_that_wait(browser: Client, pro
     make.make_dream(is_open, status=DreamRun.Status.RUNNING)
     page = text(browser, reverse("inbox")).partition("Next to dream")[2].partition("Nothing is written")[0]
     assert re.findall(r"rarely|often|at work|acme", page) == ["often", "rarely", "acme"]
-    assert page.count("Dreams in its turn, the last used project first.") == 2
+    assert page.count("Dreams in turn; the most recently used project goes first.") == 2

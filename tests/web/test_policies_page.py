@@ -63,7 +63,7 @@ def test_an_offer_that_changed_meanwhile_is_not_taken(browser: Client, world: Wo
     shown = _offered(browser)
     decided(world.project, 1)
     page = browser.post("/settings/policies/answer/", {**shown, "answer": "accept"}, follow=True)
-    assert "Something was decided or undone since this was shown" in page.content.decode()
+    assert "Something has been decided or undone since this was shown" in page.content.decode()
     assert not Policy.objects.exists()
 
 

@@ -51,7 +51,7 @@ def test_what_is_approved_and_not_written_is_not_told_as_open(browser: Client) -
     made = world.make_proposal(project)
     assert "A proposal is open." in browser.get(reverse("projects")).content.decode()
     Proposal.objects.filter(pk=made.pk).update(state=Proposal.State.SUBMITTED)
-    assert "Approved, and not all of it is written yet." in browser.get(reverse("projects")).content.decode()
+    assert "Approved, but not all of it is written yet." in browser.get(reverse("projects")).content.decode()
 
 
 def test_the_list_leads_to_the_proposal_that_the_project_s_own_page_leads_to(browser: Client) -> None:

@@ -252,7 +252,7 @@ def test_an_answer_that_is_no_longer_open_is_refused_in_words(browser: Client, p
     answer(browser, question, "remove", next=here)
     assert "no longer open" in page(browser, here)
     text = text_of(answer(browser, question, "remove", next=here, headers=HTMX))
-    assert "no longer open" in text and "You answered: <b>Say it in the past</b>" in text
+    assert "no longer open" in text and "You answered: <b>Put it in the past tense</b>" in text
     assert browser.post("/questions/none/answer/", {"option": "keep"}).status_code == 404
 
 

@@ -78,7 +78,7 @@ def test_a_secret_and_what_is_unseen_are_left_out(browser: Client, tmp_path: Pat
     assert "Leave the secret out" in _page(browser, proposal)
     assert "Leave the secret out" not in _press(browser, proposal, "redact")
     text = _press(browser, proposal, "unhide")
-    assert "Leave out what is unseen" not in text and "holds what cannot be seen" not in text
+    assert "Leave out invisible characters" not in text and "holds what cannot be seen" not in text
     assert "I saw this, allow it" not in text
     assert _text(proposal) == BEFORE + "\nThe token is [redacted: github-token].\n"
 
@@ -87,7 +87,7 @@ def test_a_remedy_with_nothing_to_mend_says_so_and_an_unknown_one_is_none(
     browser: Client, tmp_path: Path
 ) -> None:
     proposal = _proposal(tmp_path, BEFORE.replace("Ask Dana.", "Ask Dana or Kim."))
-    assert "There is nothing left to mend" in _press(browser, proposal, "redact")
+    assert "Nothing in this change needs fixing" in _press(browser, proposal, "redact")
     assert review.select(proposal)[0].verdict == Hunk.Verdict.PENDING
     assert browser.post(f"/review/{proposal.public_id}/mend/", {"how": "burn"}).status_code == 404
 
@@ -95,7 +95,7 @@ def test_a_remedy_with_nothing_to_mend_says_so_and_an_unknown_one_is_none(
 def test_a_secret_that_stands_leads_to_where_it_is_taken_out(browser: Client, tmp_path: Path) -> None:
     before = BEFORE + f"\nThe token is {TOKEN}.\n"
     proposal = _proposal(tmp_path, before.replace("Ask Dana.", "Ask Dana or Kim."), before)
-    assert f'<a href="/projects/{proposal.project_id}/secrets/">Take it out …</a>' in _page(browser, proposal)
+    assert f'<a href="/projects/{proposal.project_id}/secrets/">Remove it …</a>' in _page(browser, proposal)
 
 
 def test_what_nobody_can_confirm_of_a_file_leaves_only_a_rejection(browser: Client, tmp_path: Path) -> None:

@@ -287,7 +287,7 @@ def test_a_file_that_changed_once_more_is_said_to_have(browser: Client, proposal
     digest = selector.load(proposal).digest
     file.write_text(desk.TESTING.replace("Rule 1:", "Rule 1, again:"))
     text = follow(browser, proposal, "apply", bases=digest, rebased="1")
-    assert "feedback_testing.md changed once more. Look at the new result, then confirm it." in text
+    assert "feedback_testing.md changed again. Check the new result, then confirm it." in text
     assert "reference_runbook" not in file.read_text()
 
 

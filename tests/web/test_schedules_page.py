@@ -73,7 +73,7 @@ def test_a_run_now_is_handed_to_the_queue_and_not_a_second_time(browser: Client)
     browser.post(f"/schedules/{job.public_id}/run/")
     assert OrmQ.objects.count() == 1
     page = browser.post(f"/schedules/{job.public_id}/run/", follow=True).content.decode()
-    assert "is running already" in page and JobRun.objects.count() == 1
+    assert "is already running" in page and JobRun.objects.count() == 1
 
 
 def test_a_removed_job_takes_what_follows_along_and_says_so(browser: Client) -> None:

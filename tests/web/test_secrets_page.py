@@ -65,4 +65,4 @@ def test_without_secrets_there_is_nothing_to_press(browser: Client, tmp_path: Pa
     text = _page(browser, clean)
     assert "No secrets found" in text and text.count('type="submit"') == 1  # log out
     page = browser.post(f"/projects/{clean.pk}/secrets/redact/", follow=True).content.decode()
-    assert "No memory holds a secret now." in page
+    assert "No memory contains a secret now." in page

@@ -265,7 +265,7 @@ def test_more_files_than_can_be_reviewed_are_refused_with_a_way_on(
     response = browser.post(
         reverse("project-propose", args=[project.pk]), {"when": pages.iso(HOURS[0])}, follow=True
     )
-    assert "Bring them back file by file" in response.content.decode()
+    assert "Restore them one by one" in response.content.decode()
     assert not Proposal.objects.exists()
 
 

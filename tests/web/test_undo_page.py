@@ -148,7 +148,7 @@ def test_later_edits_elsewhere_stay(browser: Client, proposal: Proposal) -> None
     file = world.folder(proposal.project) / "feedback_testing.md"
     file.write_text(file.read_text().replace("Rule 5:", "Rule five:"))
     text = browser.get(f"/review/{proposal.public_id}/undo/").content.decode()
-    assert "It changed since; later edits are kept." in text
+    assert "It has changed since; later edits are kept." in text
     undo(browser, proposal)
     assert file.read_text() == desk.TESTING.replace("Rule 5:", "Rule five:")
 

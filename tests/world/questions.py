@@ -139,7 +139,7 @@ def expired() -> Asked:
             KEEP,
             Option(
                 "past",
-                "Say it in the past",
+                "Put it in the past tense",
                 (edit("project_freeze.md", "No releases before", "There were no releases before"),),
             ),
         ),

@@ -65,7 +65,7 @@ _WRITE = {
 
 def line(config: Config, prices: PriceTable, meter: Meter, watch: Callable[[], None]) -> Connection:
     """A connection for the notes on one session."""
-    words = Words("request for notes", ending="What was written until then is kept.")
+    words = Words("request for notes", ending="What had been written is kept.")
     return Connection(config, prices, meter, words, MOST_TURNS, watch=watch)
 
 

@@ -22,16 +22,16 @@ from dreams.lib.prose.words import stem
 from dreams.lib.secrets.spotting import spans
 
 FILE_LEFT = "Its file is removed, line by line."
-SUMMED_UP = "It sums up its file, which is accounted for line by line."
+SUMMED_UP = "It summarizes its file, which is accounted for line by line."
 NEW_VALUE = "The field has a new value."
 HEADING = "A heading; the lines below it are accounted for one by one."
 TITLE = "The title of a row."
-COLUMNS = "The names of columns, which are now beside their values."
-DATED = "A relative date is written out."
-REFERRED = "Its address is where it is linked from."
+COLUMNS = "Column names, which are now next to their values."
+DATED = "A relative date was written out."
+REFERRED = "Its address is in the memory that links to it."
 IN_PARTS = "Now in more than one place."
 REDACTED = "A secret was removed from it."
-NEWER = "The same statement is there with a later date."
+NEWER = "The same statement appears with a later date."
 NOTES = frozenset(
     {NEWER, FILE_LEFT, SUMMED_UP, NEW_VALUE, HEADING, TITLE, COLUMNS, DATED, IN_PARTS, REDACTED, REFERRED}
 )

@@ -37,7 +37,7 @@ from dreams.lib.secrets.redact import redact
 CHECK = "ledger"
 _TURNED = re.compile(r"(.+) \(now (.+)\)")
 BY_HAND = "Your own change."
-CHANGED_HERE = "This place says something else now; the old statement is elsewhere."
+CHANGED_HERE = "This line now says something else; the old statement is in another place."
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit:
     if answer.fate == "unexplained":
         return Found(
             CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_gone(answer, unit.text if unit else text)}",
-            "Reject the change, edit it so that the statement stays, or confirm its removal.", message_parts=MessageParts(said, detail=_held_against(answer)), **place,  # type: ignore[arg-type]  # keywords of mixed types
+            "Reject the change, edit it to keep the statement, or confirm its removal.", message_parts=MessageParts(said, detail=_held_against(answer)), **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":
         words = ", ".join(
@@ -111,7 +111,7 @@ def _held_against(answer: Answer) -> str:
 def _gone(answer: Answer, text: str) -> str:
     """How a statement is gone: with which facts, or because another one sits in its place."""
     if answer.note:
-        return f"is elsewhere, and “{shortened(answer.note, MOST_SHOWN)}” has taken its place."
+        return f"is in another place, and “{shortened(answer.note, MOST_SHOWN)}” has taken its place."
     lost = [shortened(fact, 60) for fact in facts.as_written(answer.lost[:6], text)]
     only = _listed(lost)
     return f"no longer appears anywhere.{f' It was the only place that said {only}.' if only else ''}"

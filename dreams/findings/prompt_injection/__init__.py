@@ -124,7 +124,7 @@ def _shape(line: Line, text: str) -> Iterator[Found]:
             line,
             "mixed-script",
             f"has a word with letters of two scripts: “{_short(mixed)}”, where {_foreign(mixed)}",
-            "Retype the word, or reject the change.",
+            "Retype the word in one script, or reject the change.",
         )
 
 

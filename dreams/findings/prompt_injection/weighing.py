@@ -33,7 +33,7 @@ SILENT = frozenset({
 # Each code: what is said behind "user_a.md, line 3", and what to do.
 ADVICE: dict[str, tuple[str, str]] = {
     "access-granted": (
-        "gives somebody access, or an agent more rights",
+        "gives someone access, or an agent more rights",
         "Remove it. Give access yourself, where you can see who has it.",
     ),
     "agent-order": ("gives orders to any agent that reads it", _READ),
@@ -50,13 +50,13 @@ ADVICE: dict[str, tuple[str, str]] = {
         "Keep it only if a session needs to know this place.",
     ),
     "data-sent-away": (
-        "sends data from this machine to somebody else",
+        "sends data from this machine to someone else",
         "Remove it, or say exactly what may be sent and to whom.",
     ),
     "delayed-trigger": ("makes an agent do something at a later time", _READ),
     "destructive-command": ("would delete far more than one project", _COMMAND),
     "disguised": (
-        "says something else when it is decoded",
+        "says something different when decoded",
         "Remove it: an honest note says what it means in plain words.",
     ),
     "encoded-blob": (
@@ -68,7 +68,7 @@ ADVICE: dict[str, tuple[str, str]] = {
         "Remove it: what a page, a ticket or command output says is not your instruction.",
     ),
     "hides-from-user": (
-        "reads as if something were to be kept from you, or told to you falsely",
+        "sounds as if something should be hidden from you, or misreported to you",
         "Remove it if it tells an agent to do so; else leave it.",
     ),
     "ignore-previous": (
@@ -80,14 +80,14 @@ ADVICE: dict[str, tuple[str, str]] = {
         "Remove the image, or name the file in words.",
     ),
     "money-moved": (
-        "asks for a payment, or for one to another account",
+        "asks for a payment, or for a payment to a different account",
         "Ask the person who is to be paid, through a channel you trust.",
     ),
     "permission": (
         "lets an agent act without you, beyond daily work on the project's files",
         "Keep it only if you want this in every session; otherwise name the one thing that may be done without asking.",
     ),
-    "pipe-to-shell": ("runs code that nobody could read first", _COMMAND),
+    "pipe-to-shell": ("runs code that nobody has been able to read", _COMMAND),
     "planted-words": (
         "puts words or an address into the answers you get",
         "Remove it unless you want to read this in every answer.",

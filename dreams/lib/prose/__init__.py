@@ -1,1 +1,1 @@
-"""Reading notes: the values in a sentence, the statements of a directory, and which of them belong together."""
+"""Reads notes: the values in a sentence, the statements of a directory, and which of them belong together."""

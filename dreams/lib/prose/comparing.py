@@ -1,4 +1,4 @@
-"""Do two statements tell one fact, or give one thing two values? By few, strong signals; each answer says which spoke. Pure.
+"""Compares two statements: do they state the same fact, or give one thing two values? Few, strong signals, each named. Pure.
 
 What both name (numbers, code, names, paths, dates) counts most, then the share of words that they have in common. A veto
 never merges and never asks: what it holds back stays as it is."""

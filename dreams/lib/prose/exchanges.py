@@ -1,4 +1,4 @@
-"""What a statement puts in the place of a value that another one has of the same thing. Pure.
+"""Finds the value that a statement replaces: another statement's value for the same thing. Pure.
 
 A thing is a name, or two rare words side by side, that both have. Its value is what else is named: of the same sort (two ports,
 two commands, two words behind a colon), or said to be the old one.

@@ -1,4 +1,4 @@
-"""What words mean when two statements are compared: filler, abbreviations, synonyms, opposites. General English of software.
+"""Word classes for comparing statements: filler, abbreviations, synonyms, opposites. General English of software.
 
 All keys are stems (`words.stem`). Groups are small on purpose: two words stand together only if one can replace the other in a
 note without a reader acting differently.

@@ -1,4 +1,4 @@
-"""A statement as pieces: numbers, code, names, words and filler, each with its place and what it is compared by. Pure."""
+"""Splits a statement into numbers, code, names, words and filler, each with its position and its comparison key. Pure."""
 
 from __future__ import annotations
 

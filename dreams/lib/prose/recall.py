@@ -1,4 +1,4 @@
-"""What an agent has before it for a question: the loaded part of the index, and the memories it would open. PURE.
+"""Works out what an agent has for a question: the loaded part of the index, and the memories it would open. PURE.
 
 Modelled on the reference behaviour: at most 200 memories are looked at, the newest first; what the session was shown
 already and references for tools in use are left out; at most five are chosen, by name, description and index row, or by

@@ -1,4 +1,4 @@
-"""One index of the statements of a directory: where a value is said, what leans on it, and which places tell one fact. Pure.
+"""Indexes the statements of a directory: where a value is named, what depends on it, which places state the same fact. Pure.
 
 A function of {path: text}, so that engines and pages ask the same. Cost is near linear: only statements that share a rare
 value or a rare word are compared, each with few others.

@@ -1,4 +1,4 @@
-"""Pairs of statements that seem to tell one fact, or one thing with two values, and the groups that they make. Pure."""
+"""Finds pairs of statements that may state one fact, or give one thing two values, and groups them. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One statement taken apart for comparing: weighted words, and what must agree before words count. Pure."""
+"""Prepares one statement for comparison: weighted words, and what must match before words count. Pure."""
 
 from __future__ import annotations
 

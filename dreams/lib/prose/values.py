@@ -1,4 +1,4 @@
-"""The words and values of a sentence: numbers, code, names, paths, addresses and dates. Pure.
+"""Finds the words and values of a sentence: numbers, code, names, paths, addresses and dates. Pure.
 
 Cost is linear in the text (RE2), whatever the text is.
 """

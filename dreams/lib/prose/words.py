@@ -1,4 +1,4 @@
-"""Prose and code words with their places, and one form for a word that people write in several. Pure, English.
+"""Splits prose and code into words with positions, and normalizes spellings of the same word. Pure, English.
 
 What is evened out changes no meaning; whatever might ("is" and "was", "can" and "must") stays as it is written.
 """

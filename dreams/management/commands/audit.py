@@ -27,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--explain",
             metavar="REASON",
-            help="say why newest entries are missing, so that `verify` is content",
+            help="record why the newest entries are missing, so that `verify` no longer reports them",
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

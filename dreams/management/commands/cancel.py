@@ -23,7 +23,7 @@ class Command(BaseCommand):
         dream = named.dream(options["dream"])
         if not dreaming.cancel(dream, named.me().name):
             raise Refused(
-                f"{dream.public_id} is over ({dream.get_status_display().lower()}); there is nothing to cancel."
+                f"{dream.public_id} has already ended ({dream.get_status_display().lower()}); there is nothing to cancel."
             )
         dream.refresh_from_db()
         return {"dream": dream.public_id, "status": dream.status, "asked": True}

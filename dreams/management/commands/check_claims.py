@@ -18,7 +18,7 @@ class Command(BatchCommand):
     help = (
         "Read JSON lines {claim, transcript?, before_line?} and print one JSON line for each: "
         "{verdict, evidence: [{session, line, quote, role}], why, only_tools}. The transcript is a path below DIR; without one, all "
-        "are searched. only_tools: nothing but what tools printed or pages of the web say speaks for it."
+        "are searched. only_tools: only tool output or web pages support it."
     )
 
     def arguments(self, parser: CommandParser) -> None:
@@ -53,7 +53,7 @@ def _line(row: batch.Row) -> int | None:
     if line is None:
         return None
     if not isinstance(line, int) or isinstance(line, bool) or line < 1:
-        raise ValueError("'before_line' must be a whole number from 1 on")
+        raise ValueError("'before_line' must be a whole number, 1 or more")
     return line
 
 

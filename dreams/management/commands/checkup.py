@@ -48,7 +48,7 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if not result["findings"]:
-            yield f"{result['project']}: nothing to say of {plural(result['files'], 'file')}."
+            yield f"{result['project']}: no problems in {plural(result['files'], 'file')}."
         for one in result["findings"]:
             yield from named.words(one)
         for one in result["no_longer_asked"]:

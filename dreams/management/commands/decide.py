@@ -37,7 +37,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--second",
             metavar="SEEN",
-            help="approve or reject as the second person exactly what `proposal` showed, which says this word",
+            help="as the second person, approve or reject exactly what `proposal` showed; it prints this code",
         )
         parser.add_argument("--reason", default="", metavar="TEXT")
 
@@ -90,7 +90,7 @@ def _as_second(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The verdict is about all that waits for a second person, in the state that was shown."""
     if options["edit"] is not None or options["path"] or options["hunk"] or options["confirm_findings"]:
         raise BadUsage(
-            "--second goes with --approve or --reject, and --reason; it is about all that was shown."
+            "--second needs --approve or --reject, and may have --reason; it applies to everything that was shown."
         )
     proposal = named.proposal(options["dream"])
     waits = review.missing([proposal]).get(proposal.pk)

@@ -52,7 +52,7 @@ class Command(base.Command):
         if skipped:
             yield ""
             yield from base.table(
-                ("Passed over", "Why"), [(s["path"], s["reason"]) for s in skipped[:SKIPS_SHOWN]]
+                ("Skipped", "Why"), [(s["path"], s["reason"]) for s in skipped[:SKIPS_SHOWN]]
             )
         if len(skipped) > SKIPS_SHOWN:
             yield f"and {len(skipped) - SKIPS_SHOWN:,} more; --json lists all."

@@ -26,12 +26,14 @@ class Command(BaseCommand):
     needs_database = False
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--thorough", action="store_true", help="also read everything that is stored")
+        parser.add_argument(
+            "--thorough", action="store_true", help="also read back everything that is stored"
+        )
         parser.add_argument(
             "--connection", action="store_true", help="also send the model one short question"
         )
 
-        parser.add_argument("--host", metavar="NAME", help="what the database says of another host")
+        parser.add_argument("--host", metavar="NAME", help="show what the database knows about another host")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         # A first start is no trouble; what keeps the database from being made is told by the checks.

@@ -88,7 +88,7 @@ class Command(BaseCommand):
             closed = refused.gate
             more = "" if force or not gates.GATES[closed.name].forceable else " --force passes this."
             if closed.cause == gates.Mode.DAILY_LOG:
-                more = " --logs has them read all the same."
+                more = " --logs reads them anyway."
             told = {"dream": None, "status": "refused", "error": closed.reason}
             raise Refused(f"{closed.reason}{more}", told) from refused
 

@@ -22,7 +22,7 @@ class Command(BaseCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_project(parser, optional=True)
-        parser.add_argument("--session", metavar="ID", help="this session alone, from its first line")
+        parser.add_argument("--session", metavar="ID", help="only this session, from its first line")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         session = named.session(options["session"]) if options["session"] else None

@@ -26,7 +26,7 @@ class Command(base.Command):
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("before", metavar="BEFORE_DIR", type=Path)
         parser.add_argument("after", metavar="AFTER_DIR", type=Path)
-        parser.add_argument("--explain", action="store_true", help="say which rule speaks in each finding")
+        parser.add_argument("--explain", action="store_true", help="name the rule behind each finding")
         parser.add_argument(
             "--transcripts", metavar="DIR", type=Path, help="search these sessions for evidence"
         )
@@ -55,7 +55,7 @@ class Command(base.Command):
             note = f" ({row['note']})" if row["note"] else ""
             yield f"{row['fate']}{place}: {row['text'].strip()}{note}"
         if not result["findings"] and not result["ledger"]:
-            yield "Nothing to say of this change."
+            yield "No findings for this change."
 
 
 def _read(folder: Path) -> directories.Directory:

@@ -18,10 +18,7 @@ from dreams.services import host_requests, hosts
 
 
 class Command(BaseCommand):
-    help = (
-        "List the hosts of this database; accept: do here what is asked on other hosts; decline: no longer; adopt NAME: make "
-        "all projects of a former host this host's."
-    )
+    help = "List the hosts of this database. accept: carry out requests from other hosts here; decline: stop doing so; adopt NAME: take over all projects of a former host."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -50,7 +47,7 @@ class Command(BaseCommand):
             return
         yield f"{plural(len(result['moved']), 'project')} moved to this host. `discover` brings them up to date."
         for slug in result["left"]:
-            yield f"Left {slug}: it was worked on under both names. Its earlier history is still on its page."
+            yield f"Left {slug}: it has history under both names. Its earlier history is still on its page."
 
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:

@@ -19,10 +19,7 @@ from dreams.services.hosts import host, name_of
 
 
 class Command(BaseCommand):
-    help = (
-        "What runs by a schedule. add CRON KIND, or add KIND --after ID; list; run ID; remove ID. "
-        "KIND is dream, checkup, digest, verify or export."
-    )
+    help = "Manage scheduled jobs: add CRON KIND, or add KIND --after ID; list; run ID; remove ID. KIND is dream, checkup, digest, verify or export."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=["add", "list", "run", "remove"])
@@ -44,12 +41,12 @@ class Command(BaseCommand):
             case "remove":
                 return _removed(_job(words))
         if words:
-            raise BadUsage("`jobs list` takes nothing more.")
+            raise BadUsage("`jobs list` takes no arguments.")
         return _list()
 
     def _add(self, words: list[str], options: Mapping[str, Any]) -> Mapping[str, Any]:
         if not words:
-            raise BadUsage('Say when and what, as in: jobs add "0 3 * * *" dream')
+            raise BadUsage('Give a schedule and a kind, as in: jobs add "0 3 * * *" dream')
         *cron, kind = words
         wanted = jobs.Wanted(
             kind=kind,

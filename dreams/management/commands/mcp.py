@@ -20,7 +20,9 @@ class Command(base.Command):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--project", metavar="PROJECT", help="slug, memory directory or id; else the one of this folder"
+            "--project",
+            metavar="PROJECT",
+            help="slug, memory directory or id (default: the project of the current folder)",
         )
 
     def run(self, options: Mapping[str, Any]) -> None:

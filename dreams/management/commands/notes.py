@@ -14,10 +14,10 @@ from dreams.services import handing_over, session_notes
 
 
 class Command(base.Command):
-    help = "Write notes for whoever goes on with a session: ten sections, from its transcript."
+    help = "Write hand-over notes for whoever continues a session: ten sections, from its transcript."
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("session", metavar="SESSION", help="a session’s id, or how it begins")
+        parser.add_argument("session", metavar="SESSION", help="a session’s id, or its first characters")
         parser.add_argument(
             "--engine", choices=["rules", "anthropic"], default="rules", help="who writes them (rules)"
         )

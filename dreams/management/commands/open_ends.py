@@ -15,9 +15,7 @@ MOST_LISTED = 200  # rows at once; chosen
 
 
 class Command(base.Command):
-    help = (
-        "List the tasks that agents noted in sessions and did not finish, those of the newest session first."
-    )
+    help = "List the tasks that agents noted in sessions and did not finish, newest session first."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_project(parser)

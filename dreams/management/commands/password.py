@@ -16,7 +16,7 @@ MOST_CHARACTERS = 1_000  # that are read; chosen
 
 
 class Command(base.Command):
-    help = "Give your account, or that of NAME, a password. It is asked for twice, or read from stdin (one line)."
+    help = "Set the password of your account, or of the account NAME. It is asked for twice, or read from stdin (one line)."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", nargs="?", default="", metavar="NAME")
@@ -38,5 +38,5 @@ def _asked() -> str:
         return sys.stdin.readline(MOST_CHARACTERS).rstrip("\r\n")
     first = getpass.getpass("Password: ")
     if getpass.getpass("Once more: ") != first:
-        raise base.Refused("The two passwords are not the same. Nothing was changed.")
+        raise base.Refused("The two passwords differ. Nothing was changed.")
     return first

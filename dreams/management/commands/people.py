@@ -22,7 +22,7 @@ from memoryweb import typed
 class Command(BaseCommand):
     help = (
         "List the accounts; add NAME: a new one; role NAME --role ROLE: what it may do; remove NAME: it can no longer log in; "
-        "logins: who is logged in where; end NAME: all logins of an account end. "
+        "logins: who is logged in where; end NAME: end all logins of an account. "
         "A viewer reads, a reviewer decides and undoes, an admin also changes settings and people."
     )
 

@@ -20,7 +20,7 @@ class Command(base.Command):
     help = "List all known projects: slug, memory directory, sessions, memories, last dream."
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--host", metavar="NAME", help="those of another host; `all` for every host")
+        parser.add_argument("--host", metavar="NAME", help="only projects of this host; `all` for every host")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         names, host = hosts.names(), _wanted(options["host"])

@@ -15,7 +15,7 @@ from dreams.services import dreaming, review
 
 
 class Command(BaseCommand):
-    help = "Show a proposal. --partial first creates one from what an unfinished dream had changed."
+    help = "Show a proposal. --partial first creates one from the changes of an unfinished dream."
 
     def arguments(self, parser: CommandParser) -> None:
         named.add_dream(parser)
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--partial",
             action="store_true",
-            help="propose what a failed or cancelled dream had changed before it stopped",
+            help="propose the changes that a failed or cancelled dream made before it stopped",
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

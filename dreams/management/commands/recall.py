@@ -25,7 +25,7 @@ class Command(base.Command):
             metavar="PATH",
             action="append",
             default=[],
-            help="a memory that the session was shown already; may be given several times",
+            help="a memory that the session has already been shown; may be given several times",
         )
         parser.add_argument("--tools", metavar="A,B", default="", help="tools in use, separated by commas")
 
@@ -44,7 +44,7 @@ class Command(base.Command):
         for one in result["chosen"]:
             yield f"{one['path']}: {one['why']}, {one['age']}" + (", its beginning" if one["cut"] else "")
         if not result["chosen"]:
-            yield "It would open none."
+            yield "No memory would be opened."
         yield from (f"not {one['path']}: {one['why']}" for one in result["left_out"])
         cost = "" if result["cost_usd"] is None else f", {money(result['cost_usd'])}"
         yield f"Chosen by {result['chosen_by']}{cost}. {result['note']}".rstrip()

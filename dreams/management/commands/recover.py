@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         if (wanted := options["abandon"]) and not writing.abandon(wanted, named.me()):
-            raise Refused(f"No interrupted write is called {wanted}. `recover` names those that wait.")
+            raise Refused(f"No interrupted write is called {wanted}. `recover` lists those that are waiting.")
         found = recovery.recover()
         result = asdict(found)
         if found.problems:
@@ -37,4 +37,4 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         lines = [line for lines in result.values() for line in lines]
-        return lines or ["There was nothing to recover."]
+        return lines or ["Nothing to recover."]

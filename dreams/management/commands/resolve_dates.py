@@ -12,8 +12,7 @@ from dreams.management.batch import BatchCommand
 class Command(BatchCommand):
     help = (
         "Read JSON lines {text, reference_date} and print one JSON line for each: "
-        "{spans: [{start, end, text, iso, granularity}], rewritten}. Vague dates are left out; what is only asked "
-        "keeps its words in the rewritten text."
+        "{spans: [{start, end, text, iso, granularity}], rewritten}. Vague dates are left out; dates that would be asked about keep their words in the rewritten text."
     )
 
     def reply(self, row: batch.Row) -> batch.Row:

@@ -42,7 +42,7 @@ class Command(BaseCommand):
         try:
             chosen = self._applied(options["dream"])
             if not chosen:
-                raise Refused(f"{options['dream']} proposed nothing; there is nothing to undo.")
+                raise Refused(f"{options['dream']} proposed nothing, so there is nothing to undo.")
             if options["preview"]:
                 bare = options["show_secrets"]
                 rows = [_preview(proposal, selection, is_bare=bare) for proposal in chosen]
@@ -73,7 +73,7 @@ class Command(BaseCommand):
     ) -> Mapping[str, Any]:
         if len(chosen) > 1:
             names = ", ".join(one.public_id for one in chosen)
-            raise Refused(f"Its parts were applied apart. Undo them one by one: {names}")
+            raise Refused(f"Its parts were applied separately. Undo them one by one: {names}")
         wish = partial(host_requests.to_undo, chosen[0], selection, reason=options["reason"])
         return queued.ask(wish, options["wait"])
 

@@ -30,7 +30,7 @@ class Command(BaseCommand):
             metavar="QUERY",
             nargs="?",
             default="",
-            help='words that all occur; "in quotes": side by side',
+            help='words that must all occur; "in quotes": next to each other',
         )
         parser.add_argument("--project", metavar="PROJECT", help="search only this project")
         parser.add_argument("--limit", type=int, default=20, help="results of each kind, at most 1000")
@@ -41,11 +41,11 @@ class Command(BaseCommand):
         if options["rebuild"]:
             index.begin_again()
         elif not wanted.terms:
-            raise BadUsage(f"Two characters are the least that can be looked for, not {wanted.text!r}.")
+            raise BadUsage(f"A search needs at least two characters, not {wanted.text!r}.")
         project = named.project(options["project"]) if options["project"] else None
         filters, limit = Filters(project.pk if project else None), max(1, min(options["limit"], finding.MOST))
         if waiting := index.catch_up(CATCH_UP_SECONDS):
-            self.say(f"{waiting:,} texts are not read in yet; search again for the rest.")
+            self.say(f"{waiting:,} texts are not indexed yet; search again later to include them.")
         return {"query": wanted.text, **_answers(wanted, filters, limit), "waiting": waiting}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

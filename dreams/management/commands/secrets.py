@@ -31,7 +31,7 @@ class Command(BaseCommand):
             metavar="ID",
             action="append",
             default=[],
-            help="remove this secret from everything that is stored",
+            help="remove this secret from everything stored",
         )
         parser.add_argument("--reason", default="", help="why, for the audit log")
         queued.add_wait(parser)
@@ -53,14 +53,14 @@ class Command(BaseCommand):
         elif result.get("request"):
             yield from result["said"]
         if result["purged"]:
-            yield f"Taken out of {plural(result['purged'], 'stored text')}."
+            yield f"Removed from {plural(result['purged'], 'stored text')}."
         if result["proposal"]:
             yield f"Proposed: {result['proposal']}. Look at it with: proposal {result['proposal']} --diff"
         if not result["secrets"]:
             yield "No secrets found."
         for secret in result["secrets"]:
             where = ", ".join(f"{place['path']}:{place['line']}" for place in secret["places"])
-            yield f"{secret['id']}  {secret['rule']}  {where or 'only kept'}  ({plural(secret['kept_texts'], 'stored text')})"
+            yield f"{secret['id']}  {secret['rule']}  {where or 'only in stored texts'}  ({plural(secret['kept_texts'], 'stored text')})"
 
 
 def _ask(project: Project, options: Mapping[str, Any]) -> Mapping[str, Any]:

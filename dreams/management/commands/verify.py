@@ -41,4 +41,4 @@ class Command(BaseCommand):
             yield f"{damage['what']} ({damage['where']})"
             yield f"  {damage['remedy']}"
         if result["ok"]:
-            yield "All of it is as it was written."
+            yield "Everything is as it was written."

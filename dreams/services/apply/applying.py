@@ -1,4 +1,4 @@
-"""Applying what was approved: the only door into a memory directory.
+"""Applies approved changes: the only way into a memory directory.
 
 The story of one apply: take the lock · look at the disk, keep what was changed outside · rebase what is stale ·
 leave out what waits for a person, with everything that goes with it · write the rest through the journal, all or
@@ -109,7 +109,7 @@ def apply_with_answers(proposal: Proposal, reviewer: Actor, *, rebased: bool = F
     joined = _joined(proposal, reports)
     if not stays_open:
         return joined
-    told = f"Nothing of {proposal.public_id} is decided yet, so its review stays open; only your answers were looked at."
+    told = f"Nothing of {proposal.public_id} is decided yet, so its review stays open; only your answers were considered."
     return replace(joined, said=(*joined.said, told))
 
 
@@ -277,8 +277,7 @@ def _refuse_open_findings(
     linked = [file.path for file in ready if (f := snapshot.files.get(file.path)) is not None and f.links > 1]
     if linked:
         raise ReviewRefused(
-            f"Nothing was written. {', '.join(linked)} has more than one hard link, so a change would also appear elsewhere. "
-            "Make it a file of its own, or reject its changes."
+            f"Nothing was written. {', '.join(linked)} has more than one hard link, so a change would also appear elsewhere. Make it a separate file, or reject its changes."
         )
 
 
@@ -332,12 +331,12 @@ def _already(proposal: Proposal) -> ApplyReport:
     undo = proposal.undone_by.filter(state=Proposal.State.APPLIED).first()
     if undo is not None and not proposal.applications.filter(undone_at__isnull=True).exists():
         raise ReviewRefused(
-            f"{proposal.public_id} was undone. To have it again, undo the undo: {undo.public_id}."
+            f"{proposal.public_id} was undone. To apply it again, undo the undo: {undo.public_id}."
         )
     done = AppliedFile.objects.filter(application__proposal=proposal)
     return ApplyReport(
         applied=tuple(Written(file.path, file.after_sha or None) for file in done),
-        said=("Everything approved was applied before; nothing was written.",),
+        said=("Everything approved had already been applied; nothing was written.",),
         proposal=proposal.public_id,
     )
 

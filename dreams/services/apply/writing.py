@@ -1,4 +1,4 @@
-"""Writing to a memory directory, and telling everybody what was written.
+"""Writes files into a memory directory through the journal, and updates everything that depends on them.
 
 The journal's commit record is the truth: rows, versions, history and audit log follow it, also after a crash between
 (`recover`).
@@ -352,14 +352,14 @@ def _commit_late(project: Project, late: journal.Late) -> None:
     snapshot = workspace.take(syncing.memory_dir(project))
     now = dict(snapshot.files)
     file = now.get(late.path) or workspace.SnapshotFile(late.path, b"", 0o600, 0, 0, 1)
-    subject = f"Written to {late.path} at the moment of an apply"
+    subject = f"Written to {late.path} while changes were being applied"
     origin = Version.Origin.OUTSIDE
     syncing.commit(
         project,
         {**now, late.path: replace(file, data=late.data)},
         syncing.Cause(origin, reason=subject),
     )
-    syncing.commit(project, now, syncing.Cause(origin, reason="As it is in the directory"))
+    syncing.commit(project, now, syncing.Cause(origin, reason="Current file in the directory"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What becomes of cards when something else changes, and which statements they keep a dream from proposing again."""
+"""Updates cards when something else changes, and says which statements a dream must not propose again."""
 
 from __future__ import annotations
 

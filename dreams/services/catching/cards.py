@@ -221,7 +221,7 @@ def edit(card: Card, wording: str, reviewer: Actor) -> Card:
 def take_back(card: Card, reviewer: Actor) -> Card:
     """Undo a decision that is not submitted yet."""
     if card.state == State.APPROVED and card.proposal and card.proposal.state != Proposal.State.OPEN:
-        raise ReviewRefused("This is submitted. Undo the applied change instead.")
+        raise ReviewRefused("This has been submitted. Undo the applied change instead.")
 
     def wait_again() -> None:
         _claim(card, State.WAITING, reviewer, (State.APPROVED, State.REJECTED))
@@ -267,7 +267,7 @@ def submit(project: Project, reviewer: Actor) -> applying.ApplyReport:
     try:
         proposal = refresh(project, only_approved=True)
         if proposal is None:
-            raise ReviewRefused("Memory says all of this already.")
+            raise ReviewRefused("Memory already says all of this.")
         return applying.apply(proposal, reviewer)
     finally:
         refresh(project)

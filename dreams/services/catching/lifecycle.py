@@ -42,7 +42,7 @@ def why_not_read(project: Project, everywhere: Everywhere, now: dt.datetime) -> 
     """Why nothing is caught in this project now, with the remedy; empty when it is."""
     config = everywhere.config(project)
     if not config.catching:
-        return "Catching is off here; switch it on in the settings."
+        return "Catching is off for this project; turn it on in its settings."
     return why_closed(
         project,
         everywhere,
@@ -162,7 +162,7 @@ def catch(
     if not why and not asked and config.catch_engine != "rules":
         why = cache.get(_failed(project.pk), "")  # asked again a while later, and by a person at once
     if not why and is_dreaming(project, everywhere, now):
-        why = "A dream is under way here; this waits for it."
+        why = "A dream is running here; this waits until it ends."
     if why:
         return Caught(closed=why)
     discovery.refresh(project)

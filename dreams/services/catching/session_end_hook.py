@@ -1,4 +1,4 @@
-"""What the agent's hook says: that a session ended. Its ids must match a session that is known; its path is never read."""
+"""Handles the agent's hook, which reports that a session ended. Its ids must match a known session; its path is never read."""
 
 from __future__ import annotations
 

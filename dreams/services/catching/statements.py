@@ -1,4 +1,4 @@
-"""What a person said in the new parts of sessions, found by the engine that the setting names."""
+"""Finds what a person said in the new parts of sessions, with the engine that the setting names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is new in sessions since they were last read for what the person said: a cursor per session, in bytes.
+"""Finds what is new in sessions since they were last read for catching: one cursor per session, in bytes.
 
 Records are known by their uuid: what a resumed or forked session repeats was read with the first one.
 

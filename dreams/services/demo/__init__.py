@@ -1,4 +1,4 @@
-"""A believable demo, for a machine without any coding agent: a config folder of four projects in the data directory.
+"""A demo for a machine without a coding agent: a config folder with four projects in the data directory.
 
 Everything in it is invented here, is dated relative to the moment it is made, and is the same for the same moment.
 It never touches a real config folder. Pages have a banner while its folder is looked at, and once others are it leaves: what

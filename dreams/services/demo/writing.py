@@ -1,4 +1,4 @@
-"""A demo onto the disk: a config folder with transcripts and memory directories, and small repositories beside it."""
+"""Writes the demo to disk: a config folder with transcripts and memory directories, and small repositories next to it."""
 
 from __future__ import annotations
 

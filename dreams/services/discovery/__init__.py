@@ -1,4 +1,4 @@
-"""Disk → rows, idempotent: projects, transcript folders, sessions, tokens, what was typed, memories.
+"""Reads the agents' folders into the database, idempotently: projects, transcripts, sessions, tokens, prompts, memories.
 
 `discover` looks at whole config folders, `refresh` at one project, `watching` has changes looked at early,
 `live_session_ids` looks at the agent's registry of

@@ -1,4 +1,4 @@
-"""Sessions of agents that keep memories of their own: that agent's transcripts, wherever it was started.
+"""Sessions of agents that have their own memory: that agent's transcripts, wherever it was started.
 
 A transcript stays a file of the session that started the agent: its tokens count there, once. Beside it the agent's own
 project has a session for it, so that the agent's memory dreams by what the agent saw.

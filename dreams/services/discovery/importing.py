@@ -1,4 +1,4 @@
-"""Transcripts that changed → rows, file by file through one buffer, committed by the thousand.
+"""Imports changed transcripts into the database, file by file through one buffer, a thousand per commit.
 
 Memory is bounded by one buffer and one chunk of rows: a transcript of any size is written in several chunks, each with
 the place where the next reading goes on, so a reading that is cut off loses nothing and repeats nothing. Where there is

@@ -1,4 +1,4 @@
-"""Instruction files → rows for search. What an agent would load of a project's tree is read anew now and then, never written.
+"""Imports instruction files for search. What an agent would load of a project's tree is re-read now and then, never written.
 
 Trust decides as it does for the agent: a file outside of the repository is kept only while its project is trusted.
 """

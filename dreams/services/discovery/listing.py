@@ -1,4 +1,4 @@
-"""Transcripts on disk against those known: what to read, what came back, what is gone."""
+"""Compares the transcripts on disk with the known ones: which to read, which came back, which are gone."""
 
 from __future__ import annotations
 

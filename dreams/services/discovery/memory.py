@@ -1,4 +1,4 @@
-"""Memory directories → rows and history, only where something changed; and what a project's own state tells."""
+"""Imports memory directories into the database and the history if something changed, and reads a project's own state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes that the agent kept on sessions, beside their transcripts → rows. Only a file whose numbers differ is read."""
+"""Imports the notes that an agent keeps on sessions, next to their transcripts. Only changed files are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projects and their transcript folders: what an agent's config folder holds → rows."""
+"""Finds projects and their transcript folders in an agent's config folder."""
 
 from __future__ import annotations
 

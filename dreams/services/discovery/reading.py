@@ -1,4 +1,4 @@
-"""One file being read, and the rows it amounts to."""
+"""The state of one file while it is read, and the rows that result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the reading of a file goes on, and what goes when the file is another one now."""
+"""Where to continue reading a file, and which rows to delete if it has been replaced."""
 
 from __future__ import annotations
 

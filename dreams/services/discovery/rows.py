@@ -1,4 +1,4 @@
-"""Rows of transcripts, written in bulk by plain SQL.
+"""Writes transcript rows in bulk, by plain SQL.
 
 Measured on SQLite: executemany 125,000 rows a second, bulk_create 17,000, save 9,000. Every statement is an upsert on a
 stable key, so that writing twice is harmless; the dialect is what SQLite (3.24) and PostgreSQL share.

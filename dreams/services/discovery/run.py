@@ -1,4 +1,4 @@
-"""The story of one discovery."""
+"""One discovery, from start to end."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _one_at_a_time() -> Iterator[None]:
         lock.acquire()
     except filelock.Timeout as error:
         raise DiscoveryBusy(
-            f"Another process looks for sessions and memories, for more than {LOCK_SECONDS:g} s now. Try again later."
+            f"Another process has been looking for sessions and memories for over {LOCK_SECONDS:g} s. Try again later."
         ) from error
     try:
         yield

@@ -1,4 +1,4 @@
-"""A changed file as a hint: the project that it belongs to is looked at early, instead of at the next check.
+"""Watches files: a change makes memoryweb read its project early, instead of at the next check.
 
 Nothing relies on it. A folder that cannot be watched, a hint that is lost and a watcher that ends cost only the wait for the
 next check. One thread; while nothing changes it wakes twice a second and asks nothing of the database.

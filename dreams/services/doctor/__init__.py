@@ -1,4 +1,4 @@
-"""What is installed, what runs, and what would stop a dream: one small check each, with its remedy.
+"""Checks what is installed, what runs and what would stop a dream; each check names a remedy.
 
 The one list of checks: the command prints it, the health page shows it.
 """

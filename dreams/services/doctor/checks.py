@@ -1,4 +1,4 @@
-"""The checks of `doctor`, a function each: what was found about one thing, in words, and what to do where something is wrong."""
+"""The checks of `doctor`, one function each: what was found, in words, and what to do if something is wrong."""
 
 from __future__ import annotations
 
@@ -62,12 +62,10 @@ def safely(name: str, check: Callable[[], Check]) -> Check:
         return Check(name, "bad", f"The database does not answer: {error}", remedy="See Database.")
     except conf.BadValue:
         # The check of the settings names it; here it would hide what else there is.
-        return Check(
-            name, "info", "Not checked: a setting is invalid", remedy="The row of Settings says which."
-        )
+        return Check(name, "info", "Not checked: a setting is invalid", remedy="The Settings row says which.")
     except (HistoryError, OSError, ValueError) as error:
         said = f"This could not be checked: {error}"
-        return Check(name, "bad", said, remedy="Put right what the message names.")
+        return Check(name, "bad", said, remedy="Fix what the message names.")
 
 
 # What dreams need: folders to read, an engine that can run, and nobody who paused them.
@@ -96,12 +94,14 @@ def watched() -> Check:
     """Nothing is wrong where folders are not watched: changes are found at the next check."""
     every = f"Others are checked every {conf.current().scan_minutes:g} min"
     if not conf.current().watch:
-        return Check("Watching", "info", "Folders are not watched, as set", every, "Settings, When")
+        return Check(
+            "Watching", "info", "Folders are not watched (turned off in Settings)", every, "Settings, When"
+        )
     found = watching.plan()
     here = plural(sum(not one.why_not for one in found), "folder")
     apart = "; ".join(f"{one.path}: {one.why_not}" for one in found if one.why_not)
     if apart:
-        remedy = "Settings, When, has how often it is checked."
+        remedy = "Settings, When, says how often they are checked."
         return Check("Watching", "info", f"{here} watched for changes. Not watched: {apart}", every, remedy)
     return Check("Watching", "ok", f"{here} watched for changes")
 
@@ -144,7 +144,7 @@ def schedule(of: str) -> Check:
     rows = [row for row in every if row.host == of]
     failing = [str(row) for row in rows if row.failures]
     if failing:
-        remedy = "The page Schedule says why."
+        remedy = "The Schedule page says why."
         return Check("Schedule", "warn", f"Failing: {', '.join(failing[:MOST_NAMES])}", remedy=remedy)
     has_digest = any(row.kind == ScheduledJob.Kind.DIGEST for row in every)
     if notify.configured() and not has_digest:
@@ -228,7 +228,7 @@ def server() -> Check:
         remedy = f"Start one with `{typed('serve')}`. Until then dreams start by command only."
         return Check("Server", "warn", "None runs on this data directory", remedy=remedy)
     if running.is_outdated:
-        said = f"{running.address} still runs memoryweb as it was before its files changed"
+        said = f"{running.address} is still running an earlier version of memoryweb"
         remedy = "Stop `serve` and start it again; until then pages and dreams may fail."
         return Check("Server", "warn", said, f"Process {running.pid}", remedy)
     return Check("Server", "ok", running.address, f"Process {running.pid}")
@@ -245,8 +245,8 @@ def ticks(now: dt.datetime) -> Check:
                 f"If it stays, report it with the traceback in {faults.file_in(Path(settings.DATA_DIR))}."
             )
             return Check("Scheduler", "warn", said, "; ".join(failures[:MOST_NAMES]), remedy)
-        return Check("Scheduler", "ok", "Running", f"Looked {amounts.ago(last, now)}")
-    said = f"Stopped {amounts.ago(last, now)}" if last else "Has never looked"
+        return Check("Scheduler", "ok", "Running", f"Ran {amounts.ago(last, now)}")
+    said = f"Stopped {amounts.ago(last, now)}" if last else "Has never run"
     return _standing_still("Scheduler", said, "No dream starts automatically", now)
 
 
@@ -266,7 +266,7 @@ def _standing_still(name: str, said: str, detail: str, now: dt.datetime) -> Chec
     if running is None:
         return Check(name, "warn", said, detail, f"Start it with `{typed('serve')}`.")
     if shutil.disk_usage(settings.DATA_DIR).free < NO_SPACE:
-        remedy = "The disk is full: that it runs cannot be noted. Make room on this disk."
+        remedy = "The disk is full: memoryweb cannot record that it runs. Make room on this disk."
         return Check(name, "warn", "Not known", detail, remedy)
     if now - running.since < LATE:
         since = amounts.ago(running.since, now)
@@ -331,11 +331,11 @@ def kept(*, thorough: bool) -> Check:
         return Check("Kept data", "bad", cut[0], "In the audit log", verifying.AUDIT_REMEDY)
     if not thorough:
         remedy = "`doctor --thorough`, or “Check everything” on the health page, reads all of it back."
-        return Check("Kept data", "info", "Not read back now", remedy=remedy)
+        return Check("Kept data", "info", "Not checked now", remedy=remedy)
     report = verifying.verify()
     read = verifying.counted(report.checked)
     if not report.problems:
-        return Check("Kept data", "ok", "Whole and unbroken", f"Read back: {read}")
+        return Check("Kept data", "ok", "Intact", f"Checked: {read}")
     worst = report.problems[0]
     detail = f"In {worst.where}; {plural(len(report.problems), 'problem')} in {read}; `verify` names each"
     return Check("Kept data", "bad", capfirst(worst.what), detail, worst.remedy)
@@ -378,13 +378,15 @@ def data_directory() -> Check:
     """The database, the keys and the history are the person's alone."""
     data = Path(settings.DATA_DIR)
     if not os.access(data, os.W_OK | os.X_OK):
-        remedy = "Give it to this account, or set MEMORYWEB_DATA_DIR."
+        remedy = "Make this account its owner, or set MEMORYWEB_DATA_DIR."
         return Check("Data directory", "bad", f"{data} cannot be written to", remedy=remedy)
     # A file's own mode counts also in a private folder: a copy of it keeps the mode.
     shared = [path for path in (data, *(data / name for name in PRIVATE_FILES)) if _is_shared(path)]
     if shared:
         names = ", ".join(str(path) for path in shared)
-        return Check("Data directory", "warn", "Others can read it", names, f"Run `chmod -R go= {data}`.")
+        return Check(
+            "Data directory", "warn", "Other users can read it", names, f"Run `chmod -R go= {data}`."
+        )
     return Check("Data directory", "ok", f"Private (mode {_mode(data):o})", str(data))
 
 
@@ -414,7 +416,7 @@ def sandbox() -> Check:
     if found.has_os_sandbox:
         missing = [] if found.landlock else ["the kernel has no Landlock"]
         missing += [found.trouble] if found.trouble else []
-        detail = "Fences a model's tools in, beside their own checks" + "".join(
+        detail = "Isolates a model's tools, in addition to their own checks" + "".join(
             f"; {said}" for said in missing
         )
         # One layer is enough: what is missing is told, and nothing need be done.
@@ -422,8 +424,8 @@ def sandbox() -> Check:
     detail = f"The kernel has no Landlock, and {found.trouble}"
     if conf.current().require_os_sandbox:
         remedy = f"{INSTALL} Or switch off “Refuse to dream without an OS sandbox” in Settings."
-        return Check("Sandbox", "bad", "The system has none, and Settings ask for one", detail, remedy)
-    return Check("Sandbox", "info", "Built-in checks only", detail, f"Nothing need be done. {INSTALL}")
+        return Check("Sandbox", "bad", "This system has none, but the settings require one", detail, remedy)
+    return Check("Sandbox", "info", "Built-in checks only", detail, f"Nothing needs to be done. {INSTALL}")
 
 
 def time_zone() -> Check:

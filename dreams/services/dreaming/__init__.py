@@ -1,4 +1,4 @@
-"""One dream, from the request to its end.
+"""Runs one dream, from the request to its end.
 
 `lifecycle` is all of it in order · `reporter` what the engine tells and why it stops · `dream_inputs` what is new and what the engine is given ·
 `self_review` what the checks say before a person sees it · `steps` what it used and changed so far, and its unfinished

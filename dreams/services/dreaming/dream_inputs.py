@@ -1,4 +1,4 @@
-"""What an engine is given to read: the new parts of sessions, and when each line of a memory was written."""
+"""Collects what an engine reads: the new parts of sessions, and when each line of a memory was written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The story of one dream: claim → lock → look → engine in the workspace → proposal → policy → done.
+"""One dream, step by step: claim, lock, read, engine in the workspace, proposal, policy, done.
 
 Every way out leaves the lock and the clock as they should be: a completed dream moves the clock, a failed or killed
 one rewinds it.

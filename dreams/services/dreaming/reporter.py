@@ -1,4 +1,4 @@
-"""The engine's reporter: turns, the lease, and the reasons to stop: a cancel, a lost lock, the end of its time."""
+"""Records an engine's turns, renews the lease, and stops it for a cancel, a lost lock or the time limit."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def request(
         running = project.dreams.filter(status__in=DreamRun.UNFINISHED).first()
         if running is not None:
             raise project_lock.ProjectBusy(
-                f"{project} already dreams ({running.public_id}). Wait for it, or cancel it."
+                f"{project} is already dreaming ({running.public_id}). Wait for it, or cancel it."
             )
         dream = DreamRun.objects.create(
             project=project,
@@ -106,7 +106,7 @@ def cancel(dream: DreamRun, actor: str) -> bool:
     """Kill a dream: a pending or forsaken one at once, a running one at its next checkpoint. False when it was over already."""
     now = timezone.now()
     killed = DreamRun.objects.filter(pk=dream.pk, status=DreamRun.Status.PENDING).update(
-        status=DreamRun.Status.KILLED, ended_at=now, error="Cancelled before it began."
+        status=DreamRun.Status.KILLED, ended_at=now, error="Cancelled before it started."
     )
     asked = DreamRun.objects.filter(pk=dream.pk, status=DreamRun.Status.RUNNING).update(
         cancel_requested_at=now
@@ -179,7 +179,7 @@ def lost_its_command(dream: DreamRun) -> bool:
     ended = DreamRun.objects.filter(pk=dream.pk, status=DreamRun.Status.PENDING).update(
         status=DreamRun.Status.KILLED,
         ended_at=timezone.now(),
-        error="The command that asked for it was stopped before it began. Nothing was changed.",
+        error="The command that requested it was stopped before it started. Nothing was changed.",
     )
     if ended:
         auditlog.record("dream.ended", about=dream, status="killed")

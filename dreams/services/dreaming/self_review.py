@@ -1,4 +1,4 @@
-"""The checks before there is a proposal: what they find goes back to the engine once, and what it mended is kept.
+"""Runs the checks before there is a proposal: the engine gets the findings once, and what it fixed is recorded.
 
 What is left to a person is what an engine could not mend: not an unexplained loss that it had only forgotten to explain.
 """

@@ -217,16 +217,16 @@ def propose(dream: DreamRun, actor: str) -> Proposal:
             made = _proposed(dream, actor)
             forget(dream)
     except IntegrityError as error:
-        raise PartialRefused("Another proposal is open. Decide on it, then ask again.") from error
+        raise PartialRefused("Another proposal is open. Decide on it, then try again.") from error
     return made
 
 
 def _refuse(dream: DreamRun) -> None:
     before = dream.proposals.filter(partial=True).first()
     if before is not None:
-        raise PartialRefused(f"It was proposed already, as {before.public_id}.")
+        raise PartialRefused(f"It has already been proposed, as {before.public_id}.")
     if not dream.is_over:
-        raise PartialRefused(f"{dream.public_id} is still at work. Wait for it, or cancel it.")
+        raise PartialRefused(f"{dream.public_id} is still running. Wait for it, or cancel it.")
     if dream.status == DreamRun.Status.COMPLETED:
         raise PartialRefused(f"{dream.public_id} was completed: its page shows what it proposed.")
     if not changed(dream):
@@ -235,7 +235,9 @@ def _refuse(dream: DreamRun) -> None:
         )
     running = dream.project.dreams.filter(status__in=DreamRun.UNFINISHED).first()
     if running is not None:
-        raise PartialRefused(f"{running.public_id} dreams about this project now. Wait for it, or cancel it.")
+        raise PartialRefused(
+            f"{running.public_id} is already running for this project. Wait for it, or cancel it."
+        )
     waiting = proposals.open_for(dream.project)
     if waiting is not None:
         raise PartialRefused(f"{waiting.public_id} waits for your review. Decide on it first.")
@@ -274,7 +276,7 @@ def _brought_onto(now: Mapping[str, bytes], edits: Sequence[Edit]) -> tuple[dict
             after[path] = merged
     if torn:
         raise PartialRefused(
-            f"{_named(torn)} changed since at the same place, so this work no longer fits. Dream again instead."
+            f"{_named(torn)} has since changed in the same place, so this work no longer fits. Dream again instead."
         )
     return after, moved
 
@@ -289,8 +291,8 @@ def _ends(edits: Sequence[Edit]) -> dict[str, tuple[bytes | None, bytes | None]]
 
 
 def _summary(edits: Sequence[Edit], moved: Sequence[str]) -> str:
-    said = f"Unfinished: the dream stopped after {plural(len(edits), 'step')}. What it still meant to do is not here."
-    return f"{said} Merged with what changed since: {_named(moved)}." if moved else said
+    said = f"Unfinished: the dream stopped after {plural(len(edits), 'step')}. What it had not done yet is missing."
+    return f"{said} Merged with later changes to: {_named(moved)}." if moved else said
 
 
 def _named(paths: Sequence[str]) -> str:

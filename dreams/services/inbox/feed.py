@@ -1,4 +1,4 @@
-"""A feed of what waits, for a reader that cannot log in: its address carries a token that reads titles and nothing else.
+"""The Atom feed of waiting items, for readers that cannot log in. Its address contains a token that gives access to titles only.
 
 Only the token's hash is kept. There is one address at a time; a new one ends the old one.
 """

@@ -1,4 +1,4 @@
-"""What an account has put off: until a moment, or until the next dream has ended."""
+"""Snoozes inbox items for an account, until a time or until the next dream ends."""
 
 from __future__ import annotations
 

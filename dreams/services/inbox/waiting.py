@@ -35,7 +35,7 @@ from dreams.services.proposals.decisions import Counts
 from dreams.services.proposals.summaries import Summary
 
 MOST = 200  # more are not listed; the title still counts them
-ASKED = "It was asked to write this, checks it again, and reports here."
+ASKED = "It was asked to write this. It checks it again, then reports here."
 State = Proposal.State
 
 
@@ -182,7 +182,7 @@ def _for_another(item: Item, waits: review.Missing) -> Item:
 
 def _too_fast(stuck: Sequence[_Stuck], times: int, host: str) -> str:
     where = f"on {host}" if host else "here"
-    return f"{_paths(stuck)} changed again each of the {times} times it was to be written. Confirm it {where}, or once its sessions are quiet."
+    return f"{_paths(stuck)} changed again each of the {times} times memoryweb tried to write it. Confirm it {where}, or once its sessions are quiet."
 
 
 #: What an item tells of; the rest of these rows would take most of the time.
@@ -278,7 +278,7 @@ def _failures(public_ids: Sequence[str]) -> Mapping[str, str]:
     rows = AuditEntry.objects.filter(action__in=["apply.failed", "apply.done"], object_id__in=public_ids)
     last = {row.object_id: row for row in rows.order_by("number")}
     return {
-        key: str(row.data.get("error") or "a file changed at that moment")
+        key: str(row.data.get("error") or "a file changed while it was being written")
         for key, row in last.items()
         if row.action == "apply.failed"
     }
@@ -319,7 +319,7 @@ def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck]) -> _Told:
         return Kind.REVIEW, _undecided(facts, stuck), "Review", here
     if stuck:
         return _of_stuck(row, stuck, "it was decided")
-    return Kind.SUBMIT, "Everything is decided and nothing is written yet.", "Submit", here
+    return Kind.SUBMIT, "Everything is decided; nothing is written yet.", "Submit", here
 
 
 def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
@@ -332,7 +332,7 @@ def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
             "Look",
             here,
         )
-    return Kind.SUBMIT, "The cards are decided and nothing is written yet.", "Submit", here
+    return Kind.SUBMIT, "The cards are decided; nothing is written yet.", "Submit", here
 
 
 def _of_submitted(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failure: str | None) -> _Told:
@@ -351,7 +351,7 @@ def _of_stuck(row: Any, stuck: Sequence[_Stuck], since: str) -> _Told:
     if conflicts:
         why = f"{_paths(conflicts)} {_became(conflicts)}."
         return Kind.CONFLICT, why, "Solve", reverse("conflict", args=[row.public_id, conflicts[0].pk])
-    why = f"{_paths(stuck)} changed on disk after {since}; the new result is to be confirmed."
+    why = f"{_paths(stuck)} changed on disk after {since}; confirm the new result."
     first = stuck[0].pk
     here = reverse("review", args=[row.public_id])
     return Kind.CONFIRM, why, "Confirm", f"{here}?file={first}#file-{first}"
@@ -375,10 +375,10 @@ def _became(conflicts: Sequence[_Stuck]) -> str:
 
 def _unwritten(row: Any, facts: ProposalFacts) -> str:
     if facts.host:
-        return f"Approved and not written yet. Its files are on {facts.host}, which writes them."
+        return f"Approved, not written yet. Its files are on {facts.host}, which will write them."
     if facts.to_confirm:
-        return f"Approved and not written yet: {plural(facts.to_confirm, 'finding')} to confirm first."
-    return "Approved and not written yet."
+        return f"Approved, not written yet: {plural(facts.to_confirm, 'finding')} to confirm first."
+    return "Approved, not written yet."
 
 
 def _paths(files: Sequence[_Stuck]) -> str:

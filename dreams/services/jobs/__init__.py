@@ -108,7 +108,7 @@ def _try_to_start(
     waited = now - run.made_at
     if everywhere.room(now) <= 0:
         if waited > LONGEST:
-            part.update(state=Status.FAILED, text="Other dreams ran all the time.")
+            part.update(state=Status.FAILED, text="Other dreams were running the whole time.")
         return
     project = Project.objects.filter(pk=part["project"], gone_at__isnull=True).first()
     if project is None:
@@ -130,7 +130,7 @@ def _try_to_start(
 
 def _under_way(project: Project) -> _Answer | None:
     dream = project.dreams.filter(status__in=DreamRun.UNFINISHED).first()
-    return _Answer(f"It already dreams ({dream.public_id}).", opens_soon=True) if dream else None
+    return _Answer(f"It is already dreaming ({dream.public_id}).", opens_soon=True) if dream else None
 
 
 def closed(project: Project, everywhere: Everywhere, now: dt.datetime) -> _Answer | None:
@@ -259,7 +259,7 @@ def run_here(run: JobRun) -> JobRun:
             log.exception("job %s", claimed.label)
             end(claimed, Result(Status.FAILED, _unexpected(error)))
         except BaseException:
-            end(claimed, Result(Status.FAILED, "It was stopped before it was done."))
+            end(claimed, Result(Status.FAILED, "It was stopped before it finished."))
             raise
         else:
             end(claimed, done)

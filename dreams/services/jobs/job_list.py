@@ -1,4 +1,4 @@
-"""The list of jobs: adding and removing them, and when each is next."""
+"""The list of scheduled jobs: adding and removing them, and when each runs next."""
 
 from __future__ import annotations
 
@@ -96,11 +96,11 @@ def checked(wanted: Wanted, now: dt.datetime, clock: Clock) -> ScheduledJob:
     if wanted.kind not in Kind.values:
         raise BadJob(f"“{wanted.kind}” is not one of {', '.join(Kind.values)}.")
     if bool(wanted.cron.strip()) == bool(wanted.after):
-        raise BadJob("A job needs a schedule such as “0 3 * * *”, or another job that it follows; not both.")
+        raise BadJob("A job needs either a schedule such as “0 3 * * *” or another job to follow, not both.")
     if wanted.project and wanted.kind == Kind.DIGEST:
-        raise BadJob("A digest is about all projects. Leave the project out.")
+        raise BadJob("A digest covers all projects. Leave the project out.")
     if wanted.until and wanted.until < clock.day(now):
-        raise BadJob(f"{wanted.until.isoformat()} is over. Choose a last day that is still to come.")
+        raise BadJob(f"{wanted.until.isoformat()} is in the past. Choose a later last day.")
     if wanted.after and wanted.after.ended_at:
         raise BadJob(f"{wanted.after.public_id} has ended, so nothing can follow it.")
     job = ScheduledJob(

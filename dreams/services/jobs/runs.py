@@ -106,7 +106,7 @@ def _verify(job: ScheduledJob) -> Result:
         first = report.problems[0]
         number = plural(len(report.problems), "thing is", "things are")
         return Result(
-            Status.FAILED, f"{number} damaged: {first.what} ({first.where}). The command verify lists all."
+            Status.FAILED, f"{number} damaged: {first.what} ({first.where}). `verify` lists all of them."
         )
     read = ", ".join(f"{count:,} {kind}" for kind, count in report.checked.items())
     return Result(Status.DONE, f"Everything is as it was written: {read}.")
@@ -115,7 +115,7 @@ def _verify(job: ScheduledJob) -> Result:
 def _export(job: ScheduledJob) -> Result:
     def write(project: Project) -> str:
         if not syncing.history_path(project).exists():
-            return "Nothing is kept of it yet."
+            return "It has no history yet."
         folder = export_folder(project)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = folder / f"{timezone.now():%Y-%m-%dT%H%M%SZ}{SUFFIX}"
@@ -193,7 +193,7 @@ def start_now(job: ScheduledJob, *, actor: str, now: dt.datetime | None = None) 
             run = _made(job, now or timezone.now(), asked_by=actor)
             auditlog.record("job.started", actor=actor, about=job, label=str(job))
     except IntegrityError as error:
-        raise AlreadyRunning(f"{job} is running already. Wait until it has ended.") from error
+        raise AlreadyRunning(f"{job} is already running. Wait until it ends.") from error
     return run
 
 

@@ -1,4 +1,4 @@
-"""Why a line is there: the dream's change with its evidence, the session that wrote it, or the hand that did.
+"""Explains why a line exists: the dream's change with its evidence, the session that wrote it, or the person who did.
 
 Everything about one memory is loaded at once, so that a page asks the same few queries for ten lines or ten thousand.
 """

@@ -1,4 +1,4 @@
-"""What the checks say of a project's memories as they stand: for a directory that never dreamt, too."""
+"""Runs the checks on a project's current memories, with or without a dream."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _too_large(project: Project) -> Iterator[Found]:
         limit = f"{workspace.MAX_FILE_BYTES >> 20} MB"
         for one in sorted(entries, key=lambda one: one.rel):
             if one.stat.st_size > workspace.MAX_FILE_BYTES and syncing.is_memory(one.rel):
-                message = f"Is larger than {limit}: it is not read, and its versions are not kept."
+                message = f"Is larger than {limit}, so it is not read and its versions are not kept."
                 yield Found(
                     "reading",
                     "too-large",

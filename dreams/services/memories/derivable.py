@@ -1,4 +1,4 @@
-"""Which lines of a project's memories say only what its code or git says: read-only, bounded, and read again only when it changed."""
+"""Finds lines that only repeat the project's code or git history: read-only, bounded, and cached until something changes."""
 
 from __future__ import annotations
 

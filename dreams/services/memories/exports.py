@@ -1,4 +1,4 @@
-"""A project's whole history as one file, and back: for another machine, or after the data directory was lost.
+"""Exports a project's history to one file and imports it, for another machine or after the data directory was lost.
 
 What is brought back comes first, and what was kept here meanwhile follows it, so that nothing is lost on either side.
 The memory directory itself is not touched: versions come back, and `restore` brings one of them to its place.
@@ -83,7 +83,7 @@ def _project_of(brought: HistoryStore, file: Path) -> Project:
     newest = brought.log(1)
     directory = newest[0].trailers.get(DIRECTORY, "") if newest else ""
     if not directory:
-        raise NotBroughtBack(f"{file} does not say which project it is of. Name one with --project.")
+        raise NotBroughtBack(f"{file} does not say which project it belongs to. Name one with --project.")
     try:
         return lookup.project(directory)
     except (lookup.Unknown, lookup.Ambiguous) as error:
@@ -103,7 +103,7 @@ def _join(project: Project, brought: HistoryStore, aside: Path) -> int:
             _replay([commit for commit in _states(ours) if commit.id not in known], ours, brought)
     _purge_again(brought)
     if problems := brought.verify():
-        raise NotBroughtBack(f"It does not read back whole ({problems[0].what}), so nothing was changed.")
+        raise NotBroughtBack(f"It is damaged ({problems[0].what}), so nothing was changed.")
     brought.close()
     _take_its_place(aside, place)
     return count
@@ -127,7 +127,7 @@ def recover() -> list[str]:
             shutil.rmtree(old, ignore_errors=True)
         else:
             old.rename(place)
-            said.append(f"{place.name}: put back, as an import of it was interrupted.")
+            said.append(f"{place.name}: restored, because an import of it was interrupted.")
     return said
 
 

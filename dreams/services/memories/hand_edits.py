@@ -1,4 +1,4 @@
-"""Changes by a person's own hand: edit, forget, restore. Through the same door as a dream's: a proposal, then apply."""
+"""Changes by hand: edit, forget, restore. Like a dream's, they are a proposal that is then applied."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dreams.services.review import Actor, ReviewRefused
 # A person decides on each of them.
 MAX_RESTORED = 1_000
 EDITED, FORGOTTEN = "Edited by {who}.", "Forgotten by {who}."
-STALE = "{path} changed since you opened it. Copy your text, reload, and edit the new state."
+STALE = "{path} changed since you opened it. Copy your text, reload, and edit the current version."
 
 
 class Stale(Exception):
@@ -117,8 +117,8 @@ def propose_moment(
     named = [path for path in changed if not paths or path in paths]
     if len(named) > MAX_RESTORED:
         raise ReviewRefused(
-            f"{len(named):,} files differ from then, and {MAX_RESTORED:,} can be reviewed at once. "
-            "Bring them back file by file, or take another moment."
+            f"{len(named):,} files differ from then, but at most {MAX_RESTORED:,} can be reviewed at once. "
+            "Restore them one by one, or choose another moment."
         )
     kept = time_travel.bytes_of(project, [wanted[path] for path in named if path in wanted])
     after = {path: kept[wanted[path]] if path in wanted else None for path in named}

@@ -1,4 +1,4 @@
-"""The project's instruction files (CLAUDE.md and its kin): what an agent is told anyway. Read-only, and bounded."""
+"""Reads a project's instruction files (CLAUDE.md and similar), which agents always load. Read-only and bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in a memory directory now, brought into rows, blobs and history: the one place that does so.
+"""Saves the current state of a memory directory to rows, blobs and history. Nothing else does so.
 
 Discovery, dreams, apply and rollback all call `sync`, so an edit made outside is seen and kept by whoever comes
 first, and nothing is written over before it was kept.
@@ -368,7 +368,7 @@ def _state(
     *,
     first_look: bool,
 ) -> history.State:
-    subject = cause.reason or ("First look" if first_look else "Changed outside memoryweb")
+    subject = cause.reason or ("First check" if first_look else "Changed outside memoryweb")
     trailers = {
         "Origin": (cause.origin or Version.Origin.OUTSIDE).value,
         **cause.trailers,

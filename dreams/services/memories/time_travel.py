@@ -1,4 +1,4 @@
-"""The memory directory as it was at any moment, from the kept versions of its files."""
+"""The memory directory as it was at any time, rebuilt from stored versions of its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telling a person outside the pages that something waits: a digest by e-mail and by webhook, off by default.
+"""Sends the digest of waiting items by e-mail and webhook. Off by default.
 
 Here is whether one goes out when its job is due, and what became of it; `digest` is what it tells.
 
@@ -63,19 +63,19 @@ def send_mail(digest: Digest, to: str) -> None:
         message.send()
     except smtplib.SMTPAuthenticationError as error:
         raise NotSent(
-            f"{settings.EMAIL_HOST} refused the login. Look at MEMORYWEB_EMAIL_USER and its password."
+            f"{settings.EMAIL_HOST} refused the login. Check MEMORYWEB_EMAIL_USER and its password."
         ) from error
     except smtplib.SMTPRecipientsRefused as error:
         refused = ", ".join(str(address) for address in error.recipients)
-        raise NotSent(f"{settings.EMAIL_HOST} does not take mail for {refused}.") from error
+        raise NotSent(f"{settings.EMAIL_HOST} does not accept mail for {refused}.") from error
     except smtplib.SMTPNotSupportedError as error:
         said = str(error).rstrip(".")
-        raise NotSent(f"{settings.EMAIL_HOST}: {said}. Look at MEMORYWEB_EMAIL_SECURITY.") from error
+        raise NotSent(f"{settings.EMAIL_HOST}: {said}. Check MEMORYWEB_EMAIL_SECURITY.") from error
     except smtplib.SMTPException as error:
-        raise NotSent(f"{settings.EMAIL_HOST} did not take the mail ({type(error).__name__}).") from error
+        raise NotSent(f"{settings.EMAIL_HOST} did not accept the mail ({type(error).__name__}).") from error
     except OSError as error:
         where = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
-        remedy = "Look at MEMORYWEB_EMAIL_HOST and MEMORYWEB_EMAIL_PORT."
+        remedy = "Check MEMORYWEB_EMAIL_HOST and MEMORYWEB_EMAIL_PORT."
         raise NotSent(f"{where} cannot be reached: {error.strerror or error}. {remedy}") from error
 
 
@@ -102,7 +102,7 @@ def post(digest: Digest, url: str) -> None:
     except TimeoutError as error:
         raise NotSent(f"{place} did not answer within {TIMEOUT_SECONDS:g} s.") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise NotSent(f"{place} did not answer as a web server does ({type(error).__name__}).") from error
+        raise NotSent(f"{place} did not answer like a web server ({type(error).__name__}).") from error
 
 
 def signature(body: bytes, seconds: int, secret: str) -> str:
@@ -148,10 +148,10 @@ def _reason(error: urllib.error.URLError) -> str:
 
 def _remedy(code: int) -> str:
     if code in (301, 302, 303, 307, 308):
-        return "Redirects are not followed; give the address it leads to."
+        return "Redirects are not followed; enter the address it leads to."
     if code in (401, 403):
-        return "Its owner must let this address in."
-    return "Look at the address, or at the receiver's log."
+        return "Its owner must allow this address."
+    return "Check the address, or the receiver's log."
 
 
 log = logging.getLogger(__name__)

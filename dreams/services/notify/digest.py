@@ -1,4 +1,4 @@
-"""What a digest tells: what waits for a person, and which dreams failed. Names, counts and links; never contents."""
+"""Builds the digest: what is waiting for a person, and which dreams failed. Names, counts and links, never content."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _fields(item: Item, now: dt.datetime) -> dict[str, Any]:
 
 def _lines(digest: Digest) -> Iterator[str]:
     if digest.is_empty:
-        yield "No proposal waits for you, and no dream failed. Questions are in the inbox."
+        yield "No proposal is waiting for you, and no dream failed. Questions are in the inbox."
     if digest.waiting:
         yield "Waiting for you:"
         yield ""
@@ -183,7 +183,7 @@ def _lines(digest: Digest) -> Iterator[str]:
                 yield f"  {item.url}"
             yield ""
     if digest.link:
-        yield f"Go through all of it, one after the other: {digest.link}"
+        yield f"Go through all of it: {digest.link}"
     yield "Nothing is written to your notes until you submit a review."
 
 

@@ -1,4 +1,4 @@
-"""What may be applied without a person: policies that a person set, by kind of change or by memory type and operation.
+"""Decides what may be applied without a person: policies that a person set, by kind of change or by memory type and operation.
 
 `earned` are those that memoryweb offered after many like decisions, `routine` says which changes such an offer can ever be about.
 
@@ -117,7 +117,7 @@ def accepted(project: Project) -> frozenset[str]:
 def refused(part: Proposal) -> str:
     """Why the part that policies let in needs a person after all; empty when it does not."""
     if any(map(is_shared, part.files.values_list("path", flat=True))):
-        return "It changes team memory, which no policy may."
+        return "It changes team memory, which no policy may change."
     fine = accepted(part.project)
     ended = part.operations.filter(policy__isnull=False).exclude(policy__action=Policy.Action.AUTO).first()
     if ended is not None:

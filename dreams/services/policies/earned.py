@@ -1,4 +1,4 @@
-"""Trust that is earned: after many like decisions memoryweb offers to apply that kind of change, and never does so by itself.
+"""Earned policies: after many similar decisions memoryweb offers to apply that kind of change, but only a person can accept.
 
 Decisions count for exactly one kind of change and one maker (engine, model and version of its code), and only where the
 policy would have applied the change as it was. A batch counts once. A rejection, an edit or an undo starts anew; the
@@ -249,7 +249,7 @@ def accept(kind: str, maker: str, last: int, *, actor: str) -> Policy:
         database.one_at_a_time("settings")
         offer = next((found for found in offers() if (found.kind, found.maker) == (kind, maker)), None)
         if offer is None or offer.last != last:
-            raise OfferGone("Something was decided or undone since this was shown. Nothing was changed.")
+            raise OfferGone("Something has been decided or undone since this was shown. Nothing was changed.")
         row = _row(kind, maker)
         row.action, row.note, row.changed_by = Policy.Action.AUTO, "", actor
         row.save()

@@ -1,4 +1,4 @@
-"""Which changes an earned policy may apply: those that take nothing away and rest on what the person said. PURE.
+"""Which changes an earned policy may apply: those that remove nothing and rest on what the person said. PURE.
 
 What an engine calls a change is not believed: a model may call anything a date. Whether a word is lost is read off the
 lines themselves. Never routine: what removes a file, a line or a statement, secrets, the memory a team shares, what the

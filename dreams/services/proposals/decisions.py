@@ -1,4 +1,4 @@
-"""What one decision is, and how many a proposal has: the unit that every page, command and message counts in.
+"""Counts decisions: the unit in which every page, command and message counts.
 
 The hunks of one operation are one decision: a new memory with its index row, a merge with the rows it removes, both
 halves of a move, a renamed file. A hunk without an operation is a decision of its own. Hunks are *changes*: a proposal

@@ -1,4 +1,4 @@
-"""When a file changed since its verdict: bring the proposal onto the new state, keep verdicts, ask once more.
+"""Rebases a proposal when a file changed after the decision: decisions are kept, and one confirmation is asked.
 
 Nothing is written here. MEMORY.md is merged by row, other files by line. Where both sides changed the same place,
 the file carries a conflict until a person chooses.
@@ -117,7 +117,7 @@ def three_way(sides: Sides, path: str) -> merge.Merge:
 def sides_of(file: FileChange) -> Sides:
     """The three texts of the file's conflict. Raises NoConflict."""
     if not file.conflict:
-        raise NoConflict(f"{file.path} has no conflict any more.")
+        raise NoConflict(f"{file.path} no longer has a conflict.")
     found = file.conflict
     return Sides(*(proposals.bytes_of(found[name]) for name in ("base", "now", "wanted")))
 

@@ -1,4 +1,4 @@
-"""From rows to hunks and bytes. Rows hold ids, sha256s and line ranges; the texts are blobs."""
+"""Turns a proposal's rows into hunks and bytes. Rows hold ids, sha256s and line ranges; the text is in blobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a draft to rows, with evidence, ledger and findings; which proposal waits, and what becomes of verdicts when a newer one takes its place."""
+"""Saves a draft as rows with evidence, ledger and findings, and carries decisions over when a newer proposal replaces it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a dream, a proposal, an application and an undo did: one sentence and one set of counts, the same everywhere.
+"""Sums up a dream, a proposal, an application or an undo in one sentence and one set of counts, used everywhere.
 
 Told from what was decided and written, never from what was dreamt: what was rejected or undone since is not told as
 done. Each function takes many rows at once, in a fixed number of queries. The engine's own words about its work are
@@ -148,9 +148,9 @@ def _of_dream(run: DreamRun, known: _Known, made: Sequence[Proposal], asked: str
         return found
     if not run.is_over:
         return Summary("Dreaming now" if run.started_at else "Waiting for a free worker", "info")
-    left = f"; of what it had done by then: {found.text[:1].lower()}{found.text[1:]}" if made else ""
+    left = f"; of the finished part: {found.text[:1].lower()}{found.text[1:]}" if made else ""
     if run.status == DreamRun.Status.FAILED:
-        return replace(found, text=f"Failed{left}", tone="block", detail=run.error or "no reason was given")
+        return replace(found, text=f"Failed{left}", tone="block", detail=run.error or "no reason given")
     return replace(found, text=f"Cancelled{left or '; nothing was changed'}", tone="warn")
 
 

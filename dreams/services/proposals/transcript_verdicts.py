@@ -1,4 +1,4 @@
-"""What the sessions that a dream looked at say of a statement: read when first asked, bounded, each statement once.
+"""Checks statements against the sessions that a dream read: bounded, each statement once, read when first asked.
 
 An answer is kept beside its hunk, so that a text that is looked at again (a rebase, a submit) costs no reading.
 """
@@ -114,7 +114,7 @@ class TranscriptVerdicts:
         return Found(
             "evidence", "sessions-left-out", "info",
             f"{', '.join(told).capitalize()}. {limits if self.is_here else 'The sessions are on another host.'}",
-            "What only the rest says counts as unsupported; look it up yourself where it matters.", about="sessions",
+            "Statements found only in the rest count as unsupported; check them yourself where it matters.", about="sessions",
         )  # fmt: skip
 
     def _planned(self) -> list[Session]:

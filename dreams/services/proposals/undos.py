@@ -1,4 +1,4 @@
-"""Which proposals take changes back, and which bring them again: the undo of an undo is a redo, and the undo of that one an undo."""
+"""Which proposals undo changes, and which redo them: the undo of an undo is a redo, and so on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer becomes a change that is already decided; it waits for the submit like a verdict, and can be taken back."""
+"""Turns an answer into a decided change, which is written on submit like any decision and can be undone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LATER = "later"
 _NO_LONGER_FIT = (options.DoesNotFit, joining.NothingToDo, blobs.MissingBlob)
 #: Quotes that a change has from its question.
 MOST_EVIDENCE = 5
-APPLY_FIRST = "Apply that first, then answer this; the question stays open."
+APPLY_FIRST = "Apply that first, then answer this. The question stays open."
 SUMMARY = "Your answers to questions."
 
 
@@ -83,7 +83,7 @@ def answer(
 
 def _why(problem: Exception) -> str:
     if isinstance(problem, options.DoesNotFit):
-        return f"{problem} changed at the same place since"
+        return f"{problem} has since changed in the same place"
     if isinstance(problem, joining.NothingToDo):
         return "the memories already say this"
     return "the text of this answer is no longer stored"

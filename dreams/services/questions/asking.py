@@ -1,4 +1,4 @@
-"""Keeping what an engine asked: once each, the most useful first, and no more than a person wants to answer."""
+"""Saves an engine's questions: each once, the most useful first, no more than a person wants to answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adding an answer's change to an open proposal, and taking it out again.
+"""Adds an answer's change to an open proposal, and removes it again.
 
 Hunks are cut against the state that a file starts from. The answer's hunks are cut there too and put between those of
 the proposal, which stay as they are with verdicts, evidence and findings. Where two would touch the same lines the

@@ -1,4 +1,4 @@
-"""The drafted answers of a question: the edits that one would make, and the same edits on memories that changed since."""
+"""The drafted answers of a question: the edits of each, also on memories that have changed since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of questions when something else changes: their proposals, their memories, an undo."""
+"""Updates questions when something else changes: their proposals, their memories, an undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions as pages and commands show them: from rows and blobs, without the disk."""
+"""Loads questions for pages and commands, from rows and blobs, without the disk."""
 
 from __future__ import annotations
 

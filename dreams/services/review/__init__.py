@@ -1,4 +1,4 @@
-"""Review: decide, edit, undo, confirm, submit. The state machine of a proposal.
+"""Reviews: decide, edit, undo, confirm, submit. The state machine of a proposal.
 
 Verdicts are pending until the review is submitted; the parts of an operation are decided together; each verdict
 carries the sha256 of the base it was made on, and one made on an old base is refused with the remedy.

@@ -85,11 +85,11 @@ def hold_open(proposal: Proposal, *, or_submitted: bool = False) -> None:
     state, claim, since = rows.get(pk=proposal.pk)
     if state == Proposal.State.OPEN and _is_under_way(claim, since):
         raise ReviewRefused(
-            f"{proposal.public_id} is being submitted at this moment. Wait until that is done, then look at it again."
+            f"{proposal.public_id} is being submitted. Wait until that is done, then look at it again."
         )
     if state != Proposal.State.OPEN and not (or_submitted and state == Proposal.State.SUBMITTED):
         raise ReviewRefused(
-            f"{proposal.public_id} is {Proposal.State(state).label.lower()}: its verdicts can no longer change. "
+            f"{proposal.public_id} is {Proposal.State(state).label.lower()}: its decisions can no longer change. "
             "What was applied can be undone."
         )
 
@@ -261,7 +261,7 @@ def _refuse_unsolved(hunks: Iterable[Hunk]) -> None:
     unsolved = sorted({hunk.file.path for hunk in hunks if hunk.file.conflict})
     if unsolved:
         raise ReviewRefused(
-            f"{', '.join(unsolved)} changed in the same place meanwhile. Solve the conflict first."
+            f"{', '.join(unsolved)} changed in the same place in the meantime. Solve the conflict first."
         )
 
 

@@ -1,4 +1,4 @@
-"""Edits that a finding advises, and a look at any edit before it is kept."""
+"""Edits that a finding suggests, and the preview of any edit before it is saved."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def mend(proposal: Proposal, hunk: Hunk, how: Mend, reviewer: Actor) -> list[Hun
         lines = replace(lines, new_lines=tuple(typed))
     made = _MENDS[how](hunk, lines)
     if made == lines.added:
-        raise ReviewRefused("There is nothing left to mend in this change. Look at it again.")
+        raise ReviewRefused("Nothing in this change needs fixing any more. Look at it again.")
     return edit(proposal, hunk, made, reviewer)
 
 

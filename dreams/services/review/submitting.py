@@ -1,4 +1,4 @@
-"""Closing a review: what must not stand in the way, and what a submit settles.
+"""Submits a review: what blocks it, and what it settles.
 
 For what a team shares a project may ask for a second person: what one person approved and submitted is written when another
 has agreed to the very same state. An undo needs one person: what it brings back was agreed to before.
@@ -33,8 +33,10 @@ from dreams.services.review.deciding import (
 
 NEEDS_ANOTHER = "a second person must approve it"
 SEEN_BEFORE = "This changed since you looked at it, so nothing was approved. Look at it again."
-SAME_PERSON = "You approved this yourself. Somebody else must be the second person."
-SAME_BY_COMMAND = "What is given by command is the owner’s, who approved this already. Somebody else must be the second person."
+SAME_PERSON = "You approved this yourself. Someone else must be the second person."
+SAME_BY_COMMAND = (
+    "Commands act for the owner, who has already approved this. Someone else must be the second person."
+)
 
 
 def submit(proposal: Proposal, reviewer: Actor) -> Proposal:
@@ -67,9 +69,7 @@ def _close(proposal: Proposal, reviewer: Actor, claim: str, left: Collection[Lef
             submitting_by="",
         )
         if not moved:
-            raise ReviewRefused(
-                f"{proposal.public_id} was closed by someone else meanwhile. Look at it again."
-            )
+            raise ReviewRefused(f"{proposal.public_id} has been closed by someone else. Look at it again.")
         proposal.refresh_from_db()
         _let_in_approved(proposal, left)
         _leave_out_rejected(proposal)
@@ -313,7 +313,7 @@ def _held(proposal: Proposal, seen: str) -> Missing:
     proposal.refresh_from_db()
     waits = missing([proposal]).get(proposal.pk)
     if waits is None:
-        raise ReviewRefused("Nothing of this waits for a second person now.")
+        raise ReviewRefused("Nothing here is waiting for a second person.")
     if waits.seen != seen:
         raise ReviewRefused(SEEN_BEFORE)
     return waits

@@ -1,4 +1,4 @@
-"""Undecided changes of one kind in all projects, and one verdict for those that were shown.
+"""Decides on all open changes of one kind across projects, for exactly those that were shown.
 
 The verdict is on exactly what was shown: it carries a digest of it, and is refused when something of it changed.
 """

@@ -237,9 +237,9 @@ def _conflict_report(planned: Preview) -> ApplyReport:
         conflicts=tuple(
             Waiting(
                 file.path,
-                "it was changed in the same place since; solve it in the page"
+                "it has since changed in the same place; solve it on its page"
                 if file.now is not None
-                else "it is gone since; solve it in the page",
+                else "it has since been removed; solve it on its page",
             )
             for file in planned.conflicts
         ),

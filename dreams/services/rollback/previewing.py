@@ -1,4 +1,4 @@
-"""What an undo would do, without writing anything.
+"""Previews an undo without writing anything.
 
 An undo is a three-way merge: what was applied is the base, what stands there now is one side, and what was applied
 minus the undone hunks is the other.
@@ -115,7 +115,7 @@ def _selected(proposal: Proposal, selection: Selection) -> list[Hunk]:
     applied = Hunk.objects.filter(file__proposal=proposal, applied_in__isnull=False).select_related("file")
     standing = list(applied.filter(undone_in__isnull=True).order_by("file__path", "number"))
     if not standing:
-        what = "was undone before" if applied.exists() else "was never applied"
+        what = "has already been undone" if applied.exists() else "was never applied"
         raise NothingToUndo(f"{proposal.public_id} {what}; there is nothing to undo.")
     if selection.is_all:
         return standing
@@ -128,7 +128,7 @@ def _selected(proposal: Proposal, selection: Selection) -> list[Hunk]:
     found = [hunk for hunk in standing if hunk.pk in chosen]
     if not found:
         raise NothingToUndo(
-            f"Nothing of that is applied now in {proposal.public_id}; there is nothing to undo."
+            f"None of that is currently applied in {proposal.public_id}; there is nothing to undo."
         )
     return found
 

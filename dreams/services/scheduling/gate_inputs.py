@@ -1,4 +1,4 @@
-"""The facts that the gates judge, from rows and, where they cost more, from the disk only when asked."""
+"""Loads the facts that gates judge: from rows, and the costly ones from disk only when needed."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def _engine(config: conf.Config) -> gates.EngineFact:
     if config.engine == "rules":
         return gates.EngineFact()
     if not config.model.strip():
-        return gates.EngineFact(config.engine, "No model is chosen; name one in the settings (Model).")
+        return gates.EngineFact(config.engine, "No model is chosen; choose one in the settings (Model).")
     return gates.EngineFact(config.engine, keys.state().remedy)
 
 

@@ -1,4 +1,4 @@
-"""When a project dreams next: what all its closed gates wait for, in one sentence, and how many sessions are new to it.
+"""When a project dreams next: what its closed gates wait for, in one sentence, and how many sessions are new.
 
 Pages ask for many projects at once, from rows alone: the stored judgement of a project names only its first closed
 gate, as the scheduler stops there. The gates are judged by the very rules of `dreams.services.scheduling.gates`; those that are
@@ -33,7 +33,7 @@ _FROM_ROWS = tuple(gate.name for gate in gates.GATES.values() if not gate.costly
 #: Projects that are looked at for what dreams next, the last used; chosen: a page shows the first few.
 MOST_LOOKED_AT = 100
 #: Of a project whose gates are open: as many dream at once as a setting allows, and the scheduler takes them in this order.
-IN_TURN = "Dreams in its turn, the last used project first."
+IN_TURN = "Dreams in turn; the most recently used project goes first."
 _BY_SESSIONS = tuple(gate.name for gate in gates.GATES.values() if gate.by_sessions)
 
 

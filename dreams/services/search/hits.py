@@ -1,4 +1,4 @@
-"""What a search shows of what it found: the piece of a text that tells why, in parts that say which of them matched."""
+"""Formats search results: the matching piece of each text, with the matches marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts into the index and out of it. What waits is marked in its own row, so a crash forgets nothing.
+"""Adds and removes texts in the search index. Pending work is marked in its own row, so a crash loses nothing.
 
 A memory's text is taken in together with the version that holds it. What people typed comes by the hundred thousand at
 a first discovery, and must not slow it down: it follows in small steps, in order of time, called for by the scheduler. A

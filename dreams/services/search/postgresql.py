@@ -1,4 +1,4 @@
-"""PostgreSQL: an index of trigrams where the extension can be installed; without it the same answers come slower."""
+"""Search on PostgreSQL: a trigram index if the extension can be installed; otherwise the same results, more slowly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was typed into a search field → the literal terms to look for. PURE: nothing in it is syntax but quotes."""
+"""Parses a search query into literal terms. PURE: only quotes are syntax."""
 
 from __future__ import annotations
 

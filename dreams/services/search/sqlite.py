@@ -1,4 +1,4 @@
-"""SQLite: a full-text table of trigrams beside `SearchText`, kept by triggers, so that nothing can be forgotten.
+"""Search on SQLite: a trigram full-text table next to `SearchText`, kept in step by triggers.
 
 Trigrams find any run of three characters and more, in words, identifiers, paths and scripts without spaces. Positions
 are left out (`detail=none`, half the size): a row that holds all trigrams of a term is looked at once more.

@@ -166,7 +166,9 @@ def resume() -> list[str]:
         waits = _finish(made)
         what = plural(len(made.replaced), "text")
         said.append(
-            f"A purge of {what} still waits: {'; '.join(waits)}" if waits else f"Finished a purge of {what}."
+            f"A purge of {what} is not finished: {'; '.join(waits)}"
+            if waits
+            else f"Finished a purge of {what}."
         )
     return said
 
@@ -210,7 +212,7 @@ def _refuse_if_it_waits(project: Project, texts: Collection[str]) -> None:
     first = named.select_related("proposal").first()
     if first is not None:
         raise PurgeRefused(
-            f"The open proposal {first.proposal.public_id} still holds it. Decide on that and submit it first."
+            f"The open proposal {first.proposal.public_id} still contains it. Decide on it and submit it first."
         )
 
 

@@ -1,4 +1,4 @@
-"""Where secrets stand: in the memories as they are, and in the texts that were kept of them.
+"""Finds secrets in current memories and in their stored texts.
 
 A secret is named by a keyed hash (`findings.secrets.fingerprint`); its own words leave this package nowhere.
 """

@@ -1,4 +1,4 @@
-"""The queue's cluster: what runs in the child process of `serve`.
+"""Runs the queue in the child process of `serve`.
 
 It starts only while nobody else holds the lock of this data directory, hands out again what an earlier cluster had
 taken and never finished, ticks at once, and ends its whole process group when it is told to, when its parent is
@@ -144,7 +144,7 @@ class _QueueProcess(ForkProcess):
         try:
             super().run()
         except Exception:
-            log.critical("A process of the queue ended and is started again", exc_info=True)
+            log.critical("A queue process ended and is being restarted", exc_info=True)
             sys.exit(1)
 
 

@@ -1,4 +1,4 @@
-"""What `serve` does, in order: make ready, listen, tell the person, watch, and end without a trace."""
+"""What `serve` does, in order: prepare, listen, print the link, watch its child, and clean up."""
 
 from __future__ import annotations
 
@@ -83,9 +83,7 @@ class Supervisor:
         if time.monotonic() - self._started_at > HEALTHY_SECONDS:
             self._wait = self._first_wait
         if child.returncode != REFUSED:
-            self._say(
-                f"The queue ended (exit code {child.returncode}). It starts again in {self._wait:.3g} s."
-            )
+            self._say(f"The queue ended (exit code {child.returncode}). Restarting in {self._wait:.3g} s.")
         self._start_at = time.monotonic() + self._wait
         self._wait = min(self._wait * 2, LONGEST_WAIT)
 
@@ -177,7 +175,7 @@ def _only_one() -> int:
             )
         if time.monotonic() > until:
             raise CannotServe(
-                f"Another process holds {path}. Wait until it has ended, or set MEMORYWEB_DATA_DIR."
+                f"Another process is using {path}. Wait until it ends, or set MEMORYWEB_DATA_DIR."
             )
         time.sleep(LOOK_SECONDS)
     return lock
@@ -203,7 +201,7 @@ def _serve(wish: Wish, say: Say, stop: Stop) -> None:
             queue.start()
             web.load()
             _watch(web, queue, stop)
-    say("Stopped. Nothing of it runs any more.")
+    say("Stopped. All its processes have ended.")
 
 
 def _refuse_open_door(host: str) -> None:
@@ -211,7 +209,7 @@ def _refuse_open_door(host: str) -> None:
     if not web_server.is_loopback(host) and not login.has_password_account():
         raise CannotServe(
             f"{host} can be reached from other machines, and no account has a password yet. "
-            f"Give one with `{typed('password')}`, "
+            f"Set one with `{typed('password')}`, "
             "or serve on 127.0.0.1."
         )
 
@@ -224,20 +222,20 @@ def choose_roots(given: Sequence[Path], say: Say) -> None:
         _refuse_missing(given)
         settings.ROOTS = tuple(given)
         if conf.current().roots:
-            say("The folders set in Settings, Places come before those of --root; clear them there.")
+            say("The folders set in Settings, Places take precedence over --root; clear them there.")
     elif demo.is_wanted():
         made = demo.ensure()
         settings.ROOTS = (demo.root(),)
-        state = "A demo was made" if made else "The demo is shown"
+        state = "A demo was created" if made else "The demo is shown"
         say(f"No config folder of an agent was found on this machine. {state} in {demo.root()}.")
-        say("To see your own: serve --root DIR, or set MEMORYWEB_ROOTS.")
+        say("To see your own notes: serve --root DIR, or set MEMORYWEB_ROOTS.")
 
 
 def _refuse_missing(roots: Sequence[Path]) -> None:
     for root in roots:
         if not root.is_dir():
             raise CannotServe(
-                f"--root {root} is no folder. Name the config folder of an agent, such as ~/.claude."
+                f"--root {root} is not a folder. Give an agent's config folder, such as ~/.claude."
             )
 
 
@@ -281,7 +279,7 @@ def _tell(address: str, wish: Wish, say: Say) -> None:
     minutes = int(login.LIFETIME.total_seconds() // 60)
     say(
         f"The link works once, for {minutes} minutes; `{typed('login_url')}` prints a new one. "
-        "Ctrl-C stops it all."
+        "Press Ctrl-C to stop."
     )
     if wish.browser and web_server.has_display():
         web_server.show(address + link.path)

@@ -1,4 +1,4 @@
-"""Where to listen: an address, and a free port."""
+"""Chooses the address and a free port for the web server."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _resolve(host: str) -> tuple[socket.AddressFamily, str]:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise CannotListen(
-            f"{host} is no address of this machine ({error.strerror}). Leave --host out for 127.0.0.1."
+            f"{host} is not an address of this machine ({error.strerror}). Leave out --host for 127.0.0.1."
         ) from error
     family, _, _, _, address = found[0]
     return family, str(address[0])
@@ -78,7 +78,7 @@ def _bind(family: socket.AddressFamily, address: str, port: int) -> socket.socke
         made.close()
         if error.errno == errno.EADDRINUSE:
             raise PortTaken(
-                f"Port {port} is taken on {address}. Choose another with --port, or leave it out."
+                f"Port {port} is already in use on {address}. Choose another with --port, or leave it out."
             ) from error
         raise CannotListen(
             f"Cannot listen on {address} port {port}: {error.strerror}. Choose another with --host or --port."

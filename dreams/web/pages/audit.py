@@ -1,4 +1,4 @@
-"""The audit log: its entries as sentences, filters of what occurs in it, and whether the chain holds."""
+"""The audit log page: entries as sentences, its filters, and whether the chain is intact."""
 
 from __future__ import annotations
 

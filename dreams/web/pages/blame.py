@@ -1,4 +1,4 @@
-"""Each line of a memory beside where it came from: which dream and why, which session, or which hand."""
+"""Where each line of a memory came from: which dream and why, which session, or which person."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Blame:
 ORIGINS = {
     "dream": "from dreams",
     "session": "written in sessions",
-    "hand": "by hand here",
+    "hand": "by hand in memoryweb",
     "outside": "changed outside",
     "found": "already there when memoryweb started",
 }
@@ -109,9 +109,9 @@ _DREAMT = {
     Operation.Kind.LEARN: "Learnt in a dream",
     Operation.Kind.MERGE: "Merged in a dream",
     Operation.Kind.DATE: "Dated in a dream",
-    Operation.Kind.INDEX: "Put into the index in a dream",
+    Operation.Kind.INDEX: "Added to the index in a dream",
     Operation.Kind.DEMOTE: "Moved out of the index in a dream",
-    Operation.Kind.UPDATE: "Brought up to date in a dream",
+    Operation.Kind.UPDATE: "Updated in a dream",
     Operation.Kind.PRUNE: "Shortened in a dream",
 }
 
@@ -246,7 +246,7 @@ def _note(hunk: Hunk | None) -> str:
 
 def _by_session(cause: Cause, write: Write) -> Source:
     title = str(write.session)
-    note = "" if cause.sure else "It wrote to this file then; what it wrote can no longer be read."
+    note = "" if cause.sure else "It wrote to this file at that time; what it wrote can no longer be read."
     return Source(
         kind="session",
         icon="session",

@@ -178,11 +178,11 @@ def _quote(row: Evidence, removed: str, mask: Mask) -> Evidence:
 
 def _why_not_here(hunks: Sequence[Hunk], against: Sequence[Finding], lines: int, mask: Mask) -> str:
     if any(hunk.file.conflict for hunk in hunks):
-        return "It is in conflict with the file. Solve that in its review."
+        return "It conflicts with the file. Solve that in its review."
     if against:
         return f"It has {plural(len(against), 'finding')}. Decide on it in its review."
     if mask.shown:
-        return "It holds a secret, which is hidden here. Decide on it in its review."
+        return "It contains a secret, which is hidden here. Decide on it in its review."
     if lines > MOST_LINES_OF_ONE:
         return "It is too long to show here. Decide on it in its review."
     return ""
@@ -252,7 +252,7 @@ def _of_one(hunks: Sequence[Hunk], texts: proposals.Texts) -> Shown:
     try:
         return _in_full(hunks, texts)
     except blobs.MissingBlob:
-        return Shown(why_not="The text of one of its files is not kept, so it cannot be shown. Review it.")
+        return Shown(why_not="The text of one of its files is not stored, so it cannot be shown. Review it.")
 
 
 def _in_full(hunks: Sequence[Hunk], texts: proposals.Texts) -> Shown:
@@ -261,7 +261,7 @@ def _in_full(hunks: Sequence[Hunk], texts: proposals.Texts) -> Shown:
         return Shown(why_not=f"It changes {plural(count, 'line')}, too many to show here. Review it.")
     shown, _, mask = masked_parts(hunks, texts)
     if mask.shown:
-        return Shown(why_not="It has a secret, which is hidden here. Review it.")
+        return Shown(why_not="It contains a secret, which is hidden here. Review it.")
     parts = {hunk.pk: part for hunk, part in zip(hunks, shown, strict=True)}
     groups = decisions.grouped(hunks).values()
     return Shown([_decision(group, [parts[hunk.pk] for hunk in group]) for group in groups])

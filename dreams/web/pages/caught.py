@@ -1,4 +1,4 @@
-"""The cards of a project: what was said, the line that it would become and where, and what the checks say of it."""
+"""A project's cards: what was said, the line it would become and where, and what the checks say about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checkup page: what the checks say of the memories as they stand, by file."""
+"""The checkup page: findings about the current memories, by file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conflict as its page shows it: the merged text, and in it each place where a person must choose."""
+"""The conflict page: the merged text, and each place where a person has to choose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project's daily logs, one day at a time: each line with its number, whether a dream has read it, and what became of it."""
+"""A project's daily logs, one day at a time: each line, whether a dream has read it, and what became of it."""
 
 from __future__ import annotations
 

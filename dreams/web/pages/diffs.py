@@ -1,4 +1,4 @@
-"""Differences as templates show them: lines cut into pieces, with a word on what kind of line each is. No database."""
+"""Prepares differences for templates: lines in pieces, each with a word for its kind. No database."""
 
 from __future__ import annotations
 

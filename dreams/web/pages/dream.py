@@ -1,4 +1,4 @@
-"""One dream as it happens: phases, turns, figures, what it used, and the sessions it reviewed."""
+"""The page of one dream: phases, turns, figures, usage, and the sessions it reviewed."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ _COUNTED = {
     "sessions": ("session", "sessions"),
     "prompts": ("prompt", "prompts"),
     "log lines": ("new log line", "new log lines"),
-    "known": ("known already", "known already"),
+    "known": ("already known", "already known"),
     "dated": ("line dated", "lines dated"),
     "learnt": ("thing learnt", "things learnt"),
     "logged": ("thing learnt from a log", "things learnt from logs"),
@@ -162,9 +162,9 @@ _COUNTED = {
     "updated": ("statement updated", "statements updated"),
     "superseded": ("statement superseded", "statements superseded"),
     "forgotten": ("statement forgotten", "statements forgotten"),
-    "expired": ("statement past its day", "statements past their day"),
-    "derived": ("left to the repository", "left to the repository"),
-    "redacted": ("secret taken out", "secrets taken out"),
+    "expired": ("expired statement", "expired statements"),
+    "derived": ("already in the repository", "already in the repository"),
+    "redacted": ("secret removed", "secrets removed"),
     "refused": ("call refused", "calls refused"),
     "files": ("memory merged", "memories merged"),
     "lines": ("line merged", "lines merged"),
@@ -299,10 +299,10 @@ def _waits_for(run: DreamRun, now: dt.datetime) -> str:
     host = next((one for one in hosts.known() if one.key == run.project.host), None)
     if host is not None and not host.is_here and host.is_away:
         seen = f"last seen {amounts.ago(host.last_seen, now)}" if host.last_seen else "not seen yet"
-        return f"It waits for {host.name}, which is away ({seen})."
+        return f"It is waiting for {host.name}, which is away ({seen})."
     if is_quiet:
-        return "Its worker has not been heard of; the scheduler ends it if it does not come back."
-    return "It waits for a free worker."
+        return "Its worker is not responding; the scheduler ends it if the worker does not come back."
+    return "It is waiting for a free worker."
 
 
 def _steps(run: DreamRun, per_phase: Mapping[str, int]) -> list[Step]:

@@ -1,4 +1,4 @@
-"""The list of dreams, and what came of one: its changes, its checks and what stands against them."""
+"""The list of dreams, and the outcome of one: its changes, its checks and its findings."""
 
 from __future__ import annotations
 
@@ -285,8 +285,8 @@ def _headline(run: DreamRun, told: Summary) -> tuple[str, str]:
 
 #: Where the gate of the agent's mode keeps the scheduler out.
 _MODES: Mapping[str, str] = {
-    gates.Mode.DAILY_LOG: "In the agent’s daily-log mode no dream starts by itself; Distil logs on the project’s page tries again.",
-    gates.Mode.REMOTE: "In the agent’s remote mode no dream starts by itself.",
+    gates.Mode.DAILY_LOG: "In the agent’s daily-log mode no dream starts automatically; “Distil logs” on the project’s page tries again.",
+    gates.Mode.REMOTE: "In the agent’s remote mode no dream starts automatically.",
 }
 
 
@@ -294,7 +294,7 @@ def _retry(project: Project) -> tuple[str, dt.datetime | None]:
     now = timezone.now()
     following = next_dream.look([project], now)[project.pk]
     if following.why_off:
-        return _MODES.get(project.mode) or f"It is not retried meanwhile: {following.why_off}", None
+        return _MODES.get(project.mode) or f"It is not retried for now: {following.why_off}", None
     waits, at = following.retry(now)
     return waits or "The dream is retried automatically.", at
 
@@ -310,7 +310,7 @@ def _clock(run: DreamRun) -> tuple[str, dt.datetime | None]:
 
 def _past(run: DreamRun) -> str:
     if run.status == DreamRun.Status.COMPLETED:
-        return "The time until the next dream counts from this one."
+        return "The wait until the next dream starts from this one."
     if run.started_at is None:
         return "It never started, so it does not count."
     if run.status == DreamRun.Status.KILLED and run.error:

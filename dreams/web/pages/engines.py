@@ -1,4 +1,4 @@
-"""Who dreams where, with what limits and at what price, and whether there is a model to ask; in a fixed number of queries."""
+"""The engines page: which engine each project uses, limits, prices, and whether a model can be reached. A fixed number of queries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GROUPS = ("Engine", "Budget")
 LAST_TEST = "engines:last-test"
 KEPT_SECONDS = 7 * 86_400  # a test that is a week old tells little; chosen
 RULES = "rules"
-KEPT_OUT = "It is in no page, no log, no database, and not in the tools’ environment"
+KEPT_OUT = "It never appears in a page, a log, the database or the tools’ environment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def way(uses_model: bool) -> list[Check]:
 
 def _server(found: keys.KeyState) -> Check:
     if not found.host:
-        return Check("Server", "bad", "ANTHROPIC_BASE_URL is no address", remedy=found.remedy)
+        return Check("Server", "bad", "ANTHROPIC_BASE_URL is not an address", remedy=found.remedy)
     given = (
         "From ANTHROPIC_BASE_URL"
         if found.base_url != keys.ANTHROPIC_URL

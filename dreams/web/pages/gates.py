@@ -1,4 +1,4 @@
-"""The gates of one project now, as its page tells them."""
+"""A project's gates, for its page."""
 
 from __future__ import annotations
 

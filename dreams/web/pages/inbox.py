@@ -1,4 +1,4 @@
-"""The inbox: everything that waits for the person, as one list; putting something off; what came before."""
+"""The inbox: everything that is waiting for the person, snoozed items, and recent events."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FINDINGS: Mapping[str, str] = {
     "none": "No findings",
 }
 SORTS: Mapping[str, str] = {
-    "": "What needs you most",
+    "": "Most urgent first",
     "oldest": "Oldest first",
     "newest": "Newest first",
     "project": "By project name",
@@ -219,13 +219,13 @@ def choices(today: dt.date) -> list[Choice]:
     monday = tomorrow + dt.timedelta(days=7 - tomorrow.weekday())
     days = [("Tomorrow", tomorrow), ("Next week", monday)]
     found = [Choice(day.isoformat(), label, day, str(n)) for n, (label, day) in enumerate(days, 1)]
-    return [*found, Choice(DREAM, "Until the next dream has ended", None, str(len(days) + 1))]
+    return [*found, Choice(DREAM, "Until the next dream ends", None, str(len(days) + 1))]
 
 
 def until_of(pressed: str, typed: str, today: dt.date) -> Until | None:
     """What was chosen: a button's value, or else the day that was typed. None where it is no day to come."""
     if pressed == DREAM:
-        return Until(None, "until the next dream has ended")
+        return Until(None, "until the next dream ends")
     try:
         day = dt.date.fromisoformat(pressed or typed)
     except ValueError:

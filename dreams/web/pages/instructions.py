@@ -1,4 +1,4 @@
-"""The instruction files of a project as an agent loads them in a folder, with their texts and what is wrong."""
+"""The instruction files that an agent loads in a folder of a project, with their texts and problems."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dreams.services.memories.instructions import CheckedFile, Contradiction, Lo
 MOST_PROMOTED = 20  # rows; chosen
 PROBLEMS = {
     "missing": "There is no such file.",
-    "circle": "It is one of the files that include it; it is not loaded again.",
+    "circle": "It is one of the files that include this one; it is not loaded again.",
     "too deep": f"More than {MAX_HOPS} files away from the first one; not loaded.",
     "outside": "Outside the repository; not loaded, because this project is not trusted.",
-    "doubled": "Loaded already, further up.",
-    "binary": "Not a text; not loaded.",
+    "doubled": "Already loaded above.",
+    "binary": "Not a text file; not loaded.",
     "too large": "Larger than 200 KB; not read.",
     "unreadable": "It cannot be read.",
 }
@@ -143,9 +143,7 @@ def _promotions(project: Project, rows: list[Memory]) -> list[Promotion]:
 
 def _where(row: Memory) -> str:
     return (
-        "~/.claude/CLAUDE.md, for all your projects"
-        if row.type == "user"
-        else "CLAUDE.md, for everybody here"
+        "~/.claude/CLAUDE.md, for all your projects" if row.type == "user" else "CLAUDE.md, for everyone here"
     )
 
 

@@ -1,4 +1,4 @@
-"""One memory: its text, what it says of itself, who links to it, and every state it was in."""
+"""The page of one memory: text, metadata, links, and every earlier version."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _version(row: Version, memory: Memory, previous: int | None, told: _Told) ->
     if not row.sha256 and row.origin == Version.Origin.OUTSIDE:
         look = Look("trash", "warn", "Removed outside")
     if row.aside_at:
-        look = Look("warn", "warn", "Written at the moment of an apply, not in the file")
+        look = Look("warn", "warn", "Written while changes were being applied, not in the file")
     return VersionRow(
         version=row,
         look=look,

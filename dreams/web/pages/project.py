@@ -1,4 +1,4 @@
-"""One project: its gates now, memories, sessions, instruction files and figures. A fixed number of queries."""
+"""The page of one project: gates, memories, sessions, instruction files and figures. A fixed number of queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person typed in a project, newest first and one session's before all others. A fixed number of queries."""
+"""What a person typed in a project, newest first, one session's prompts before all others. A fixed number of queries."""
 
 from __future__ import annotations
 

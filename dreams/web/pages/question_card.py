@@ -1,4 +1,4 @@
-"""One question as a card: its places, what each answer would change, and what was answered. Masked where it holds a secret."""
+"""One question as a card: its places, what each answer would change, and the answer given. Secrets are masked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions as lists: beside a review, on a project's page of questions, and across projects."""
+"""Lists of questions: next to a review, for a project, and across projects."""
 
 from __future__ import annotations
 

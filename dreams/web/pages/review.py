@@ -1,4 +1,4 @@
-"""The review page: a proposal as the list of its files and the cards of its decisions, in a fixed number of queries."""
+"""The review page: a proposal's files and the cards of its decisions. A fixed number of queries."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ class Bar:
         if writes := self.approved - self.clashing:
             said.append(f"writes {plural(writes, 'decision')} to {plural(self.files, 'file')}")
         if self.clashing:
-            said.append(f"holds {self.clashing} until the conflict is solved")
+            said.append(f"keeps {self.clashing} until the conflict is solved")
         if self.rejected:
             said.append(f"rejects {self.rejected}")
         if self.undecided:

@@ -1,4 +1,4 @@
-"""What stands beside a change: what was said, by whom and when, what sessions say of its statements, and what the checks say of it."""
+"""What is shown next to a change: evidence with speaker and time, what sessions say, and the findings."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def told(quotes: Sequence[Evidence]) -> Evidence | None:
 # From so many on, findings of one kind are one list: nobody presses the same button ten times with care.
 LEAST_LISTED = 3
 MOST_SHOWN = 4
-ALL_UNSOURCED = "are in no memory, quote or session; they are listed beside the change."
+ALL_UNSOURCED = "do not appear in any memory, quote or session; they are listed next to the change."
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +366,7 @@ def _message(finding: Finding, beside: Beside, line: int | None) -> str:
     if finding.code == "says-otherwise" and beside.tells(finding, "contradicted"):
         return "A session says otherwise."  # both texts stand beside it, with the way into the session
     if finding.code == "quote-not-found" and beside.misses_quote:
-        return "The quote beside it is not in the cited place."
+        return "Its quote is not in the cited place."
     said = line and finding.message_parts.get("remark")
     return as_sentence(said) if said else without_place(finding.message, beside.path)
 
@@ -374,7 +374,7 @@ def _message(finding: Finding, beside: Beside, line: int | None) -> str:
 def _way(finding: Finding, beside: Beside) -> Way | None:
     if not finding.code.startswith("standing-secret-"):
         return None
-    return Way("Take it out …", reverse("project-secrets", args=[beside.project_pk]))
+    return Way("Remove it …", reverse("project-secrets", args=[beside.project_pk]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,5 +397,5 @@ def offers(findings: Iterable[Finding], ledger: Sequence[LedgerEntry], row: Hunk
     if any(code.startswith("secret-") for code in codes):
         found.append(Offer("redact", "Leave the secret out"))
     if codes["invisible-text"] or codes["escape-sequence"]:
-        found.append(Offer("unhide", "Leave out what is unseen"))
+        found.append(Offer("unhide", "Leave out invisible characters"))
     return found

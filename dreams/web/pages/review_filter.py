@@ -1,4 +1,4 @@
-"""Which decisions the review page shows: what is asked for, what passes a filter, pages of changes.
+"""Which decisions the review page shows: the requested ones, those that match a filter, and its pages.
 
 A filter is about single changes. A decision with one that passes is shown whole, its other parts marked; a decision
 without one is hidden, and no button beside the list decides on it.

@@ -1,4 +1,4 @@
-"""A proposal as its review reads it: its rows once, its decisions, what its state means, and which of its files changed on disk."""
+"""A proposal as its review needs it: rows loaded once, decisions, state, and which files changed on disk."""
 
 from __future__ import annotations
 

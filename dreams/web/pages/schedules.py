@@ -1,4 +1,4 @@
-"""What the page of the schedule shows: its jobs in the order of their chains, the last runs, and a job being made."""
+"""The schedule page: jobs in the order of their chains, the last runs, and the form for a new job."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ABOUT: Mapping[str, str] = {
     "dream": "a dream, if all gates but the time gate are open",
     "checkup": "checks the memories as they are now",
     "digest": "sends what is waiting for you by mail or webhook",
-    "verify": "reads everything that is kept, and reports damage",
+    "verify": "reads everything stored and reports damage",
     "export": "writes the history into the data directory; the last 7 are kept",
 }
 _STATES = {

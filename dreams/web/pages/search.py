@@ -1,4 +1,4 @@
-"""What the search page and the list below the search field show: rows in groups, with where each leads."""
+"""Search results, for the search page and the list below the search field: grouped, each with its link."""
 
 from __future__ import annotations
 

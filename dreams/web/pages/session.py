@@ -1,4 +1,4 @@
-"""A transcript as pages of turns, read in place by byte offset, and where to go inside it."""
+"""The session page: a transcript in pages of turns, read from the file by byte offset, with search inside it."""
 
 from __future__ import annotations
 

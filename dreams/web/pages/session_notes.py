@@ -1,4 +1,4 @@
-"""Notes on a session: the agent's own, and those for a hand-over, whose lines lead into the transcript."""
+"""Notes on a session: the agent's own and hand-over notes, with links into the transcript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of a transcript as turns of a talk: who speaks, what is said, and what is folded away."""
+"""Turns transcript records into turns of a conversation: who speaks, what they say, and what is folded."""
 
 from __future__ import annotations
 

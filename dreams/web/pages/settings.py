@@ -1,4 +1,4 @@
-"""Settings and policies as pages show them: what is in force, where it comes from, what was earned and what is offered."""
+"""Settings and policies for the settings pages: current values, their sources, and earned policies."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _applied(rows: Iterable[Policy]) -> Mapping[int, int]:
 def _ended(row: Policy) -> str:
     if row.action != Policy.Action.AUTO:
         return row.note
-    return "" if earned.is_current(row.kind, row.maker) else "The engine changed since."
+    return "" if earned.is_current(row.kind, row.maker) else "The engine has changed since then."
 
 
 def offers() -> list[Offer]:
@@ -200,7 +200,7 @@ GROUPS = {
     "Recall": "Which memories your agent is given for a question.",
     "Budget": "What memoryweb may spend. Only a model costs anything.",
     "Review": "What policies may apply without you, and how many questions a dream asks.",
-    "Index": "How much of MEMORY.md an agent loads, and how dreams write it.",
+    "Index": "How much of MEMORY.md an agent loads, and how dreams write to it.",
     "Places": "Where your agents keep their notes.",
     "Digest": "A summary of what is waiting for you, by mail or webhook. Off until you give an address; when it is sent is on Schedule.",
 }

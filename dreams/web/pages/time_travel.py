@@ -1,4 +1,4 @@
-"""A project's memories as they were at any moment, and what changed between two of them."""
+"""A project's memories at any time, and what changed between two times."""
 
 from __future__ import annotations
 

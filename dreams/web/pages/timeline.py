@@ -1,4 +1,4 @@
-"""A project over time: one timeline of all that happened, newest first, and how its memory grew."""
+"""A project's timeline, newest first, and the growth of its memory."""
 
 from __future__ import annotations
 
@@ -343,7 +343,7 @@ def _dream(row: DreamRun, told: Summary) -> Entry:
         DreamRun.Status.FAILED: ("block", "block", "Dream failed"),
         DreamRun.Status.KILLED: ("stop", "warn", "Dream cancelled"),
         DreamRun.Status.RUNNING: ("running", "info", "Dreaming now"),
-        DreamRun.Status.PENDING: ("clock", "info", "Waits to dream"),
+        DreamRun.Status.PENDING: ("clock", "info", "Waiting to dream"),
     }
     icon, tone, what = states[DreamRun.Status(row.status)]
     at = row.ended_at or row.created_at

@@ -1,4 +1,4 @@
-"""What an undo would do, before anything is written: per file the difference it makes, and what stands in its way."""
+"""Previews an undo: the difference for each file, and what prevents it."""
 
 from __future__ import annotations
 
@@ -215,17 +215,19 @@ def _file(file: UndoneFile, made_by: str, is_shown: bool) -> File:
 
 def _sentence(file: UndoneFile, result: bytes | None, made_by: str) -> str:
     if file.merged is not None:
-        return "The same place changed since, so you have to choose. This shows the undo; later edits elsewhere are kept."
+        return "The same place has changed since, so you have to choose. This shows the undo; later edits elsewhere are kept."
     if file.now == result:
-        return "Already as it was before; nothing to write."
+        return "It is already as it was before; nothing to write."
     if result is None:
         return f"Will be removed: {made_by} added it."
     if file.now is None:
-        return "Will be brought back."
+        return "Will be restored."
     if file.restored.mtime_ns is not None:
         return "Will be exactly as it was before: text, permissions and time."
     return (
-        "Only these changes will be undone." if file.is_exact else "It changed since; later edits are kept."
+        "Only these changes will be undone."
+        if file.is_exact
+        else "It has changed since; later edits are kept."
     )
 
 

@@ -1,4 +1,4 @@
-"""The usage page: tokens and what they cost, in figures and pictures."""
+"""The usage page: tokens and costs, as figures and charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was used, drawn: tokens by kind and model, and how dreams went over time."""
+"""Charts of usage: tokens by kind and model, and dreams over time."""
 
 from __future__ import annotations
 

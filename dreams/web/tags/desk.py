@@ -396,7 +396,7 @@ def on_disk_of(project: Project, what: str) -> str:
     """Says of `what` that it is on the disk of another host; nothing for a project of this host."""
     if not host_requests.is_elsewhere(project):
         return ""
-    said = '<div class="message">{}<div><b>{} on {}.</b> Open memoryweb there to see it.</div></div>'
+    said = '<div class="message">{}<div><b>{} on {}.</b> Open memoryweb there to see them.</div></div>'
     return format_html(said, icon("disk"), what, diff.visible(hosts.name_of(project.host)))
 
 

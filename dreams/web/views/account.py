@@ -18,12 +18,10 @@ from dreams.web.access import actor, safe_next
 from dreams.web.htmx import Request, SeeOther, go
 from memoryweb import typed
 
-WRONG_CODE = (
-    f"This code is wrong, was used, or is older than ten minutes. Make a new one with `{typed('login_url')}`."
-)
-WRONG_PAIR = "Name and password do not fit together."
+WRONG_CODE = f"This code is wrong, already used, or older than ten minutes. Create a new one with `{typed('login_url')}`."
+WRONG_PAIR = "The name or the password is wrong."
 MOST = 200  # rows; chosen
-TOO_MANY = f"Too many wrong passwords. Wait a minute, or use a code: `{typed('login_url')}` makes one."
+TOO_MANY = f"Too many wrong passwords. Wait a minute, or use a code: `{typed('login_url')}` creates one."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -101,7 +99,7 @@ def end_login(request: Request, pk: int) -> HttpResponse:
     """One of one's own; of an admin, anybody's."""
     rows = logins.sessions() if _is_admin(request) else logins.sessions().filter(user=request.user.pk)
     if logins.end(rows.filter(pk=pk), actor(request)):
-        messages.success(request, "Ended. The next thing done there asks for a login.")
+        messages.success(request, "Ended. That browser has to log in again.")
     return go(request, "account")
 
 
@@ -133,7 +131,7 @@ def password(request: Request) -> HttpResponse:
     user.refresh_from_db()
     auth.update_session_auth_hash(request, user)
     logins.renamed(was, request.session.session_key or "")
-    messages.success(request, "The password is changed. All other logins ended.")
+    messages.success(request, "The password was changed. You are logged out everywhere else.")
     return go(request, "account")
 
 
@@ -174,7 +172,7 @@ def reset_password(request: Request, pk: int) -> HttpResponse:
     except logins.PasswordRefused as refused:
         return _page(request, reset_for=person.pk, why_not_reset=str(refused), status=422)
     else:
-        messages.success(request, f"{person.username} has a new password. All their logins ended.")
+        messages.success(request, f"{person.username} has a new password and was logged out everywhere.")
     return go(request, "account")
 
 

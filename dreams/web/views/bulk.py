@@ -75,7 +75,7 @@ def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> s
     seen = (request.POST.get(f"{name}-{public_id}") for name in ("bases", "answers"))
     trouble = pages.why_not(loaded, verdict) or loaded.moved_since(*seen) or _unseen(loaded, verdict)
     if trouble:
-        messages.warning(request, f"{proposal.project} was left as it is. {trouble}")
+        messages.warning(request, f"{proposal.project} was left unchanged. {trouble}")
         return ""
     try:
         return (_approve if verdict == pages.APPROVE else _reject)(request, loaded, batch)

@@ -83,7 +83,10 @@ def submit(request: Request, pk: int) -> HttpResponse:
         if report.complete:
             messages.success(request, f"Remembered in {plural(len(report.applied), 'file')}.")
         else:
-            messages.warning(request, report.error or "A file changed meanwhile. It waits in the inbox.")
+            messages.warning(
+                request,
+                report.error or "A file changed in the meantime. The proposal is waiting in the inbox.",
+            )
     return SeeOther(reverse("project-caught", args=[pk]))
 
 

@@ -39,9 +39,7 @@ def _solve(request: Request, file: FileChange, found: pages.Conflict) -> HttpRes
     chosen = {n: request.POST.get(f"choice-{n}", "") for n in range(found.count)}
     typed = {n: request.POST.get(f"text-{n}", "") for n in range(found.count)}
     if request.POST.get("state") != found.state:
-        return _again(
-            request, file, "The file changed once more meanwhile. Choose again.", chosen, typed, 409
-        )
+        return _again(request, file, "The file has changed again. Choose again.", chosen, typed, 409)
     if "look" in request.POST:
         return _look(request, file, chosen, typed)
     open_places = [n + 1 for n in chosen if n not in _made(request, chosen)]

@@ -66,7 +66,7 @@ def _tell_once(request: Request, run: DreamRun) -> None:
 def cancel(request: Request, public_id: str) -> HttpResponse:
     run = _run(public_id)
     if dreaming.cancel(run, actor(request)):
-        messages.success(request, "Cancelled. It stops at its next step and does not count as dreamt.")
+        messages.success(request, "Cancelled. It will stop at its next step and does not count as a dream.")
     else:
         messages.info(request, "It had already ended; there was nothing to cancel.")
     return go(request, "dream", public_id=public_id)
@@ -82,7 +82,7 @@ def propose_partial(request: Request, public_id: str) -> HttpResponse:
         messages.error(request, str(refused))
         return go(request, "dream", public_id=public_id)
     messages.success(
-        request, "Proposed. It does not count as dreamt: the next dream reads its sessions again."
+        request, "Proposed. It does not count as a dream: the next dream reads its sessions again."
     )
     return go(request, "review", public_id=made.public_id)
 

@@ -48,7 +48,7 @@ def too_much(request: HttpRequest) -> HttpResponse:
         request,
         413,
         "Too much at once",
-        f"A form sends at most {most}. Nothing was changed. Do it in smaller parts.",
+        f"A form can send at most {most}. Nothing was changed. Try again in smaller parts.",
         onward=_page_of_the_form(request),
     )
 
@@ -88,7 +88,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return full(request, error)
     if isinstance(error, conf.BadValue):
         said = f"{error}. Health shows where it is set."
-        return _page(None, 500, "A setting does not fit", said, onward=reverse("health"), way_on="Health")
+        return _page(None, 500, "A setting is wrong", said, onward=reverse("health"), way_on="Health")
     if isinstance(error, project_lock.ProjectElsewhere):
         return _page(
             None,
@@ -125,8 +125,8 @@ def away(request: HttpRequest, error: BaseException) -> HttpResponse:
     why = database.why_away(error)
     return _try_again(
         request,
-        "The database is away",
-        f"{why} {what_became(request)} It goes on by itself once the server is back.",
+        "The database is unavailable",
+        f"{why} {what_became(request)} memoryweb continues once the server is back.",
     )
 
 
@@ -152,14 +152,14 @@ def what_became(request: HttpRequest) -> str:
     """Of what was asked: a form may have done some of it before something failed."""
     if request.method in SAFE_METHODS:
         return "Nothing was changed by this request."
-    return "What you asked for may not be done: look before you ask again."
+    return "It may not have been done: check before you try again."
 
 
 def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
     """The CSRF check said no: almost always a page that was open since before the last login, or for longer than it held."""
     back, is_part = _page_of_the_form(request), wants_fragment(request)
     if not request.user.is_authenticated:
-        stays = " What you typed is still here: log in, come back, and do it again." if is_part else ""
+        stays = " What you typed is still here: log in, come back, and try again." if is_part else ""
         said = f"Nothing was changed.{stays}"
         return _page(request, 403, "You are logged out", said, onward=login_page(back), way_on="Log in")
     since = "You logged in or out since this page was opened, so nothing was changed."
@@ -202,9 +202,7 @@ def plain_failure(request: HttpRequest) -> HttpResponse:
 def _unexpected(request: HttpRequest) -> tuple[str, str]:
     """A title and what to do. An update under a running server fails on any page, and only a new start ends that."""
     if (running := server_registry.running()) and running.is_outdated:
-        again = (
-            "This server still runs the earlier version. Stop it where it was started, and start it again."
-        )
+        again = "This server is still running the earlier version. Stop it where it was started, then start it again."
         return "memoryweb was updated", f"{again} {what_became(request)}"
     return "Something failed here", f"{what_became(request)} The server’s log has the details."
 

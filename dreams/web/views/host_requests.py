@@ -32,14 +32,14 @@ def asked(
 def ask(request: Request, wish: AskedDeed, back: HttpResponse) -> HttpResponse:
     host_requests.ask(wish, Actor(actor(request)))
     one = next(found for found in hosts.known() if found.key == wish.owner)
-    said = f"Asked {one.name} to do it: it looks once a minute, and what came of it appears here."
+    said = f"Asked {one.name} to do it. It checks once a minute; the result appears here."
     if one.is_away:
         seen = (
             f"was last seen {amounts.ago(one.last_seen, timezone.now())}"
             if one.last_seen
             else "was never seen"
         )
-        said = f"Asked {one.name} to do it. It is away now ({seen}), and does it when it is back."
+        said = f"Asked {one.name} to do it. It is away now ({seen}) and will do it when it is back."
     messages.success(request, said)
     return back
 

@@ -82,7 +82,7 @@ def put_off(request: Request) -> HttpResponse:
         return render(request, "dreams/snooze.html", context, status=422)
     snoozing.put_off([(item.key, item.kind.value) for item in items], until.at, actor(request), now)
     what = items[0].project if len(items) == 1 else plural(len(items), "item")
-    messages.success(request, f"Snoozed {what} {until.words}. You find it under “Snoozed” in the inbox.")
+    messages.success(request, f"Snoozed {what} {until.words}. Find it under “Snoozed” in the inbox.")
     return go(request, "inbox")
 
 
@@ -129,5 +129,5 @@ def make_feed(request: Request) -> HttpResponse:
 @require_POST
 def revoke_feed(request: Request) -> HttpResponse:
     if feed.revoke(actor(request)):
-        messages.success(request, "The feed’s address is revoked. Readers that have it get nothing.")
+        messages.success(request, "The feed’s address is revoked. Readers that use it get nothing.")
     return go(request, f"{reverse('settings')}#feed")

@@ -35,7 +35,7 @@ from dreams.web.pages import statements as statements_pages
 from dreams.web.paging import Filter, chosen, number_or_none, search_text
 from dreams.web.views.host_requests import asked
 
-REASONS = ("It is wrong", "It is out of date", "It is private", "It is of no use")
+REASONS = ("It is wrong", "It is out of date", "It is private", "It is not useful")
 MAX_REASON = 500  # letters, as a verdict's
 UNREAD = "Its file cannot be read now, so nothing here can change it."
 
@@ -223,9 +223,9 @@ def _is_editable(data: bytes) -> str:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
-        return "It holds bytes that are not UTF-8, which a browser’s field would lose. Edit it in an editor."
+        return "It contains bytes that are not UTF-8, which a browser would lose. Edit it in an editor."
     if len(data) > pages.MOST_EDIT_BYTES:
-        return "It is larger than 1 MB. Edit it in an editor; what you change there is kept in its history."
+        return "It is larger than 1 MB. Edit it in an editor; your changes are kept in its history."
     return ""
 
 

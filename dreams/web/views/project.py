@@ -130,9 +130,9 @@ def set_trust(request: Request, pk: int) -> HttpResponse:
     if settings_changes.set_trusted(found, wanted, actor=actor(request)):
         messages.success(
             request,
-            "Trusted. Its own settings count from the next look on."
+            "Trusted. Its own settings apply from the next check."
             if wanted
-            else "No longer trusted. Its own settings are left aside from the next look on.",
+            else "No longer trusted. Its own settings are ignored from the next check.",
         )
     return go(request, "project", pk=pk)
 

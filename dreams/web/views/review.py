@@ -42,7 +42,7 @@ from dreams.web.pages.review_proposal import load as load_rows
 from dreams.web.pages.review_texts import texts_of
 
 A_YEAR = 60 * 60 * 24 * 365  # in seconds: how long a layout is remembered; chosen
-CHANGED = "This changed since you opened the page, so your verdict was not taken. Look at it again."
+CHANGED = "This changed since you opened the page, so your decision was not saved. Look at it again."
 
 
 @require_safe
@@ -73,7 +73,7 @@ def decide(request: Request, public_id: str) -> HttpResponse:
     if isinstance(asked_for, str):
         return refuse(request, loaded, asked_for)
     if not asked_for:
-        return refuse(request, loaded, "Nothing is left to decide there.")
+        return refuse(request, loaded, "Nothing is left to decide.")
     before = verdicts.remember(asked_for)
     hunks = _proposed(request, asked_for) or [hunk for one in asked_for for hunk in one.hunks]
     try:

@@ -88,7 +88,9 @@ def confirm(request: Request, public_id: str) -> HttpResponse:
         return refuse(request, load(request, proposal), "Nothing was ticked, so nothing is confirmed.")
     found = list(proposal.findings.filter(key__in=wanted).select_related("hunk"))
     if {finding.key for finding in found} != wanted:
-        return refuse(request, load(request, proposal), "That finding is gone; look at the change again.")
+        return refuse(
+            request, load(request, proposal), "That finding no longer exists; look at the change again."
+        )
     try:
         review.confirm(proposal, found, reviewer(request))
     except ReviewRefused as refused:

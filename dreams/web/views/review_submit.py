@@ -104,7 +104,7 @@ def second(request: Request, public_id: str) -> HttpResponse:
         return SeeOther(address(proposal))
     if agrees:
         return _write(request, proposal, rebased=False)
-    messages.success(request, "Rejected. Nothing of it was written.")
+    messages.success(request, "Rejected. Nothing was written.")
     return SeeOther(address(proposal))
 
 
@@ -122,7 +122,7 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
         with work_under_way.told(proposal.public_id):
             report = applying.apply_with_answers(proposal, reviewer(request), rebased=rebased)
     except work_under_way.Stopped:
-        messages.info(request, "Stopped. Your decisions are kept; look below for what is written.")
+        messages.info(request, "Stopped. Your decisions are kept; see below for what was written.")
         return SeeOther(address(proposal))
     except FindingInTheWay as found:
         messages.error(request, str(found))
@@ -132,7 +132,7 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
         return SeeOther(address(proposal))
     if rebased and report.rebased:
         paths = ", ".join(waiting.path for waiting in report.rebased)
-        messages.warning(request, f"{paths} changed once more. Look at the new result, then confirm it.")
+        messages.warning(request, f"{paths} changed again. Check the new result, then confirm it.")
     goes_on = report.complete and request.POST.get("then") == "next"
     following = next_after(timezone.now(), reviewer(request).name, proposal.public_id) if goes_on else None
     _tell(request, report, proposal if following else None)

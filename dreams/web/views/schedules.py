@@ -90,10 +90,10 @@ def _wanted(typed: pages.Typed) -> jobs.Wanted:
     """Raises BadJob for what is not there."""
     after = jobs.find(typed.after) if typed.after else None
     if typed.after and after is None:
-        raise jobs.BadJob("The job that it should follow is no longer there.")
+        raise jobs.BadJob("The job that it should follow no longer exists.")
     project = Project.objects.filter(pk=number_or_none(typed.project) or 0).first() if typed.project else None
     if typed.project and project is None:
-        raise jobs.BadJob("The project is no longer there.")
+        raise jobs.BadJob("The project no longer exists.")
     try:
         until = dt.date.fromisoformat(typed.until) if typed.until else None
     except ValueError as error:

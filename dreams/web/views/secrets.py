@@ -44,7 +44,7 @@ def redact(request: Request, pk: int) -> HttpResponse:
         messages.error(request, str(stale))
         return go(request, "project-secrets", pk=pk)
     if made is None:
-        messages.info(request, "No memory holds a secret now.")
+        messages.info(request, "No memory contains a secret now.")
         return go(request, "project-secrets", pk=pk)
     return go(request, "review", public_id=made.public_id)
 
@@ -66,6 +66,6 @@ def purge(request: Request, pk: int) -> HttpResponse:
     )
     for why in done.waits:
         messages.warning(
-            request, f"The git history is not rewritten yet: {why} It is tried again at the next start."
+            request, f"The git history is not rewritten yet: {why} memoryweb tries again at the next start."
         )
     return go(request, "project-secrets", pk=pk)

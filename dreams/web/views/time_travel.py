@@ -27,7 +27,7 @@ from dreams.web.paging import chosen
 from dreams.web.views.host_requests import asked
 from dreams.web.views.project import beside
 
-UNREADABLE = "That is not a date and time. This is the directory as it is now."
+UNREADABLE = "That is not a date and time. This is the current directory."
 MAX_REASON = 500  # letters, as a verdict's
 MAX_PATH = 1_000  # letters; chosen
 

@@ -20,7 +20,7 @@ from dreams.web.pages import undo as pages
 from dreams.web.pages.review_proposal import address, find
 from dreams.web.views.host_requests import asked
 
-CHIPS = ("It was wrong", "It lost something", "I want it worded my way", "Just testing")
+CHIPS = ("It was wrong", "It lost something", "I would word it differently", "Just testing")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -53,6 +53,6 @@ def test_engine(request: Request) -> HttpResponse:
         messages.success(request, f"The connection works with {model}.")
     else:
         messages.error(
-            request, f"The connection was tested with {model}: {finding.what}. The remedy is below."
+            request, f"The connection was tested with {model}: {finding.what}. See below for what to do."
         )
     return go(request, "engines")

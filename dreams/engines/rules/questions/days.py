@@ -73,7 +73,7 @@ def passed(context: Asking) -> Iterator[Question]:
         yield Question(
             "expired",
             f"{comparing.normalised(unit.text)[:200]} {day.isoformat()}",
-            f"Its day, {day.isoformat()}, has passed. Is it still of use?",
+            f"Its day, {day.isoformat()}, has passed. Is it still useful?",
             (place(unit),),
             tuple(option for option in options if option),
             (cited,),
@@ -130,7 +130,7 @@ def _past(context: Asking, unit: LineStatement, note: str) -> Option | None:
     verb = verbs[0]
     new = f"{unit.raw[: verb.start()]}{_PAST[verb[1]]}{unit.raw[verb.end() :]}"
     return context.draftsman.option(
-        "past", "Say it in the past", partial(_say, unit=unit, new=new, note=note)
+        "past", "Put it in the past tense", partial(_say, unit=unit, new=new, note=note)
     )
 
 
@@ -211,7 +211,7 @@ def _is_old(context: Asking, day: dt.date) -> bool:
 
 def _why(said: str, day: dt.date, context: Asking) -> str:
     months = (context.job.now.date() - day).days // 30
-    return f"{said} {'on ' if said.endswith(',') else ''}{day.isoformat()}, {months} months ago. Is it still of use?"
+    return f"{said} {'on ' if said.endswith(',') else ''}{day.isoformat()}, {months} months ago. Is it still useful?"
 
 
 # --- Sections ---------------------------------------------------------------------------------------------------------
@@ -389,7 +389,7 @@ def unsure_days(context: Asking) -> Iterator[Question]:
         yield Question(
             "changed",
             f"{found.path} {comparing.normalised(found.line)[:200]}",
-            f"{found.meant} if this was written on {known.day.isoformat()} ({known.note}), which is not sure.",
+            f"{found.meant} if this was written on {known.day.isoformat()} ({known.note}), which is uncertain.",
             (Place(found.path, found.line_no, found.line),),
             (option, KEEP),
             option.edits[0].citations,

@@ -222,7 +222,7 @@ def _ask_of_moved(context: Asking, group: Sequence[_Moved]) -> Iterator[Question
         Citation("repository", old, place=new, note=f"{new} has its name.")
         for old, new in list(names.items())[:MOST_PLACES]
     )
-    label = f"Write {one.new}" if len(names) == 1 else "Write where they are now"
+    label = f"Write {one.new}" if len(names) == 1 else "Write the new paths"
     update = context.draftsman.option("update", label, partial(_write_paths, group=group, cited=cited))
     if update is None:
         return
@@ -297,7 +297,7 @@ def _ask_of_gone(context: Asking, missing: _Missing, files: Sequence[Sequence[_N
         told = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
         why = f"The repository has none of {len(names):,} files that {lines[0].path} names: {told}."
     cited = tuple(Citation("repository", name, place=name, note=missing.file(name)) for name in names)
-    label = "Note that it is gone" if len(names) == 1 else "Note that they are gone"
+    label = "Note that it no longer exists" if len(names) == 1 else "Note that they no longer exist"
     note = context.draftsman.option("update", label, partial(_note, lines=lines, why=why, cited=cited))
     if note is None or not places:
         return

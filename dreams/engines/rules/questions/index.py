@@ -105,7 +105,7 @@ def unlisted(context: Asking) -> Iterator[Question]:
     yield Question(
         "learn",
         f"unlisted {' '.join(found)}",
-        f"{plural(len(every), 'memory is', 'memories are')} in no index, where every session looks.{more}",
+        f"{plural(len(every), 'memory is', 'memories are')} not in any index, where every session looks.{more}",
         tuple(_told_by(tree, each) for each in found),
         (option, Option("keep", "Leave it as it is")),
         weight=TO_LIST,
@@ -133,7 +133,7 @@ def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:
 def _why(has: str, chosen: Sequence[_Offer], lines: int, size: int) -> str:
     saved = sum(offer.gain for offer in chosen)
     moved = sum(offer.moves for offer in chosen)
-    rest = "Their files say the rest" if moved < len(chosen) else "The rest moves into their files"
+    rest = "Their files contain the rest" if moved < len(chosen) else "The rest moves into their files"
     but = f", but for {plural(moved, 'row')} whose rest moves there" if 0 < moved < len(chosen) else ""
     return (
         f"{has}; an agent loads {lines:,} lines and {size:,} bytes. "
@@ -239,14 +239,14 @@ def _shorten(rec: Recorder, offer: _Offer) -> bool:
     lines = row.raw.split("\n")
     kept = new.lines[row.line_no - 1].rstrip("\r\n")
     fates = tuple(Fate(line, "kept-in", path, kept) for line in lines)
-    reason = f"The index is longer than what an agent loads. {offer.topic} says the rest of the row."
+    reason = f"The index is longer than what an agent loads. {offer.topic} contains the rest of the row."
     cited = (from_memory(path, row.line_no, row.raw),)
     changes = [NewText(path, new.text, reason, fates, cited)]
     if offer.moves:
         told = with_paragraph(rec.tree.document(offer.topic), row.hook)
         if told is None:
             return False
-        reason = "Only its row in the index said this."
+        reason = "Only its index row said this."
         changes.append(NewText(offer.topic, decode(told.to_bytes()), reason, (), cited))
     return rec.operation("demote", changes)
 

@@ -130,11 +130,11 @@ def _dead_rows(context: Asking) -> Iterator[Question]:
         )
         if option is not None:
             names = [row.target for row in dead]
-            them = "leads to a file that is" if len(dead) == 1 else "lead to files that are"
+            them = "points to a file that is" if len(dead) == 1 else "point to files that are"
             yield Question(
                 "gone",
                 " ".join(names)[:300],
-                f"{plural(len(dead), 'row')} of {path} {them} not there: {_first_of(names)}.",
+                f"{plural(len(dead), 'row')} of {path} {them} missing: {_first_of(names)}.",
                 tuple(Place(path, row.line_no, row.raw.strip()) for row in dead),
                 (option, KEEP),
                 weight=DEAD_ROWS,
@@ -148,10 +148,10 @@ def _first_of(names: Sequence[str]) -> str:
 def _unlist(rec: Recorder, path: str, rows: Sequence[memdir.IndexRow]) -> None:
     after = memdir.parse_index(rec.tree.texts[path]).without(rows).text
     told = tuple(
-        Fate(line, "stated", note="Its file is not there.") for row in rows for line in row.raw.splitlines()
+        Fate(line, "stated", note="Its file is missing.") for row in rows for line in row.raw.splitlines()
     )
     cited = tuple(from_memory(path, row.line_no, row.raw.strip()) for row in rows[:3])
-    rec.operation("index", [NewText(path, after, "The rows led to files that are not there.", told, cited)])
+    rec.operation("index", [NewText(path, after, "The rows pointed to files that are missing.", told, cited)])
 
 
 def _dead(context: Asking, names: Names) -> Iterator[Question]:
@@ -176,8 +176,8 @@ def _dead(context: Asking, names: Names) -> Iterator[Question]:
     yield Question(
         "gone",
         " ".join(named)[:300],
-        f"{plural(len(named), 'link')} to memories that are not there: {_first_of(named)}. "
-        "They may be meant for later.",
+        f"{plural(len(named), 'link')} to memories that do not exist: {_first_of(named)}. "
+        "You may be planning to write them.",
         tuple(Place(path, line, tree.texts[path].split("\n")[line - 1].strip()) for path, line, _ in found),
         (option, KEEP),
         weight=DEAD_LINKS,
@@ -197,7 +197,7 @@ def _unlink(rec: Recorder, found: Sequence[tuple[str, int, memdir.WikiLink]]) ->
         ]
         told = tuple(Fate(old, "kept-in", path, new.strip()) for _, old, new in changed)
         cited = tuple(from_memory(path, number, old) for number, old, _ in changed[:3])
-        rec.operation("edit", [NewText(path, text, "The link led to no memory.", told, cited)])
+        rec.operation("edit", [NewText(path, text, "The link pointed to no memory.", told, cited)])
 
 
 # --- Over -----------------------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def said_to_be_over(context: Asking) -> Iterator[Question]:
         )
         option = context.draftsman.option("remove", "Remove the memory", work)
         if option is not None and not is_linked(context.tree_before, path):
-            why = f"{path} is said to be over. Is it still of use?"
+            why = f"{path} is said to be over. Is it still useful?"
             place = _place(context.tree_before, told[path])
             yield Question("expired", f"over {path}", why, (place,), (option, KEEP), (cited,), OVER)
 

@@ -253,7 +253,7 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
         return
     document = tree.document(keep.path)
     target = keep.text
-    reason = f"The same is in {keep.path}: {quoted(keep.text)}."
+    reason = f"The same statement is in {keep.path}: {quoted(keep.text)}."
     citations = (cited(keep), cited(drop))
     known = decode(document.to_bytes())
     if says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known):

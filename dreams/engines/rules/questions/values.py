@@ -314,7 +314,7 @@ def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: 
     reason = f"{right.path} has {_bare(pair.second)}."
 
     def work(rec: Recorder) -> None:
-        done = reword(rec, wordings, reason, "Another value is right.", citations)
+        done = reword(rec, wordings, reason, "The other value is correct.", citations)
         now = replace(wrong, text=wordings[0].text) if done else wrong
         if name == "replace" and done and not says_more(_DAY.sub(" ", now.text), right.text, MOST_REWORDED):
             merge(rec, right, [now], asking.job.config.row_max)
@@ -391,7 +391,7 @@ def _leaning_question(
     option = asking.draftsman.option(
         "update",
         f"Change it to {exchange.new}",
-        lambda rec: reword(rec, wordings, reason, "The value that it names has changed.", citations),
+        lambda rec: reword(rec, wordings, reason, "The value it mentions has changed.", citations),
     )
     if option is None:
         return

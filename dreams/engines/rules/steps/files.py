@@ -25,7 +25,7 @@ from dreams.lib.prose.values import read
 _PLAIN_KEYS = frozenset(
     {key for keys in memdir.FIELD_KEYS.values() for key in keys} | {"metadata", "node_type"}
 )
-LABEL = "The label of a merged file; all its content is kept."
+LABEL = "The index row of a merged file; all its content is kept."
 LINK = "The linked file was merged; the link now leads to the merged memory."
 MOST_READ = 4_000  # characters of a body looked at for what it is about
 LEAST_TOLD = 3.0  # weight of a body that names no thing by a name, but says of what it is all the same
@@ -120,7 +120,7 @@ def refusal(tree: Tree, keep: str, drop: str) -> str:
         statement(_said_by_labels(tree, keep)).environments
         != statement(_said_by_labels(tree, drop)).environments
     ):
-        return "they are of two environments"
+        return "they are about two environments"
     if _is_of_another_thing(tree, keep, drop):
         return "their names are about two things, and the text does not say which"
     if said := tells_more(tree, keep, drop):
@@ -228,7 +228,7 @@ def fold(
     went that it does not have word for word.
     """
     tree = rec.tree
-    reason = f"All that {drop} says is in {keep}, which stays."
+    reason = f"{keep} already says everything in {drop}."
     document = tree.document(drop)
     text = tree.texts[keep] if after is None else after
     known = {fate.text: fate for fate in told}

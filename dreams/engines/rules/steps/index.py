@@ -255,7 +255,7 @@ def _pointed(rec: Recorder, path: str, text: str, link: memdir.WikiLink, name: s
     change = NewText(
         path,
         after,
-        f"[[{link.target}]] matches no memory; {name} is the only match.",
+        f"[[{link.target}]] matches no memory exactly; {name} is the only near match.",
         (Fate(old, "kept-in", path, new.strip()),),
         (from_memory(path, number + 1, old),),
     )

@@ -90,7 +90,7 @@ def _with_row(tree: Tree, index_path: str, path: str, config: Config) -> str | N
 
 
 def _add(rec: Recorder, index_path: str, path: str, after: str) -> bool:
-    reason = f"{path} was in no index, so no session would find it."
+    reason = f"{path} was not in any index, so no session would find it."
     quote = hook if (hook := hook_of(rec.tree, path)) and _is_text(hook) else path
     lines = rec.tree.texts[path].split("\n")
     line_no = next((number for number, line in enumerate(lines, 1) if quote in line), 1)
@@ -106,7 +106,7 @@ def _add(rec: Recorder, index_path: str, path: str, after: str) -> bool:
 def _note_the_rest(rec: Recorder, index_path: str, number: int, config: Config) -> None:
     state = loaded(rec.tree.texts.get(index_path, ""), config)
     rec.note(
-        f"{plural(number, 'memory is', 'memories are')} in no index: {index_path} is full, "
+        f"{plural(number, 'memory is', 'memories are')} not in any index: {index_path} is full, "
         f"or nearly so ({state.lines:,} of {config.index_max_lines:,} lines, "
         f"{state.bytes:,} of {config.index_max_bytes:,} bytes)."
     )

@@ -1,4 +1,4 @@
-"""Whether a session bears a claim out: its names and numbers must be bound to what it says of them, not only present. Pure: no Django.
+"""Checks whether a session supports a claim: its names and numbers must belong together there, not just appear. Pure: no Django.
 
 `read` a transcript into `SessionText` once, then `check` claims against it, each before its own line. `sessions` and `evidence`
 read; `anchors` takes a claim apart; `occurrences` finds its names and their company; `binding` weighs how they go together;

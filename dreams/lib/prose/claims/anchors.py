@@ -1,4 +1,4 @@
-"""A claim taken apart: its words as terms, and the code, names and numbers in it that can be looked up and must be bound. Pure.
+"""Takes a claim apart: its words as terms, and the code, names and numbers that can be looked up. Pure.
 
 Terms let prose and code be compared. `w:` is the stem of a word or of one hump of an identifier, `i:` a whole identifier,
 `n:` a number: "countLines" in code is `i:countlines`, `w:count` and `w:line`, so a sentence on "counting lines" meets it.

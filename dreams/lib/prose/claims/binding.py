@@ -1,4 +1,4 @@
-"""How well an anchor of a claim is bound in the sources to what the claim says with it, and how much is to be doubted. Pure.
+"""Scores how well a name or number of a claim is tied to the rest of the claim in the sources. Pure.
 
 An identifier that is somewhere in a session proves nothing: nearly every identifier is. So the rest of the claim is looked
 for around each place of the anchor, and compared with the places where most of the rest is, anchor or not. A claim whose

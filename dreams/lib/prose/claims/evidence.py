@@ -1,4 +1,4 @@
-"""The statements of a session, laid out as they are in the transcript and indexed, so that a claim looks at the few that may speak of it. Pure.
+"""Indexes the statements of a session, so that a claim is compared only with those that may be about it. Pure.
 
 A unit is a sentence of prose or a line of code or output. Who wraps a sentence over three lines has said one thing, and a
 comment is said of the line below it. Units of one part (one message, one tool call, one result) are neighbours; a part's

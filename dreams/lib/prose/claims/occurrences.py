@@ -1,4 +1,4 @@
-"""Where in the sources a claim's words are, where an anchor of it is named, and what is said below it. Pure."""
+"""Finds where the sources use a claim's words, name its values, and what they say below that. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a claim denies what the sources say, says what they deny, or has another word in its place. Pure.
+"""Finds contradictions: the claim denies what the sources say, says what they deny, or uses a different word. Pure.
 
 A denial is bound to the words that it stands before: "not cached" is said by "never caches", not by "cached, not compressed".
 An opposite contradicts. What is one of a class (a weekday, a unit, the client and the server) may be so of both, and is not said.

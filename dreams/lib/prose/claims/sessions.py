@@ -1,4 +1,4 @@
-"""The transcripts below a folder as evidence: messages, tool calls and their results, in file order. Pure.
+"""Reads the transcripts in a folder as evidence: messages, tool calls and their results, in file order. Pure.
 
 Tool calls are read value by value, as the agent meant them, and not as escaped JSON; a result has its call for a heading, so
 that a file's lines are known by the file's name. Each transcript is read once, and a few are kept.

@@ -1,4 +1,4 @@
-"""Whether a claim stands in a session: supported, unsupported or contradicted, with the place. Pure.
+"""Decides whether a session supports or contradicts a claim, and where. Pure.
 
 The words of a claim are not enough, and neither is that each stands somewhere: numbers, names and denials are held against
 what they are said of. `doubt` measures that for each anchor; `polarity` and `turned` for denials and opposites.

@@ -1,4 +1,4 @@
-"""Sources that say the same in the same words: word for word, or with another name, number or denial in one place. Pure.
+"""Finds the same sentence in the sources: word for word, or with one name, number or denial changed. Pure.
 
 A line that was said before and is said again with one thing changed is the plainest contradiction there is, and the same line
 with the same thing in that place is the plainest support; unless a person set it aside, or said otherwise later.

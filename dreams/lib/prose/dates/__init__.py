@@ -1,4 +1,4 @@
-"""Dates that a reader can work out, found in prose and replaced by absolute ones. Pure, no clock, no database.
+"""Finds dates in prose that can be worked out, and replaces them with absolute ones. Pure, no clock, no database.
 
 A small grammar, precise before complete: a phrase that has two usual readings, or stands in code, a quotation, a
 name or a rule, is left alone, and so is a phrase around it that is not understood as a whole. Whether the text also

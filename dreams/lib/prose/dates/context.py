@@ -1,4 +1,4 @@
-"""One text around its date phrases: where a phrase is, what is beside it, its tense, and whether it may be read at all. Pure."""
+"""The text around a date phrase: its position, neighbours and tense, and whether it may be read as a date. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules one after the other over one text, in English and in a few other languages, and the words for what they found. Pure."""
+"""Applies the date rules to a text, in English and a few other languages, and describes what they found. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a date phrase does in its sentence. Only the time of one thing that happened, or is to come, is a date. Pure.
+"""Decides what a date phrase does in its sentence. Only the time of one past or future event counts as a date. Pure.
 
 The same words say how things are each day ("the report covers yesterday"), what to do with whichever things there are
 ("orders placed yesterday are locked"), what might be ("if it broke yesterday") or what somebody may type. So a phrase is read

@@ -1,4 +1,4 @@
-"""The sentence around a date phrase: its words as a row of letters, its clause, and what begins the clause. Pure.
+"""The sentence around a date phrase: its words as a string of letters, its clause, and what begins the clause. Pure.
 
 A pattern over the letters can speak of subjects and verbs.
 """

@@ -1,4 +1,4 @@
-"""The words of the date grammar as pieces of regular expressions, and what a rule made of them makes of a phrase. Pure."""
+"""The words of the date grammar as regular expressions, and how a rule made of them reads a phrase. Pure."""
 
 from __future__ import annotations
 

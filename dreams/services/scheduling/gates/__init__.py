@@ -1,4 +1,4 @@
-"""When a memory directory may dream: Case (facts, settings, now) → [GateResult]. Pure.
+"""Decides when a memory directory may dream: Case (facts, settings, now) → [GateResult]. Pure.
 
 Cheapest first. The scheduler stops at the first closed gate, so that a quiet project costs a database row and
 one stat; the `gates` command evaluates all of them.
@@ -135,7 +135,7 @@ def _in_spite(name: str, verdict: rules.Verdict, *, force: bool, scheduled: bool
     if scheduled and name == "time":
         return GateResult(name, True, f"Scheduled. Without the schedule: {verdict.reason}")
     if logs and (name == "time" or verdict.cause in _PASSED_FOR_LOGS):
-        return GateResult(name, True, f"You ask for it. Otherwise: {verdict.reason}")
+        return GateResult(name, True, f"You requested it. Otherwise: {verdict.reason}")
     return GateResult(name, *verdict)
 
 

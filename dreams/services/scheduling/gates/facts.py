@@ -1,4 +1,4 @@
-"""What is known about a project when it is asked whether it may dream.
+"""The facts about a project that decide whether it may dream.
 
 Cheap facts are values (one database row); expensive ones are callables without arguments, asked only when no
 earlier gate is closed. A callable may raise OSError: its gate is then closed, with that as the reason."""
@@ -199,7 +199,9 @@ class Tally:
     def left_out(self) -> str:
         """What a person may miss in the count: "; left out: 1 live"."""
         parts = [
-            f"{number} {what}" for number, what in ((self.live, "live"), (self.own, "of our own")) if number
+            f"{number} {what}"
+            for number, what in ((self.live, "live"), (self.own, "created by memoryweb"))
+            if number
         ]
         return f"; left out: {', '.join(parts)}" if parts else ""
 

@@ -116,12 +116,12 @@ def project(case: Case) -> Verdict:
     if not case.facts.is_watched:
         return Verdict(
             False,
-            "Its config folder is no longer in Settings, Places; add it again to have dreams here.",
+            "Its config folder is no longer in Settings, Places; add it again to let dreams run here.",
             None,
             "unwatched",
         )
     if not case.facts.project_on:
-        return Verdict(False, "Dreams are off for this project; switch them on on its page.", None, "off")
+        return Verdict(False, "Dreams are off for this project; turn them on in its settings.", None, "off")
     note = {
         True: "; the agent's own auto-dream is on too",
         False: "; the agent's own auto-dream is off, which concerns only the agent",
@@ -134,8 +134,10 @@ def project(case: Case) -> Verdict:
 def review(case: Case) -> Verdict:
     proposal = case.facts.open_proposal
     if proposal is not None:
-        return Verdict(False, f"Proposal {proposal} waits for you; finish its review first.", None, proposal)
-    return Verdict(True, "No proposal waits for you.")
+        return Verdict(
+            False, f"Proposal {proposal} is waiting for you; finish its review first.", None, proposal
+        )
+    return Verdict(True, "No proposal is waiting for you.")
 
 
 @gate("Auto memory", "memory", is_switch=True)
@@ -143,7 +145,7 @@ def memory(case: Case) -> Verdict:
     switch = case.facts.memory
     if not switch.on:
         reason = (
-            f"The agent's auto memory is off ({switch.source}); switch it on there to let memories be tidied."
+            f"The agent's auto memory is off ({switch.source}); turn it on there to let memories be tidied."
         )
         return Verdict(False, reason, None, "off")
     return Verdict(True, f"The agent's auto memory is on ({switch.source}).")
@@ -168,12 +170,12 @@ def time(case: Case) -> Verdict:
     wait = exact(min_age)
     last_ns = case.clock
     if last_ns is None:
-        return Verdict(True, f"No dream yet, so the {wait} between dreams need no waiting.")
+        return Verdict(True, f"No dream yet, so the {wait} between dreams do not apply.")
     last = from_ns(last_ns)
     if past(last_ns, case.now_ns) is None:
-        when = f" was {until(last, case.now)}" if last else " was after all calendars"
+        when = f" was {until(last, case.now)}" if last else " was beyond any calendar"
         return Verdict(
-            True, f"The lock file says that the last dream{when}. A clock was wrong; it counts as none."
+            True, f"The lock file says that the last dream{when}. A clock was wrong, so it does not count."
         )
     opens_at = later(last, min_age) if last else None
     if last is None or opens_at is None:
@@ -243,7 +245,7 @@ def log_lines(case: Case) -> Verdict:
     lines = case.facts.log_lines()
     if not lines:
         return Verdict(
-            False, "No line was added to the daily logs since the last dream.", None, "no log lines"
+            False, "No lines were added to the daily logs since the last dream.", None, "no log lines"
         )
     return Verdict(True, f"{plural(lines, 'line')} of the daily logs {'is' if lines == 1 else 'are'} new.")
 
@@ -264,7 +266,7 @@ def engine(case: Case) -> Verdict:
     if fact.trouble:
         return Verdict(False, fact.trouble, None, fact.trouble[:200])
     if fact.name == "rules":
-        return Verdict(True, "The rules engine needs nothing.")
+        return Verdict(True, "The rules engine needs no model.")
     return Verdict(True, "The model engine has an address, and a key where it needs one.")
 
 
