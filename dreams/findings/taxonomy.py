@@ -260,7 +260,7 @@ def _rows_standing(files: Mapping[str, bytes]) -> Iterator[Found]:
         folder, _, name = path.rpartition("/")
         if folder in folders and name != memdir.INDEX_NAME:
             yield Found(
-                CHECK, "not-listed", "info", f"{path} has no row in the index beside it: sessions may not find it.",
+                CHECK, "not-listed", "info", f"{path} has no row in the index of its folder: sessions may not find it.",
                 "Give it a row, or remove it.", path, about=path,
             )  # fmt: skip
 

@@ -99,7 +99,7 @@ def test_the_same_finding_in_many_files_is_one_group_that_names_each_file(
 ) -> None:
     files = {f"n{n}.md": f"---\nname: N{n}\ntype: project\n---\n\nIt is number {n}.\n" for n in range(30)}
     text = _page(browser, _project(tmp_path, **files, **{"leak.md": f"Use {TOKEN} there.\n"}))
-    assert text.count(">It has no row in the index beside it: sessions may not find it.<") == 1
+    assert text.count(">It has no row in the index of its folder: sessions may not find it.<") == 1
     assert "<h2>Each of 31 files</h2>" in text
     assert text.count("checkup-section") == 3, (
         "31 files without a row, the secret, and the type that is missing"

@@ -126,6 +126,6 @@ def test_those_whose_turn_it_is_come_before_those_that_wait(browser: Client, pro
         for _ in range(5):
             make.make_session(is_open, touched_at=used)
     make.make_dream(is_open, status=DreamRun.Status.RUNNING)
-    page = text(browser, reverse("inbox")).partition("Next to dream")[2].partition("Nothing is written")[0]
+    page = text(browser, reverse("inbox")).partition("Next dreams")[2].partition("Nothing is written")[0]
     assert re.findall(r"rarely|often|at work|acme", page) == ["often", "rarely", "acme"]
     assert page.count("Dreams in turn; the most recently used project goes first.") == 2

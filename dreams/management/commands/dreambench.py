@@ -21,7 +21,7 @@ MOST_REFUSED = 20  # lines of a folder that are named one by one
 
 
 class Command(base.Command):
-    help = "Measure an engine on generated directories with known truth, beside two baselines."
+    help = "Measure an engine on generated directories with known truth, compared with two baselines."
     needs_database = False  # the user's own is never opened
 
     def arguments(self, parser: CommandParser) -> None:
