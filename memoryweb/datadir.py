@@ -101,5 +101,5 @@ def _make(file: Path) -> None:
 def _unfit(file: Path, error: OSError) -> ImproperlyConfigured:
     why = error.strerror or type(error).__name__
     return ImproperlyConfigured(
-        f"{file} cannot be made or read ({why}). See to its disk, or set MEMORYWEB_DATA_DIR to a folder you can write to."
+        f"{file} cannot be made or read ({why}). Check its disk, or set MEMORYWEB_DATA_DIR to a folder you can write to."
     )

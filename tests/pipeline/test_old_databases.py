@@ -189,5 +189,5 @@ def test_a_full_disk_is_no_database_from_before(monkeypatch: pytest.MonkeyPatch)
         raise error
 
     monkeypatch.setattr(connection, "cursor", cursor)
-    with pytest.raises(database.DatabaseUnavailable, match=r"No room is left .* Make room there"):
+    with pytest.raises(database.DatabaseUnavailable, match=r"No space is left .* Make room there"):
         database.ensure()

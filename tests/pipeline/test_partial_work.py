@@ -412,4 +412,4 @@ def test_a_quote_that_was_not_found_is_marked_on_the_page_and_in_the_terminal(
         "“Nobody said.” (memory, feedback_testing.md, NOT FOUND: no line holds these words)" in out.getvalue()
     )
     page = " ".join(browser.get(reverse("review", args=[made.public_id])).content.decode().split())
-    assert "Nobody said." in page and "Quote not found in its place" in page
+    assert "Nobody said." in page and "Quote not found in the cited place" in page

@@ -156,7 +156,7 @@ def test_an_apply_that_runs_now_is_left_alone(project: Project, monkeypatch: pyt
         raise journal.JournalBusy("busy")
 
     monkeypatch.setattr(writing, "recovered", busy)
-    assert "looks after itself" in recovery.recover().problems[0]
+    assert "being applied right now" in recovery.recover().problems[0]
 
 
 # --- verify -------------------------------------------------------------------------------------------------------

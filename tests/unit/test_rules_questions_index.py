@@ -182,5 +182,5 @@ def test_more_memories_without_a_row_than_one_question_lists_are_all_counted(tmp
     )
     (question,) = made.outcome.questions
     assert len(question.places) == 7
-    assert question.why.startswith("9 memories are in no index")
+    assert question.why.startswith("9 memories are not in any index")
     assert question.why.endswith("This is about 7 of them.")
