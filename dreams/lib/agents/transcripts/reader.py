@@ -12,6 +12,8 @@ from enum import Enum
 from hashlib import blake2b
 from typing import TypeAlias
 
+import msgspec
+
 from dreams.lib.agents.transcripts.records import FAST_ERRORS, Junk, Line, Piece, decode_line, decode_odd_line
 
 BUFFER_BYTES = 1 << 20  # read at once; chosen
@@ -27,8 +29,7 @@ Entry: TypeAlias = tuple[Line, int, int]
 """(record, byte offset, 1-based line). Glued records share a line. A tuple, because there are many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """How far a file was read: `offset` is the first byte not yet used, `lines` the newlines before it.
 
     `skipping` is true in the middle of a line that is longer than the cap.
@@ -39,8 +40,7 @@ class Cursor:
     skipping: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A place that could not be read: byte offset, 1-based line, reason in plain words."""
 
     offset: int

@@ -181,14 +181,13 @@ class Scan:
     summary: Summary = field(default_factory=Summary)
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(Struct):
     """Rows found since the last batch."""
 
-    usage: dict[int, UsageRow] = field(default_factory=dict)
-    prompts: list[Prompt] = field(default_factory=list)
-    memory_writes: list[MemoryWrite] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    usage: dict[int, UsageRow] = {}
+    prompts: list[Prompt] = []
+    memory_writes: list[MemoryWrite] = []
+    problems: list[Problem] = []
     lines: int = 0
     bytes_read: int = 0
 

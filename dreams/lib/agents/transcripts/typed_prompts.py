@@ -44,7 +44,9 @@ _HOOK = re.compile(
 )
 
 # Narrow on purpose: these only weigh sessions, and a false alarm would open a gate.
-_OPENING = re.compile(r"\s*(?:(?:no|nope|wrong|stop|actually|wait)\b[,.!: ])", re.IGNORECASE)
+_OPENING = r"\s*(?:no|nope|wrong|stop|actually|wait)\b[,.!: ]"
+_FIRST_LINE = re.compile(_OPENING, re.IGNORECASE)
+_LATER_LINE = re.compile(rf"\n{_OPENING}", re.IGNORECASE)
 # In lower case; what stands first is in whatever the pattern finds: most texts have none of it, and a pattern is slow.
 _CORRECTIONS = tuple(
     (signs, re.compile(pattern))
@@ -74,7 +76,7 @@ def typed_text(line: Line) -> str | None:
 def is_correction(text: str) -> bool:
     """Whether typed text looks like a correction, or says what a fix was. A plain wish to be remembered is neither."""
     text = text[:2000]
-    if any(map(_OPENING.match, text.split("\n"))):
+    if _FIRST_LINE.match(text) or _LATER_LINE.search(text):
         return True
     lowered = text.lower()
     for signs, pattern in _CORRECTIONS:
@@ -86,8 +88,10 @@ def is_correction(text: str) -> bool:
 
 def plain(text: str) -> str | None:
     """Typed text without wrappers and reminders; None when nothing is left or it was never typed."""
-    text = _INTERRUPT.sub("", text.strip())
-    if text.startswith(_NOT_TYPED) or _HOOK.match(text):
+    text = text.strip()
+    if text.startswith("["):
+        text = _INTERRUPT.sub("", text)
+    if text.startswith(_NOT_TYPED) or (" hook " in text and _HOOK.match(text)):
         return None
     if "<" in text:
         text = _KEPT.sub("", _WRAPPED.sub("", text)).strip()
