@@ -184,8 +184,7 @@ LEAST_SLIP = 5  # letters of the word that was meant, unless it is one of the sm
 def corrected(old: str, new: str) -> str:
     """`old` with its slips of the pen as `new` has those words: "maintainance", "evrey"."""
     old, new = old[:LONGEST], new[:LONGEST]
-    slips = _unknown(old) - _written(new)
-    if not any(_may_be_meant(one, other) for one in slips for other in _written(new)):
+    if not _has_slip(old, new):
         return old
     mine, theirs = list(tokens(old)), list(tokens(new))
     codes = SequenceMatcher(
@@ -203,9 +202,25 @@ def corrected(old: str, new: str) -> str:
     return old
 
 
+def _has_slip(old: str, new: str) -> bool:
+    """Whether any word of `old` may be a slip of one of `new`, wherever the two stand: in most texts none is."""
+    there, unknown = _by_letter(new), _unknown(old)
+    near = [(one, other) for one in unknown for other in there.get(one[0], ()) if _may_be_meant(one, other)]
+    return any(one not in _written(new) for one, _ in near) and any(_slip(*pair) for pair in near)
+
+
 @functools.lru_cache(maxsize=20_000)
 def _written(text: str) -> frozenset[str]:
     return frozenset(token.text for token in tokens(text))
+
+
+@functools.lru_cache(maxsize=20_000)
+def _by_letter(text: str) -> dict[str, list[str]]:
+    """The words of a text by their first letter, which a slip and its word have in common."""
+    found: dict[str, list[str]] = {}
+    for word in _written(text):
+        found.setdefault(word[0], []).append(word)
+    return found
 
 
 @functools.lru_cache(maxsize=20_000)
@@ -220,11 +235,11 @@ def _is_unknown(word: str) -> bool:
 
 
 def _may_be_meant(one: str, other: str) -> bool:
-    """What `_slip` asks for by lengths and first letters alone: almost no two words pass."""
-    near = abs(len(one) - len(other)) <= 1 or min(len(one), len(other)) >= LONG
-    return one[0] == other[0] and near
+    """What `_slip` asks of two words with one first letter by lengths alone: almost no two pass."""
+    return abs(len(one) - len(other)) <= 1 or min(len(one), len(other)) >= LONG
 
 
+@functools.lru_cache(maxsize=50_000)
 def _slip(one: str, other: str) -> bool:
     """A plain word that is nowhere known, a stroke or two away from the other and with the same first letter."""
     if one[0] != other[0] or not (_is_unknown(one) and other.islower()) or stem(one) == stem(other):
