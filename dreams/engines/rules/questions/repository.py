@@ -87,8 +87,9 @@ def says_already(context: Asking) -> Iterator[Question]:
         is_rule = is_index(memory) or context.tree_before.is_rule(memory)
         is_little = len(pairs) * LITTLE < told_by[memory]
         is_torn = path not in repo.configs and _leaves_entries(units, [unit for unit, _ in pairs])
-        if is_little + is_torn > is_rule:
-            continue  # a fact is told again where it belongs to a whole; a rule is needed once, but not torn out of many
+        # A fact is told again where it belongs to a whole; a rule is needed once, but not torn out of many.
+        if (is_little and is_torn) if is_rule else (is_little or is_torn):
+            continue
         yield from _derived(context, path, pairs[:MOST_PLACES])
 
 
