@@ -161,4 +161,4 @@ def test_a_memory_too_large_to_be_read_is_named(browser: Client, tmp_path: Path)
     project = world.make_project(tmp_path)
     (world.folder(project) / "huge.md").write_bytes(b"All of it.\n" * 400_000)
     text = _page(browser, project)
-    assert "huge.md" in text and "Is larger than 4 MB: it is not read" in text
+    assert "huge.md" in text and "Is larger than 4 MB, so it is not read" in text
