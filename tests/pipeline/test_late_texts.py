@@ -83,13 +83,13 @@ def test_the_projects_page_says_so_and_leads_there(
     approved: Proposal, monkeypatch: pytest.MonkeyPatch, browser: Client
 ) -> None:
     address = f"/projects/{approved.project_id}/"
-    assert "at the moment of an apply" not in browser.get(address).content.decode()
+    assert "while changes were being applied" not in browser.get(address).content.decode()
     system = applied(approved, monkeypatch)
     os.write(system.handle, LINE)
     os.close(system.handle)
     writing.recover()
     page = browser.get(address).content.decode()
-    assert f"A text written to {NAME} at the moment of an apply" in page
+    assert f"Text written to {NAME} while changes were being applied" in page
     [kept] = asides()
     link = f"/memories/{kept.memory_id}/compare/?a={kept.pk}"
     assert link in page

@@ -222,7 +222,7 @@ def test_nothing_is_left_of_what_a_role_may_not_do(world: World) -> None:
         (viewer, "/search/", ("titles of sessions",)),
         (viewer, "/search/?q=zzqqzz", ("nothing you typed", "inside each session")),
         (viewer, reverse("review", args=[world.proposal.public_id]), ("until you submit",)),
-        (viewer, "/projects/", ("Waits for you", ">Review</a>")),
+        (viewer, "/projects/", ("Waiting for you", ">Review</a>")),
         (viewer, "/dreams/", (">Review</a>",)),
     ):
         for said in words:
