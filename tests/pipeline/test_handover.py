@@ -94,7 +94,7 @@ def test_the_page_shows_them_with_links_into_the_transcript(talk: Talk, browser:
     text = browser.get(reverse("session", args=[session.pk])).content.decode()
     assert "Hand-over notes by rules" in text and "Errors and corrections" in text
     assert 'href="?line=4#line-4"' in text
-    assert "Write the hand-over notes again" in text
+    assert "Write them again" in text
 
 
 def test_they_are_downloaded_as_markdown_with_whole_addresses(talk: Talk, browser: Client) -> None:

@@ -211,7 +211,7 @@ def test_a_dream_whose_command_died_before_it_began_blocks_nobody(tmp_path: Path
     DreamRun.objects.update(worker_pid=2**22 - 3, worker_started=1.0)
     assert scheduler.repair().lost == [dream.public_id]
     dream.refresh_from_db()
-    assert dream.status == "killed" and "before it began" in dream.error
+    assert dream.status == "killed" and "before it started" in dream.error
     assert dreaming.request(project, DreamRun.Trigger.COMMAND)
 
 

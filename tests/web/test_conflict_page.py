@@ -51,7 +51,7 @@ def test_the_review_page_leads_to_the_conflict_and_takes_no_verdict_there(
     assert address(file) in text
     hunk = desk.hunk_with(file.proposal, "PostgreSQL 16")
     assert f'id="approve-{hunk.pk}"' not in text
-    assert "Holds 1 until the conflict is solved" in text
+    assert "Leaves 1 waiting until its conflict is solved" in text
 
 
 def test_the_three_sides_are_labelled_and_the_rest_is_merged(browser: Client, file: FileChange) -> None:

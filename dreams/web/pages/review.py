@@ -209,7 +209,7 @@ class Bar:
         if writes := self.approved - self.clashing:
             said.append(f"writes {plural(writes, 'decision')} to {plural(self.files, 'file')}")
         if self.clashing:
-            said.append(f"keeps {self.clashing} until the conflict is solved")
+            said.append(f"leaves {self.clashing} waiting until its conflict is solved")
         if self.rejected:
             said.append(f"rejects {self.rejected}")
         if self.undecided:
