@@ -75,6 +75,12 @@ def test_each_gate_closes_by_its_own_fact_only(name):
 
 
 @each("name", GATES)
+def test_force_passes_a_gate_that_only_saves_work_and_no_other(name):
+    forced = results(CLOSED[name], Config(max_cost_day=10), force=True)
+    assert forced[name].passed is GATES[name].forceable
+
+
+@each("name", GATES)
 def test_a_reason_is_always_a_sentence(name):
     for facts in (CLOSED[name], Facts()):
         for forced in (False, True):
