@@ -214,8 +214,8 @@ def test_its_scope_is_in_its_name_on_its_page_and_told_to_the_engine(
     assert all(name in browser.get("/projects/").content.decode() for name in names.values())
     with kit.job(tmp_path / "job") as job:
         told = prompt.briefing(dataclasses.replace(job, agent="tester", scope="project"))
-        assert "the memory of the agent" not in prompt.briefing(job)
-    assert "the memory of the agent “tester”, scope project. It is in version control" in told
+        assert "belongs to the agent" not in prompt.briefing(job)
+    assert "This memory belongs to the agent “tester”, scope project. It is in version control" in told
 
 
 def test_its_session_is_shown_where_the_agent_was_started(root: Root, browser: Client) -> None:
