@@ -9,6 +9,7 @@ import stat
 import subprocess
 from collections.abc import Iterator
 from http.client import HTTPConnection
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -127,6 +128,12 @@ def test_a_killed_queue_is_started_again(served: Served) -> None:
     until(again, "a new queue, and nothing of the old one")
 
 
+def test_who_can_be_reached_from_elsewhere_needs_a_password_first(tmp_path: Path) -> None:
+    refused = Home(tmp_path).run("serve", "--host", "0.0.0.0")  # noqa: S104 - it is refused
+    assert refused.returncode == 1
+    assert "`python manage.py password`" in refused.stderr
+
+
 def test_ctrl_c_ends_everything_promptly(served: Served) -> None:
     """The last one of this file: it ends the server of the others."""
     seconds = stop(served.process)
@@ -135,9 +142,3 @@ def test_ctrl_c_ends_everything_promptly(served: Served) -> None:
     assert served.home.processes() == []
     assert not (served.home.data / "serve.json").exists()
     assert "Stopped." in served.home.log.read_text()
-
-
-def test_who_can_be_reached_from_elsewhere_needs_a_password_first(served: Served) -> None:
-    refused = served.home.run("serve", "--host", "0.0.0.0")  # noqa: S104 - it is refused
-    assert refused.returncode == 1
-    assert "`python manage.py password`" in refused.stderr
