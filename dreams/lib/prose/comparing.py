@@ -274,15 +274,15 @@ def _with_two_values(
     """About one thing with another value each, where what is beside the values is common."""
     old, new = differing
     sides = ((mine, theirs, old), (theirs, mine, new))
-    rest = [_beside(reading, value) for reading, _, value in sides]
-    common = sum(_common(rest[0], rest[1]).values())
-    short, long = sorted(sum(each.values()) for each in rest)
     others = [
         any(_is_own(v, other) and (v.start, v.end) != (value.start, value.end) for v in reading.values)
         for reading, other, value in sides
     ]
-    if all(others) or not short:
+    rest = [{}, {}] if all(others) else [_beside(reading, value) for reading, _, value in sides]
+    short, long = sorted(sum(each.values()) for each in rest)
+    if not short:
         return Compared("none", score, "several values differ")
+    common = sum(_common(rest[0], rest[1]).values())
     named = {value.key for value in mine.values if not value.is_measured} & theirs.anchors
     own = [
         any(weight >= TELLING and word not in b for word, weight in a.items()) for a, b in (rest, rest[::-1])

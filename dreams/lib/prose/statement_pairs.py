@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import re2
 
@@ -42,8 +42,7 @@ _EVENT = re2.compile(r".{0,20}(?:19|20)\d\d-\d\d-\d\d\b")  # a day near its star
 _SORTS = frozenset("project user feedback reference note notes memory md".split())  # noqa: SIM905 - a word list
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One bullet, or one paragraph of a body; or the description of a file, or the hook of an index row.
 
     `first_line` and `last_line` are 1-based and inclusive. `raw` is the item as the file has it. `headings` are those above
@@ -220,7 +219,7 @@ def _files(pair: Pair) -> tuple[str, str]:
 
 def _without_forms(pairs: Mapping[Two, Pair]) -> list[Two]:
     """Of the pairs between two files those that say something, but for the lines that are filled in by one form."""
-    is_form = sum(map(_is_of_a_form, pairs.values())) >= FORM
+    is_form = len(pairs) >= FORM and sum(map(_is_of_a_form, pairs.values())) >= FORM
     return [
         two
         for two, each in pairs.items()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -68,8 +67,7 @@ class Value(NamedTuple):  # thousands of them are made
         return self.kind in {"number", "date"}
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A text taken apart: what its words and values weigh, and what may set it apart from another text."""
 
     terms: dict[str, float]
@@ -100,27 +98,26 @@ def read(text: str) -> Reading:
     told = text[:LONGEST]
     if "]" in told:
         told = _TARGET.sub(lambda match: " " * len(match[0]), told)
-    found = list(_tokens(encodable(told)))
+    found = _tokens(encodable(told))
     terms: dict[str, float] = {}
     values: list[Value] = []
     environments: set[str] = set()
     denials = 0
-    place = 0
-    while place < len(found):
-        token = found[place]
+    past = 0  # the last name
+    for place, token in enumerate(found):
+        if place < past:
+            continue
         run = _name_at(found, place) if token.text[0].isupper() else 0
         if run:
-            last = found[place + run - 1]
-            key = " ".join(
-                each.text.lower().removesuffix("'s").removesuffix("’s") for each in found[place : place + run]
-            )
-            values.append(Value("name", key, token.start, last.end))
-            for each in found[place : place + run]:
+            past = place + run
+            name = found[place:past]
+            key = " ".join(each.text.lower().removesuffix("'s").removesuffix("’s") for each in name)
+            values.append(Value("name", key, token.start, name[-1].end))
+            for each in name:
                 _add(terms, canonical(_bare(each.text)), _NAME)
-            environments |= _environments(each.text for each in found[place : place + run])
-            place += run
+            environments |= _environments(each.text for each in name)
             continue
-        plain = _plain(token.kind, token.text, token.opens)
+        plain = None if token.kind == "number" else _plain(token.kind, token.text, token.opens)
         if plain is not None:
             word, weight, places, denies = plain
             denials += denies
@@ -135,15 +132,13 @@ def read(text: str) -> Reading:
                 values.append(inner)
                 _add(terms, inner.key, _VALUE)
             _add(terms, value.key, _VALUE)
-            for part in _INNER.findall(token.text) if value.kind != "number" else ():
-                word = canonical(part.lower())
-                if not part.isdigit() and len(part) > 1 and not _is_light(word):
+            parts = [part for part in _INNER.findall(token.text) if len(part) > 1 and not part.isdigit()]
+            for part in parts if value.kind != "number" else ():
+                if not _is_light(word := canonical(part.lower())):
                     _add(terms, word, _PARTS_WEIGH)
-            environments |= _environments(_INNER.findall(token.text))
-        place += 1
-    said = {word: weight for word, weight in terms.items() if weight}
-    anchors = frozenset(value.key for value in values)
-    return Reading(said, tuple(values), anchors, sum(said.values()), frozenset(environments), denials)
+            environments |= _environments(parts)
+    anchors = frozenset([value.key for value in values])
+    return Reading(terms, tuple(values), anchors, sum(terms.values()), frozenset(environments), denials)
 
 
 def encodable(text: str) -> str:
@@ -167,8 +162,8 @@ def _is_light(word: str) -> bool:
 @functools.lru_cache(maxsize=20_000)
 def _plain(sort: str, text: str, opens: bool) -> tuple[str, float, set[str], bool] | None:
     """What `_weighed` says of a token that is no value wherever it stands; None for one that may be: most are none."""
-    if sort == "number" or (sort == "code" and text.strip("`").isdigit()):
-        return None  # it may be the day of a month
+    if sort == "code" and text.strip("`").isdigit():
+        return None  # it may be the day of a month, as every number
     return None if _named(sort, text, opens)[0] else _weighed(text)
 
 
@@ -187,42 +182,47 @@ def _weighed(text: str) -> tuple[str, float, set[str], bool]:
 
 
 def _environments(words: Iterator[str] | list[str]) -> set[str]:
-    return {lexicon.ENVIRONMENTS[word.lower()] for word in words if word.lower() in lexicon.ENVIRONMENTS}
+    return {named for word in words if (named := lexicon.ENVIRONMENTS.get(word.lower()))}
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str) -> list[_Token]:
+    """No token goes over a blank but inline code, and "%" behind a number."""
+    found: list[_Token] = []
     before = 0
-    for kind, start, end in _spans(text):
-        between, opens = text[before:start], not before
-        if between != " ":  # what stands before most tokens
-            opens = opens or "\n" in between or between.rstrip(" *_\"'”’)")[-1:] in _ENDERS
-        labelled = between.rstrip(" *_")[-1:] == ":"
-        before, held = end, text[start:end]
-        if kind == "path" and held.endswith((".", ":")):
-            held = held[:-1]
-        if kind == "word" and ("/" in held or ":" in held):  # "flags/args", "localhost:8080": two words
-            yield from _split(held, start, opens)
-        else:
-            yield _Token(kind, held, start, start + len(held), opens, labelled)
-
-
-def _spans(text: str) -> Iterator[tuple[str, int, int]]:
-    """What _TOKEN finds in the text: no token goes over a blank but inline code, and "%" behind a number."""
-    place = 0
     for plain in _PLAIN.finditer(text):
         start, end = plain.span()
-        if text[place:start].strip(_BETWEEN):
-            yield from _between(text, place, start)
-        first = text[start]
-        yield "code" if first == "`" else "number" if first.isdigit() else "word", start, end
-        place = end
-    if text[place:].strip(_BETWEEN):
-        yield from _between(text, place, len(text))
+        kind = "code" if text[start] == "`" else "number" if text[start].isdigit() else "word"
+        between = text[before:start]
+        if between == " ":  # what stands before most tokens
+            found.append(_Token(kind, text[start:end], start, end, not before))
+        else:
+            before = _between(found, text, before, start) if between.strip(_BETWEEN) else before
+            found += _behind(text, before, kind, start, end)
+        before = end
+    if text[before:].strip(_BETWEEN):
+        _between(found, text, before, len(text))
+    return found
 
 
-def _between(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+def _between(found: list[_Token], text: str, start: int, end: int) -> int:
+    """Adds what RE2 finds there; where the last token ends."""
+    before = start
     for match in _TOKEN.finditer(text[start:end]):
-        yield _KINDS[match.lastindex], start + match.start(), start + match.end()
+        first, last = start + match.start(), start + match.end()
+        found += _behind(text, before, _KINDS[match.lastindex], first, last)
+        before = last
+    return before
+
+
+def _behind(text: str, before: int, kind: str, start: int, end: int) -> Iterator[_Token]:
+    """A token, or the two of one, and whether what stands before it opens a sentence."""
+    between, held = text[before:start], text[start:end]
+    opens = not before or "\n" in between or between.rstrip(" *_\"'”’)")[-1:] in _ENDERS
+    if kind == "word" and ("/" in held or ":" in held):  # "flags/args", "localhost:8080": two words
+        yield from _split(held, start, opens)
+    else:
+        held = held[:-1] if kind == "path" and held.endswith((".", ":")) else held
+        yield _Token(kind, held, start, start + len(held), opens, between.rstrip(" *_")[-1:] == ":")
 
 
 def _split(text: str, start: int, opens: bool) -> Iterator[_Token]:
@@ -265,7 +265,7 @@ def _is_camel(text: str) -> bool:
 
 
 def _is_code(text: str) -> bool:
-    return any(mark in text for mark in "_.:-") or text.endswith("()")
+    return "_" in text or "-" in text or "." in text or ":" in text or text.endswith("()")
 
 
 def _value(token: _Token, found: list[_Token], place: int) -> Value:
@@ -334,9 +334,10 @@ def _is_day_of_month(found: list[_Token], place: int) -> bool:
     """ "Apr 20, 2026": a number beside the name of a month, or a year behind one."""
     if ":" in found[place].text:
         return False
-    around = [_bare(found[at].text) for at in (place - 1, place + 1, place - 2) if 0 <= at < len(found)]
+    around = [found[at].text for at in (place - 1, place + 1, place - 2) if 0 <= at < len(found)]
     year = len(found[place].text) == 4 and found[place].text.startswith(("19", "20"))
-    return any(word in _MONTHS for word in (around if year else around[:2]))
+    near = around if year else around[:2]
+    return any(text[:3].lower() in _MONTHS and _bare(text) in _MONTHS for text in near)
 
 
 def _measured(text: str) -> tuple[str, frozenset[str]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from dreams.engines.rules.notes.bodies import REMARK, LineStatement, units, with_bullet, with_paragraph
 from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
@@ -172,7 +171,7 @@ def _fullest(rec: Recorder, keep: Statement, rest: Sequence[Statement]) -> State
     citations = (cited(best), cited(keep))
     reason = f"{best.path} says the same, and more."
     done = reword(rec, [Rewording(keep, best.text)], reason, "The fuller wording is kept.", citations)
-    return replace(keep, text=best.text) if done else keep
+    return keep._replace(text=best.text) if done else keep
 
 
 def _is_all_of(tree: Tree, statement: Statement) -> bool:

@@ -315,7 +315,7 @@ def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: 
 
     def work(rec: Recorder) -> None:
         done = reword(rec, wordings, reason, "The other value is correct.", citations)
-        now = replace(wrong, text=wordings[0].text) if done else wrong
+        now = wrong._replace(text=wordings[0].text) if done else wrong
         if name == "replace" and done and not says_more(_DAY.sub(" ", now.text), right.text, MOST_REWORDED):
             merge(rec, right, [now], asking.job.config.row_max)
 
