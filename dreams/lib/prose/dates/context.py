@@ -184,11 +184,6 @@ _FOR_A_WORD = re.compile(
 )
 
 
-def masked(text: str) -> list[tuple[int, int]]:
-    """Code, links, tags and quotations: what stands there is not ours to reword."""
-    return [match.span() for match in _MASKED.finditer(text)]
-
-
 def is_word(text: str, start: int, end: int) -> bool:
     """Words, not pieces of identifiers, paths, versions or flags."""
     left, right = text[max(0, start - 1) : start], text[end : end + 2]
@@ -229,19 +224,10 @@ def is_shown(text: str, start: int, end: int) -> bool:
     return bool(
         (opens_near and (_HEADING.match(line) or _QUOTED.match(line)))
         or (_CELL.search(before) and _CELL_ENDS.match(after))
-        or _is_listed(line, before, after)
+        or _LISTED_AFTER.match(after)
+        or _LISTED_BEFORE.search(before)
+        or len({match[0].lower() for match in _RELATIVE.finditer(line)}) > MOST_TOLD
     )
-
-
-def _is_listed(line: str, before: str, after: str) -> bool:
-    if _LISTED_AFTER.match(after) or _LISTED_BEFORE.search(before):
-        return True
-    return len({match[0].lower() for match in _RELATIVE.finditer(line)}) > MOST_TOLD
-
-
-def is_comment(line: str) -> bool:
-    """A comment in code: it tells what the code does, unless somebody is said to have done something."""
-    return bool(_COMMENT.match(line))
 
 
 def _is_name(before: str, phrase: str, after: str) -> bool:
@@ -275,7 +261,7 @@ class Context:
     @cached_property
     def masked(self) -> list[tuple[int, int]]:
         """Code, links, tags and quotations: what stands there is not ours to reword."""
-        return masked(self.text)
+        return [match.span() for match in _MASKED.finditer(self.text)]
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -364,14 +350,12 @@ class Context:
     def _clause_tells(self, start: int, end: int) -> bool:
         phrase = self.text[start:end]
         row = letters(f"{self.said_before(start)} @{self._said_after(end)}")
-        return roles.told(row, phrase, comment=is_comment(self.line(start)))
+        # A comment in code tells what the code does, unless somebody is said to have done something.
+        return roles.told(row, phrase, comment=bool(_COMMENT.match(self.line(start))))
 
     def customary(self, start: int) -> bool:
         """ "is renewed on 2 October": each year, as far as the sentence says; "is away until 2 October" is once."""
-        sentence = self.sentence(start)
-        if _UNTIL.search(self.before(start)):
-            return False
-        return roles.is_custom(sentence)
+        return not _UNTIL.search(self.before(start)) and roles.is_custom(self.sentence(start))
 
     def moved(self, start: int) -> bool:
         """ "moved to Friday": the day that a thing was moved to may lie on either side."""

@@ -125,10 +125,9 @@ def _off_anchor(m: re.Match[str], context: Context, ref: Reference) -> Reading |
 
 
 def _weekdays_ago(m: re.Match[str], context: Context, ref: Reference) -> Reading:
+    nearest, sign = (calendars.before, -1) if m["back"] else (calendars.after, 1)
     beyond = 7 * (v.number(m["n"]) - 1) * DAY
-    if m["back"]:
-        return whole(calendars.day(calendars.before(ref.date, v.weekday(m["wd"])) - beyond))
-    return whole(calendars.day(calendars.after(ref.date, v.weekday(m["wd"])) + beyond))
+    return whole(calendars.day(nearest(ref.date, v.weekday(m["wd"])) + sign * beyond))
 
 
 _STEPS = (

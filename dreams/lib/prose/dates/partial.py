@@ -132,12 +132,10 @@ def _stands_as_date(m: re.Match[str], context: Context) -> bool:
     before, after = context.before(m.start()), context.text[m.end() : m.end() + 40]
     if _HOLIDAYS_BOUND.search(before):
         return True
-    return bool(_LED.search(before) or re.match(r"\s*(?:[.,;:!?)]|$)", after)) and _tells(m, context)
-
-
-def _tells(m: re.Match[str], context: Context) -> bool:
-    """A sentence with a tense, or the name alone: a list of names tells nothing of when."""
-    return context.tense(m.start()) is not None or context.alone(m.start(), m.end())
+    return bool(_LED.search(before) or re.match(r"\s*(?:[.,;:!?)]|$)", after)) and (
+        # A sentence with a tense, or the name alone: a list of names tells nothing of when.
+        context.tense(m.start()) is not None or context.alone(m.start(), m.end())
+    )
 
 
 def _nearest(on: Callable[[int], dt.date], date: dt.date, *, past: bool) -> Period:
@@ -153,11 +151,6 @@ def _holiday_weekend(holiday: Period) -> Reading | None:
     return Reading(period, "range", f"the weekend of {period.start.isoformat()}", "on")
 
 
-OF_A_YEAR = rule(
-    "holiday of a year",
-    rf"(?P<h>{_HOLIDAYS})\s+(?:of\s+)?(?P<d>last|this|next)\s+year",
-    _holiday_of_year,
-)
 HOLIDAY = rule(
     "holiday",
     rf"(?<!following\s)(?:(?P<d>last|previous|this(?:\s+past|\s+coming)?|next|coming)\s+)?(?P<h>{_HOLIDAYS})(?P<weekend>\s+weekend)?"
@@ -180,9 +173,7 @@ _EACH_YEAR = re.compile(
 
 
 def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    number = m["n"]
-    on = int(number) if number.isdigit() else v.ordinal(number)
-    month = v.month(m["m"])
+    number, on, month = m["n"], v.day_number(m["n"]), v.month(m["m"])
     dt.date(2024, month, on)  # 31 June is no day of any year
     before, after = context.said_before(m.start()), context.text[m.end() : m.end() + 40]
     if is_no_month(m["m"], before, after, behind=m.start("n") < m.start("m"), numeral=number.isdigit()):
@@ -273,8 +264,7 @@ def _of_a_year(m: re.Match[str], context: Context, ref: Reference) -> Reading:
     month, number = v.month(m["m"] or m["m2"]), m["n"] or m["n2"]
     if not number:
         return whole(calendars.month_of(year, month))
-    on = int(number) if number.isdigit() else v.ordinal(number)
-    return whole(calendars.day(dt.date(year, month, on)))
+    return whole(calendars.day(dt.date(year, month, v.day_number(number))))
 
 
 _NUMBER = rf"(?P<n>{v.ORDINAL}|(?:0?[1-9]|[12]\d|3[01]))"
@@ -285,7 +275,11 @@ _NO_DAY_BEFORE = r"(?<!\dst\s)(?<!\dnd\s)(?<!\drd\s)(?<!\dth\s)"  # "14th April 
 _MONTH_ONLY = r"(?-i:January|February|July|September|October|November|December)"
 # Before all others, as they hold a whole phrase of another rule ("last year").
 FIRST: tuple[Rule, ...] = (
-    OF_A_YEAR,
+    rule(
+        "holiday of a year",
+        rf"(?P<h>{_HOLIDAYS})\s+(?:of\s+)?(?P<d>last|this|next)\s+year",
+        _holiday_of_year,
+    ),
     rule(
         "of a year",
         rf"(?:(?P<m>{v.MONTH})(?:\s+(?:the\s+)?(?P<n>{v.ORDINAL}|\d{{1,2}}))?|(?:the\s+)?(?P<n2>{v.ORDINAL}|\d{{1,2}})\s+(?:of\s+)?(?P<m2>{v.MONTH})"

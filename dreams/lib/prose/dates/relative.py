@@ -35,11 +35,9 @@ def _hours(m: re.Match[str], context: Context, ref: Reference) -> Reading | None
     """The day itself, unless they began or end on another."""
     steps = counting.steps_of(m["steps"]) or [(1, "hour")]
     day = counting.moved(ref, steps, v.direction(m["d"]))
-    return (
-        Reading(calendars.day(ref.date), "subday", ref.date.isoformat(), "on", "loose")
-        if day == ref.date
-        else None
-    )
+    if day != ref.date:
+        return None
+    return Reading(calendars.day(day), "subday", day.isoformat(), "on", "loose")
 
 
 def _shared(date: dt.date, unit: str, count: int) -> Period:
@@ -157,14 +155,6 @@ def _day_word(m: re.Match[str], context: Context, ref: Reference) -> Reading:
     return with_part(calendars.day(ref.date + counting.OFFSETS[word] * DAY), part)
 
 
-def _this_part(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    return with_part(calendars.day(ref.date), m["p"])
-
-
-def _last_night(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    return with_part(calendars.day(ref.date - DAY), "night")
-
-
 def _unit(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     """ "The coming week" may be what is left of this one."""
     unit = v.unit(m["u"])
@@ -178,20 +168,11 @@ def _unit(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     return whole(calendars.unit_of(ref.date, unit, v.direction(m["d"])))
 
 
-def _unit_beyond(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    offset = -2 if m["d"] else 2
-    return whole(calendars.unit_of(ref.date, v.unit(m["u"]), offset))
-
-
 def _weekend(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     """ "last weekend" said on a weekend, and "next weekend" said in the week, mean either of two."""
-    offset, weekend = v.direction(m["d"].split()[0]), ref.date.weekday() >= 5
-    if m["d"].lower().endswith("coming"):
-        offset = 1 if weekend else 0
-        return _weekend_reading(calendars.unit_of(ref.date, "weekend", offset))
-    if m["d"].lower().endswith("past"):
-        offset = -1
-    if (offset == -1 and weekend) or offset == 1:
+    word, weekend = m["d"].split()[-1].lower(), ref.date.weekday() >= 5
+    offset = int(weekend) if word == "coming" else v.direction(word)
+    if word != "coming" and ((offset == -1 and weekend) or offset == 1):
         return None
     return _weekend_reading(calendars.unit_of(ref.date, "weekend", offset))
 
@@ -215,8 +196,7 @@ def _bare_weekend(m: re.Match[str], context: Context, ref: Reference) -> Reading
     tense = context.tense(m.start())
     if tense is None or ref.date.weekday() >= 5:
         return None
-    period = calendars.unit_of(ref.date, "weekend", -1 if tense == "past" else 0)
-    return Reading(period, "weekend", f"the weekend of {period.start.isoformat()}")
+    return _weekend_reading(calendars.unit_of(ref.date, "weekend", -1 if tense == "past" else 0))
 
 
 def _weekday_of_week(m: re.Match[str], context: Context, ref: Reference) -> Reading:
@@ -255,17 +235,14 @@ def _edge(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
 
 def edge_reading(words: str, base: Period) -> Reading:
     words = re.sub(r"\s+of\s+the$", " of", words.strip(), flags=re.IGNORECASE)
-    if words.lower() in {"mid", "middle"}:
-        return Reading(calendars.part_of(base, "mid"), "range", f"mid-{whole(base).words}", "in")
-    lone = words.lower() in {"early", "late"}
-    middle = " in" if lone else ""
-    written = f"{words}{middle} {whole(base).words}"
-    lead = "" if lone or words.lower().endswith(" in") else "at"
-    if not lead:
-        return Reading(calendars.part_of(base, v.edge(words)), "range", written, "")
-    if not words.lower().startswith("the ") and lead:
-        written = f"the {written}"
-    return Reading(calendars.part_of(base, v.edge(words)), "range", written, lead)
+    period, low, name = calendars.part_of(base, v.edge(words)), words.lower(), whole(base).words
+    if low in {"mid", "middle"}:
+        return Reading(period, "range", f"mid-{name}", "in")
+    if low in {"early", "late"}:
+        return Reading(period, "range", f"{words} in {name}", "")
+    if low.endswith(" in"):
+        return Reading(period, "range", f"{words} {name}", "")
+    return Reading(period, "range", f"{'' if low.startswith('the ') else 'the '}{words} {name}", "at")
 
 
 def _earlier(m: re.Match[str], context: Context, ref: Reference) -> Reading:
@@ -340,7 +317,7 @@ RULES: tuple[Rule, ...] = (
     rule(
         "unit beyond",
         rf"(?:the\s+)?(?P<u>{v.PERIOD})\s+(?:before\s+(?P<d>last)|after\s+(?:the\s+)?next)(?:\s+(?P=u))?(?!\s+(?:\w*day|week|month|quarter|year|night)\b)",
-        _unit_beyond,
+        lambda m, c, r: whole(calendars.unit_of(r.date, v.unit(m["u"]), -2 if m["d"] else 2)),
     ),
     rule(
         "part of unit",
@@ -389,7 +366,15 @@ RULES: tuple[Rule, ...] = (
         _weekday,
     ),
     rule("bare weekend", r"(?:on|over|during)\s+(?P<x>the\s+weekend)", _bare_weekend),
-    rule("last night", r"last\s+(?:night|evening)", _last_night),
-    rule("this part", r"this\s+(?P<p>morning|afternoon|evening|night)", _this_part),
+    rule(
+        "last night",
+        r"last\s+(?:night|evening)",
+        lambda m, c, r: with_part(calendars.day(r.date - DAY), "night"),
+    ),
+    rule(
+        "this part",
+        r"this\s+(?P<p>morning|afternoon|evening|night)",
+        lambda m, c, r: with_part(calendars.day(r.date), m["p"]),
+    ),
     rule("day word", rf"(?P<w>{v.DAY_WORD}){v.PART_OF_IT}", _day_word),
 )

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from dreams.lib.prose.dates import sentence
 from dreams.lib.prose.dates import vocabulary as v
-from dreams.lib.prose.dates.sentence import Clause, Phrase, clause_of, phrase_of
+from dreams.lib.prose.dates.sentence import CONTACT, Clause, Phrase, clause_of, phrase_of
 
 _FUTURE = re.compile(
     r"\b(?:will|shall|won't|going to|gonna|let's|lets|let us|(?:need|needs|want|wants|plan|plans|planning|hope|hopes|"
@@ -142,13 +142,8 @@ def habitual(phrase: str, sentence: str, told: str) -> bool:
     if example or (_OF_MANY.search(told[-40:]) and not _A_DAY.match(phrase)):
         return True
     if _RETURNS.search(phrase) and not _WHICH.search(phrase):
-        return bool(_is_habit(sentence) or _STANDUP.search(sentence) or _CONDITION.search(told))
+        return bool(_HABIT.search(sentence) or _STANDUP.search(sentence) or _CONDITION.search(told))
     return bool(_FIRM_HABIT.search(sentence)) and not is_past(sentence)
-
-
-@lru_cache(maxsize=256)
-def _is_habit(sentence: str) -> bool:
-    return bool(_HABIT.search(sentence))
 
 
 _QUESTION = re.compile(
@@ -259,10 +254,6 @@ def _subject_is_dated(clause: Clause, phrase: Phrase) -> bool:
 
 
 # What each kind of verb takes.
-
-
-def _past(clause: Clause, phrase: Phrase) -> bool:
-    return not clause.of_any
 
 
 def _participle(clause: Clause, phrase: Phrase) -> bool:
@@ -376,7 +367,8 @@ def _noted(left: str, clause: Clause, phrase: Phrase) -> bool:
 
 
 _ROLES: dict[str, Callable[[Clause, Phrase], bool]] = {
-    "X": _past,
+    # Not "a question that the user asked @": that is told of whichever it is.
+    "X": lambda clause, _: clause.who != "any" or not CONTACT.search(clause.subject),
     "v": _participle,
     "V": _past_or_participle,
     "H": _perfect,

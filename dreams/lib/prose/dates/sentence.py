@@ -40,7 +40,7 @@ Q in on at by with over under about around during within through throughout betw
 a for of to
 & into onto
 f from
-R not never also just only already still even now again really probably finally twice always ago later earlier early late too very quite almost soon
+R not never also just only already still even now again twice always ago later earlier late too very quite almost soon
 X was were wasn't weren't did didn't had hadn't went came became began saw ran broke wrote took gave chose drove fell flew forgot grew knew rose
 X spoke threw woke wore ate blew drew froze hid shook swore tore got failed passed happened died crashed expired arrived occurred complained doubled
 X halved tripled joined stalled leaked vanished appeared disappeared worked
@@ -175,7 +175,7 @@ _LEADING = re.compile(r"^(?:[RC,'\"-]|[Qaf][^,]*,)*")
 _NOUN = re.compile(r"[DAenNKPJY@][wEKGN']*$")
 _OBJECT = re.compile(r"[wK]E(?=[EwKDAe])")  # "the plugin marks files touched @": behind a verb in -s
 # "the bug we hit @", "a question the user asked @".
-_CONTACT = re.compile(r"[wEKN][PYJ]$|[AeDNK][wEKN]*[wEKN]D[wKGN]*$")
+CONTACT = re.compile(r"[wEKN][PYJ]$|[AeDNK][wEKN]*[wEKN]D[wKGN]*$")
 _KNOWN_HEAD = re.compile(r"(?:[DN@][wKGN]*|N[wEKGN]*|K|P[wE]?)(?:[PYJ]|D[wKGN]*)$|D[wEKGN]*P$")
 
 _BACK = re.compile(r"\b(?:yester\w*|last|ago|previous|past|earlier|this morning)\b", re.IGNORECASE)
@@ -223,11 +223,6 @@ class Clause:
         return bool(self.verb) and not self.fronted and not has_verb(self.left)
 
     @property
-    def of_any(self) -> bool:
-        """ "a question that the user asked @": told of whichever it is."""
-        return self.who == "any" and bool(_CONTACT.search(self.subject))
-
-    @property
     def who(self) -> Known:
         """Of whom it is said: this one, one of many or whichever, a plain "orders", or nobody."""
         row = _LEADING.sub("", self.subject)
@@ -237,7 +232,7 @@ class Clause:
             return "none"
         objects = list(_OBJECT.finditer(row))
         row = row[objects[-1].end() :] if objects else row
-        if _CONTACT.search(row):
+        if CONTACT.search(row):
             return "known" if _KNOWN_HEAD.search(row) else "any"
         if "V" in row and row[0] not in "DK":  # "tokens issued today"
             return "any"
@@ -330,10 +325,6 @@ def witnessed(clause: Clause) -> bool:
     return clause.subject.endswith("P") and clause.verb[:1] in {"X", "V"}
 
 
-def _any_clause(clause: Clause, phrase: Phrase) -> bool:
-    return True
-
-
 def asked(row: str, clause: Clause) -> bool:
     """A question about what was or will be; "what" and "who" elsewhere stand for whatever there is."""
     if _TOLD.search(row[: row.index("W")]) or re.match("[BXOHF].*[?]", row):
@@ -397,4 +388,5 @@ _OPENERS: dict[str, Callable[[Clause, Phrase], bool]] = {
 
 def can_tell(clause: Clause, phrase: Phrase) -> bool:
     """Whether the clause, by what begins it, may tell of one thing that is or was."""
-    return _OPENERS.get(clause.opener, _any_clause)(clause, phrase)
+    judge = _OPENERS.get(clause.opener)
+    return judge is None or judge(clause, phrase)

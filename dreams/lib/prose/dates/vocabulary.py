@@ -162,18 +162,10 @@ def rule(name: str, pattern: str, read: Reader) -> Rule:
     return Rule(name, re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE), read)
 
 
-def name_of(period: Period) -> str:
-    """The words for a whole period, without a preposition."""
-    if period.kind == "week":
-        return f"the week of {period.start.isoformat()}"
-    if period.kind == "range":
-        return f"{period.start.isoformat()} to {(period.end - dt.timedelta(days=1)).isoformat()}"
-    return period.iso
-
-
 def whole(period: Period) -> Reading:
     """The plain reading: "on" a day, "in" anything longer."""
-    return Reading(period, period.kind, name_of(period), "on" if period.kind == "day" else "in")
+    words = f"the week of {period.start.isoformat()}" if period.kind == "week" else period.iso
+    return Reading(period, period.kind, words, "on" if period.kind == "day" else "in")
 
 
 def with_part(period: Period, part: str | None) -> Reading:
