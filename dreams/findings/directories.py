@@ -103,13 +103,10 @@ class Said:
         """Quotes that have at least half of what `text` says, the best first."""
         likest = [s for s in self._sentences.likest(text) if facts.coverage(text, s.unit.text) >= LIKE]
         likest.sort(key=lambda s: (self._of(s).role != "user", -facts.coverage(text, s.unit.text)))
-        return [self._citation(standing) for standing in likest[:QUOTES]]
+        return [self._cited(self._of(s), s.unit.text[:CONTEXT]) for s in likest[:QUOTES]]
 
     def _of(self, standing: Placed) -> Turn:
         return self._turns[int(standing.path)]
-
-    def _citation(self, standing: Placed) -> Citation:
-        return self._cited(self._of(standing), standing.unit.text[:CONTEXT])
 
     @staticmethod
     def _cited(turn: Turn, quote: str) -> Citation:

@@ -99,13 +99,10 @@ def typed(hunk: ChangedHunk) -> claims.SessionText:
     """What a person typed, of the turns quoted beside a hunk, in the order in which it was said."""
     heard = claims.SessionText()
     cited = [c for c in hunk.citations if c.found and c.source == "transcript" and c.role == "user"]
-    for number, citation in enumerate(sorted(cited, key=_when), start=1):
+    cited.sort(key=lambda c: (c.at.timestamp() if c.at else 0.0, c.place, c.line_no or 0))
+    for number, citation in enumerate(cited, start=1):
         heard.add(citation.context or citation.quote, number, "user", prose=True)
     return heard
-
-
-def _when(citation: Citation) -> tuple[float, str, int]:
-    return citation.at.timestamp() if citation.at else 0.0, citation.place, citation.line_no or 0
 
 
 def _otherwise(hunk: ChangedHunk, unit: Unit, line_no: int, why: str) -> Found:
@@ -147,13 +144,13 @@ def _without_source(unit: Unit, said: list[str], summed_up: list[str], hunk: Cha
     "Kept for 30 days" is not said by "kept for 14 days" beside "30 people": words present is not words bound.
     """
     one = statement(unit.text[:LONGEST])
-    dated = _has_date_source(hunk.citations)
+    dated = any(c.found and (c.at is not None or c.source == "history") for c in hunk.citations)
     computed = dates.computed_words(unit.text[:LONGEST], hunk)
     missing = {
         word: word in {item.word for item in one.items if item.anchor}
         for word in one.weights
         if word not in lexicon.GENERIC
-        and not (dated and _is_date_word(word))
+        and not (dated and (word in _DATE_WORDS or _ISO.fullmatch(word)))
         and word not in computed
         and not (_ISO.fullmatch(word) and dates.computed(word.upper(), hunk))
     }
@@ -213,14 +210,6 @@ def _summed_up(subject: Subject, path: str, unit: Unit) -> list[str]:
 
 def _plain(name: str) -> str:
     return name.replace("_", " ").replace("-", " ")
-
-
-def _has_date_source(citations: tuple[Citation, ...]) -> bool:
-    return any(c.found and (c.at is not None or c.source == "history") for c in citations)
-
-
-def _is_date_word(word: str) -> bool:
-    return word in _DATE_WORDS or bool(_ISO.fullmatch(word))
 
 
 def _only_tools(hunk: ChangedHunk) -> Iterator[Found]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dreams.findings.base import Found, Severity, Subject
+from dreams.findings.base import Found, Subject
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 
@@ -51,13 +51,14 @@ def _size(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[Found]
     falls = f" What is never loaded: {rows}{more}." if rows else ""
     size = f"{plural(loaded.lines, 'line')} and {loaded.bytes:,} bytes"
     limit = f"{config.index_max_lines:,} lines or {config.index_max_bytes:,} bytes"
-    yield _found(
+    yield Found(
+        CHECK,
         "index-over-budget",
         "warn",
         f"{path} has {size}; an agent loads {limit}.{falls}",
         "Shorten rows whose files say the same. A dream will ask which.",
         path,
-        line=loaded.first_dropped_line,
+        line_no=loaded.first_dropped_line,
         about=path,
     )
 
@@ -75,7 +76,8 @@ def _rows(
     fits = "" if loaded.cut_by else "While the index fits, nothing has to change. "
     for row in memdir.parse_index(decode(subject.after[path])).rows:
         if row.is_memory_target and row.length > subject.config.row_max:
-            yield _found(
+            yield Found(
+                CHECK,
                 "long-row",
                 "info",
                 f"The row of {row.target} takes {row.length} characters; about {subject.config.row_max} are enough.",
@@ -90,7 +92,8 @@ def _rows(
 def _many(subject: Subject) -> Iterator[Found]:
     count = len(topics(subject.after))
     if count > subject.config.many_memories:
-        yield _found(
+        yield Found(
+            CHECK,
             "many-memories",
             "info",
             f"There are {count} memories; up to {subject.config.many_memories} are easy to keep in view.",
@@ -103,23 +106,11 @@ def never_dreamt(files: Mapping[str, bytes], dreams: int) -> Iterator[Found]:
     """Advice for a directory that has grown and that nobody ever tidied."""
     count = len(topics(files))
     if count >= MANY_WITHOUT_A_DREAM and not dreams:
-        yield _found(
+        yield Found(
+            CHECK,
             "never-dreamt",
             "info",
             f"There are {count} memories, and no dream has tidied them yet.",
             "Dream now on the project’s page. Nothing is written until you review it.",
             about="never-dreamt",
         )
-
-
-def _found(
-    code: str,
-    severity: Severity,
-    message: str,
-    remedy: str,
-    path: str = "",
-    hunk: str = "",
-    line: int | None = None,
-    about: str = "",
-) -> Found:
-    return Found(CHECK, code, severity, message, remedy, path, hunk, line, about)

@@ -87,18 +87,15 @@ def passing(files: Mapping[str, bytes], lines: Iterable[Line]) -> Iterator[Found
 def _in_file(data: bytes, lines: Mapping[int, Line]) -> Iterator[Found]:
     document = memdir.parse(data)
     items = memdir.sections(document.body, document.body_start_line)
+    title = (document.frontmatter.name if document.frontmatter else None) or ""
     for sign, numbers in (
         (_TASK, _task_state(items)),
         (_RECIPE, _recipe(items)),
-        (_ARCHITECTURE, _architecture(items, _title(document))),
+        (_ARCHITECTURE, _architecture(items, title)),
     ):
         first = next((lines[number] for number in numbers if number in lines), None)
         if first is not None:
             yield found_at(first, CHECK, sign.code, "info", sign.says, sign.remedy)
-
-
-def _title(document: memdir.Document) -> str:
-    return (document.frontmatter.name if document.frontmatter else None) or ""
 
 
 def _said(items: Iterable[Item]) -> Iterator[Item]:

@@ -163,7 +163,7 @@ def _in_instructions(subject: Subject, lines: Iterable[Line], severity: Severity
         if told and all(told) and (first := told[0]):
             says = f"repeats {first.path}, line {first.unit.first_line}"
             remedy = f"Remove it: every session loads {first.path}."
-            yield _found(line, "in-instructions", severity, says, remedy)
+            yield found_at(line, CHECK, "in-instructions", severity, says, remedy)
 
 
 def _in_repository(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
@@ -172,7 +172,7 @@ def _in_repository(subject: Subject, lines: Iterable[Line]) -> Iterator[Found]:
         each = places.get((line.path, line.number))
         if each:
             says = f"says what {each.place} says already: “{each.quote[:80]}”"
-            yield _found(line, f"in-{each.by}", "info", says, f"Leave it out: {_TELLS[each.by]}")
+            yield found_at(line, CHECK, f"in-{each.by}", "info", says, f"Leave it out: {_TELLS[each.by]}")
 
 
 def _runs(
@@ -185,11 +185,7 @@ def _runs(
             found[line.path].append(line)
     for some in found.values():
         if len(some) >= least:
-            yield _found(some[0], code, "info", says, remedy)
-
-
-def _found(line: Line, code: str, severity: Severity, says: str, remedy: str) -> Found:
-    return found_at(line, CHECK, code, severity, says, remedy)
+            yield found_at(some[0], CHECK, code, "info", says, remedy)
 
 
 _NOT = r"(?:very |really |too |so |quite |often |always |a bit |a |an |just |simply |such )*"
@@ -309,8 +305,9 @@ def _judgements(lines: Iterable[Line]) -> Iterator[Found]:
     for line in lines:
         match = _JUDGEMENT.search(line.text[:2000])
         if match:
-            yield _found(
+            yield found_at(
                 line,
+                CHECK,
                 "judgement",
                 "warn",
                 f"judges a person: “{match[0][:80]}”",

@@ -104,16 +104,14 @@ class Context:
 
     def _field(self, unit: Unit) -> str:
         gone = self.path not in self.after_files
-        named = unit.name == "name" and bool(_SLUG.fullmatch(unit.text))  # a slug, no prose
-        if gone and (unit.name in _BOOKKEEPING or named):
-            return FILE_LEFT
-        if not gone and (unit.name in _BOOKKEEPING or named):
-            return NEW_VALUE if self._has_field(unit.name) else ""
-        if unit.name == "name" and _only_names(unit) and (gone or self._has_field(unit.name)):
+        if not gone and not self._has_field(unit.name):
+            return ""
+        # A slug, or no prose of its own.
+        named = unit.name == "name" and (_SLUG.fullmatch(unit.text) or _only_names(unit))
+        if unit.name in _BOOKKEEPING or named:
             return FILE_LEFT if gone else NEW_VALUE
-        if unit.name in {"name", "description"} and (gone or self._has_field(unit.name)):
-            return SUMMED_UP if self._sums_up(unit.text, self.path) else ""
-        return ""
+        told = unit.name in {"name", "description"} and self._sums_up(unit.text, self.path)
+        return SUMMED_UP if told else ""
 
     def _has_field(self, name: str) -> bool:
         units = units_of(self.path, self.after_files.get(self.path))

@@ -267,17 +267,11 @@ def reworded(old: str, new: str) -> bool:
     """Whether `new` says what `old` says, in words of its own."""
     if coverage(old, new) < MOST:  # most statements have little in common
         return False
-    spelled = corrected(old, new) if words_lost(old, new) else old
-    return _retold(spelled, new)
-
-
-def _retold(old: str, new: str) -> bool:
+    old = corrected(old, new) if words_lost(old, new) else old
     one, other = made(old), made(new)
     if _too_short(one, old, new) or gone(old, new) or lost(old, new) or changed_places(old, new):
         return False
-    if another_word(old, new) or taken_back(old, new):
-        return False
-    if _limited(one, other):
+    if another_word(old, new) or taken_back(old, new) or _limited(one, other):
         return False
     return not pushed_in(one, other) and not taken_over(one, other)
 

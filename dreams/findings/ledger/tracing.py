@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import itemgetter
 
 from dreams.findings import evidence
 from dreams.findings.base import ChangedHunk, FateName, Found, MessageParts, Row, Subject
@@ -82,9 +83,10 @@ def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit:
     place = {"path": hunk.path, "hunk_id": hunk.hunk_id, "line_no": line_no, "about": about}
     said = shortened(unit.text if unit else text, MOST_SHOWN)
     if answer.fate == "unexplained":
+        held = f"The nearest statement, {redact(answer.refused)}." if answer.refused else ""
         return Found(
             CHECK, "unexplained-loss", "block", f"Unexplained loss: “{said}” {_gone(answer, unit.text if unit else text)}",
-            "Reject the change, edit it to keep the statement, or confirm its removal.", message_parts=MessageParts(said, detail=_held_against(answer)), **place,  # type: ignore[arg-type]  # keywords of mixed types
+            "Reject the change, edit it to keep the statement, or confirm its removal.", message_parts=MessageParts(said, detail=held), **place,  # type: ignore[arg-type]  # keywords of mixed types
         )  # fmt: skip
     if answer.reworded and answer.fate == "merged-into":
         words = ", ".join(
@@ -102,10 +104,6 @@ def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit:
     if answer.fate == "stated":
         return _stated(hunk, said, answer, place)
     return None
-
-
-def _held_against(answer: Answer) -> str:
-    return f"The nearest statement, {redact(answer.refused)}." if answer.refused else ""
 
 
 def _gone(answer: Answer, text: str) -> str:
@@ -318,24 +316,17 @@ class Trace:
                 return other
         return None
 
-    def _lost(self, unit: Unit, best: Placed | None = None) -> tuple[str, ...]:
-        """The facts of the statement that the likest one that stands does not have; of the first losses only."""
-        if not self.both.details:
-            return ()
-        self.both.details -= 1
-        best = best or self._likest(unit)
-        return tuple(facts.lost(unit.text, best.unit.text if best else ""))
-
-    def _likest(self, unit: Unit) -> Placed | None:
-        likest = self.both.after.likest(unit.text)
-        return max(likest, key=lambda s: facts.coverage(unit.text, s.unit.text), default=None)
-
     def _unexplained(self, unit: Unit) -> Answer:
-        """With what keeps the likest statement from keeping it."""
-        best = self._likest(unit) if self.both.details else None
-        near = best if best and facts.coverage(unit.text, best.unit.text) >= keeping.PART else None
-        why = f"“{near.unit.text[:80]}”, {keeping.refusal(unit.text, near.unit.text)}" if near else ""
-        return Answer("unexplained", lost=self._lost(unit, best), refused=why)
+        """With the facts that the likest statement does not have, and what keeps it from keeping this one; of the first losses only."""
+        if not self.both.details:
+            return Answer("unexplained")
+        self.both.details -= 1
+        likest = [
+            (facts.coverage(unit.text, s.unit.text), s.unit.text) for s in self.both.after.likest(unit.text)
+        ]
+        alike, best = max(likest, key=itemgetter(0), default=(0.0, ""))
+        why = f"“{best[:80]}”, {keeping.refusal(unit.text, best)}" if alike >= keeping.PART else ""
+        return Answer("unexplained", lost=tuple(facts.lost(unit.text, best)), refused=why)
 
     def _told_elsewhere(self, unit: Unit) -> Answer | None:
         """A statement that came in another file and says this one in other words, if it stands for no other one yet."""

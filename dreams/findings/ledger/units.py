@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
 import re
 from bisect import bisect_left, bisect_right
@@ -63,14 +62,9 @@ def has_content(line: str) -> bool:
     return any(map(str.isalnum, line))
 
 
-def bare_lines(data: bytes | None) -> list[str]:
-    """The lines of a file without their ends; lone surrogates stand for bytes that are not UTF-8."""
-    return list(lines_of(data))
-
-
 @functools.lru_cache(maxsize=256)
 def lines_of(data: bytes | None) -> tuple[str, ...]:
-    """As `bare_lines`, kept: each hunk of a file asks."""
+    """The lines of a file without their ends; lone surrogates stand for bytes that are not UTF-8. Kept: each hunk asks."""
     return tuple(line.rstrip("\r\n") for line in memdir.split_lines(text.decode(data or b"")))
 
 
@@ -236,7 +230,7 @@ def _sentences(item: memdir.Item) -> Iterator[Unit]:
 
 
 def _line_at(starts: list[int], position: int) -> int:
-    return max(bisect.bisect_right(starts, position) - 1, 0)
+    return max(bisect_right(starts, position) - 1, 0)
 
 
 def _sentence_spans(joined: str) -> Iterator[tuple[int, int]]:
@@ -361,7 +355,7 @@ def added_lines(subject: Subject) -> Iterator[Line]:
 
 def new_lines(subject: Subject) -> Iterator[Line]:
     """Added lines whose words stood nowhere before: what was only moved brings nothing new."""
-    known = {line.strip() for data in subject.before.values() for line in bare_lines(data)}
+    known = {line.strip() for data in subject.before.values() for line in lines_of(data)}
     return (line for line in added_lines(subject) if line.text.strip() not in known)
 
 
@@ -369,7 +363,7 @@ def standing_lines(subject: Subject) -> Iterator[Line]:
     """The lines of all files that no hunk adds."""
     fresh = {(line.path, line.number) for line in added_lines(subject)}
     for path in sorted(subject.after):
-        for number, said in enumerate(bare_lines(subject.after[path]), 1):
+        for number, said in enumerate(lines_of(subject.after[path]), 1):
             if (path, number) not in fresh:
                 yield Line(path, number, said)
 

@@ -169,18 +169,10 @@ def _new_hosts(subject: Subject) -> Iterator[Found]:
                 )
 
 
-def _user_quotes(subject: Subject) -> list[str]:
-    return [
-        citation.quote + "\n" + citation.context
-        for hunk in subject.hunks
-        for citation in hunk.citations
-        if citation.found and citation.role == "user"
-    ]
-
-
 def _known_texts(subject: Subject) -> Iterator[str]:
     yield from (decode(data) for data in subject.before.values())
-    yield from _user_quotes(subject)
+    cited = (citation for hunk in subject.hunks for citation in hunk.citations)
+    yield from (f"{c.quote}\n{c.context}" for c in cited if c.found and c.role == "user")
 
 
 def _bare_url(url: str) -> str:

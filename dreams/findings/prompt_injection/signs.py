@@ -147,7 +147,7 @@ def may_hint(code: str, *ideas: Idea, holds: Judge | None = None) -> Sign:
 
 def bears(*ideas: Idea) -> Sign:
     """Has a thousand good uses: tells nothing itself, and adds to what does."""
-    return Sign("", 1, ideas, _always)
+    return Sign("", 1, ideas, lambda _: True)
 
 
 def _usual(code: str) -> Judge:
@@ -156,10 +156,6 @@ def _usual(code: str) -> Judge:
 
 def meant(place: Match) -> bool:
     return not_quoted(place) and not_forbidden(place)
-
-
-def _always(place: Match) -> bool:
-    return True
 
 
 # Who
