@@ -58,7 +58,10 @@ def test_live_sessions_and_the_dreams_own_are_left_out_and_said():
         session("dream", own=True),
         session("old", after=0, live=True),
     ]
-    assert gate(sessions).reason == "3 of 5 sessions since the last dream; left out: 1 live, 1 created by memoryweb."
+    assert (
+        gate(sessions).reason
+        == "3 of 5 sessions since the last dream; left out: 1 live, 1 created by memoryweb."
+    )
 
 
 def test_sessions_given_back_count_again():

@@ -143,7 +143,9 @@ def test_any_two_versions_are_compared_word_by_word(browser: Client, memory: Mem
     shown = _page(browser, "memory-compare", memory, f"?a={first.pk}&b={newest.pk}")
     assert "<del>alpha</del>" in shown
     assert "<ins>beta</ins>" in shown
-    assert "No differences: this version" in _page(browser, "memory-compare", memory, f"?a={first.pk}&b={first.pk}")
+    assert "No differences: this version" in _page(
+        browser, "memory-compare", memory, f"?a={first.pk}&b={first.pk}"
+    )
 
 
 def test_a_version_of_another_memory_is_not_found(browser: Client, memory: Memory, project: Project) -> None:
