@@ -36,7 +36,7 @@ _ABSENCE = "non no none without nothing nobody nowhere neither nor lack lacks la
 _OF_ABSENCE = frozenset({"no longer", *_ABSENCE.split()})
 _NOTICED = "see seen show shown visible find know known mention notice exist available"
 _OF_NOTICE = frozenset(word_of(word) for word in _NOTICED.split())
-_DENIED_BEHIND = re.compile(r"\W*(?:\w+\W+){0,2}(?:not\b|\w+n['’]t\b|none\b)", re.IGNORECASE)
+_DENIED_BEHIND = re.compile(r"[^\w,;]*(?:\w+[^\w,;]+){0,2}(?:not\b|\w+n['’]t\b|none\b)", re.IGNORECASE)
 _ANSWERED = re.compile(r"(?:\s\w+)?[?:*|\s]*[?:|][*|\s]*no\b", re.IGNORECASE)  # "Deprecated: no"
 _CONTRAST = re.compile(r"[,(]\s*$")
 _GUARDED = re.compile(
@@ -136,7 +136,13 @@ def _denies(source: str, text: str) -> bool:
     if _DENIAL.search(text) or _GUARDED.search(text):
         return False
     said = pieces(text)
-    return any(together(said, denial.scope[:2]) for denial in denials(source))
+    for denial in denials(source):
+        found = together(said, denial.scope[:2])
+        apart = pieces(source[: denial.start])[-1:] if _CONTRAST.search(source[: denial.start]) else ()
+        # "Tabs, not spaces" says of spaces what "tabs over spaces" says.
+        if found and not any(p.terms == q.terms and p.start < found[0].start for p in said for q in apart):
+            return True
+    return False
 
 
 def together(said: Sequence[Piece], words: Sequence[str]) -> tuple[Piece, Piece] | None:
