@@ -329,7 +329,7 @@ def clauses(text: str) -> list[Clause]:
     for part in _CUT.split(text):
         found = [term for piece in pieces(part) for term in piece.terms]
         lead = list(takewhile(lambda term: term[:2] != "n:", found))
-        words += [term for term in found if term[:2] != "n:"] + ([] if lead else ahead)
+        words += [term for term in found if term[:2] != "n:"] + ([] if lead or len(found) == 1 else ahead)
         numbers.update(term for term in found if term[:2] == "n:")
         if numbers:
             words += before[1:] if len(words) == 1 else []

@@ -132,14 +132,13 @@ def turned(text: str, sources: Sequence[str]) -> bool:
 
 
 def _denies(source: str, text: str) -> bool:
-    """A denial in the source of words that the text says without any denial."""
+    """The source denies words that the text says plainly; "tabs, not spaces" denies no "tabs over spaces"."""
     if _DENIAL.search(text) or _GUARDED.search(text):
         return False
     said = pieces(text)
     for denial in denials(source):
         found = together(said, denial.scope[:2])
         apart = pieces(source[: denial.start])[-1:] if _CONTRAST.search(source[: denial.start]) else ()
-        # "Tabs, not spaces" says of spaces what "tabs over spaces" says.
         if found and not any(p.terms == q.terms and p.start < found[0].start for p in said for q in apart):
             return True
     return False

@@ -31,7 +31,7 @@ KNOWN = 0.5  # share of its words that must stand in the session for a denial to
 SAME = 0.6  # share from which a place speaks of the very same thing
 ALIKE = 0.85  # of the best share, from which a person's turn is shown before a tool's output
 _PLACES = 40  # that are looked at for a quote; chosen
-_TAIL = re.compile(r"\w['’]")
+_TAIL, _MIDST = re.compile(r"\w['’]"), re.compile(r"[\w`,)] \Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,12 +239,13 @@ def _is_in(piece: Piece, mask: int, bits: dict[str, int]) -> bool:
 
 
 def _is_name(field: Field, claim: Claim, piece: Piece) -> bool:
-    """Whether it has its capital in the midst of the claim, or else wherever it stands in a source."""
+    """Whether it has its capital in the midst of a sentence, or else wherever it stands in a source, or stands in none."""
     if not piece.text.istitle() or any(one.start <= piece.start < one.end for one in claim.anchors):
         return False
     units, low = field.evidence.units, piece.text.lower()
-    places = islice(field.evidence.places(piece.terms[0], field.end), _PLACES)
-    return piece is not claim.pieces[0] or not any(low in units[place].text for place in places)
+    texts = [units[p].text for p in islice(field.evidence.places(piece.terms[0], field.end), _PLACES)]
+    is_written = any(piece.text in text for text in texts) and not any(low in text for text in texts)
+    return bool(_MIDST.search(claim.text[: piece.start])) or not texts or is_written
 
 
 def _quotes(field: Field, places: Iterable[int]) -> tuple[Quote, ...]:
