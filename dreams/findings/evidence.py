@@ -253,14 +253,13 @@ def judge(subject: Subject) -> list[Judged]:
 
 
 def _answers(text: str, ask: Callable[[str], SessionAnswer | None]) -> Iterator[tuple[str, SessionAnswer]]:
-    """The sessions' answer to a statement; to each part of it where they bear out only some of them."""
+    """The sessions' answer to a statement; to each part of it where the quote that bears it out says less than it does."""
     heard = ask(text)
     if heard is None:
         return
-    is_said = heard.answer == "supported"
-    if not is_said or (heard.citation and says_more(text, heard.citation.quote, MOST_NEW)):
+    if heard.answer == "supported" and heard.citation and says_more(text, heard.citation.quote, MOST_NEW):
         parts = [(part, answer) for part in _parts(text) if (answer := ask(part))]
-        if heard.answer != "contradicted" and any((a.answer == "supported") != is_said for _, a in parts):
+        if any(answer.answer != "supported" for _, answer in parts):
             yield from parts
             return
     yield text, heard

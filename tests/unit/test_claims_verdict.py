@@ -132,6 +132,7 @@ def test_what_a_person_says_later_counts(tmp_path: Path) -> None:
     ("text", "presence"),
     [
         ("openJournal()", 1.0),
+        ("openJournal(path, mode)", 0.95),
         ("internal/reader.go", 1.0),
         ("lib/other/reader.go", 0.75),
         ("openJournalLater", 0.0),
@@ -293,7 +294,7 @@ def test_what_stands_below_a_name_is_said_of_it_and_of_no_neighbour(tmp_path: Pa
     [
         ("The worker doesn't support a `retry` field in the upload configuration.", "The worker does not support a `retry` field for uploads", "The worker supports a `retry` field for uploads"),
         ("Entries cannot be split without breaking the checksum of the block.", "An entry cannot be split without breaking its block's checksum", "An entry can be split without breaking its block's checksum"),
-        ("The exporter writes the newest invoices of a tenant before the oldest ones.", "The exporter writes a tenant's newest invoices before the oldest", "The exporter reads a tenant's newest invoices before the oldest ones"),
+        ("The exporter writes the newest invoices of a tenant before the oldest ones.", "The exporter writes a tenant's newest invoices first", "The exporter reads a tenant's newest invoices before the oldest ones"),
         ("The migration of the ledger runs on staging every Tuesday evening.", "The ledger's migration runs on staging, on Tuesday evening", "The ledger's migration runs on production, on Tuesday evening"),
     ],
 )  # fmt: skip

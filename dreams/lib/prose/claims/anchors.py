@@ -57,7 +57,7 @@ def terms_of(token: str) -> tuple[str, ...]:
         return (f"n:{number_of(token)}",)
     low = token.lower()
     if token.isalpha() and not _is_humped(token):
-        return ("w:may",) if token == "May" else _plain(low)  # noqa: S105 - the month
+        return _plain(low)
     humps = [hump.lower() for hump in _HUMP.findall(token)[:MOST_HUMPS]]
     words = [term for hump in humps for term in _hump(hump)]
     return (f"i:{low.strip('_') or low}", *dict.fromkeys(words))
@@ -157,6 +157,10 @@ _IDENTIFIER = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\w.,]*\b|v\d+(?:\.\d+)*(?![\w-]))")
 _MEASURE = re.compile(r"v?\d[\d.,:_]*[a-zA-Z%]{0,2}")
+# Places in files move with every edit and are read off, not said: "lines 24-41", "reader.go:84", "(477 lines)".
+_LINE = re.compile(r"(?i)\b(?:lines?|L|rows?)\s?[\d\s,–-]*\0|\.[a-z]{1,5}`?:\0|\(\0\s*lines?\)")
+# "30+ tests", "~150 lines": who rounds does not say that the number stands anywhere.
+_ROUNDED = re.compile(r"(?i)\0\+|(?:[~≈]|\b(?:about|around|roughly|approximately|nearly|almost)) ?\0")
 _UNIT = re.compile(r"[ -]?(s|m|h|sec|min|seconds?|minutes?|hours?|days?|KB|MB|GB)\b", re.IGNORECASE)
 _SMALLER: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("s", "sec", "second", "seconds"), (1_000,)), **dict.fromkeys(("m", "min", "minute", "minutes"), (60, 60_000)),
@@ -191,9 +195,22 @@ def claim_of(text: str) -> Claim:
     """A claim taken apart; list marks in front are no part of it."""
     text = _LIST_MARK.sub(lambda match: " " * len(match[0]), text[:LONGEST])
     spans = list(_spans(text))
-    found = pieces(text)
+    loose = [(start, end) for kind, start, end in spans if kind == "number" and _is_loose(text, start, end)]
+    found = tuple(piece for piece in pieces(text) if not _is_within(piece, loose))
     anchors = tuple(_anchors(text, found, spans))
     return Claim(text, found, anchors)
+
+
+def _is_loose(text: str, start: int, end: int) -> bool:
+    around = f"{text[max(0, start - 30) : start]}\0{text[end : end + 12]}"
+    return bool(_LINE.search(around) or _ROUNDED.search(around))
+
+
+def _is_within(piece: Piece, loose: list[tuple[int, int]]) -> bool:
+    """Whether a piece is a loose number, or the word "line" beside one."""
+    return any(start <= piece.start < end for start, end in loose) or (
+        bool(loose) and piece.terms[0] == "w:line"
+    )
 
 
 def _spans(text: str) -> Iterator[tuple[Kind, int, int]]:

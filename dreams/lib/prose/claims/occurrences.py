@@ -87,15 +87,13 @@ class Field:
     def __init__(self, evidence: SessionText, company: Company, end: int) -> None:
         self.evidence, self.company, self.end = evidence, company, end
         self.masks: dict[int, int] = {}
-        self.unread = 0
         left = MOST_COMPANY
         for bit in sorted(
             range(len(company.terms)), key=lambda bit: len(evidence.postings[company.terms[bit]])
         ):
             places = evidence.postings[company.terms[bit]]
             if len(places) > left:
-                self.unread |= 1 << bit  # the commonest words tell least and cost most
-                continue
+                break  # the commonest words tell least and cost most
             left -= len(places)
             for place in places:
                 if place >= end:
@@ -185,18 +183,19 @@ MOST_PLACES = 400  # of one word; chosen
 MOST_READ = 8_000  # units whose text is compared letter by letter
 _SQUEEZE = re.compile(r"[\s\"'`*,;]+")
 _LOOSE = re.compile(r"[\s\"'`*,;:=]+")
-_COMPOSITE = re.compile(r"[{}\[\]=,<>]")
-_SIGIL = re.compile(r"^[#.:@$&*~]+(?=\w)|:\d+(?:-\d+)?$|/\d$")
+_COMPOSITE = re.compile(r"[\s{}\[\]=,<>]")
+_SIGIL = re.compile(r"^[#.:@$&*~]+(?=\w)|:\d+(?:-\d+)?$")
 _DISTINCT = re.compile(r"\w{3}\.\w|[a-z][A-Z]|\w_\w")  # a file's name, or one of several words
 _WORD = re.compile(r"[a-z]+")
 _INSIDE = re.compile(r"(?<![\w.])\d[\w.]*")  # a number in a piece of code
 REASSEMBLED = 0.9  # presence of a piece of code that the sources put together otherwise
 OTHER_NUMBER = 0.3  # presence of a piece of code that the sources have with another number
+_ARGUMENTS = re.compile(r"\((?:[^()]|\([^()]*\))*\)$|/\d$")
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """How wholly an anchor stands in the sources (0 to 1), and the units where it does, in order."""
+    """How wholly an anchor stands in the sources (0 to 1), the units where it does, in order, and the form that was found."""
 
     presence: float
     places: Sequence[int]
@@ -212,22 +211,31 @@ def occurrences(evidence: SessionText, anchor: Anchor, end: int) -> Occurrences:
         valued = _valued(evidence, form, end) if _INSIDE.search(form) and " " in form else None
         if valued:
             return valued
-    # A name by itself may be the file of any folder; one in another folder is another file.
-    alone = _by_itself(evidence, anchor.text.strip(), end) if "/" in anchor.text else []
-    if alone:
-        return Occurrences(0.75, alone)
     presence, places = _scattered(evidence, anchor, end)
     # The parts of one name, scattered, are not the name; the parts of a longer piece of code may well be it.
     return Occurrences(min(presence, 0.9 if _COMPOSITE.search(anchor.text.strip()) else 0.45), places)
 
 
 def _forms(text: str) -> Iterator[tuple[float, str]]:
-    """The text as it stands, then without its mark, its line or its number of arguments."""
+    """The text as it stands, then what is left of it when calls lose their arguments and paths their folders."""
     bare = text.strip().strip("\"'").removesuffix("()")
     yield 1.0, bare
     plain = _SIGIL.sub("", bare)
     if plain != bare and plain:
         yield 0.95, plain
+    name = _ARGUMENTS.sub("", bare)
+    if name != bare and name:
+        yield 0.95, name
+    if "/" in bare and " " not in bare:
+        parts = [part for part in bare.split("/") if part]
+        if len(parts) > 2:
+            yield 0.9, "/".join(parts[-2:])
+        if len(parts) > 1:
+            yield 0.75, parts[-1]
+    elif "." in name and " " not in name and "(" not in name:
+        last = name.rpartition(".")[2]
+        if len(last) > 3:
+            yield 0.75, last
 
 
 def _literal(evidence: SessionText, form: str, end: int) -> list[int]:
@@ -301,8 +309,11 @@ def _rarest(evidence: SessionText, form: str, end: int) -> list[int]:
 def _numbers(evidence: SessionText, anchor: Anchor, end: int) -> tuple[float, list[int]]:
     """The units with the number, or with a version that begins with it: "React 19" is said by "react": "19.1.0"."""
     value = anchor.pieces[0].terms[0]
-    ways = (value, *anchor.also, *evidence.versions_of(value))
-    found = sorted({place for way in ways for place in islice(evidence.places(way, end), COMMONEST)})
+    found = [place for way in (value, *anchor.also) for place in islice(evidence.places(way, end), COMMONEST)]
+    if anchor.also:
+        found = sorted(set(found))
+    versions = {place for term in evidence.versions_of(value) for place in evidence.places(term, end)}
+    found = sorted(versions.union(found)) if versions else found
     return (1.0, found) if found else (0.0, [])
 
 
@@ -316,7 +327,20 @@ def _scattered(evidence: SessionText, anchor: Anchor, end: int) -> tuple[float, 
     if not found:
         return 0.0, []
     best = max(found.values())
-    return best * 0.9, sorted(place for place, share in found.items() if share >= best - 0.05)
+    if best < 0.999:
+        found = {
+            p: _with_neighbours(evidence, found, p) for p, share in found.items() if share >= best - 0.35
+        }
+        best = max(found.values())
+    chosen = sorted(place for place, share in found.items() if share >= best - 0.05)
+    return best * 0.9, chosen
+
+
+def _with_neighbours(evidence: SessionText, found: dict[int, float], place: int) -> float:
+    """A call or a list may run over several lines."""
+    first, last = evidence.bounds(place)
+    around = (found.get(p, 0.0) for p in range(max(first, place - 2), min(last, place + 3)) if p != place)
+    return min(1.0, found[place] + 0.9 * sum(around))
 
 
 PLACES = 120  # of an anchor, that are looked below

@@ -6,32 +6,27 @@ what they are said of. `doubt` measures that for each anchor; `polarity` and `tu
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 from typing import Literal
 
 from dreams.lib.prose.claims import polarity
-from dreams.lib.prose.claims.anchors import Claim, Piece, claim_of, said_of_itself
+from dreams.lib.prose.claims.anchors import Claim, claim_of, said_of_itself
 from dreams.lib.prose.claims.binding import PRESENT, Binding, bind, crossed, doubted
-from dreams.lib.prose.claims.evidence import FOREIGN, SessionText
+from dreams.lib.prose.claims.evidence import FOREIGN, Passage, SessionText
 from dreams.lib.prose.claims.occurrences import Field, company_of
 from dreams.lib.prose.claims.polarity import Turned, turned_word
 from dreams.lib.prose.claims.wordings import Wordings, are_of_others, disowned, overtaken, quoted, wordings
-from dreams.lib.prose.lexicon import GENERIC
-from dreams.lib.prose.words import stem
 
 Answer = Literal["supported", "unsupported", "contradicted"]
 MOST_ANCHORS = 12  # words that a claim hangs on; chosen
 MOST_QUOTES = 3  # that a person reads; chosen
 LONGEST_QUOTE = 300  # characters; chosen
-KNOWN = 0.5  # share of its words that must stand in the session for a denial to be held against them
+COVERED = 0.2  # share of its known words that a claim without code or numbers must have in one place
+KNOWN = 0.5  # share of its words that must stand in the session at all
 SAME = 0.6  # share from which a place speaks of the very same thing
 ALIKE = 0.85  # of the best share, from which a person's turn is shown before a tool's output
 _PLACES = 40  # that are looked at for a quote; chosen
-_TAIL, _MIDST = re.compile(r"\w['’]"), re.compile(r"[\w`,)] \Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +100,7 @@ def _by_parts(field: Field, claim: Claim) -> ClaimCheck:
         or _by_clauses(field, claim)
         or _by_anchors(field, claim, bindings)
         or _by_polarity(field, claim)
-        or _by_words(field, claim)
+        or (None if claim.anchors else _by_words(field, claim))
         or _supported(field, bindings)
     )
 
@@ -136,8 +131,9 @@ def _by_clauses(field: Field, claim: Claim) -> ClaimCheck | None:
     if found is None:
         return None
     number, place = found
-    why = f"a source has “{number.text}” for something else"
-    return ClaimCheck("contradicted", _quotes(field, [place]), why)
+    return ClaimCheck(
+        "contradicted", _quotes(field, [place]), f"a source has “{number.text}” for something else"
+    )
 
 
 def _supported(field: Field, bindings: list[Binding]) -> ClaimCheck:
@@ -162,8 +158,9 @@ def _by_anchors(field: Field, claim: Claim, bindings: list[Binding]) -> ClaimChe
         return ClaimCheck("unsupported", _quotes(field, [binding.elsewhere]), f"“{name}” stands in no source")
     same, other = binding.slot  # "14 archives" where the source has another number of them
     answer: Answer = "contradicted" if other >= SAME and other > same else "unsupported"
-    places = _quotes(field, [binding.elsewhere, binding.best])
-    return ClaimCheck(answer, places, f"“{name}” is not said of this")
+    return ClaimCheck(
+        answer, _quotes(field, [binding.elsewhere, binding.best]), f"“{name}” is not said of this"
+    )
 
 
 def _by_polarity(field: Field, claim: Claim) -> ClaimCheck | None:
@@ -193,61 +190,20 @@ def _instead(field: Field, found: Turned) -> ClaimCheck:
 
 
 def _by_words(field: Field, claim: Claim) -> ClaimCheck | None:
-    """What is no code is weighed by nothing else: it stands in the passage that has most of the claim, or is not said of it."""
-    word, place = _unsaid(field, claim)
-    if word is None:
+    """A claim with nothing to bind stands or falls with its words being together in one place."""
+    covered = max((field.around(place)[2] for place in field.richest(_PLACES)), default=0.0)
+    known = field.company.known / len(claim.pieces)
+    if covered >= COVERED and known >= KNOWN:
         return None
-    is_known = any(term in field.evidence.postings for term in word.terms)
-    why = "is not said of this" if is_known else "stands in no source"
-    return ClaimCheck("unsupported", _quotes(field, [place]), f"“{word.text[:80]}” {why}")
-
-
-def _unsaid(field: Field, claim: Claim) -> tuple[Piece | None, int]:
-    """A word that the passage with most of the claim does not have, and the passage; of a claim with marked code, only a name."""
-    words = list(_looked_for(field, claim))
-    best, least, place = words or list(claim.pieces), math.inf, -1
-    bits = {term: 1 << bit for bit, term in enumerate(field.company.terms)}
-    units = field.evidence.units
-    for at in (place for place in field.richest(_PLACES) if not units[place].asks):
-        mask = field.windows(at, (1,))[0] | field.heading(at) | field.unread
-        mask |= field.masks.get(at - 1, 0) if units[at - 1].asks else 0  # "How often?" "Seven times."
-        missing = [piece for piece in words if not _is_in(piece, mask, bits)]
-        weight = sum(max(map(field.evidence.rarity, piece.terms)) for piece in missing)
-        if weight < least:
-            best, least, place = missing, weight, at
-    if any(anchor.marked and anchor.kind == "code" for anchor in claim.anchors):
-        best = [piece for piece in best if _is_name(field, claim, piece)]
-    return next(iter(best), None), place
-
-
-def _looked_for(field: Field, claim: Claim) -> Iterator[Piece]:
-    """All but the tail of "user's", a denial, a word that says nothing, and a measure that stands there in other units."""
-    denials = [range(one.start, one.start + len(one.word)) for one in polarity.denials(claim.text)]
-    measures = {piece for one in claim.anchors if one.kind == "number" for piece in one.pieces}
-    for piece in claim.pieces:
-        is_tail = _TAIL.fullmatch(claim.text[max(0, piece.start - 2) : piece.start])
-        is_converted = piece in measures and piece.terms[0] not in field.evidence.postings
-        says_nothing = stem(piece.text.lower()) in GENERIC
-        if not (is_tail or is_converted or says_nothing or any(piece.start in span for span in denials)):
-            yield piece
-
-
-def _is_in(piece: Piece, mask: int, bits: dict[str, int]) -> bool:
-    """Whether a piece stands there whole, or all words of its name do."""
-    exact, *parts = (bits.get(term, 0) & mask for term in piece.terms)
-    return bool(exact) or (bool(parts) and all(parts))
-
-
-def _is_name(field: Field, claim: Claim, piece: Piece) -> bool:
-    """Whether it has its capital in the midst of a sentence, or else wherever it stands in a source, or stands in none."""
-    if not piece.text.istitle() or any(one.start <= piece.start < one.end for one in claim.anchors):
-        return False
-    units, low = field.evidence.units, piece.text.lower()
-    texts = [units[p].text for p in islice(field.evidence.places(piece.terms[0], field.end), _PLACES)]
-    is_written = any(piece.text in text for text in texts) and not any(low in text for text in texts)
-    return bool(_MIDST.search(claim.text[: piece.start])) or not texts or is_written
+    return ClaimCheck(
+        "unsupported", _quotes(field, field.richest(1)), "its words stand together in no source"
+    )
 
 
 def _quotes(field: Field, places: Iterable[int]) -> tuple[Quote, ...]:
     units = [field.evidence.units[place] for place in dict.fromkeys(places) if place >= 0][:MOST_QUOTES]
-    return tuple(Quote(unit.line, unit.quote[:LONGEST_QUOTE], unit.role) for unit in units)
+    return tuple(map(_quote, units))
+
+
+def _quote(unit: Passage) -> Quote:
+    return Quote(unit.line, unit.quote[:LONGEST_QUOTE], unit.role)

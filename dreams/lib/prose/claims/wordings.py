@@ -55,8 +55,10 @@ _NOT = (
     (re.compile(r"\bcan(?:['’]t|not)\b", re.IGNORECASE), "can not"),
     (re.compile(r"\bwon['’]t\b", re.IGNORECASE), "will not"),
     (re.compile(r"n['’]t\b", re.IGNORECASE), " not"),
-    # An answer or a table's cell denies nothing that follows.
-    (re.compile(r"\bno(?=\s*[|.,;:!])", re.IGNORECASE), ""),
+    (
+        re.compile(r"\bno(?=\s*[|.,;:!])", re.IGNORECASE),
+        "",
+    ),  # an answer or a table's cell denies nothing that follows
 )
 _ANY = re.compile(r"\b(?:not|cannot|never|no|without)\b|n['’]t\b", re.IGNORECASE)
 _OPEN = re.compile(r"\b(?:whether|if)\b", re.IGNORECASE)  # what is left open is neither said nor denied
