@@ -91,7 +91,7 @@ def test_what_was_renamed_for_a_thing_is_asked_about_where_it_is_not_sure(tmp_pa
         ("Jonas Weber owns the mobile app.", "Jonas left, the mobile app is owned by Priya Nair now", "Priya Nair owns the mobile app."),
         ("Deploys go through Jenkins.", "deploys go through GitHub Actions now", "deploys go through GitHub Actions"),
         ("Use yarn for installs.", "we switched from yarn to pnpm", "Use pnpm for installs."),
-        ("Our cloud provider is AWS.", "heads up, our cloud provider is GCP now", "our cloud provider is GCP"),
+        ("Our cloud provider is AWS.", "heads up, our cloud provider is GCP now", "Our cloud provider is GCP."),
         ("Deploys go out on Tuesdays.", "deploys go out on Thursdays now", "Deploys go out on Thursdays."),
         ("Package manager: yarn", "we use pnpm now instead of yarn", "Package manager: pnpm"),
         ("The office is in Lyon.", "we moved offices, the office is in Nantes now", "The office is in Nantes."),

@@ -112,18 +112,22 @@ def _of_sentence(
     is_settled: Callable[[Statement], bool],
 ) -> Iterator[Update]:
     past = _past(typed)
+    spoken_of: list[tuple[str, tuple[Statement, ...], _Meant]] = []
     for thing, known in _things(index, typed, past):
         about = tuple(each for each in known if each not in spoken)
-        if not about:
-            continue
         if any(map(is_settled, about)):
-            return  # then the others lean on it
-        if _is_known(typed, past, about):
+            break  # then the others lean on it
+        if about and _is_known(typed, thing, past, about):
             yield Update(heard, typed, thing, about)
-        elif meant := _exchanged(typed, thing, about) or _whole(index, typed, thing, about):
-            statements, old, new, sure = meant
-            made = _wordings(index, statements, old, new)
-            yield Update(heard, typed, thing, about, statements, old, new, sure, made)
+            return
+        meant = _exchanged(typed, thing, about) or _whole(index, typed, thing, about) if about else None
+        spoken_of += [(thing, about, meant)] if meant else []
+    # A value is what changes; a whole statement only where no value of another thing does.
+    for thing, about, (statements, old, new, sure) in sorted(
+        spoken_of, key=lambda each: each[2][1] == each[2][0][0].text
+    ):
+        made = _wordings(index, statements, old, new)
+        yield Update(heard, typed, thing, about, statements, old, new, sure, made)
 
 
 def _past(typed: Typed) -> set[str]:
@@ -154,10 +158,13 @@ def _nearest(index: StatementIndex, typed: Typed) -> list[Statement]:
     return sorted((each for each, count in shared.items() if count == most), key=place_of)
 
 
-def _is_known(typed: Typed, past: set[str], about: Sequence[Statement]) -> bool:
+def _is_known(typed: Typed, thing: str, past: set[str], about: Sequence[Statement]) -> bool:
     """Whether memory says it."""
     new = read(typed.text).anchors - past
-    return len(new) > 1 and any(new <= each.reading.anchors for each in about)
+    having = [each for each in about if new and new <= each.reading.anchors]
+    return (len(new) > 1 and bool(having)) or (
+        thing not in new and any(_denies_as(each, typed.text) for each in having)
+    )
 
 
 def is_said(update: Update) -> bool:
@@ -199,7 +206,11 @@ def _exchanged(typed: Typed, thing: str, about: Sequence[Statement]) -> _Meant |
             and not _is_spoken_of(each, typed, f"{made.old.text} {made.new.text}")
         ):
             continue
-        if made and (made.sure or words) and (made.named or not _is_framed(typed, thing, each)):
+        if (
+            made
+            and (made.sure or words or (thing and typed.changes))
+            and (made.named or not _is_framed(typed, thing, each))
+        ):
             fit.append(((_environments(each) == here, made.sure, words), each, made))
     if not fit:
         return None

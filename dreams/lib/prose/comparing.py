@@ -13,7 +13,7 @@ from rapidfuzz import fuzz, process
 
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import asks, canonical, plain, statement
-from dreams.lib.prose.values import Reading, Value, read
+from dreams.lib.prose.values import Reading, Value, missing, read
 from dreams.lib.prose.words import LONGEST
 
 
@@ -49,7 +49,7 @@ SLIP = 84  # of two long words: one is the other misspelt, or in another form
 SHORT_TERMS = 12  # words and values: a longer statement names things beside the one that it is about
 _THINGS = frozenset({"name", "identifier", "path"})
 _OPPOSED = frozenset(word for word, _ in lexicon.OPPOSITES)
-_UNITS = frozenset(map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "item", "request"]))
+UNITS = frozenset(map(canonical, [*lexicon.UNITS.values(), "month", "year", "minute", "item", "request"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +93,7 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
         return _with_two_values(mine, theirs, differing, score, is_rare)
     if _names_another(mine, theirs) and _names_another(theirs, mine):
         return Compared("none", score, "each says it of another thing")
-    told_apart = bool(
-        mine.anchors - theirs.anchors - theirs.terms.keys()
-        or theirs.anchors - mine.anchors - mine.terms.keys()
-    )
+    told_apart = bool(missing(mine, theirs) or missing(theirs, mine))
     enough = _enough(covered, shared, weight, len(anchors), told_apart)
     rule = enough or "too little in common"
     return Compared("same" if enough else "none", score, rule, covered=covered, common=weight)
@@ -108,7 +105,7 @@ def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:
     `most_new` is the share of its weight that may be other words for what is known.
     """
     said, held = read(text), read(known)
-    if said.anchors - held.anchors - held.terms.keys() or said.environments - held.environments:
+    if missing(said, held) or said.environments - held.environments:
         return True
     if said.denials and not held.denials:
         return True
@@ -193,7 +190,7 @@ def _names_another(reading: Reading, beside: Reading) -> bool:
 
 def _units_differ(one: Value, other: Value) -> bool:
     """ "30 days" and "30 weeks"."""
-    units = one.sort & _UNITS, other.sort & _UNITS
+    units = one.sort & UNITS, other.sort & UNITS
     return (
         one.kind == other.kind == "number" and one.key == other.key and all(units) and not units[0] & units[1]
     )
@@ -219,10 +216,9 @@ def _differing(mine: Reading, theirs: Reading) -> tuple[Value, Value] | None:
 
     What opens a statement is rather what it is about, so that comes last.
     """
-    only = [
-        value for value in mine.values if value.key not in theirs.anchors and value.key not in theirs.terms
-    ]
-    back = [value for value in theirs.values if value.key not in mine.anchors and value.key not in mine.terms]
+    own, others = missing(mine, theirs), missing(theirs, mine)
+    only = [value for value in mine.values if value.key in own]
+    back = [value for value in theirs.values if value.key in others]
     for value in sorted(only, key=_order):
         for other in sorted(back, key=_order):
             if of_one_sort(value, other):
@@ -240,6 +236,8 @@ def of_one_sort(one: Value, other: Value) -> bool:
     ):
         return False
     if one.kind == "number":
+        if min(one.key.count("."), other.key.count(".")) > 1:
+            return True  # two versions, whatever word is behind them
         if one.unit and other.unit and not one.sort & other.sort:
             return False  # "30 days" and "14 backups"
         versions = 0 < one.key.count(".") == other.key.count(".")
@@ -252,7 +250,8 @@ def of_one_sort(one: Value, other: Value) -> bool:
 
 
 def _parts(value: Value) -> set[str]:
-    return set(value.key.replace("-", " ").replace("_", " ").replace("/", " ").split())
+    words = value.key.replace("-", " ").replace("_", " ").replace("/", " ").split()
+    return {word for word in words if not word.isdigit()}  # "eu-west-1" and "us-east-1" are of no family
 
 
 def _ending(value: Value) -> str:

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 
 from dreams.lib.prose import lexicon
-from dreams.lib.prose.comparing import TELLING, of_one_sort
+from dreams.lib.prose.comparing import TELLING, UNITS, of_one_sort
 from dreams.lib.prose.statement_index import StatementIndex
 from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.statements import canonical
@@ -23,9 +23,7 @@ MOST_OF_A_THING = 8  # statements: of more, too much is said to know which is me
 MOST_OWN = 2  # words of a statement that say more than thing and value
 LEAST_WEIGHT = 0.6  # of a word that says something
 MOST_SLOT = 4  # words of a value behind a colon
-_RARE_WORD = 1.0  # the weight of a word that may be of a name
 _THE = ("renamed the ", "renamed our ", "rename the ", "rename our ")
-_IN_WORDS = re.compile(r"\b(?:[Tt]he|[Oo]ur|[Mm]y) ([a-z]{3,} [a-z]{3,})\b")
 _SLOT = re.compile(r"(?::|\s=)\s+(?P<value>[^:=;,()]{2,40}?)\s*(?:\([^()]*\))?[.!]*$")
 _WORD = re.compile(r"\w+")
 _RUNS = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z]+|\d+")
@@ -83,9 +81,9 @@ class Exchange:
 def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[Statement]]]:
     """Each thing that a text names and memory knows, with the statements about it; none that much is said of."""
     reading = read(text)
-    numbers = {value.start for value in reading.values if value.kind == "number"}
+    numbers = {value.start for value in reading.values if value.kind == "number" and not value.sort & UNITS}
     for value in reading.values:
-        # "Java 17" is a value, and nothing that has one.
+        # "Java 17" is a value, and nothing that has one; "gave the importer 17 GB" names what has it.
         if (
             value.kind in {"identifier", "name", "path"}
             and "/" not in value.key
@@ -97,16 +95,15 @@ def things(index: StatementIndex, text: str) -> Iterator[tuple[str, list[Stateme
                     yield key, found
     for key in _known_names(index, text):
         yield key, index.once((key,), partial(_naming, index, key))
-    for pair in dict.fromkeys(found.lower() for found in _IN_WORDS.findall(text)):
-        words = [word for word in map(canonical, pair.split()) if reading.terms.get(word, 0) >= _RARE_WORD]
-        if len(words) > 1 and (found := index.once((pair, *words), partial(_having, index, pair, words))):
+    for pair in sorted(reading.pairs):
+        if found := _few(index.once(("pair", pair), partial(index.with_words, [pair]))):
             yield pair, found
 
 
 def _known_names(index: StatementIndex, text: str) -> Iterator[str]:
     """The names of several words that memory has, typed in small letters or with blanks in them: "hazel mailer", "mail relay"."""
     words = _WORD.findall(text.lower())
-    named = read(text).anchors
+    named = read(text).keys
     for count in range(MOST_NAME, 1, -1):
         for at in range(len(words) - count + 1):
             for key in (" ".join(words[at : at + count]), "-".join(words[at : at + count])):
@@ -116,10 +113,6 @@ def _known_names(index: StatementIndex, text: str) -> Iterator[str]:
 
 def _few(found: list[Statement]) -> list[Statement]:
     return found if len(found) <= MOST_OF_A_THING else []
-
-
-def _having(index: StatementIndex, pair: str, words: list[str]) -> list[Statement]:
-    return _few([each for each in index.with_words(words) if pair in each.text.lower()])
 
 
 def _naming(index: StatementIndex, key: str) -> list[Statement]:

@@ -29,7 +29,7 @@ from dreams.lib.prose.statement_pairs import (
     places_apart,
     two_of,
 )
-from dreams.lib.prose.values import LONGEST, Reading, encodable, read
+from dreams.lib.prose.values import LONGEST, Reading, encodable, own_names, read, shared_values
 
 # Statements of bodies that may have a value before it is common; a fact is told in up to five places.
 RARE = 8
@@ -220,12 +220,13 @@ class StatementIndex:
         return next((number for number in numbers if self._bodies[number] == statement), -1)
 
     def _near(self, reading: Reading, mine: int) -> list[int]:
-        """Statements worth comparing: any shared rare value, or several rare words."""
+        """Statements worth comparing: any shared rare value, a rare name in words, or several rare words."""
         shared: dict[int, int] = {}
+        named = reading.anchors | reading.pairs
         for term in reading.keys:
             having = self._having.get(term, ())
-            if len(having) <= (RARE if term in reading.anchors else COMMON_WORD):
-                weight = LEAST_RARE_WORDS if term in reading.anchors else 1
+            if len(having) <= (RARE if term in named else COMMON_WORD):
+                weight = LEAST_RARE_WORDS if term in named else 1
                 for number in having:
                     shared[number] = shared.get(number, 0) + weight
         shared.pop(mine, None)
@@ -292,7 +293,7 @@ class StatementIndex:
     def _says_the_same(self, one: Statement, other: Statement, found: Compared) -> bool:
         """Whether two are alike enough: a file of few statements is one fact, one of many speaks of one topic."""
         few = all(len(self._numbers[each.path]) <= FEW for each in (one, other))
-        shared = [key for key in one.reading.anchors & other.reading.anchors if self.is_rare(key)]
+        shared = list(filter(self.is_rare, shared_values(one.reading, other.reading)))
         named = len(shared) > 1 and self._name_one_thing(one, other)
         if len(shared) > 1 and found.covered >= WITHIN and found.common >= MUCH:
             return True  # the one is said within the other, by names that hardly any other statement has
@@ -301,14 +302,17 @@ class StatementIndex:
 
     def _name_one_thing(self, one: Statement, other: Statement) -> bool:
         """Whether two short statements are about one thing that has a name, which few others have."""
-        names = {value.key for value in one.reading.values if not value.is_measured} & other.reading.anchors
+        mine, theirs = one.reading, other.reading
+        names = {value.key for value in mine.values if not value.is_measured} & theirs.anchors
+        if not (own_names(mine, theirs) and own_names(theirs, mine)):
+            names |= mine.pairs & theirs.pairs  # not what two things have: "poll interval"
         short = all(len(_REMARKS.split(each.text)[0].split()) <= SHORT_WORDS for each in (one, other))
         return short and any(map(self.is_rare, names))
 
     def _have_one_value(self, one: Statement, other: Statement) -> bool:
         """Whether two short statements name one thing and give it the same rare number, or name with a number."""
-        shared = [v for v in one.reading.values if v.key in other.reading.anchors and self.is_rare(v.key)]
-        numbered = [any(map(str.isdigit, value.key)) for value in shared]
+        shared = list(filter(self.is_rare, shared_values(one.reading, other.reading)))
+        numbered = [any(map(str.isdigit, key)) for key in shared]
         return any(numbered) and len(shared) > 1 and self._name_one_thing(one, other)
 
     def _of_one_thing(self, one: Statement, other: Statement, found: Compared) -> bool:

@@ -254,7 +254,7 @@ def places_apart(one: Statement, other: Statement, found: Compared, *, alike: bo
         return veto
     named = {value.key for value in one.reading.values if not value.is_measured}
     is_field = all(_FIELD.match(encodable(each.text)) for each in (one, other))
-    if (is_field or not named & other.reading.anchors) and _own(one, other) and _own(other, one):
+    if (is_field or not (alike or named & other.reading.anchors)) and _own(one, other) and _own(other, one):
         return TWO_THINGS
     return ""
 

@@ -76,11 +76,12 @@ class Reading(NamedTuple):
     weight: float
     environments: frozenset[str]
     denials: int
+    pairs: frozenset[str]  # two telling words side by side: what few statements have is a name ("mail relay")
 
     @property
     def keys(self) -> frozenset[str]:
-        """Its words and values, by which it is found."""
-        return self.anchors.union(self.terms)
+        """Its words, pairs and values, by which it is found."""
+        return self.anchors.union(self.terms, self.pairs)
 
 
 class _Token(NamedTuple):
@@ -102,6 +103,7 @@ def read(text: str) -> Reading:
     terms: dict[str, float] = {}
     values: list[Value] = []
     environments: set[str] = set()
+    telling: list[tuple[str, int, int]] = []
     denials = 0
     past = 0  # the last name
     for place, token in enumerate(found):
@@ -116,6 +118,7 @@ def read(text: str) -> Reading:
             for each in name:
                 _add(terms, canonical(_bare(each.text)), _NAME)
             environments |= _environments(each.text for each in name)
+            telling.append((key, token.start, name[-1].end))
             continue
         plain = None if token.kind == "number" else _plain(token.kind, token.text, token.opens)
         if plain is not None:
@@ -125,20 +128,45 @@ def read(text: str) -> Reading:
                 environments |= places
             if weight > terms.get(word, 0.0):
                 terms[word] = weight
+            if weight >= 1.0:
+                telling.append((_bare(token.text), token.start, token.end))
         else:
-            value = _value(token, found, place)
-            values.append(value)
-            for inner in _inside(value):
-                values.append(inner)
-                _add(terms, inner.key, _VALUE)
-            _add(terms, value.key, _VALUE)
-            parts = [part for part in _INNER.findall(token.text) if len(part) > 1 and not part.isdigit()]
-            for part in parts if value.kind != "number" else ():
-                if not _is_light(word := canonical(part.lower())):
-                    _add(terms, word, _PARTS_WEIGH)
-            environments |= _environments(parts)
+            values += _take(_value(token, found, place), token.text, terms)
+            environments |= _environments(_INNER.findall(token.text))
     anchors = frozenset([value.key for value in values])
-    return Reading(terms, tuple(values), anchors, sum(terms.values()), frozenset(environments), denials)
+    pairs = frozenset([f"{a} {b}" for (a, _, end), (b, start, _) in pairwise(telling) if start == end + 1])
+    return Reading(
+        terms, tuple(values), anchors, sum(terms.values()), frozenset(environments), denials, pairs
+    )
+
+
+def _take(value: Value, text: str, terms: dict[str, float]) -> tuple[Value, ...]:
+    """A value with those inside it; what they weigh, and their words, go into `terms`."""
+    inside = tuple(_inside(value))
+    for each in (*inside, value):
+        _add(terms, each.key, _VALUE)
+    parts = [part for part in _INNER.findall(text) if len(part) > 1 and not part.isdigit()]
+    for part in parts if value.kind != "number" else ():
+        if not _is_light(word := canonical(part.lower())):
+            _add(terms, word, _PARTS_WEIGH)
+    return (value, *inside)
+
+
+def missing(one: Reading, other: Reading) -> set[str]:
+    """The values of one that the other has neither as a value nor in plain words."""
+    return {key for key in one.anchors - other.keys if canonical(key) not in other.terms}
+
+
+def own_names(one: Reading, other: Reading) -> set[str]:
+    """What the one names, be it by a pair of words, and the other has no word of."""
+    named = one.pairs.union(value.key for value in one.values if not value.is_measured)
+    return {name for name in named if not {canonical(w) for w in _INNER.findall(name)} & other.terms.keys()}
+
+
+def shared_values(one: Reading, other: Reading) -> frozenset[str]:
+    """The values that two texts share, be it in plain words, and the pairs of words."""
+    both = (one.anchors - missing(one, other)) | (other.anchors - missing(other, one))
+    return both | (one.pairs & other.pairs)
 
 
 def encodable(text: str) -> str:

@@ -84,7 +84,17 @@ def _is_free(items: list[memdir.Item], place: int) -> bool:
         following = next((other for other in items[place + 1 :] if other.kind != "blank"), None)
         return item.first_line == item.last_line and not (following and is_labelled(following.text))
     numbered = item.marker[:1].isdigit()
-    return not numbered and len(memdir.with_children(items, place)) == 1
+    return not numbered and not _is_explained(items, place) and len(memdir.with_children(items, place)) == 1
+
+
+def _is_explained(items: list[memdir.Item], place: int) -> bool:
+    """Whether a list has this item alone, and behind it says why."""
+    told = [
+        next((other for other in side if other.kind != "blank"), None)
+        for side in (reversed(items[:place]), items[place + 1 :])
+    ]
+    before, behind = told
+    return bool(behind and REMARK.match(behind.text)) and not (before and before.kind == "bullet")
 
 
 # Of the statement before it, and nothing without that one.

@@ -5,11 +5,17 @@ The merge keeps one statement, and whatever only the others say: a value, or wor
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from dreams.engines.rules.notes.bodies import REMARK, LineStatement, units, with_bullet, with_paragraph
+from dreams.engines.rules.notes.bodies import (
+    REMARK,
+    LineStatement,
+    units,
+    wholes,
+    with_bullet,
+    with_paragraph,
+)
 from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.questions.asking import Asking
@@ -21,14 +27,13 @@ from dreams.lib.files.text import decode, one_line, quoted
 from dreams.lib.prose.comparing import MOST_NEW, says_more
 from dreams.lib.prose.statement_index import FEW, StatementIndex
 from dreams.lib.prose.statement_pairs import Statement, places_of
-from dreams.lib.prose.values import read
+from dreams.lib.prose.values import read, shared_values
 
 LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much
 MOST_WORDS = 12  # of a subject
 # Of the weight of a statement that names the same values: the rest is other words for the same.
 MOST_REWORDED = 0.7
 SHORT = 12  # statements of a memory in which each rule has weight; chosen
-_REMARK = re.compile(rf"\s*(?:[-*+] )?\*\*[^*\n]{{2,40}}:\*\*|{REMARK.pattern}")
 _NAMING = frozenset({"code", "address", "path", "identifier"})
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not folded into another
 
@@ -192,7 +197,7 @@ def _fold(rec: Recorder, keep: Statement, drop: str, row_max: int) -> None:
     told: list[Fate] = []
     for text, lines, is_label in _said(tree, drop):
         target = keep.text
-        alike = len(read(text).anchors & keep.reading.anchors) > 1
+        alike = len(shared_values(read(text), keep.reading)) > 1
         if says_more(text, known, 1.0 if is_label else MOST_REWORDED if alike else MOST_NEW):
             added = _described(document, text) if is_label else _with(document, text, lines[0])
             if added is None:
@@ -248,46 +253,34 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
     """Take a statement out; what it says beside the kept one is added to that one's file."""
     tree = rec.tree
     unit = _unit_of(tree, drop)
-    if unit is None or _is_explained(tree, drop):
+    if unit is None:
         return
     document = tree.document(keep.path)
-    target = keep.text
     reason = f"The same statement is in {keep.path}: {quoted(keep.text)}."
     citations = (cited(keep), cited(drop))
+    remarks = [one_line(each) for each in unit.raw.removeprefix(drop.raw).split("\n") if each.strip()]
     known = decode(document.to_bytes())
-    if says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known):
-        if keep.path == drop.path:
+    own = says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known)
+    added = [drop.text] * own + [each for each in remarks if says_more(each, known)]
+    if added and keep.path == drop.path:
+        return
+    for text in reversed(added):  # each right behind the kept one
+        made = _behind(document, keep.text, text) or (None if remarks else _with(document, text, drop.raw))
+        if made is None:
             return
-        added = _behind(document, keep.text, drop.text) or _with(document, drop.text, drop.raw)
-        if added is None:
-            return
-        target = drop.text
-        rec.operation("merge", [NewText(keep.path, decode(added.to_bytes()), reason, (), citations)])
-    remove(rec, unit, "merge", reason, fates(unit, "merged-into", keep.path, target), citations)
-
-
-def _is_explained(tree: Tree, statement: Statement) -> bool:
-    """Whether a labelled remark follows it ("**Why:** …"), which would be of nothing without it; or it is how its memory ends."""
-    items = [item for item in memdir.sections(tree.document(statement.path).body) if item.kind != "blank"]
-    place = next((at for at, item in enumerate(items) if item.text == statement.raw), None)
-    behind = items[place + 1].text if place is not None and place + 1 < len(items) else ""
-    follows = _REMARK.match(behind) and not _REMARK.match(statement.raw)
-    return bool(follows or REMARK.match(statement.raw))
+        document = made
+    if added:
+        rec.operation("merge", [NewText(keep.path, decode(document.to_bytes()), reason, (), citations)])
+    told = tuple(
+        replace(fate, target_text=text) if (text := one_line(fate.text)) in added else fate
+        for fate in fates(unit, "merged-into", keep.path, drop.text if own else keep.text)
+    )
+    remove(rec, unit, "merge", reason, told, citations)
 
 
 def _unit_of(tree: Tree, statement: Statement) -> LineStatement | None:
-    """The statement as lines that may be taken out; None where something leans on it."""
+    """The statement as lines that may be taken out, its remarks among them; None where another leans on it."""
     document = tree.document(statement.path)
-    free = next((each for each in units(statement.path, document) if each.text == statement.text), None)
-    if free is not None:
-        return free
-    items = memdir.sections(document.body, document.body_start_line)
-    for place, item in enumerate(items):
-        if one_line(item.content or item.text) != statement.text:
-            continue
-        if item.marker[:1].isdigit() or len(memdir.with_children(items, place)) > 1:
-            return None
-        return LineStatement(
-            statement.path, item.first_line, item.last_line, statement.text, item.text, (), ()
-        )
-    return None
+    found = (*units(statement.path, document), *wholes(statement.path, document))
+    ends = REMARK.match(statement.raw)
+    return next((each for each in found if each.text == statement.text and not ends), None)

@@ -230,11 +230,22 @@ def _is_short(statement: Statement) -> bool:
 
 def _in_place(one: Statement, other: Statement, thing: str) -> TwoValues | None:
     found = exchange(one.text, other.text, thing)
-    if found is None or one.reading.environments != other.reading.environments or are_about_two(one, other):
+    if (
+        found is None
+        or found.old.sort == "word"
+        or one.reading.environments != other.reading.environments
+        or are_about_two(one, other)
+    ):
         return None
-    if _names_beside(one, found.old.key, other) and _names_beside(other, found.new.key, one):
+    if all(
+        _names_beside(each, value.key, beside)
+        or (thing in each.reading.pairs and own_words(each, thing, value.text, beside.reading.terms))
+        for each, value, beside in ((one, found.old, other), (other, found.new, one))
+    ):
         return None  # "the threshold of ledger-worker is 11", "the threshold of relay is 61"
-    about = is_about(one, thing) or is_about(other, thing)
+    # Two words may be what many things have ("border radius"), so that a title must name them.
+    is_thing = is_in_a_title if thing in one.reading.pairs else lambda thing, each: is_about(each, thing)
+    about = is_thing(thing, one) or is_thing(thing, other)
     about = about and not has_another_title(one, thing) and not has_another_title(other, thing)
     words = _beside(one, thing) & _beside(other, thing)
     if not about or not ((found.sure and not found.named) or len(words) > 1):

@@ -1,0 +1,115 @@
+"""A thing that two words name, and a fact told in somebody else's words: found, asked about, and merged with all that is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dreams.engines.types import LineDate, Question, SessionBrief
+from dreams.lib.prose.comparing import compare, says_more
+from tests.unit.test_rules_questions_changed import NEW, OLD
+from tests.world.rules import dream, memory, session
+
+HERE = "- The docs are built with Sphinx.\n- Lunch is at noon.\n- Parking costs nothing.\n- Kettles are in room 4.\n"
+THERE = "- Tests run under pytest.\n- Fridays are quiet.\n- Visitors sign in.\n- Badges are blue.\n"
+
+
+def asked(
+    folder: Path, one: str, other: str = "", *said: SessionBrief, path: str = "a.md", days: bool = False
+) -> list[Question]:
+    """What is asked about a statement of one memory and of another, each among statements of something else."""
+    files = {"MEMORY.md": f"- [A]({path}) - one\n- [Z](z.md) - two\n", path: memory(f"{one}\n{HERE}")}
+    files["z.md"] = memory(f"{other}\n{THERE}".lstrip("\n"))
+    written: LineDate | dict[str, LineDate] = {path: OLD, "z.md": NEW} if days else OLD
+    return dream(folder, files, said, written=written).outcome.questions
+
+
+def after(question: Question, option: str) -> dict[str, str]:
+    (chosen,) = (each for each in question.options if each.id == option)
+    return {edit.path: edit.after or "" for edit in chosen.edits}
+
+
+def test_one_value_of_a_thing_that_two_words_name_is_told_twice(tmp_path: Path) -> None:
+    found = asked(
+        tmp_path,
+        "- page size in copper sender is 810",
+        "- list 810 rows in copper sender, then paginate",
+    )
+    assert [each.kind for each in found] == ["same"]
+
+
+def test_two_words_that_two_things_have_name_none_of_them(tmp_path: Path) -> None:
+    one, other = "- quartz proxy poll interval: 41 s", "- basalt sender keeps a poll interval of 41 s"
+    assert asked(tmp_path, one, other) == []
+
+
+@pytest.mark.parametrize(("path", "kinds"), [("copper-pager.md", ["changed"]), ("copper.md", [])])
+def test_two_values_of_two_words_are_asked_about_where_a_title_names_them(
+    tmp_path: Path, path: str, kinds: list[str]
+) -> None:
+    one, other = "- copper pager has the ticket OPS-12", "- OPS-77 is the ticket for copper pager"
+    assert [each.kind for each in asked(tmp_path, one, other, path=path, days=True)] == kinds
+
+
+def test_a_value_in_code_and_in_plain_words_is_one_value() -> None:
+    code, plain = "copper-ledger writes `exports` alone.", "copper-ledger writes exports alone."
+    assert not says_more(code, plain) and not says_more(plain, code)
+
+
+def test_the_remarks_of_a_statement_go_with_it_into_the_one_that_stays(tmp_path: Path) -> None:
+    why = "**Why:** Heron has 5432 on that host."
+    one = "- Kestrel, the staging database, listens on port 5433."
+    other = f"The staging database Kestrel listens on port 5433.\n\n{why}\n\n## Office\n"
+    (question,) = asked(tmp_path, one, other)
+    assert question.kind == "same"
+    made = after(question, "merge")
+    assert sum(text.count("5433") for text in made.values()) == 1
+    assert sum(text.count(why) for text in made.values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "now"),
+    [
+        (
+            "post copper importer updates to #ops-night",
+            "its #war-room for copper importer now, #ops-night is archived",
+            "post copper importer updates to #war-room",
+        ),
+        (
+            "copperPager mem limit 768 MB",
+            "gave copperPager 896 MB of memory",
+            "copperPager mem limit 896 MB",
+        ),
+    ],
+)
+def test_only_the_value_is_exchanged_where_a_sentence_names_another(
+    tmp_path: Path, line: str, said: str, now: str
+) -> None:
+    (question,) = asked(tmp_path, f"- {line}", "", session(1, said))
+    assert f"- {now}\n" in after(question, "replace")["a.md"]
+
+
+def test_from_one_place_to_another_renames_nothing_between_two_notes(tmp_path: Path) -> None:
+    one = "- kestrel-api builds are pushed to beta by hand."
+    other = "- Move kestrel-api builds by hand from beta to stable."
+    found = asked(tmp_path, one, other, path="kestrel-api.md", days=True)
+    assert "changed" not in [each.kind for each in found]
+
+
+def test_what_is_to_be_forgotten_as_it_was_never_true_is_asked_about(tmp_path: Path) -> None:
+    line = "Kestrel listens on port 5433."
+    said = session(1, "Forget the port of Kestrel; it was never true.")
+    (question,) = asked(tmp_path, f"- {line}", "", said)
+    assert question.kind == "forget" and question.places[0].text == line
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Kestrel is held in eu-west-1 by contract.", "Kestrel is held in us-east-1 by contract."),
+        ("copper-digester keeps to 10.19.17 images.", "copper-digester keeps to 2.39.33 builds."),
+    ],
+)
+def test_two_regions_and_two_versions_are_two_values_of_one_thing(one: str, other: str) -> None:
+    assert compare(one, other).relation == "other value"
