@@ -200,7 +200,7 @@ def choose(where: Shelf, question: str, seen: Seen | None = None, picked: Picked
     open_ones = candidates(where, seen)
     scored = sorted(_all_scored(where, open_ones, question), key=lambda one: (-one.share, one.path))
     if picked is None:
-        sure = [one for one in scored if _is_sure(one)]
+        sure = [one for one in scored if one.share >= SURE and set(one.words) - lexicon.GENERIC]
     else:
         by_path = {one.path: one for one in scored}
         sure = [by_path[path] for path in dict.fromkeys(picked.paths) if path in by_path]
@@ -250,10 +250,6 @@ def _scored(entry: Entry, weights: Mapping[str, float], whole: float) -> Recalle
         min(1.0, score / whole) if whole else 0.0,
         tuple(sorted(shared, key=lambda w: -weights[w])),
     )
-
-
-def _is_sure(one: Recalled) -> bool:
-    return one.share >= SURE and bool(set(one.words) - lexicon.GENERIC)
 
 
 def _why_not(one: Recalled, better: Collection[str], chosen: int, picked: Picked | None) -> str:

@@ -42,7 +42,8 @@ class Known:
             return self._texts[self._plain[plain]]
         for place in self._near(text):
             known = self._texts[place]
-            if _tells(known, text, 0.0 if whole else MOST_NEW):
+            most = 0.0 if whole else MOST_NEW
+            if compare(text, known).relation == "same" and not says_more(text, known, most):
                 return known
         return None
 
@@ -62,8 +63,3 @@ class Known:
                 shared.update(places)
         ranked = sorted(shared.items(), key=lambda pair: (-pair[1], pair[0]))
         return [place for place, count in ranked[:COMPARED] if count * 3 >= len(words)]
-
-
-def _tells(known: str, text: str, most_new: float) -> bool:
-    """Whether a known statement tells the same fact, and the text nothing more."""
-    return compare(text, known).relation == "same" and not says_more(text, known, most_new)

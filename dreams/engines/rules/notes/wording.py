@@ -56,7 +56,7 @@ def clause(text: str, limit: int) -> str:
     """`text` if it fits, else its longest beginning that ends with a clause, else with a word and an ellipsis; empty if none."""
     if len(text) <= limit:
         return text
-    for end in reversed(clause_ends(text, limit)):
+    for end in reversed([match.start() for match in _CLAUSE_END.finditer(text[: limit + 1])]):
         piece = text[:end].rstrip(" \t,;:—–-")
         if end >= LEAST_CLAUSE and whole(piece):
             return piece
@@ -71,20 +71,11 @@ def summed_up(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     for pieces in (sentences(text), _SEMICOLON.split(text)):
-        fitting = [piece for piece in itertools.accumulate(pieces, _after) if len(piece) <= limit]
+        fitting = [piece for piece in itertools.accumulate(pieces, "{} {}".format) if len(piece) <= limit]
         said = fitting[-1].rstrip(" ;") if fitting else ""
         if len(said.split()) >= LEAST_WORDS and whole(said):
             return said
     return ""
-
-
-def _after(before: str, piece: str) -> str:
-    return f"{before} {piece}"
-
-
-def clause_ends(text: str, limit: int) -> list[int]:
-    """Where clauses end within `limit` characters."""
-    return [match.start() for match in _CLAUSE_END.finditer(text[: limit + 1])]
 
 
 def headline(text: str, limit: int) -> str:

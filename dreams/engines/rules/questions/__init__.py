@@ -81,17 +81,13 @@ def ask(
     for family in FAMILIES:
         for question in family(context):
             rec.report.checkpoint()
-            if _is_askable(context, question):
+            changes = any(option.edits for option in question.options)
+            if changes and not any(map(context.is_touched, question.places)):
                 found.append(question)
     found = [question for question in found if not _is_asked_better(question, found)]
     found.sort(key=lambda each: (-each.weight, each.kind, each.subject))
     once = {(each.kind, each.subject): each for each in reversed(found)}
     return [each for each in found if once[each.kind, each.subject] is each][:MOST_QUESTIONS]
-
-
-def _is_askable(context: Asking, question: Question) -> bool:
-    changes = any(option.edits for option in question.options)
-    return changes and not any(map(context.is_touched, question.places))
 
 
 def _is_asked_better(question: Question, found: Sequence[Question]) -> bool:

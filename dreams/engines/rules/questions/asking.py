@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.bodies import LineStatement, units, wholes
@@ -126,8 +125,5 @@ def place(unit: LineStatement, note: str = "") -> Place:
 
 def removal(draftsman: Draftsman, unit: LineStatement, note: str, *cited: Citation) -> Option | None:
     """The option that takes the statement out; None where the file would not survive that."""
-    return draftsman.option("remove", "Remove it", partial(_remove, unit=unit, note=note, cited=cited))
-
-
-def _remove(rec: Recorder, unit: LineStatement, note: str, cited: tuple[Citation, ...]) -> bool:
-    return remove(rec, unit, "prune", note, fates(unit, "stated", note=note), cited)
+    told = fates(unit, "stated", note=note)
+    return draftsman.option("remove", "Remove it", lambda rec: remove(rec, unit, "prune", note, told, cited))

@@ -379,7 +379,8 @@ def unsure_days(context: Asking) -> Iterator[Question]:
     tree = context.tree_before
     asked = 0
     for found in dating.undated(tree, context.job.line_dates):
-        if (found.known.believable and not _is_settled(context, found.path)) or asked >= MOST:
+        is_settled = found.path in context.job.hand_edited or tree.pinned(found.path)
+        if (found.known.believable and not is_settled) or asked >= MOST:
             continue
         option = context.draftsman.option("replace", "Write the day", partial(dating.write_out, found=found))
         if option is None:
@@ -395,7 +396,3 @@ def unsure_days(context: Asking) -> Iterator[Question]:
             option.edits[0].citations,
             weight=OF_A_LINE,
         )
-
-
-def _is_settled(context: Asking, path: str) -> bool:
-    return path in context.job.hand_edited or context.tree_before.pinned(path)

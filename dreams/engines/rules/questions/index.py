@@ -330,16 +330,12 @@ def _sections(context: Asking) -> Iterator[_Section]:
             and told >= LEAST_LINES
             and is_free
             and topic not in taken
-            and not _is_for_all(item.content, body)
+            and not (_OF_EVERY_SESSION.search(item.content) or len(rules_in(body)) > 1)
         ):
             taken.add(topic)
             section = _Section(item.text.strip(), item.first_line, end, body, topic, _title(item.content))
             if not context.is_touched(place):
                 yield section
-
-
-def _is_for_all(heading: str, body: str) -> bool:
-    return bool(_OF_EVERY_SESSION.search(heading)) or len(rules_in(body)) > 1
 
 
 def _title(heading: str) -> str:

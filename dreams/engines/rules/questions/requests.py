@@ -13,14 +13,8 @@ from dreams.engines.rules.questions.same import cited, place_of, subject_of
 from dreams.engines.rules.steps import forgetting, learning
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.rules.user_statements.requests import (
-    Wish,
-    asks_to_forget,
-    may_ask_to_forget,
-    names_memory,
-    takes_away,
-)
-from dreams.engines.rules.user_statements.speech import standing_from, typed_lines
+from dreams.engines.rules.user_statements.requests import Wish, may_ask_to_forget, names_memory, takes_away
+from dreams.engines.rules.user_statements.speech import typed_lines
 from dreams.engines.types import Citation, Option, Place, Question
 from dreams.lib.files.text import plural, quoted
 from dreams.lib.prose.pieces import keys_of
@@ -38,18 +32,13 @@ MOST_PROMPT = 600  # characters
 def forget(asking: Asking, index: StatementIndex) -> Iterator[Question]:
     """One question for each statement that a request may mean."""
     typed = [each for each in asking.heard if not each.is_logged]
-    for heard, wish in (*forgetting.requests(typed), *_maybe_requests(typed, _may_ask)):
+    for heard, wish in (*forgetting.requests(typed), *_maybe_requests(typed, may_ask_to_forget)):
         text = forgetting.asked_text(wish)
         found = dict.fromkeys((*forgetting.about(index, text), *forgetting.told_anew(index, text)))
         yield from _questions(asking, heard, wish, list(found))
     for heard, wish in _maybe_requests(typed, lambda each: names_memory(each) or takes_away(each)):
         near = forgetting.candidates(index, forgetting.asked_text(wish))
         yield from _questions(asking, heard, wish, [each for each in near if _is_cited(each, wish.quote)])
-
-
-def _may_ask(sentence: str) -> bool:
-    """ "Forget the port; it was never true" takes something back: the request, or what is to be forgotten."""
-    return may_ask_to_forget(sentence) or (asks_to_forget(sentence) and standing_from(sentence) > 0)
 
 
 def _questions(asking: Asking, heard: Heard, wish: Wish, found: Sequence[Statement]) -> Iterator[Question]:
@@ -120,13 +109,10 @@ def typed_in_passing(context: Asking) -> Iterator[Question]:
     """Of kind `learn`: what was typed most often first, then the newest."""
     found = sorted(enumerate(context.gathered.asked), key=lambda row: (-row[1].sessions, -row[0]))
     for _, lesson in found[:MOST_QUESTIONS]:
-        learn = context.draftsman.option("learn", "Remember it", partial(_learn, context, lesson))
+        work = partial(learning.learn, lessons=[lesson], config=context.job.config)
+        learn = context.draftsman.option("learn", "Remember it", work)
         if learn is not None:
             yield _to_learn(lesson, learn)
-
-
-def _learn(context: Asking, lesson: Lesson, rec: Recorder) -> None:
-    learning.learn(rec, [lesson], context.job.config)
 
 
 def _to_learn(lesson: Lesson, learn: Option) -> Question:

@@ -56,14 +56,9 @@ def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None
     for each, wish in requests(heard):
         _unlearn(each, wish, lessons)
         index = index or StatementIndex({path: rec.tree.texts[path] for path in rec.tree.topics()})
-        if done := _forgotten(rec, index, each, wish):
+        if done := _forget_titled(rec, each, wish) or _forget_values(rec, index, each, wish):
             rec.count("forgotten", done)
             index = None
-
-
-def _forgotten(rec: Recorder, index: StatementIndex, heard: Heard, wish: Wish) -> int:
-    """How many statements went."""
-    return _forget_titled(rec, heard, wish) or _forget_values(rec, index, heard, wish)
 
 
 def requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
@@ -231,7 +226,9 @@ def forget_statement(
     unit = next((each for each in found if each.text == statement.text), None)
     if unit is None and asked:
         unit = _line_of(tree, statement, wish)
-    return unit is not None and _remove(rec, unit, heard, wish)
+    told = fates(unit, "stated", note=NOTE) if unit else ()
+    cited = (heard.citation(wish.quote),)
+    return unit is not None and remove(rec, unit, "prune", _reason(wish), told, cited)
 
 
 def _forget_sentence(rec: Recorder, statement: Statement, heard: Heard, wish: Wish) -> bool:
@@ -289,11 +286,6 @@ def remove_file(rec: Recorder, path: str, reason: str, cited: Citation, note: st
 def _gone(before: str, after: str, note: str) -> tuple[Fate, ...]:
     gone = Counter(before.split("\n")) - Counter(after.split("\n"))
     return tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in gone if line.strip())
-
-
-def _remove(rec: Recorder, unit: LineStatement, heard: Heard, wish: Wish) -> bool:
-    told = fates(unit, "stated", note=NOTE)
-    return remove(rec, unit, "prune", _reason(wish), told, (heard.citation(wish.quote),))
 
 
 def _reason(wish: Wish) -> str:

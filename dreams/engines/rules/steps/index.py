@@ -37,7 +37,8 @@ def repair_rows(rec: Recorder, row_max: int, repo_dir: Path | None) -> None:
         if path in rec.tree.hand_edited:
             continue
         _resolve_all(rec, path, repo_dir)
-        _undouble_all(rec, path, row_max)
+        while _undouble_one(rec, path, row_max):
+            pass  # each pass takes one row away, so it ends
 
 
 def base_of(index_path: str) -> str:
@@ -125,12 +126,6 @@ def mentioned(index: memdir.Index, target: str) -> bool:
     return bool(name.stem in text and re.search(spoken, text)) or (
         any(memdir.same_target(row.target, target) for row in index.rows)
     )
-
-
-def _undouble_all(rec: Recorder, path: str, row_max: int) -> None:
-    """Each pass takes one row away, so it ends."""
-    while _undouble_one(rec, path, row_max):
-        pass
 
 
 def _undouble_one(rec: Recorder, path: str, row_max: int) -> bool:

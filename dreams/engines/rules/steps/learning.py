@@ -274,17 +274,14 @@ def _style(tree: Tree) -> _Style:
         for path in tree.memories()
         if (front := tree.document(path).frontmatter) and front.name
     ]
+    slugs = [name for path, name in names if name == PurePosixPath(path).stem or is_slug(name)]
     crlf = sum("\r\n" in text for text in tree.texts.values())
     return _Style(
         nested=len(nested) * 2 > len(fronts),
         node_type=next((v for v, count in node_types.most_common(1) if count * 2 > len(nested)), ""),
-        slugs=sum(_is_slug(path, name) for path, name in names) * 2 > len(names) > 0,
+        slugs=len(slugs) * 2 > len(names) > 0,
         newline="\r\n" if crlf * 2 > len(tree.texts) else "\n",
     )
-
-
-def _is_slug(path: str, name: str) -> bool:
-    return name == PurePosixPath(path).stem or is_slug(name)
 
 
 def name_words(lessons: Sequence[Lesson]) -> tuple[list[str], bool]:

@@ -66,7 +66,8 @@ def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], to
         later = said[place + 1 : place + MOST_COMPARED]
         if memory is None or any(each.text in whole for whole in done):
             continue  # a sentence of what is there now
-        if any(_is_restated(_Line(_as_statement(each.text)), other) for other in later):
+        line = _Line(Statement("", "body", 1, 1, each.text, each.text))
+        if any(_is_restated(line, other) for other in later):
             continue
         if _restate(rec, memory, each):
             done.add(each.text)
@@ -132,13 +133,10 @@ def _restate(rec: Recorder, memory: _Lines, said: _Said) -> bool:
     """In the one statement that is surely meant; where no body has it, in what sums one file up."""
     target, hook = _told_row(said.text)
     text = hook or said.text
-    meant = (
-        memory.rows[target]
-        if target
-        else [line for line in _candidates(memory, said) if _is_restated(line, said)]
-    )
-    bodies = [line for line in meant if line.statement.source == "body"]
     near = memory.near(text)
+    alike = memory.like(said.how.cited) if said.how.cited else near
+    meant = memory.rows[target] if target else [line for line in alike if _is_restated(line, said)]
+    bodies = [line for line in meant if line.statement.source == "body"]
     if (
         any(keys_of(line.text) == keys_of(text) for line in near)
         and not said.how.cited
@@ -161,18 +159,10 @@ def _told_row(text: str) -> tuple[str, str]:
     return (rows[0].target, rows[0].hook) if len(rows) == 1 and len(rows[0].targets) == 1 else ("", "")
 
 
-def _candidates(memory: _Lines, said: _Said) -> list[_Line]:
-    return memory.like(said.how.cited) if said.how.cited else memory.near(said.text)
-
-
 def _is_alone(line: _Line, near: Sequence[_Line]) -> bool:
     """Whether no other line is behind the same label: which of them was meant is then not sure."""
     label = label_of(line.text)
     return not label or sum(label_of(other.text) == label for other in near) == 1
-
-
-def _as_statement(text: str) -> Statement:
-    return Statement("", "body", 1, 1, text, text)
 
 
 def _is_restated(line: _Line, said: _Said) -> bool:

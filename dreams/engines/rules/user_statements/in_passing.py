@@ -355,13 +355,10 @@ def _of_sentence(sentence: str, *, weaken: bool) -> Remark | None:
 
 def _from_now_on(text: str, found: _Found | None) -> _Found | None:
     """What was said to hold from now on does, unless it is a plan ("in the future we could …") or somebody else's word."""
-    if found is None and (_TITLED.match(text) or (_PLAN.match(text) and not _is_own_fact(text))):
+    is_own_fact = is_own_word(text) and not is_embedded(text)
+    if found is None and (_TITLED.match(text) or (_PLAN.match(text) and not is_own_fact)):
         return None
     return (found[0] if found else _AS_ORDERED), "certain"
-
-
-def _is_own_fact(text: str) -> bool:
-    return is_own_word(text) and not is_embedded(text)
 
 
 _Found = tuple[_Signal, Sureness]

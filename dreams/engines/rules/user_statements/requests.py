@@ -21,6 +21,7 @@ from dreams.engines.rules.user_statements.speech import (
     MAX_PROMPT,
     SOFT,
     asks,
+    standing_from,
     typed_lines,
 )
 from dreams.lib.prose.statements import statement
@@ -58,9 +59,11 @@ def asks_to_forget(sentence: str) -> bool:
 
 
 def may_ask_to_forget(sentence: str) -> bool:
-    """Whether it speaks of removing a note, a line or an entry, which may be one of memory or of a file."""
+    """Whether it speaks of removing a note, a line or an entry, which may be one of memory or of a file; or takes something
+    back, the request or what it names: "Forget the port; it was never true"."""
     bare = _QUOTED.sub('""', sentence)
-    return _is_own_request(bare, _A_NOTE_AWAY.search(bare))
+    takes_back = asks_to_forget(sentence) and standing_from(sentence) > 0
+    return takes_back or _is_own_request(bare, _A_NOTE_AWAY.search(bare))
 
 
 _NAMES_MEMORY = re.compile(

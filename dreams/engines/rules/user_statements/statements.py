@@ -216,11 +216,7 @@ def _replaced(lines: list[str]) -> Iterator[Stated]:
         found = next((match for way in _WAYS if (match := way.match(line))), None)
         if found is None or asks(line) or len(found["o"].split()) < LEAST_CITED or looks_secret(line):
             continue
-        new = _unquoted(found["n"])
+        quoted = _QUOTED.match(found["n"].strip())
+        new = (quoted["said"] if quoted else found["n"]).strip()
         if new and whole(new):
             yield Stated(new.rstrip(" .!"), line, noted=True, corrected=True, cited=found["o"].strip())
-
-
-def _unquoted(said: str) -> str:
-    found = _QUOTED.match(said.strip())
-    return (found["said"] if found else said).strip()
