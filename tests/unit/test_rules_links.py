@@ -75,7 +75,7 @@ def test_links_that_lead_nowhere_are_one_question(tmp_path: Path) -> None:
     made = _dream(tmp_path, "Read [[no-such-note]] and [[another-one]] before a change.")
     asked = [each for each in made.outcome.questions if each.kind == "gone"]
     assert [each.why for each in asked] == [
-        "2 links to memories that do not exist: another-one, no-such-note. You may be planning to write them."
+        "2 links lead to memories that do not exist: another-one, no-such-note. You may be planning to write them."
     ]
     remove = asked[0].options[0]
     assert [option.id for option in asked[0].options] == ["remove", "keep"]
@@ -89,7 +89,7 @@ def test_a_link_to_a_file_of_the_repository_is_not_dead(tmp_path: Path, link: st
     (tmp_path / "repo" / "HARBOUR.md").write_text("Two cranes.\n")
     made = _dream(tmp_path, f"Read {link} and [[no-such-note]] before a change.", repo=tmp_path / "repo")
     (asked,) = made.outcome.questions
-    assert asked.why.startswith("1 link to memories that do not exist: no-such-note.")
+    assert asked.why.startswith("1 link leads to a memory that does not exist: no-such-note.")
 
 
 @pytest.mark.parametrize(

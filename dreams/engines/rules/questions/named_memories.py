@@ -176,8 +176,8 @@ def _dead(context: Asking, names: Names) -> Iterator[Question]:
     yield Question(
         "gone",
         " ".join(named)[:300],
-        f"{plural(len(named), 'link')} to memories that do not exist: {_first_of(named)}. "
-        "You may be planning to write them.",
+        f"{plural(len(named), 'link leads to a memory that does', 'links lead to memories that do')} not exist: "
+        f"{_first_of(named)}. You may be planning to write {'it' if len(named) == 1 else 'them'}.",
         tuple(Place(path, line, tree.texts[path].split("\n")[line - 1].strip()) for path, line, _ in found),
         (option, KEEP),
         weight=DEAD_LINKS,
