@@ -16,6 +16,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from dreams.dev.fake_server import Script, WireServer, use
+from dreams.lib import amounts
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override, ScheduledJob
@@ -109,10 +110,10 @@ def test_a_key_that_others_can_read_is_named_also_in_a_private_directory(setting
     assert (check.state, check.detail) == ("warn", str(key))
 
 
-@pytest.mark.parametrize(("free", "state"), [(10**12, "ok"), (500 * 1024**2, "warn"), (10**6, "bad")])
+@pytest.mark.parametrize(("free", "state"), [(10**12, "ok"), (500 * 10**6, "warn"), (10**6, "bad")])
 def test_a_full_disk_is_said_in_time(monkeypatch: pytest.MonkeyPatch, free: int, state: str) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=free))
-    assert found("Disk").state == state
+    assert (found("Disk").state, found("Disk").said) == (state, f"{amounts.bytes_(free)} free")
 
 
 def test_on_a_full_disk_it_is_not_said_that_no_worker_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -344,9 +344,9 @@ def kept(*, thorough: bool) -> Check:
 # The machine and this installation: versions, settings, disk, the fence that the system offers, time zone.
 
 
-NO_SPACE = 1024**2  # below it not even a small file of the cache can be written; chosen
-LITTLE_SPACE = 200 * 1024**2  # below it writes may fail soon; chosen
-SOME_SPACE = 1024**3  # below it a copy of the database before an update may not fit; chosen
+NO_SPACE = 10**6  # below it not even a small file of the cache can be written; chosen
+LITTLE_SPACE = 200 * 10**6  # below it writes may fail soon; chosen
+SOME_SPACE = 10**9  # below it a copy of the database before an update may not fit; chosen
 PACKAGES = ("django-q2", "anthropic", "dulwich", "waitress")
 PRIVATE_FILES = ("secret_key", "memoryweb.sqlite3")
 INSTALL = (
@@ -398,16 +398,11 @@ def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def _size(count: int) -> str:
-    """Bytes in words; little is not rounded to nothing."""
-    return f"{count / 1024**3:.1f} GB" if count >= 1024**3 else f"{count // 1024**2} MB"
-
-
 def disk() -> Check:
     free = shutil.disk_usage(settings.DATA_DIR).free
     state: State = "bad" if free < LITTLE_SPACE else "warn" if free < SOME_SPACE else "ok"
     remedy = "" if state == "ok" else "Make room on this disk."
-    return Check("Disk", state, f"{_size(free)} free", str(settings.DATA_DIR), remedy)
+    return Check("Disk", state, f"{amounts.bytes_(free)} free", str(settings.DATA_DIR), remedy)
 
 
 def sandbox() -> Check:
