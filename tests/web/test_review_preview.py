@@ -55,6 +55,15 @@ def test_a_preview_of_no_lines_says_that_they_go(browser: Client, proposal: Prop
     assert "Nothing: these lines are removed." in text
 
 
+def test_a_preview_that_comes_behind_the_save_is_no_conflict(browser: Client, proposal: Proposal) -> None:
+    """It was on its way when the text was saved: the card that asked for it is another one by then."""
+    hunk = desk.hunk_with(proposal, "very short")
+    data = {"hunk": hunk.pk, "base": hunk.file.base_sha, "text": "Likes brief answers.", "seen": "before"}
+    late = browser.post(f"/review/{proposal.public_id}/preview/", data, headers={"HX-Request": "true"})
+    assert late.status_code == 200 and "Likes brief answers." in late.content.decode()
+    assert browser.post(f"/review/{proposal.public_id}/edit/", data).status_code == 409
+
+
 def test_a_preview_on_a_state_that_is_gone_is_refused(browser: Client, proposal: Proposal) -> None:
     hunk = desk.hunk_with(proposal, "very short")
     FileChange.objects.filter(pk=hunk.file_id).update(base_sha=desk.rows.blob("another"))

@@ -112,15 +112,19 @@ def take_back(request: Request, public_id: str) -> HttpResponse:
     return answer(request, loaded, list(found.values()), goes_there=True)
 
 
-def named(request: Request, loaded: LoadedProposal) -> list[Decision] | str:
-    """The decision that the form names by one of its changes; or why it is not the one that was seen."""
+def named(request: Request, loaded: LoadedProposal, *, keeps: bool = True) -> list[Decision] | str:
+    """The decision that the form names by one of its changes; or why it is not the one that was seen.
+
+    What keeps nothing may come after the decision, as a preview behind a quick save does.
+    """
     wanted = request.POST.get("hunk", "")
     hunk = next((hunk for hunk in loaded.all_hunks if str(hunk.pk) == wanted), None)
     if hunk is None:
         raise Http404("no such hunk in this proposal")
     decision = loaded.decision_of[hunk.pk]
     same = hunk.file.base_sha == request.POST.get("base", "")
-    return [decision] if same and request.POST.get("seen") in (None, decision.seen) else CHANGED
+    is_seen = not keeps or request.POST.get("seen") in (None, decision.seen)
+    return [decision] if same and is_seen else CHANGED
 
 
 def _batch(request: Request, loaded: LoadedProposal, scope: str, verdict: str) -> list[Decision] | str:

@@ -70,7 +70,7 @@ def mend(request: Request, public_id: str) -> HttpResponse:
 def preview(request: Request, public_id: str) -> HttpResponse:
     """What is being typed, as it would be and read, with what the checks say of it. Nothing is kept."""
     loaded = load(request, proposal_of(public_id))
-    asked_for = named(request, loaded)
+    asked_for = named(request, loaded, keeps=False)
     if isinstance(asked_for, str):
         return refuse(request, loaded, asked_for)
     hunk, typed = whole(request, asked_for), request.POST.get("text", "")[:MOST_TYPED]
