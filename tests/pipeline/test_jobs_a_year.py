@@ -67,7 +67,7 @@ def test_every_job_starts_for_each_of_its_times_and_never_twice(
     monkeypatch.setattr(timezone, "now", lambda: pytest.fail("the year has its own clock"))
     monkeypatch.setattr(jobs, "hand_out", lambda run: None)
     monkeypatch.setattr(runs, "KEPT", 10**6)
-    monkeypatch.setattr(jobs.book, "_record", lambda *told: None)
+    monkeypatch.setattr(jobs.job_list, "_record", lambda *told: None)
     made = [jobs.add(jobs.Wanted("verify", expression), actor="owner", now=begin) for expression in SCHEDULES]
     follower = jobs.add(jobs.Wanted("export", after=made[0]), actor="owner", now=begin)
     chance = random.Random(3)  # noqa: S311 - the same year each time
