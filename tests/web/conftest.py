@@ -36,7 +36,7 @@ class MissingNames(logging.Filter):
         if isinstance(error, VariableDoesNotExist) and len(error.params) > 1:
             name, value = error.params
             # What may be left out: a value of the page or of its address, of nothing, and the first of an empty list.
-            if value is not None and not isinstance(value, Context | Mapping | dict) and not name.isdecimal():
+            if value is not None and not isinstance(value, Context | Mapping) and not name.isdecimal():
                 self.found.add(f"{type(value).__name__} has no {name!r}: {record.getMessage()}")
         return record.levelno > logging.DEBUG
 
