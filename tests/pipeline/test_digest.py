@@ -20,6 +20,7 @@ from dreams import conf, tasks
 from dreams.models import AuditEntry, Channel, DreamRun, JobRun, Project, ScheduledJob
 from dreams.services import jobs, notify, settings_changes
 from dreams.services.jobs import runs
+from dreams.services.notify import digest
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 from tests.world.processes.receivers import MailServer, PostServer, serving
@@ -114,6 +115,17 @@ def test_what_is_new_is_told_the_next_time(project: Project, hook: PostServer) -
     world.three_changes(project)
     daily(start + DAY)
     assert [len(json.loads(body)["waiting"]) for _, _, body in hook.posts] == [0, 1]
+
+
+def test_only_a_digest_with_something_to_review_leads_to_a_review(project: Project) -> None:
+    _set("public_url", "https://memory.example.org/")
+    now = timezone.now()
+    assert digest.collect(now).as_text() == "No proposal is waiting for you, and no dream failed.\n"
+    DreamRun.objects.create(project=project, status=DreamRun.Status.FAILED, ended_at=now - HOUR)
+    failed = digest.collect(now).as_text()
+    assert "Dreams that failed:" in failed and "/next/" not in failed and "submit" not in failed
+    world.three_changes(project)
+    assert "Go through what waits: https://memory.example.org/next/" in digest.collect(now).as_text()
 
 
 def test_nothing_waiting_sends_nothing(project: Project, hook: PostServer) -> None:

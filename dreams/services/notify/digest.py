@@ -165,7 +165,7 @@ def _fields(item: Item, now: dt.datetime) -> dict[str, Any]:
 
 def _lines(digest: Digest) -> Iterator[str]:
     if digest.is_empty:
-        yield "No proposal is waiting for you, and no dream failed. Questions are in the inbox."
+        yield "No proposal is waiting for you, and no dream failed."
     if digest.waiting:
         yield "Waiting for you:"
         yield ""
@@ -182,9 +182,10 @@ def _lines(digest: Digest) -> Iterator[str]:
             if item.url:
                 yield f"  {item.url}"
             yield ""
-    if digest.link:
-        yield f"Go through all of it: {digest.link}"
-    yield "Nothing is written to your notes until you submit a review."
+    if digest.waiting:
+        if digest.link:
+            yield f"Go through what waits: {digest.link}"
+        yield "Nothing is written to your notes until you submit a review."
 
 
 def _waiting_lines(item: Item, now: dt.datetime) -> Iterator[str]:
