@@ -35,12 +35,12 @@ def test_by_keys_beside_a_review(window: Page, address: str, tmp_path: Path) -> 
     page = window
     page.set_viewport_size({"width": 1200, "height": 900})
     page.goto(f"{address}/review/{proposal.public_id}/")
-    expect(page.locator("#questions-count")).to_have_text("5")
+    expect(page.locator(".questions-count")).to_have_text("5 questions")
     # The first question is the present one: one key answers it, and one takes the answer back.
     page.keyboard.press("1")
     expect(card(page, conflict)).to_contain_text("You answered: Port 8443")
     expect(page.locator("#review-bar")).to_contain_text("1 of 3 decided")
-    expect(page.locator("#questions-count")).to_have_text("4")
+    expect(page.locator(".questions-count")).to_have_text("4 questions")
     page.keyboard.press("u")
     expect(card(page, conflict)).to_contain_text("Port 9443")
     expect(page.locator("#review-bar")).to_contain_text("0 of 2 decided")

@@ -118,7 +118,7 @@ def test_questions_are_one_item_and_not_counted_in_the_title(browser: Client) ->
         )
     text = browser.get("/?kind=questions").content.decode()
     assert "3 questions in 3 projects that only a person can answer." in text
-    assert ">Questions</a>" in text and "<b>3 questions</b>" in text
+    assert ">Questions</a>" in text and ">3 questions in 3 projects</b>" in text
     assert "<title>Inbox" in text
 
 

@@ -91,7 +91,7 @@ def test_a_review_shows_its_questions_with_places_marks_and_options(
 ) -> None:
     conflict, changed, *_ = asked.ask_all(project, proposal)
     text = page(browser, f"/review/{proposal.public_id}/")
-    assert 'Only you can tell (<span id="questions-count">5</span>)' in text
+    assert ">Only you can tell</h2>" in text and '<b class="questions-count">5 questions</b>.' in text
     one = card(text, conflict)
     assert "<mark>8443</mark>" in one and "<mark>9443</mark>" in one
     assert "project_deploys.md:7</a>" in one
@@ -170,10 +170,10 @@ def test_with_htmx_the_card_and_the_bar_come_back(
     assert "<html" not in text and "You answered: <b>Port 9443</b>" in card(text, question)
     assert 'id="review-bar"' in text and "1 of 3 decided" in text
     assert same_words(text) == same_words(page(browser, here))
-    assert '<span id="questions-count" hx-swap-oob="innerHTML">1</span>' in text
+    assert '<b hx-swap-oob="innerHTML:.questions-count">1 question</b>' in text
     text = text_of(browser.post(f"/questions/{question.public_id}/take-back/", {"next": here}, headers=HTMX))
     assert 'value="first"' in card(text, question) and "0 of 2 decided" in text
-    assert '<span id="questions-count" hx-swap-oob="innerHTML">2</span>' in text
+    assert '<b hx-swap-oob="innerHTML:.questions-count">2 questions</b>' in text
 
 
 def test_an_answer_and_its_undo_change_what_waits_for_a_submit_at_once(
@@ -274,7 +274,7 @@ def test_the_inbox_counts_questions_across_projects_and_not_in_its_title(
     asked.ask(project, asked.conflict(), asked.expired())
     asked.ask(other, asked.changed(other))
     text = page(browser, "/")
-    assert '<span id="questions-count">3</span> questions in 2 projects' in text
+    assert text.count('class="questions-count">3 questions in 2 projects<') == 2
     assert text.count('class="hunk question') == 3
     assert "<title>Inbox · memoryweb</title>" in text
     text = page(browser, "/questions/")
@@ -286,7 +286,20 @@ def test_questions_that_were_put_off_are_not_told_in_the_inbox(browser: Client, 
     browser.post("/snooze/", {"proposal": "questions", "until": "dream"})
     text = page(browser, "/")
     assert "Snoozed (1)" in text
-    assert "<b>1 question</b>" not in text and 'class="hunk question' not in text
+    assert "questions-count" not in text and 'class="hunk question' not in text
+
+
+def test_where_all_is_answered_no_heading_says_that_something_is_open(
+    browser: Client, project: Project, proposal: Proposal
+) -> None:
+    question, _ = asked.ask(project, asked.conflict(), asked.expired(), proposal=proposal)
+    for one in (question, _):
+        shown = text_of(answer(browser, one, "later", next="/", across="1", headers=HTMX))
+    assert ">No open questions</b>" in shown
+    for here in (f"/review/{proposal.public_id}/", f"/projects/{project.pk}/questions/", "/questions/"):
+        text = page(browser, here)
+        assert "2 answered" in text and "Not now." in text
+        assert "Only you can tell" not in text and ">Open<" not in text and "(0)" not in text
 
 
 @pytest.mark.more

@@ -31,15 +31,22 @@ class Page:
 
     cards: list[Card]
     count: int
-    projects: int = 1
+    projects: int | None = None
     done: Sequence[Card] = ()
     unshown: int = 0
     waits: Iterable[Proposal] = ()
 
     @property
     def words(self) -> str:
-        """ "12 questions in 5 projects"."""
-        return f"{text.plural(self.count, 'question')} in {text.plural(self.projects, 'project')}"
+        return words(self.count, self.projects)
+
+
+def words(count: int, projects: int | None = None) -> str:
+    """ "12 questions in 5 projects", or "12 questions" on a page of one project."""
+    if not count:
+        return "No open questions"
+    said = text.plural(count, "question")
+    return said if projects is None else f"{said} in {text.plural(projects, 'project')}"
 
 
 def across() -> Page:

@@ -159,7 +159,7 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
         "across": request.POST.get("across") == "1",
         "is_now": True,
         "with_messages": with_messages,
-        "count": _count(request, found),
+        "words": _words(request, found),
     }
     proposal = _review_of(request)
     if proposal is None:
@@ -172,17 +172,18 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
     return desk.fragment(request, "dreams/_question_answer.html", loaded, context | {"in_review": True})
 
 
-def _count(request: Request, found: Question) -> int:
+def _words(request: Request, found: Question) -> str:
     """How many open questions the page has now."""
     proposal = _review_of(request)
     if proposal is None and request.POST.get("across") == "1":
-        return shown_questions.waiting_questions(0).count
+        waiting = shown_questions.waiting_questions(0)
+        return pages.words(waiting.count, waiting.projects)
     rows = (
         shown_questions.of_project(found.project)
         if proposal is None
         else shown_questions.of_proposal(proposal)
     )
-    return sum(row.state == Question.State.OPEN for row in rows)
+    return pages.words(sum(row.state == Question.State.OPEN for row in rows))
 
 
 def _waits(request: Request, project: Project) -> Iterable[Proposal] | None:
