@@ -122,6 +122,8 @@ def test_a_new_memory_reads_as_what_was_said_and_what_is_kept_of_it(
     shown = card(page(browser, proposal), memory)
     told, _, kept = shown.partition("What your agent will remember")
     assert "What you said" in told and "releases leave on tuesdays" in told
+    # There is no memory to open yet: the key opens the session in which it was said.
+    assert re.search(r'href="/sessions/\d+/[^"]*" data-key="o"', told)
     assert f'href="/sessions/{session.pk}/?line=7#line-7"' in told and "You, " in told
     text, _, front = kept.partition("Frontmatter, 6 lines")
     assert "Releases leave on Tuesdays" in text and "name: Release train" not in text

@@ -113,6 +113,22 @@ def test_what_was_undone_is_redone_from_the_same_page(browser: Client, proposal:
     assert "Redone: " in text and "Undo all" in text and "Redo</a>" not in text
 
 
+def test_several_undos_are_redone_one_by_one_and_the_button_says_so(
+    browser: Client, proposal: Proposal
+) -> None:
+    _write(proposal)
+    changes = proposal.files.get(path="feedback_testing.md").hunks.all()
+    for hunk in changes:
+        here = f"/review/{proposal.public_id}/undo/?hunk={hunk.hunk_id}"
+        browser.post(here, {"seen": _seen(browser.get(here)), "hunk": hunk.hunk_id})
+    for button in ("Redo the last undo", "Redo"):
+        text = " ".join(_page(browser, proposal).split())
+        link = re.search(rf'<a class="button" href="([^"]+)"><svg[^>]*>.*?</svg> ?{button}</a>', text)
+        assert link
+        browser.post(link[1], {"seen": _seen(browser.get(link[1]))})
+    assert "Redo" not in _panel(browser, proposal)
+
+
 def test_an_undo_of_an_undo_is_a_redo_everywhere_and_the_next_one_an_undo(
     browser: Client, proposal: Proposal
 ) -> None:

@@ -363,6 +363,11 @@ class State:
         """The undo to undo, where something of this is undone now: its public id."""
         return self.undone_by[-1].public_id if self.undone and self.undone_by else ""
 
+    @property
+    def is_several(self) -> bool:
+        """It was undone in several steps; they are redone one by one, the last one first."""
+        return len(self.undone_by) > 1
+
     @cached_property
     def takes_back(self) -> bool:
         """It is an undo: to undo it is to redo, and to undo that is to undo again."""
