@@ -236,7 +236,7 @@ def _restore(request: HostRequest, actor: Actor) -> ApplyReport:
 
 def _redact(request: HostRequest, actor: Actor) -> str:
     made = secret_purge.propose(_project(request), actor)
-    return f"Proposal {made.public_id} waits for your review." if made else "No memory contains a secret now."
+    return f"Proposal {made.public_id} waits for a review." if made else "No memory contains a secret now."
 
 
 def _purge(request: HostRequest, actor: Actor) -> str:
@@ -251,7 +251,7 @@ def _moment(request: HostRequest, actor: Actor) -> str:
     given, when = request.given, dt.datetime.fromisoformat(request.given["when"])
     made = hand_edits.propose_moment(_project(request), when, actor, given["paths"], reason=given["reason"])
     return (
-        f"Proposal {made.public_id} waits for your review."
+        f"Proposal {made.public_id} waits for a review."
         if made
         else "Nothing differs from the current files."
     )

@@ -218,7 +218,7 @@ def test_time_is_passed_and_a_waiting_review_is_not(
     call_command("dream", str(logger.memory_dir), "--logs", "--json")
     assert json.loads(capsys.readouterr().out)["status"] == "completed"
     write(logger, FIRST + SECOND)
-    with pytest.raises(Refused, match="is waiting for you; finish its review first"):
+    with pytest.raises(Refused, match="is waiting for a review; finish that first"):
         call_command("dream", str(logger.memory_dir), "--logs")
     decide(Proposal.objects.get(), "rejected")
     call_command("dream", str(logger.memory_dir), "--logs")

@@ -320,7 +320,7 @@ def test_by_command_secrets_of_another_host_are_listed_and_their_removal_is_aske
     call_command("secrets", str(project.pk), "--redact")
     assert "Queued for desk" in capsys.readouterr().out
     [redacted] = two.work()
-    assert redacted.state == State.DONE and "waits for your review" in redacted.text
+    assert redacted.state == State.DONE and "waits for a review" in redacted.text
     Proposal.objects.update(state=Proposal.State.SUPERSEDED)
     with two.there():
         world.put(world.folder(project) / "deploy.md", "Deploys use a token.\n")
@@ -341,7 +341,7 @@ def test_a_state_of_before_is_proposed_there(approved: Proposal, two: TwoHosts) 
     host_requests.ask(wish, world.ME)
     [done] = two.work()
     made = approved.project.proposals.get(origin=Proposal.Origin.RESTORE)
-    assert (done.state, done.text) == (State.DONE, f"Proposal {made.public_id} waits for your review.")
+    assert (done.state, done.text) == (State.DONE, f"Proposal {made.public_id} waits for a review.")
     assert [file.path for file in made.files.all()] == ["feedback_testing.md"]
 
 

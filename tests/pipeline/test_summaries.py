@@ -49,7 +49,7 @@ def test_a_dream_that_only_asks_is_not_told_as_one_that_found_nothing() -> None:
             project=run.project, dream=run, kind="same", subject=subject, why="?", asked=True
         )
     told = summaries.of_dream(run)
-    assert (told.text, told.tone) == ("Nothing certain to improve; 2 questions for you", "accent")
+    assert (told.text, told.tone) == ("Nothing certain to improve; 2 open questions", "accent")
     Question.objects.update(state=Question.State.ANSWERED)
     told = summaries.of_dream(run)
     assert (told.text, told.tone) == ("Nothing certain to improve; 2 questions answered", "ok")

@@ -182,7 +182,7 @@ def test_what_stands_in_its_way_is_said(browser: Client, project: Project) -> No
     Project.objects.update(mode="daily-log")
     page = text(browser, f"/projects/{project.pk}/")
     assert (
-        "disabled" in page and f"{proposal.public_id}</a> is waiting for you; finish its review first" in page
+        "disabled" in page and f"{proposal.public_id}</a> is waiting for a review; finish that first" in page
     )
     browser.post(f"/projects/{project.pk}/dream/", {"logs": "1"})
     assert DreamRun.objects.count() == 1

@@ -240,7 +240,7 @@ def _refuse(dream: DreamRun) -> None:
         )
     waiting = proposals.open_for(dream.project)
     if waiting is not None:
-        raise PartialRefused(f"{waiting.public_id} waits for your review. Decide on it first.")
+        raise PartialRefused(f"{waiting.public_id} waits for a review. Decide on it first.")
 
 
 def _proposed(dream: DreamRun, actor: str) -> Proposal:

@@ -110,15 +110,12 @@ def _made_by(dreams: list[int]) -> QuerySet[Proposal]:
     return Proposal.objects.filter(dream__in=dreams).only("dream", "state")
 
 
-_FOR_YOU = "for you"
-
-
 def _asked(runs: Collection[DreamRun]) -> defaultdict[int, str]:
     """Dream → what it asked: the questions that are open, else those that a person answered."""
     found: defaultdict[int, str] = defaultdict(str)
     for dream, still, answered in _questions_of([run.pk for run in runs]):
         if still:
-            found[dream] = f"{plural(still, 'question')} {_FOR_YOU}"
+            found[dream] = plural(still, "open question")
         elif answered:
             found[dream] = f"{plural(answered, 'question')} answered"
     return found
@@ -143,7 +140,7 @@ def _of_dream(run: DreamRun, known: _Known, made: Sequence[Proposal], asked: str
     found = known.summary(made)
     if run.status == DreamRun.Status.COMPLETED:
         if asked and not found.counts.decisions:
-            tone = "accent" if asked.endswith(_FOR_YOU) else found.tone
+            tone = "accent" if "open" in asked else found.tone
             return replace(found, text=f"Nothing certain to improve; {asked}", tone=tone)
         return found
     if not run.is_over:

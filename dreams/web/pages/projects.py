@@ -138,7 +138,7 @@ class State(NamedTuple):
 # Worst first; the number is the order in the list.
 REVIEW, FAILING, OPEN, DREAMING, CLOSED, UNSEEN, OFF, UNWATCHED, GONE = range(9)
 STATES: Mapping[int, State] = {
-    REVIEW: State("review", "Waiting for you", "accent", "inbox"),
+    REVIEW: State("review", "Proposal open", "accent", "inbox"),
     FAILING: State("failing", "Failing", "block", "block"),
     OPEN: State("open", "Gates open", "ok", "gate-open"),
     DREAMING: State("dreaming", "Dreaming", "info", "running"),
@@ -400,7 +400,7 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
         return "Its folders are no longer on disk; history is kept.", None
     if rank == REVIEW:
         is_open = row.pk in facts.undecided
-        return "A proposal is open." if is_open else "Approved, but not all of it is written yet.", None
+        return "It is not submitted yet." if is_open else "Approved, but not all of it is written yet.", None
     if rank == DREAMING:
         return "A dream is running.", None
     found = facts.next[row.pk]

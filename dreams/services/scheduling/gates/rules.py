@@ -135,9 +135,9 @@ def review(case: Case) -> Verdict:
     proposal = case.facts.open_proposal
     if proposal is not None:
         return Verdict(
-            False, f"Proposal {proposal} is waiting for you; finish its review first.", None, proposal
+            False, f"Proposal {proposal} is waiting for a review; finish that first.", None, proposal
         )
-    return Verdict(True, "No proposal is waiting for you.")
+    return Verdict(True, "No proposal is waiting for a review.")
 
 
 @gate("Auto memory", "memory", is_switch=True)
