@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.models import Group, User
 from django.db.models import DecimalField, F, Model, OuterRef, QuerySet, Subquery
@@ -69,12 +70,25 @@ class HostNames(Values):
             yield choice
 
 
+class _Rows(ChangeList):
+    """An address whose year, month or day is no date shows all rows, as Django does for other mistakes in an address."""
+
+    def get_filters(self, request: HttpRequest) -> Any:
+        try:
+            return super().get_filters(request)
+        except (OverflowError, ValueError) as no_date:
+            raise IncorrectLookupParameters(no_date) from no_date
+
+
 class Listed(ModelAdmin):
     """Bounded lists that never count a large table twice. Each field of dollars can be shown as `<name>_shown`."""
 
     list_per_page = PER_PAGE
     list_max_show_all = PER_PAGE
     show_full_result_count = False
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return _Rows
 
     def __init__(self, model: type[Model], site: admin.AdminSite) -> None:
         for field in model._meta.fields:

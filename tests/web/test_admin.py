@@ -95,6 +95,12 @@ def test_a_list_and_a_row_come_up_without_anything_inline(browser: Client, rows:
     assert not INLINE.search(one.content.decode())
 
 
+@pytest.mark.parametrize("year", ["12345678901234567890", "9999", "0", "x"])
+def test_a_year_that_is_no_date_shows_all_rows(browser: Client, rows: World, year: str) -> None:
+    address = reverse("admin:dreams_session_changelist")
+    assert browser.get(f"{address}?touched_at__year={year}", follow=True).status_code == 200
+
+
 @pytest.mark.more
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_list_can_be_searched_and_filtered(browser: Client, rows: World, name: str) -> None:
