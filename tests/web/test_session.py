@@ -253,6 +253,18 @@ def test_the_outline_jumps_to_what_was_typed(browser: Client, session: Session, 
     assert "Page 1 of 2" in _text(browser, session)
 
 
+def test_the_page_says_which_of_what_was_typed_are_the_corrections_that_it_counts(
+    browser: Client, session: Session, transcript: Path
+) -> None:
+    for number, text in enumerate(("Add it", "No, use tabs", "Remember the port", "Stop using mocks")):
+        Prompt.objects.create(key=number, session=session, offset=number * 10, line_no=number + 1, text=text)
+    Session.objects.update(corrections=2)
+    text = _text(browser, session)
+    assert 'href="#typed">2 corrections</a>' in text
+    marked = re.findall(r'prompt-text">([^<]+)</span>(?:(?!</li>).)*>correction</b>', text, re.DOTALL)
+    assert marked == ["No, use tabs", "Stop using mocks"]
+
+
 @pytest.mark.parametrize("query", ["?line=abc", "?from=-1", "?to=99999999999999999999", "?line=0", "?file=x"])
 def test_an_address_typed_wrong_shows_the_start(
     browser: Client, session: Session, transcript: Path, query: str

@@ -57,6 +57,7 @@ class PromptRow:
     line: int
     at: dt.datetime | None
     text: str
+    is_correction: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +210,7 @@ def outline(session: Session, number: str | None = None, reached: int = 0) -> Li
 
 
 def _prompt(row: Prompt) -> PromptRow:
-    return PromptRow(row.line_no, row.at, shown(row.text))
+    return PromptRow(row.line_no, row.at, shown(row.text), transcripts.is_correction(row.text))
 
 
 def known_lines(session: Session, line: int) -> list[tuple[int, int]]:
