@@ -80,13 +80,14 @@ class Group:
 class Listing:
     """`waits` is everything that is not put off, `groups` what of it is shown, `later` what is put off.
 
-    `to_review` counts what has a decision open, `to_finish` all other proposals; the title counts both.
+    `to_go_through` are those that a person can go on with now. `to_review` counts what has a decision open, `to_finish` all other proposals; the title counts both.
     """
 
     asked: Asked
     groups: Sequence[Group]
     shown: int
     waits: int
+    to_go_through: int
     to_review: int
     to_finish: int
     projects: Sequence[tuple[int, str]]
@@ -124,6 +125,7 @@ def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
         groups=_groups(shown) if asked.is_grouped else [Group("", shown)],
         shown=len(shown),
         waits=len(items),
+        to_go_through=sum(_is_a_persons_move(item) for item in items),
         to_review=sum(item.kind is Kind.REVIEW for item in items),
         to_finish=sum(item.kind not in (Kind.REVIEW, Kind.QUESTIONS, Kind.JOB) for item in items),
         projects=sorted(
@@ -184,12 +186,17 @@ def _groups(items: Sequence[Item]) -> list[Group]:
 
 def next_after(now: dt.datetime, reader: str, key: str = "") -> Item | None:
     """What `reader` can do after the item `key`, or first of all; None when nothing else waits."""
-    items = [item for item in waiting.waiting(now, reader) if item.snooze is None and not item.host]
+    items = [item for item in waiting.waiting(now, reader) if item.snooze is None and _is_a_persons_move(item)]
     items = [item for item in items if reader not in item.not_for]
     keys = [item.key for item in items]
     at = keys.index(key) + 1 if key in keys else 0
     others = [*items[at:], *items[:at]]
     return next((item for item in others if item.key != key), None)
+
+
+def _is_a_persons_move(item: Item) -> bool:
+    """Not that of another machine, which was asked to go on with it."""
+    return not item.host
 
 
 DREAM = "dream"
