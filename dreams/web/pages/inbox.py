@@ -186,7 +186,9 @@ def _groups(items: Sequence[Item]) -> list[Group]:
 
 def next_after(now: dt.datetime, reader: str, key: str = "") -> Item | None:
     """What `reader` can do after the item `key`, or first of all; None when nothing else waits."""
-    items = [item for item in waiting.waiting(now, reader) if item.snooze is None and _is_a_persons_move(item)]
+    items = [
+        item for item in waiting.waiting(now, reader) if item.snooze is None and _is_a_persons_move(item)
+    ]
     items = [item for item in items if reader not in item.not_for]
     keys = [item.key for item in items]
     at = keys.index(key) + 1 if key in keys else 0
