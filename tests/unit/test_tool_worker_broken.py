@@ -71,6 +71,12 @@ def test_a_worker_killed_in_the_middle_of_a_call_is_an_answer_and_the_next_call_
 
 
 @pytest.mark.more
+def test_a_program_without_end_is_ended_after_the_ten_seconds_of_a_call(worker: ToolWorker) -> None:
+    answer = worker.run_line(ENDLESS)
+    assert 9_000 < answer.ms < 12_000 and "took too long" in answer.output
+
+
+@pytest.mark.more
 def test_a_worker_that_dies_again_and_again_is_not_started_for_ever(worker: ToolWorker) -> None:
     for _ in range(MOST_STARTS - 1):
         kill(worker)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -118,3 +121,33 @@ def test_every_call_is_bounded(tmp_path: Path) -> None:
     assert len(made.run("Read", {"file_path": "/m/big.md"}).text) < 600
     assert len(made.run("Bash", {"command": "cat /m/big.md"}).text) < 700
     made.tree.close()
+
+
+def _key_lines() -> list[str]:
+    return [base64.b64encode(hashlib.sha384(bytes([number])).digest()).decode() for number in range(8)]
+
+
+def test_no_line_of_a_key_block_is_shown_alone(tmp_path: Path) -> None:
+    """A line tells by itself not that it is part of a key; only the whole file does."""
+    title, lines = "RSA " + "PRIVATE KEY-----", _key_lines()
+    block = "\n".join([f"-----BEGIN {title}", *lines, f"-----END {title}"])
+    (tmp_path / "deploy.md").write_text(f"# Deploy\n\nThe key:\n\n```\n{block}\n```\n\nIt is old.\n")
+    (tmp_path / "s.jsonl").write_text(
+        json.dumps({"text": "x" * (1 << 20)}) + "\n" + json.dumps({"text": f"It is\n{block}\nthanks"}) + "\n"
+    )
+    piece = lines[4][10:40]
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("Bash", {"command": f"grep {piece} /m/deploy.md"}),
+        ("Bash", {"command": f"grep -o '{piece}.*' /m/deploy.md | cut -c1-28"}),
+        ("Bash", {"command": "sed -n '8,12p' /m/deploy.md | nl"}),
+        ("Bash", {"command": "jq -r .text /m/s.jsonl | tail -6"}),
+        ("Bash", {"command": f"grep -o '..{piece}.....' /m/s.jsonl"}),
+        ("Grep", {"pattern": lines[4][:20], "-A": 2}),
+        ("Read", {"file_path": "/m/deploy.md", "offset": 9, "limit": 3}),
+    ]
+    for name, given_ in asked:
+        text = ask(tmp_path, name, **given_)
+        assert "[redacted: key]" in text, (name, given_)
+        assert not any(line[12:36] in text for line in lines), (name, given_)
+    assert ask(tmp_path, "Bash", command="grep -c . /m/deploy.md") == "15\n"
+    assert "It is old." in ask(tmp_path, "Read", file_path="/m/deploy.md", offset=15)

@@ -86,6 +86,7 @@ class Tree:
         pairs = [(alias, mount) for mount in self.mounts for alias in (mount.point, *mount.stands_for)]
         self._prefixes = sorted(((normal(p), m) for p, m in pairs), key=lambda pair: -pair[0].count("/"))
         self._folders = {"/"} | {parent for mount in self.mounts for parent in _parents(mount.point)}
+        self.opened: dict[str, MountedPath] = {}  # since somebody last emptied it
 
     def close(self) -> None:
         for mount in self.mounts:
@@ -146,6 +147,7 @@ class Tree:
             raise IsADirectoryError(errno.EISDIR, "Is a directory")
         if place.must_be_folder:
             self.stat(place)
+        self.opened[place.path] = place
         return place.mount.root.open_fd(place.rel)
 
     def entries(self, place: MountedPath) -> list[Entry]:

@@ -49,7 +49,9 @@ TIMED_OUT = 124  # the status that timeout(1) gives
 class Limits:
     """Caps of one command line."""
 
-    seconds: float = 10.0
+    seconds: float = (
+        9.0  # a second before the worker is ended (`tool_worker.CALL_SECONDS`), so that output is kept
+    )
     output_chars: int = 30_000
     read_bytes: int = 4096 * MIB
     names: int = 500_000

@@ -26,7 +26,7 @@ from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.sandbox.tool_worker.fences import Fences
 from dreams.lib.sandbox.tool_worker.tools import NAMES, Reply
 
-CALL_SECONDS = 15.0  # the tools stop themselves after ten
+CALL_SECONDS = 10.0  # the tools stop themselves a second before; compiled code (jq) cannot, and is ended here
 START_SECONDS = 30.0  # also on a busy machine; chosen
 LONGEST = 4 * 1024 * 1024  # of one request; chosen
 MOST_STARTS = 5  # of one dream; chosen

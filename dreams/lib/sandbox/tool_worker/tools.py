@@ -6,7 +6,7 @@ import os
 import re
 import stat as st
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import re2
@@ -15,6 +15,7 @@ from dreams.lib.files.safefs import SafeFsError, held
 from dreams.lib.sandbox import Limits, Shell, Tree
 from dreams.lib.sandbox.mounts import MountedPath, normal, trouble
 from dreams.lib.sandbox.process import Meter, SandboxLimit
+from dreams.lib.sandbox.tool_worker.key_blocks import KeyBlocks
 
 CHUNK = 1 << 20  # read at once; chosen
 LINE_CHARS = 4_000  # of a line that is shown; chosen
@@ -44,8 +45,14 @@ class Tools:
 
     tree: Tree
     limits: Limits = field(default_factory=Limits)
+    keys: KeyBlocks = field(default_factory=KeyBlocks)
 
     def run(self, name: str, given: Mapping[str, Any]) -> Reply:
+        self.tree.opened.clear()
+        reply = self._run(name, given)
+        return replace(reply, text=self.keys.hidden(reply.text, self.tree))
+
+    def _run(self, name: str, given: Mapping[str, Any]) -> Reply:
         meter = Meter(self.limits)
         try:
             if name == "Bash":
