@@ -185,6 +185,13 @@ def test_a_model_that_only_talks_has_tidied_nothing(tmp_path: Path, said: str) -
     assert "without a single tool call" in run.error and "can call them" in run.error
 
 
+def test_a_model_whose_every_call_is_wrong_has_tidied_nothing(tmp_path: Path) -> None:
+    wrong = Reply((Use("Read", {}), Use("Write", {"file_path": 7}), Use("Search", {"for": "deploy"})))
+    run = kit.dream(tmp_path, [wrong, say("All is tidy.")])
+    assert run.outcome is None and run.calls == 2
+    assert "without a single tool call that could be answered" in run.error
+
+
 def test_calls_that_are_never_whole_want_another_model(tmp_path: Path) -> None:
     half = Reply((Use("Read", {"file_path": "/memory/project_deploy.md"}, cut=12),))
     run = kit.dream(tmp_path, [half] * 20)

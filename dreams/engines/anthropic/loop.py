@@ -39,7 +39,8 @@ STILL_TOO_LONG = (
     "with a larger context."
 )
 READ_NOTHING = (
-    f"The model ended without a single tool call, so it read nothing. Nothing was proposed. {CALLS_TOOLS}"
+    "The model ended without a single tool call that could be answered, so it read nothing. Nothing was proposed. "
+    f"{CALLS_TOOLS}"
 )
 FINAL = frozenset({"end_turn", "stop_sequence"})
 
@@ -132,7 +133,7 @@ class Progress:
     small: int = 0
     continuing: bool = False
     compacted: bool = False
-    called: bool = False
+    answered: bool = False
     done: Done | None = None
 
 
@@ -188,7 +189,6 @@ class Loop:
     def _take(self, reply: Reply) -> str | None:
         """What a whole reply leads to: None to go on, the summary at the end."""
         reason = reply.stop_reason
-        self.progress.called |= bool(reply.calls)
         if reason == "max_tokens":
             self._truncated(reply)
             return None
@@ -217,8 +217,8 @@ class Loop:
 
     def _finished(self, reply: Reply) -> str | None:
         """The model says that it is done. What the checks find goes back to it, once."""
-        if not self.progress.called:
-            self._say(reply, "No tool was called.")
+        if not self.progress.answered:
+            self._say(reply, "No tool call could be answered.")
             raise EngineError(READ_NOTHING)
         summary = clean(reply.text)[:SUMMARY_CHARS]
         is_first = self.progress.done is None and self.budget.has_room()
@@ -241,7 +241,9 @@ class Loop:
     def _run_tools(self, reply: Reply) -> list[Result]:
         started = time.monotonic()
         try:
-            return self.toolbox.run(reply.calls)
+            results = self.toolbox.run(reply.calls)
+            self.progress.answered |= not all(result.refused for result in results)
+            return results
         finally:
             self.teller.tool_ms += int((time.monotonic() - started) * 1000)
 
