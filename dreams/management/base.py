@@ -38,6 +38,7 @@ DONE, REFUSED, USAGE = 0, 1, 2
 SHIELD = "\0"
 # Work says how far it is once it lasts for so long, and so often.
 QUIET_SECONDS, EVERY_SECONDS = 1.0, 0.2
+LAST_PORT = 65_535  # of TCP
 
 
 class Refused(Exception):
@@ -281,6 +282,18 @@ def fault(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno:
         return flush.refusal(error, "")
     return f"An unexpected fault: {type(error).__name__}: {error}."
+
+
+def refusal(error: OSError, file: Path) -> str:
+    """Why a file that a person named cannot be read or written; the error may name a draft of ours."""
+    return flush.refusal(OSError(error.errno, error.strerror), file)
+
+
+def port(text: str) -> int:
+    """The type of a `--port`."""
+    if text.isdecimal() and int(text) <= LAST_PORT:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"a port is a number from 0 to {LAST_PORT}, not {text!r}")
 
 
 def as_json(value: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dreams import conf
+from dreams.lib.storage.history import durable
 from dreams.models import Operation, Override, Policy, Project
 from dreams.services import auditlog, database, discovery, jobs
 from dreams.services.discovery import instruction_files
@@ -240,12 +240,8 @@ def everything() -> dict[str, Any]:
 def write(path: Path) -> Mapping[str, Any]:
     """Save it to a file (0600). Raises OSError."""
     found = everything()
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(found, file, indent=2, ensure_ascii=False, sort_keys=True)
-        file.write("\n")
-    draft.replace(path)
+    text = json.dumps(found, indent=2, ensure_ascii=False, sort_keys=True)
+    durable.write_file(path, lambda file: file.write(f"{text}\n".encode()))
     return found
 
 

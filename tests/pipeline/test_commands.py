@@ -87,6 +87,34 @@ def test_a_dream_that_is_refused_says_so_in_one_line(discovered: Shell):
     assert "move it away" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_a_file_that_cannot_be_written_or_read_is_named_with_the_remedy(
+    discovered: Shell, tmp_path: Path
+) -> None:
+    (tmp_path / "folder").mkdir()
+    nowhere, folder = tmp_path / "nowhere" / "file", tmp_path / "folder"
+    for words in (("export", SLUG), ("settings", "export")):
+        done = discovered.run(*words, str(nowhere))
+        assert (done.returncode, done.stderr) == (
+            1,
+            f"{nowhere}: No such file or directory. Make its folder, or name another one.\n",
+        )
+        done = discovered.run(*words, str(folder))
+        assert (done.returncode, done.stderr) == (
+            1,
+            f"{folder}: Is a directory. Name a file, not a folder.\n",
+        )
+    done = discovered.run("settings", "import", str(nowhere))
+    assert done.returncode == 1 and done.stderr.startswith(f"{nowhere}: No such file or directory. ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["claude", "folder"], "nothing is left behind"
+
+
+@pytest.mark.parametrize("port", ["99999", "-1", "http"])
+def test_a_port_that_is_none_is_wrong_usage(port: str) -> None:
+    for command in ("serve", "model_server"):
+        done = typed(command, "--port", port)
+        assert done.returncode == 2 and "a port is a number from 0 to 65535" in done.stderr
+
+
 def test_from_discover_to_rollback_by_command_with_a_bare_slug(shell: Shell) -> None:
     before = manifest(shell.memory)
     found = shell.json("discover")

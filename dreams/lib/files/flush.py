@@ -63,6 +63,9 @@ _WHAT_TO_DO = {
     errno.EIO: "The disk may be broken: save what is on it, look at the system's log, then try again.",
     errno.EACCES: "Give yourself the right to it, then try again.",
     errno.EPERM: "Give yourself the right to it, then try again.",
+    errno.ENOENT: "Make its folder, or name another one.",
+    errno.ENOTDIR: "Name a file in a folder.",
+    errno.EISDIR: "Name a file, not a folder.",
     errno.EMFILE: "Too many files are open: end other programs, then try again.",
     errno.ENFILE: "Too many files are open: end other programs, then try again.",
 }

@@ -11,7 +11,7 @@ from django.core.management.base import CommandParser
 from dreams.lib.storage import history
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management.base import Refused, refusal
 from dreams.services.memories import exports
 
 
@@ -27,8 +27,10 @@ class Command(BaseCommand):
         target = Path(options["file"]).expanduser().absolute()
         try:
             exports.write(project, target)
-        except (history.HistoryError, OSError) as error:
+        except history.HistoryError as error:
             raise Refused(f"{target} was not written: {error}") from error
+        except OSError as error:
+            raise Refused(refusal(error, target)) from error
         return {"project": project.slug, "file": str(target), "bytes": target.stat().st_size}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

@@ -11,12 +11,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams.dev.fake_server import NAMED, DemoBrain, WireServer
-from dreams.management.base import BadUsage
+from dreams.management.base import BadUsage, port
 from dreams.management.base import Command as BaseCommand
 from memoryweb import typed
 
 DEFAULT_PORT = 8766  # one above the web server's
-LAST_PORT = 65535  # of TCP
 LOOK_SECONDS = 0.2  # between two looks whether to stop; chosen
 
 
@@ -26,12 +25,10 @@ class Command(BaseCommand):
     has_json = False
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="0: any free port")
+        parser.add_argument("--port", type=port, default=DEFAULT_PORT, help="0: any free port")
         parser.add_argument("--like", choices=NAMED, default="anthropic", help="imitate this server")
 
     def run(self, options: Mapping[str, Any]) -> None:
-        if not 0 <= options["port"] <= LAST_PORT:
-            raise BadUsage(f"A port is between 0 and {LAST_PORT}.")
         try:
             server = WireServer(DemoBrain(), port=options["port"], dialect=NAMED[options["like"]])
         except OSError as error:

@@ -11,6 +11,7 @@ from django.core.management.base import CommandParser
 
 from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.sandbox import Answer, Mount, Tree
+from dreams.lib.sandbox.mounts import trouble
 from dreams.lib.sandbox.tool_worker import Mounts, ToolWorker, ToolWorkerFailed
 from dreams.management import base, batch
 
@@ -71,7 +72,9 @@ def _mounted(text: str) -> Mount:
     try:
         root = Root.open(folder)
     except (OSError, SafeFsError) as error:
-        raise base.Refused(f"--mount {text!r}: {error}; name a directory that can be read") from error
+        raise base.Refused(
+            f"--mount {text!r}: {trouble(error)}; name a directory that can be read"
+        ) from error
     name = name.strip("/")
     path = Path(folder).absolute()
     # The resolved path first: it decides which mount lies below which.

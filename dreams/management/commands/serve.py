@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management.base import Refused, port
 
 
 class Command(BaseCommand):
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--host", default="127.0.0.1", help="where to listen (default: this machine only)"
         )
-        parser.add_argument("--port", type=int, help="default: 8765, or the next free one")
+        parser.add_argument("--port", type=port, help="default: 8765, or the next free one")
         parser.add_argument(
             "--root",
             type=Path,

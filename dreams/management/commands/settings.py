@@ -11,7 +11,7 @@ from django.core.management.base import CommandParser
 from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management.base import Refused, refusal
 from dreams.services import settings_changes
 
 
@@ -35,8 +35,10 @@ class Command(BaseCommand):
                     "unknown": [],
                 }
             done = settings_changes.read(path, named.me().name)
-        except (settings_changes.BadFile, OSError) as error:
+        except settings_changes.BadFile as error:
             raise Refused(str(error)) from error
+        except OSError as error:
+            raise Refused(refusal(error, path)) from error
         return {
             "file": str(path),
             "settings": done.settings,
