@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -24,9 +25,8 @@ SECRET = b"the word that leaked"
 
 
 def keep(store, text, day):
-    return store.commit(
-        {"a.md": text}, {"a.md": Meta(0o600, 1)}, f"Day {day}", {}, NOON + timedelta(days=day), "Ann"
-    )
+    metas = {"a.md": Meta(0o600, 1)}
+    return store.commit(State({"a.md": text}, metas, f"Day {day}", {}, NOON + timedelta(days=day), "Ann"))
 
 
 class Steps:
@@ -178,7 +178,7 @@ def test_many_begun_together_and_killed_at_any_step_are_each_whole_or_not_there(
         begin(folder, names)
         for number, name in enumerate(names):
             with HistoryStore(folder / name) as store:
-                assert store.read(store.tree_at(NOON)["a.md"]) == b"text %d" % number
+                assert store.read(store.tree_at(store.log()[-1].id)["a.md"]) == b"text %d" % number
                 assert store.verify() == []
         assert {path.name for path in folder.iterdir()} == {*names, ".building.flock"}
 
@@ -191,7 +191,7 @@ def test_one_that_cannot_begin_stops_no_other_and_one_that_is_there_is_left_alon
     states = {"0.git": first_state(5), "odd.git": odd, "new.git": first_state(1)}
     assert HistoryStore.begin(tmp_path, states) == {"new.git"}
     with HistoryStore(tmp_path / "0.git") as store:
-        assert store.read(store.tree_at(NOON)["a.md"]) == b"text 0"
+        assert store.read(store.tree_at(store.log()[-1].id)["a.md"]) == b"text 0"
     assert not (tmp_path / "odd.git").exists()
 
 
@@ -199,7 +199,7 @@ def test_a_history_begun_with_a_state_takes_the_next_one(tmp_path):
     begin(tmp_path, ["0.git"])
     with HistoryStore.open_or_create(tmp_path / "0.git") as store:
         same = first_state(0)
-        assert store.commit(same.files, same.manifest, "Again", {}, NOON, "Ann") is None
+        assert store.commit(replace(same, subject="Again")) is None
         assert keep(store, b"later", 3)
         assert len(store.log()) == 2
         assert store.verify() == []

@@ -146,7 +146,7 @@ def _replay(states: list[history.Commit], ours: HistoryStore, brought: HistorySt
         manifest = ours.restore_manifest(commit.id)
         files = {path: ours.read(entry.sha256) for path, entry in manifest.items() if entry.sha256}
         metas = {path: entry.meta for path, entry in manifest.items() if entry.meta}
-        brought.commit(files, metas, commit.subject, commit.trailers, commit.at, commit.author)
+        brought.commit(history.State(files, metas, commit.subject, commit.trailers, commit.at, commit.author))
 
 
 def _copy_texts(ours: HistoryStore, brought: HistoryStore) -> None:

@@ -356,9 +356,8 @@ def commit(
     first_look: bool = False,
 ) -> None:
     """One commit of the whole directory into the project's history; an unchanged tree makes none."""
-    state = _state(project, everything, cause, first_look=first_look)
     with open_history(project) as store:
-        store.commit(state.files, state.manifest, state.subject, state.trailers, state.at, state.author)
+        store.commit(_state(project, everything, cause, first_look=first_look))
 
 
 def _state(

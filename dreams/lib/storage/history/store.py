@@ -1,7 +1,7 @@
 """The version history of one project: a bare git repository that ordinary `git clone` and `git log` read.
 
 Each commit holds `memory/…` (the files as they were), `odd-names/…` (files that git would not check out) and
-`manifest.json` (sha256, mode, mtime and xattrs of every path), so that a state can be restored without the
+`manifest.json` (sha256, mode and mtime of every path), so that a state can be restored without the
 database. Callers name texts by sha256 and never by commit.
 """
 
@@ -24,7 +24,6 @@ from dreams.lib.storage.history.model import (
     Entry,
     HistoryDamaged,
     HistoryError,
-    Meta,
     Problem,
     State,
     UnknownVersion,
@@ -114,31 +113,20 @@ class HistoryStore:
 
     # States
 
-    def commit(
-        self,
-        files: Mapping[str, bytes],
-        manifest: Mapping[str, Meta],
-        subject: str,
-        trailers: Mapping[str, str],
-        at: datetime,
-        author: str,
-    ) -> Commit | None:
+    def commit(self, state: State) -> Commit | None:
         """Keep the whole memory directory as it is now; None when it equals the last state.
 
-        `files`: path below the memory directory (`/` between names, surrogateescape) → bytes. `manifest`: the
-        same paths, and directories too ("" is the memory directory itself). `at` must be aware. Raises ValueError for
-        an impossible path or trailer name, HistoryBusy while another process writes.
+        Raises ValueError for an impossible path or trailer name, HistoryBusy while another process writes.
         """
-        state = State(files, manifest, subject, trailers, at, author)
         entries, text = _checked(state)
         with self._repo.lock():
             head = self._repo.ref(MAIN)
-            kept = _Kept(Index(self._repo), list(files.values()))
+            kept = _Kept(Index(self._repo), list(state.files.values()))
             objects = trees.build(entries, kept.blobs)
             if head and self._repo.commit(head).tree == objects[-1].id:
                 self._write(kept, [])
                 return None
-            made = _commit(objects[-1].id, head, text, at, author)
+            made = _commit(objects[-1].id, head, text, state.at, state.author)
             self._write(kept, [*objects, made])
             self._repo.move_ref(MAIN, head, made.id)
             # Each pack is two open files of every reader. The state is kept, whatever a repack meets.
@@ -151,19 +139,13 @@ class HistoryStore:
         lines = self._repo.lines(self._repo.ref(MAIN))
         return [_described(commit) for _, commit in islice(lines, offset, offset + limit)]
 
-    def tree_at(self, when: datetime | str) -> dict[str, str]:
-        """Path → sha256 of the state at a moment (empty before the first one) or of a commit id."""
-        if isinstance(when, str):
-            return _texts(self.restore_manifest(when))
-        if when.tzinfo is None:
-            raise ValueError("a moment needs an offset")
-        for oid, commit in self._repo.lines(self._repo.ref(MAIN)):
-            if commit.commit_time <= when.timestamp():
-                return _texts(self.restore_manifest(oid.decode()))
-        return {}
+    def tree_at(self, commit: str) -> dict[str, str]:
+        """Path → sha256 of the state of a commit."""
+        entries = self.restore_manifest(commit)
+        return {path: entry.sha256 for path, entry in entries.items() if entry.sha256}
 
     def restore_manifest(self, commit: str) -> dict[str, Entry]:
-        """Path → sha256, size, mode, mtime and xattrs of a state; directories have no sha256."""
+        """Path → sha256, size, mode and mtime of a state; directories have no sha256."""
         oid = ObjectID(commit.encode("ascii", "replace"))
         if len(commit) != 40 or not all(digit in "0123456789abcdef" for digit in commit):
             raise UnknownVersion(f"{commit!r} is no commit id; see `history`")
@@ -274,10 +256,6 @@ def _first(state: State) -> gitrepo.First:
     unique = {obj.id: obj for obj in (*kept.objects, *objects, made)}
     refs = {MAIN: made.id} | ({INDEX: kept.head} if kept.head else {})
     return gitrepo.First(list(unique.values()), refs)
-
-
-def _texts(entries: Mapping[str, Entry]) -> dict[str, str]:
-    return {path: entry.sha256 for path, entry in entries.items() if entry.sha256}
 
 
 def _commit(tree: ObjectID, parent: ObjectID | None, text: bytes, at: datetime, author: str) -> git.Commit:

@@ -1,5 +1,4 @@
-"""Between the files of a memory directory and the git trees of one state, with the manifest of their modes, mtimes, xattrs and
-sha256s; and sha256 → git blob, kept inside the repository itself.
+"""Between the files of a memory directory and the git trees of one state, with the manifest of their modes, mtimes and sha256s; and sha256 → git blob, kept inside the repository itself.
 
 The manifest is JSON with one entry per line, so that an ordinary `git diff` of two states stays readable. Names that are not
 UTF-8 are kept as JSON's lone surrogates.
@@ -7,7 +6,6 @@ UTF-8 are kept as JSON's lone surrogates.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import re
@@ -88,9 +86,7 @@ def _to_json(entry: Entry) -> dict[str, object]:
     if entry.sha256 is not None:
         value |= {"sha256": entry.sha256, "size": entry.size}
     if entry.meta is not None:
-        xattrs = {name: base64.b64encode(raw).decode() for name, raw in sorted(entry.meta.xattrs.items())}
         value |= {"mode": f"{entry.meta.mode:04o}", "mtime_ns": entry.meta.mtime_ns}
-        value |= {"xattrs": xattrs} if xattrs else {}
     return value
 
 
@@ -106,11 +102,7 @@ def _from_json(path: str, value: dict[str, object]) -> Entry:
 def _meta(value: dict[str, object]) -> Meta | None:
     if "mode" not in value:
         return None
-    xattrs = value.get("xattrs", {})
-    if not isinstance(xattrs, dict):
-        raise ValueError("xattrs is no object")
-    kept = {str(name): base64.b64decode(str(raw), validate=True) for name, raw in xattrs.items()}
-    return Meta(int(str(value["mode"]), 8), _integer(value["mtime_ns"]), kept)
+    return Meta(int(str(value["mode"]), 8), _integer(value["mtime_ns"]))
 
 
 def _integer(value: object) -> int:
