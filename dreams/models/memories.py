@@ -94,6 +94,7 @@ class Version(models.Model):
         EDIT = "edit", "Edited by hand"
         FORGET = "forget", "Forgotten"
         REDACTION = "redaction", "Redacted"
+        COPIED = "copied", "Copied from another project"
 
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="versions")
     sha256 = models.CharField(max_length=64, blank=True, help_text="Empty: the file was removed.")

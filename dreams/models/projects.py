@@ -25,6 +25,23 @@ class Project(models.Model):
     repo_dir = models.TextField(
         blank=True, help_text="The repository, taken from the working directory of its sessions."
     )
+    repo_identity = models.CharField(
+        max_length=50,
+        blank=True,
+        db_default="",
+        help_text="Device and inode of the repository’s folder when last seen; a folder keeps them when it is moved.",
+    )
+    repo_gone_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the repository was first missing from its path."
+    )
+    moved_from = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="moved_to",
+        help_text="The project of this repository before it was moved or renamed.",
+    )
     trusted = models.BooleanField(
         default=False,
         help_text="Settings inside this repository, such as autoMemoryDirectory, are trusted.",

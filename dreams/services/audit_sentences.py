@@ -184,6 +184,7 @@ def _proposed(s: Sentences, entry: AuditEntry) -> str:
         Proposal.Origin.REDACTION: "{who} asked to remove secrets: changes",
         Proposal.Origin.ANSWERS: "{who} answered questions: changes",
         Proposal.Origin.SUGGESTED: "{who} suggested a memory: changes",
+        Proposal.Origin.COPIED: "{who} asked to copy memories from another project: changes",
         Proposal.Origin.CAUGHT: "something you said in a session was caught: changes",
     }
     did = doers.get(entry.data.get("origin"), "{who} proposed changes").format(who=s.who(entry))

@@ -39,7 +39,7 @@ _REVIEWER = """
     news-seen snooze bring-back bulk bulk-decide by-kind by-kind-decide
     project-dream project-questions-more project-caught-read project-caught-submit card-decide card-edit card-take-back
     project-recall-model project-open-ends project-logs evidence project-prompts prompt-hide project-secrets project-redact
-    project-restore project-propose memory-secrets memory-restore memory-edit memory-forget
+    project-restore project-propose project-copy memory-secrets memory-restore memory-edit memory-forget
     session session-prompt session-write-notes session-ask-notes session-cancel-notes session-notes-now session-notes
     question-answer question-take-back dream-cancel dream-propose-partial request-withdraw
     review-decide review-take-back review-edit review-mend review-preview review-confirm review-viewed review-secrets

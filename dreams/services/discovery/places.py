@@ -68,6 +68,7 @@ def live_session_ids(project: Project) -> set[str]:
 
 
 _FIELDS = ["slug", "name", "kind", "scope", "agent_name", "root", "repo_dir", "gone_at", "unwatched_at"]
+_FIELDS += ["repo_identity", "repo_gone_at"]
 _BATCH = 200  # rows in one query; chosen
 
 
@@ -126,12 +127,12 @@ def keep(found: dict[str, tuple[AgentSource, FoundProject]], host: str) -> list[
         if project is None:
             project = Project(host=host, memory_dir=memory_dir, history_key=history_key(host, memory_dir))
             new.append(project)
-        elif not _differs(project, source, entry, names[memory_dir]):
-            places.append(KnownProject(project, entry, source))
-            continue
-        else:
-            changed.append(project)
-        _describe(project, source, entry, names[memory_dir])
+        wanted = _wanted(source, entry, names[memory_dir]) | _whereabouts(project, entry)
+        if any(getattr(project, key) != value for key, value in wanted.items()):
+            for key, value in wanted.items():
+                setattr(project, key, value)
+            if project.pk:
+                changed.append(project)
         places.append(KnownProject(project, entry, source))
     Project.objects.bulk_create(new, batch_size=_BATCH)
     Project.objects.bulk_update(changed, _FIELDS, batch_size=_BATCH)
@@ -163,13 +164,16 @@ def _wanted(source: AgentSource, entry: FoundProject, name: str) -> dict[str, ob
     }
 
 
-def _differs(project: Project, source: AgentSource, entry: FoundProject, name: str) -> bool:
-    return any(getattr(project, key) != value for key, value in _wanted(source, entry, name).items())
-
-
-def _describe(project: Project, source: AgentSource, entry: FoundProject, name: str) -> None:
-    for key, value in _wanted(source, entry, name).items():
-        setattr(project, key, value)
+def _whereabouts(project: Project, entry: FoundProject) -> dict[str, object]:
+    """Whether its repository is still at its path, and by what to know it elsewhere; nothing where that cannot be told."""
+    try:
+        seen = os.stat(entry.repo or entry.cwd or "")  # noqa: PTH116 - text in, as above
+    except (FileNotFoundError, NotADirectoryError):
+        missing = bool(entry.repo or entry.cwd)
+        return {"repo_gone_at": (project.repo_gone_at or timezone.now()) if missing else None}
+    except (OSError, ValueError):
+        return {}
+    return {"repo_identity": f"{seen.st_dev}:{seen.st_ino}", "repo_gone_at": None}
 
 
 def _keep_folders(places: list[KnownProject], host: str, kinds: Mapping[int, str]) -> None:

@@ -33,6 +33,7 @@ from dreams.services.discovery.listing import Plan
 from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import OnProgress, Report, Tally
 from dreams.services.hosts import host as current_host
+from dreams.services.memories import moved
 from memoryweb import datadir
 
 #: How long one waits for another that is under way; a first look at a large folder takes about a minute.
@@ -82,6 +83,7 @@ def discover(
             notes.keep(plan.notes, tally)
         with stopwatch.part("memories"):
             memory.refresh_all(kept, host, tally)
+        moved.note(place.project for place in kept)
         instruction_files.keep(host, timezone.now())
         return tally.report(watch.ms())
 

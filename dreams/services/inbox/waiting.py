@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Subquery, TextChoices
+from django.db.models import Count, Exists, F, IntegerField, Min, OuterRef, Q, QuerySet, Subquery, TextChoices
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from dreams.lib.files.text import plural
 from dreams.models import (
     AuditEntry,
-    FileChange,
     Finding,
     Hunk,
     JobRun,
@@ -29,7 +28,9 @@ from dreams.models import (
 )
 from dreams.models.prepared import prepared
 from dreams.services import host_requests, hosts, review
+from dreams.services.inbox import stuck_files
 from dreams.services.inbox.snoozing import QUESTIONS_KEY, put_off_by, snoozes, whose
+from dreams.services.memories import moved
 from dreams.services.proposals import summaries
 from dreams.services.proposals.decisions import Counts
 from dreams.services.proposals.summaries import Summary
@@ -50,6 +51,7 @@ class Kind(TextChoices):
     SUBMIT = "submit", "To submit"
     REVIEW = "review", "To review"
     QUESTIONS = "questions", "Questions"
+    MOVED = "moved", "Repository moved"
     JOB = "job", "Schedule failed"
 
 
@@ -110,7 +112,7 @@ def waiting(now: dt.datetime, reader: str = "") -> list[Item]:
 
     What the account `reader` put off has its `snooze`; without one, what the owner did.
     """
-    found = [*_of_proposals(_rows()), *_questions(), *_failing_jobs()]
+    found = [*_of_proposals(_rows()), *_questions(), *_moved(), *_failing_jobs()]
     return sorted(_with_snoozes(found, now, reader), key=lambda item: (_need(item), item.since))
 
 
@@ -156,7 +158,7 @@ def _of_proposals(rows: Sequence[Any]) -> Iterator[Item]:
     submitted = [row.public_id for row in rows if row.state == State.SUBMITTED]
     failures = _failures(submitted) if submitted else {}
     stuck, names, asked, refused = (
-        _stuck_files(pks),
+        stuck_files.find(pks),
         hosts.names(),
         host_requests.asked_to_write(pks),
         host_requests.times_refused(pks),
@@ -180,9 +182,9 @@ def _for_another(item: Item, waits: review.Missing) -> Item:
     return replace(item, kind=Kind.SECOND, why=why, action="Look", not_for=waits.by)
 
 
-def _too_fast(stuck: Sequence[_Stuck], times: int, host: str) -> str:
+def _too_fast(stuck: Sequence[stuck_files.Stuck], times: int, host: str) -> str:
     where = f"on {host}" if host else "here"
-    return f"{_paths(stuck)} changed again each of the {times} times memoryweb tried to write it. Confirm it {where}, or once its sessions are quiet."
+    return f"{stuck_files.paths(stuck)} changed again each of the {times} times memoryweb tried to write it. Confirm it {where}, or once its sessions are quiet."
 
 
 #: What an item tells of; the rest of these rows would take most of the time.
@@ -240,39 +242,6 @@ def _facts(row: Any, told: Summary, host: str) -> ProposalFacts:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Stuck:
-    """A file that changed on disk, or is gone from it: in conflict, or brought up to date and not confirmed."""
-
-    pk: int
-    path: str
-    in_conflict: bool
-    is_gone: bool
-
-
-def _stuck_files(proposals: Sequence[int]) -> Mapping[int, list[_Stuck]]:
-    """Proposal → its files that a person must look at once more; none of which everything is on disk."""
-    found: dict[int, list[_Stuck]] = {}
-    for proposal, *file in _stuck_rows(list(proposals)):
-        found.setdefault(proposal, []).append(_Stuck(*file))
-    return found
-
-
-@prepared
-def _stuck_rows(proposals: list[int]) -> QuerySet[FileChange, tuple[Any, ...]]:
-    rows = FileChange.objects.filter(proposal__in=proposals).filter(
-        Q(conflict__isnull=False) | Q(rebase_confirmed=False)
-    )
-    unwritten = Hunk.objects.filter(file=OuterRef("pk"), applied_in__isnull=True)
-    still_open = Q(proposal__state=State.OPEN) | Exists(unwritten.filter(verdict__in=Hunk.TAKEN))
-    rows = (
-        rows.filter(still_open)
-        .annotate(in_conflict=Q(conflict__isnull=False), is_gone=Q(conflict__now=""))
-        .order_by("path")
-    )
-    return rows.values_list("proposal", "pk", "path", "in_conflict", "is_gone")
-
-
 def _failures(public_ids: Sequence[str]) -> Mapping[str, str]:
     """Proposal (its public id) → why its last write failed; those whose last write worked are not there."""
     rows = AuditEntry.objects.filter(action__in=["apply.failed", "apply.done"], object_id__in=public_ids)
@@ -284,7 +253,7 @@ def _failures(public_ids: Sequence[str]) -> Mapping[str, str]:
     }
 
 
-def _item(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failure: str | None) -> Item:
+def _item(row: Any, facts: ProposalFacts, stuck: Sequence[stuck_files.Stuck], failure: str | None) -> Item:
     is_open = row.state == State.OPEN
     told = _of_open(row, facts, stuck) if is_open else _of_submitted(row, facts, stuck, failure)
     kind, why, action, url = told
@@ -311,7 +280,7 @@ def _elsewhere(row: Any, names: Mapping[str, str]) -> str:
     return "" if key == hosts.host() else names.get(key, key)
 
 
-def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck]) -> _Told:
+def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[stuck_files.Stuck]) -> _Told:
     here = reverse("review", args=[row.public_id])
     if row.origin == Proposal.Origin.CAUGHT and not stuck:
         return _of_cards(row, facts)
@@ -335,7 +304,9 @@ def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
     return Kind.SUBMIT, "The cards are decided; nothing is written yet.", "Submit", here
 
 
-def _of_submitted(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failure: str | None) -> _Told:
+def _of_submitted(
+    row: Any, facts: ProposalFacts, stuck: Sequence[stuck_files.Stuck], failure: str | None
+) -> _Told:
     here = reverse("review", args=[row.public_id])
     if stuck:
         return _of_stuck(row, stuck, "it was approved")
@@ -346,31 +317,29 @@ def _of_submitted(row: Any, facts: ProposalFacts, stuck: Sequence[_Stuck], failu
     return Kind.WRITE, _unwritten(row, facts), "Write now", here
 
 
-def _of_stuck(row: Any, stuck: Sequence[_Stuck], since: str) -> _Told:
+def _of_stuck(row: Any, stuck: Sequence[stuck_files.Stuck], since: str) -> _Told:
     conflicts = [file for file in stuck if file.in_conflict]
     if conflicts:
-        why = f"{_paths(conflicts)} {_became(conflicts)}."
+        why = f"{stuck_files.paths(conflicts)} {stuck_files.became(conflicts)}."
         return Kind.CONFLICT, why, "Solve", reverse("conflict", args=[row.public_id, conflicts[0].pk])
-    why = f"{_paths(stuck)} changed on disk after {since}; confirm the new result."
+    why = f"{stuck_files.paths(stuck)} changed on disk after {since}; confirm the new result."
     first = stuck[0].pk
     here = reverse("review", args=[row.public_id])
     return Kind.CONFIRM, why, "Confirm", f"{here}?file={first}#file-{first}"
 
 
-def _undecided(facts: ProposalFacts, stuck: Sequence[_Stuck]) -> str:
+def _undecided(facts: ProposalFacts, stuck: Sequence[stuck_files.Stuck]) -> str:
     """ "9 decisions, 15 changes in 4 files"; once some are made, how many are left."""
     counts = facts.counts
     left = (
         f"{counts.undecided} of {plural(counts.decisions, 'decision')} left" if counts.decided else facts.size
     )
     conflicts = [file for file in stuck if file.in_conflict]
-    return f"{left}. {_paths(conflicts)} {_became(conflicts)}." if conflicts else f"{left}."
-
-
-def _became(conflicts: Sequence[_Stuck]) -> str:
-    if all(file.is_gone for file in conflicts):
-        return "is no longer on disk" if len(conflicts) == 1 else "are no longer on disk"
-    return "changed in the same place on disk"
+    return (
+        f"{left}. {stuck_files.paths(conflicts)} {stuck_files.became(conflicts)}."
+        if conflicts
+        else f"{left}."
+    )
 
 
 def _unwritten(row: Any, facts: ProposalFacts) -> str:
@@ -379,12 +348,6 @@ def _unwritten(row: Any, facts: ProposalFacts) -> str:
     if facts.to_confirm:
         return f"Approved, not written yet: {plural(facts.to_confirm, 'finding')} to confirm first."
     return "Approved, not written yet."
-
-
-def _paths(files: Sequence[_Stuck]) -> str:
-    if len(files) == 1:
-        return files[0].path
-    return f"{files[0].path} and {plural(len(files) - 1, 'other file')}"
 
 
 # --- Questions ----------------------------------------------------------------------------------------------------
@@ -415,6 +378,25 @@ def _questions_counted() -> QuerySet[Question, tuple[Any, ...]]:
         .annotate(count=Count("pk"), projects=Count("project", distinct=True), since=Min("created_at"))
     )
     return counted.values_list("count", "projects", "since")
+
+
+# --- Repositories that moved --------------------------------------------------------------------------------------
+
+
+def _moved() -> Iterator[Item]:
+    """Projects whose memories are still at the path where their repository was before."""
+    for row in moved.unanswered().annotate(moved_from_repo=F("moved_from__repo_dir")):
+        yield Item(
+            key=f"moved-{row.pk}",
+            kind=Kind.MOVED,
+            project=str(row),
+            project_pk=row.pk,
+            since=row.first_seen_at,
+            why=f"Its repository seems to have been at {row.moved_from_repo}, where no agent reads its memories now.",
+            action="Look",
+            url=reverse("project", args=[row.pk]),
+            of=row.host,
+        )
 
 
 # --- Jobs ---------------------------------------------------------------------------------------------------------

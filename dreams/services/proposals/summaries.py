@@ -61,6 +61,7 @@ _BY_HAND: Mapping[str, str] = {
     Origin.FORGET: "Forgot",
     Origin.RESTORE: "Restored",
     Origin.REDACTION: "Removed secrets from",
+    Origin.COPIED: "Copied",
 }
 
 

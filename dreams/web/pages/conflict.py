@@ -24,6 +24,7 @@ THEIRS = {
     Proposal.Origin.DREAM: "This dream",
     Proposal.Origin.ROLLBACK: "This undo",
     Proposal.Origin.RESTORE: "This restore",
+    Proposal.Origin.COPIED: "This copy",
 }
 
 

@@ -90,6 +90,7 @@ class Listing:
     to_go_through: int
     to_review: int
     to_finish: int
+    to_look_at: int
     projects: Sequence[tuple[int, str]]
     kinds: Sequence[Kind]
     oldest: Item | None
@@ -127,7 +128,8 @@ def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
         waits=len(items),
         to_go_through=sum(_is_a_persons_move(item) for item in items),
         to_review=sum(item.kind is Kind.REVIEW for item in items),
-        to_finish=sum(item.kind not in (Kind.REVIEW, Kind.QUESTIONS, Kind.JOB) for item in items),
+        to_finish=sum(item.facts is not None and item.kind is not Kind.REVIEW for item in items),
+        to_look_at=sum(item.kind in (Kind.MOVED, Kind.JOB) for item in items),
         projects=sorted(
             told_apart({item.project_pk: item.project for item in items if item.project_pk}.items()),
             key=_name,

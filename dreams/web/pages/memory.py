@@ -79,6 +79,7 @@ ORIGINS = {
     Version.Origin.EDIT: Look("edit", "ok", "Edited by hand"),
     Version.Origin.FORGET: Look("trash", "warn", "Forgotten"),
     Version.Origin.REDACTION: Look("shield", "ok", "Redacted"),
+    Version.Origin.COPIED: Look("memory", "ok", "Copied from another project"),
 }
 REDONE = Look("redo", "ok", "Redone")
 

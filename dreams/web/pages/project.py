@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from functools import cache, partial
@@ -33,7 +33,7 @@ from dreams.models.prepared import Fixed, prepared
 from dreams.services import hosts, session_notes
 from dreams.services.inbox.waiting import counted
 from dreams.services.kept_counts import Kind, kept
-from dreams.services.memories import instructions
+from dreams.services.memories import instructions, moved
 from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.web.pages.projects import WAITING
@@ -224,6 +224,31 @@ def _waiting_counted(project: int) -> QuerySet[Project, tuple[int, ...]]:
 def _to_review(project: int) -> QuerySet[Proposal, tuple[str]]:
     rows = Proposal.objects.filter(project_id=project, state__in=WAITING).exclude(origin=CAUGHT)
     return rows.order_by("-created_at").values_list("public_id")[:1]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Of a repository that was moved: the project at its former path with memories to copy from, or the projects that
+    these may be copied to."""
+
+    source: Project | None
+    memories: int
+    targets: Sequence[Project]
+
+
+def move(project: Project, memories: int) -> Move | None:
+    """What there is to decide about it; `memories` are the project's own. None on another host than its own."""
+    if project.host != hosts.host():
+        return None
+    if source := next((row.moved_from for row in moved.unanswered().filter(pk=project.pk)), None):
+        return Move(source, counts(source).memories, ())
+    if not (project.repo_gone_at and memories) or project.moved_to.exists():
+        return None
+    others = Project.objects.filter(
+        host=project.host, kind=Project.Kind.AUTO, gone_at=None, repo_gone_at=None
+    )
+    others = others.exclude(repo_dir="").order_by("-first_seen_at", "name")
+    return Move(None, memories, list(others[:MOST_FILES]))
 
 
 def folders(project: Project) -> list[str]:

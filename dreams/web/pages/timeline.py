@@ -384,6 +384,7 @@ _WRITES = {
     Proposal.Origin.ANSWERS: ("ok", "ok"),
     Proposal.Origin.SUGGESTED: ("ok", "ok"),
     Proposal.Origin.CAUGHT: ("inbox", "ok"),
+    Proposal.Origin.COPIED: ("memory", "ok"),
 }
 
 

@@ -15,9 +15,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams import conf
+from dreams.lib.files import safefs
 from dreams.models import Evidence, Project, Prompt
 from dreams.services import forecast, project_lock, prompt_hiding, settings_changes
 from dreams.services.host_requests import AskedDeed, Deed
+from dreams.services.memories import moved
+from dreams.services.review import Actor, ReviewRefused
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
@@ -97,6 +100,7 @@ def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
         "files": pages.instruction_files(found),
         "timeline": timeline.timeline(found, size=LATELY),
         "on_disk": pages.exists_on_disk(found),
+        "move": pages.move(found, head.memories),
         "pictures": timeline.pictures(found, timezone.now()),
     }
 
@@ -121,6 +125,23 @@ def dream(request: Request, pk: int) -> HttpResponse:
         return go(request, "project", pk=pk)
     messages.success(request, "It is waiting for a free worker and starts within seconds.")
     return go(request, "dream", public_id=run.public_id)
+
+
+@require_POST
+def copy_memories(request: Request, pk: int) -> HttpResponse:
+    """Propose the memories of this project to the one in `to`, and go on to the review."""
+    source = get_object_or_404(Project, pk=pk)
+    target = get_object_or_404(Project, pk=number_or_none(request.POST.get("to")))
+    try:
+        made = moved.propose(source, target, Actor(actor(request)))
+    except (safefs.SafeFsError, OSError, ReviewRefused, project_lock.ProjectElsewhere) as refused:
+        messages.error(request, f"No proposal was made: {refused}")
+        return go(request, "project", pk=target.pk)
+    if made is None:
+        messages.info(request, "All of its memories are already there.")
+        return go(request, "project", pk=target.pk)
+    messages.success(request, "Nothing is written yet. Approve what you want to keep, then submit.")
+    return go(request, "review", public_id=made.public_id)
 
 
 @require_POST

@@ -1,0 +1,36 @@
+"""`copy_memories FROM TO`: propose the memories of one project to another, such as a repository that was moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from dreams.lib.files import safefs
+from dreams.management import named
+from dreams.management.base import Command as BaseCommand
+from dreams.management.base import Refused
+from dreams.services import project_lock, review
+from dreams.services.memories import moved
+
+
+class Command(BaseCommand):
+    help = "Propose the memories of one project to another, for example after its repository was moved."
+
+    def arguments(self, parser: CommandParser) -> None:
+        for name, metavar in (("source", "FROM"), ("target", "TO")):
+            parser.add_argument(name, metavar=metavar, help="slug, memory directory or id of a project")
+
+    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        source, target = named.project(options["source"]), named.project(options["target"])
+        try:
+            made = moved.propose(source, target, named.me())
+        except (review.ReviewRefused, project_lock.ProjectElsewhere, safefs.SafeFsError, OSError) as error:
+            raise Refused(str(error)) from error
+        return {"proposal": made.public_id if made else None, "summary": made.summary if made else ""}
+
+    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+        if result["proposal"] is None:
+            return ["All of its memories are already there."]
+        return [f"Proposal {result['proposal']}: {result['summary']} Nothing is written yet."]

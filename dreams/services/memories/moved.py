@@ -1,0 +1,136 @@
+"""Memories of a repository that was moved or renamed.
+
+An agent names its memory directory after the repository's path, so at a new path it starts without memories. Discovery
+notes which project a new one follows; copying is a proposal like any other, and the former directory is not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePath
+
+from django.db.models import Exists, Max, Min, OuterRef, QuerySet
+
+from dreams.engines import drafts
+from dreams.engines.types import Edit
+from dreams.lib import memdir
+from dreams.lib.files import text
+from dreams.models import COUNTED_MEMORIES, Memory, Project, Proposal, Session
+from dreams.services import project_lock, proposals
+from dreams.services.memories import syncing
+from dreams.services.review import Actor, ReviewRefused
+
+MOST = 1_000  # memories in one proposal, as in a restore; a person decides on each
+State = Proposal.State
+
+
+# --- Which project follows which ------------------------------------------------------------------------------------
+
+
+def note(projects: Iterable[Project]) -> None:
+    """Save which of one host's projects follow another whose repository is no longer at its path."""
+    autos = [project for project in projects if project.kind == Project.Kind.AUTO and project.repo_dir]
+    gone = [project for project in autos if project.repo_gone_at]
+    for project in autos:
+        former = None if project.repo_gone_at else _former(project, gone)
+        if project.moved_from_id != (former and former.pk):
+            project.moved_from = former
+            project.save(update_fields=["moved_from"])
+
+
+def _former(project: Project, gone: list[Project]) -> Project | None:
+    """The same folder at another path, or else the only one of that name in which no session is newer."""
+    same = [row for row in gone if row.repo_identity and row.repo_identity == project.repo_identity]
+    if not same:
+        name = PurePath(project.repo_dir).name
+        named = [row for row in gone if PurePath(row.repo_dir).name == name]
+        same = [row for row in named if _ended_before(row, project)] if len(named) == 1 else []
+    return same[0] if len(same) == 1 else None
+
+
+def _ended_before(former: Project, project: Project) -> bool:
+    last = Session.objects.filter(project=former).aggregate(at=Max("touched_at"))["at"]
+    first = Session.objects.filter(project=project).aggregate(at=Min("started_at"))["at"]
+    return last is not None and first is not None and last < first
+
+
+def unanswered() -> QuerySet[Project]:
+    """Projects that follow another with memories, for which nobody was asked to decide yet."""
+    left = Memory.objects.filter(COUNTED_MEMORIES, project=OuterRef("moved_from"))
+    proposed = Proposal.objects.filter(project=OuterRef("pk"), origin=Proposal.Origin.COPIED)
+    rows = Project.objects.filter(moved_from__isnull=False, gone_at__isnull=True)
+    return rows.filter(Exists(left)).exclude(Exists(proposed.exclude(state=State.SUPERSEDED)))
+
+
+# --- Copying --------------------------------------------------------------------------------------------------------
+
+
+def propose(source: Project, project: Project, reviewer: Actor) -> Proposal | None:
+    """An open proposal to copy the memories of `source` to `project`, with their index rows; None if all are there.
+
+    A memory whose file name is taken there by another text is not copied; the summary says so. Raises ReviewRefused,
+    ProjectElsewhere, SafeFsError, OSError.
+    """
+    for each in (source, project):
+        project_lock.refuse_elsewhere(each)
+    if source.pk == project.pk:
+        raise ReviewRefused("Both are the same project.")
+    syncing.refresh(project)
+    there, here = syncing.contents(source), syncing.contents(project)
+    wanted, taken = _wanted(there, here)
+    if len(wanted) > MOST:
+        raise ReviewRefused(
+            f"{len(wanted):,} memories are too many for one review; at most {MOST:,} can be copied at once."
+        )
+    summary = _summary(source, len(wanted), taken)
+    steps = list(_steps(wanted, there, here, f"Copied from {source.repo_dir or source.memory_dir}."))
+    if not steps:
+        return None
+    after = {**here, **{step.path: text.encode(step.after or "") for step in steps}}
+    origin = proposals.Origin(Proposal.Origin.COPIED, actor=reviewer.name, summary=summary)
+    return proposals.create(project, origin, drafts.draft(here, after, steps), here)
+
+
+def _wanted(there: Mapping[str, bytes], here: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+    """The files to copy, and those whose name another text has."""
+    texts = set(here.values())
+    missing = [path for path in sorted(there) if memdir.is_topic(path) and there[path] not in texts]
+    return [path for path in missing if path not in here], [path for path in missing if path in here]
+
+
+def _summary(source: Project, count: int, taken: list[str]) -> str:
+    made = f"Copies {text.plural(count, 'memory', 'memories')} from {source.repo_dir or source.memory_dir}."
+    if not taken:
+        return made
+    return f"{made} Not copied, as another memory has the name: {', '.join(taken)}."
+
+
+def _steps(
+    wanted: list[str], there: Mapping[str, bytes], here: Mapping[str, bytes], reason: str
+) -> Iterator[Edit]:
+    """Each file with its row in the index is decided on together. Without an index here, the former one is copied whole."""
+    former = memdir.parse_index(text.decode(there.get(memdir.INDEX_NAME, b"")))
+    index = text.decode(here[memdir.INDEX_NAME]) if memdir.INDEX_NAME in here else None
+    if index is None and former.text.strip():
+        yield Edit(memdir.INDEX_NAME, None, former.text, "copy index", "index", reason)
+    for number, path in enumerate(wanted):
+        yield Edit(path, None, text.decode(there[path]), f"copy {number}", "edit", reason)
+        listed = None if index is None else _with_rows(index, former, path)
+        if listed is not None and listed != index:
+            yield Edit(memdir.INDEX_NAME, index, listed, f"copy {number}", "index", reason)
+            index = listed
+
+
+def _with_rows(index: str, former: memdir.Index, path: str) -> str | None:
+    """The index with what the former one said of this memory; None where it takes no row."""
+    parsed = memdir.parse_index(index)
+    if parsed.rows_for(path):
+        return None
+    sections = {row.heading for row in parsed.rows}
+    for row in former.rows_for(path)[:1]:
+        heading = row.heading if row.heading in sections else parsed.rows[-1].heading if parsed.rows else None
+        try:
+            return parsed.appended(row.title, path, row.hook, heading=heading).text
+        except memdir.MemoryEditError:
+            return None
+    return None

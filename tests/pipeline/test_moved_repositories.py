@@ -1,0 +1,153 @@
+"""A repository that was moved or renamed gets the memories of its former path, once a person approved them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from dreams.models import Project, Proposal
+from dreams.services import review
+from dreams.services.apply import applying
+from dreams.services.inbox import waiting
+from dreams.services.memories import moved
+from dreams.services.review import Actor, ReviewRefused
+from tests.world.agent_folder import Root
+
+pytestmark = pytest.mark.django_db
+ME = Actor("me")
+FACT = (
+    "---\nname: Port\ndescription: The port of the API\ntype: project\n---\n\nThe API listens on port 8087.\n"
+)
+INDEX = "# Notes\n\n## Services\n\n- [Port](port.md) - the port of the API\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Root:
+    root = Root(tmp_path)
+    app = root.repository("app")
+    root.session(app, "s1")
+    root.memory(app, "port.md", FACT)
+    root.memory(app, "MEMORY.md", INDEX)
+    root.discover()
+    return root
+
+
+def renamed(root: Root, name: str = "shop") -> tuple[Project, Project]:
+    """The project before and after, as a discovery finds them."""
+    new = root.base / "work" / name
+    new.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(root.base / "work" / "app", new)
+    root.session(new, "s2")
+    root.discover()
+    return Project.objects.get(repo_dir__endswith="work/app"), Project.objects.get(repo_dir=str(new))
+
+
+def copied(former: Project, project: Project) -> Proposal:
+    made = moved.propose(former, project, ME)
+    assert made is not None
+    return made
+
+
+def written(made: Proposal) -> None:
+    review.decide(made, review.select(made), "approved", ME)
+    assert applying.apply(made, ME).complete
+
+
+def of_kind(kind: waiting.Kind) -> list[waiting.Item]:
+    return [item for item in waiting.waiting(timezone.now()) if item.kind is kind]
+
+
+def test_a_renamed_repository_is_known_by_its_folder(root: Root) -> None:
+    former, project = renamed(root)
+    assert project.moved_from == former
+    assert former.repo_gone_at
+
+
+def test_what_was_moved_there_and_back_follows_nothing(root: Root) -> None:
+    _, project = renamed(root)
+    shutil.move(project.repo_dir, root.base / "work" / "app")
+    root.discover()
+    project.refresh_from_db()
+    assert project.moved_from is None
+    assert not Project.objects.get(repo_dir__endswith="work/app").repo_gone_at
+
+
+def test_another_repository_follows_nothing(root: Root) -> None:
+    shutil.move(root.base / "work" / "app", root.base / "elsewhere")
+    other = root.repository("other")
+    root.session(other, "s2")
+    root.discover()
+    assert Project.objects.get(repo_dir=str(other)).moved_from is None
+
+
+@pytest.mark.parametrize(("last_used", "follows"), [("2026-03-01", True), ("2026-03-03", False)])
+def test_a_fresh_clone_of_that_name_follows_it_if_it_was_used_later(
+    root: Root, last_used: str, *, follows: bool
+) -> None:
+    clone = root.repository("code/app")
+    shutil.rmtree(root.base / "work" / "app")
+    root.session(clone, "s2")  # typed on 2 March
+    moment = dt.datetime.fromisoformat(last_used).timestamp()
+    os.utime(root.folder(root.base / "work" / "app") / "s1.jsonl", (moment, moment))
+    root.discover()
+    root.discover()
+    assert bool(Project.objects.get(repo_dir=str(clone)).moved_from) is follows
+
+
+def test_the_memories_and_their_index_arrive_once_they_are_approved(root: Root) -> None:
+    former, project = renamed(root)
+    made = copied(former, project)
+    assert not Path(project.memory_dir).exists()
+    written(made)
+    folder = Path(project.memory_dir)
+    assert {path.name: path.read_text() for path in folder.glob("*.md")} == {
+        "port.md": FACT,
+        "MEMORY.md": INDEX,
+    }
+    assert (root.folder(former.repo_dir) / "memory" / "port.md").read_text() == FACT
+    assert moved.propose(former, project, ME) is None
+
+
+def test_rows_go_into_an_index_that_is_there_already(root: Root) -> None:
+    former, project = renamed(root)
+    root.memory(Path(project.repo_dir), "host.md", FACT.replace("port", "host"))
+    root.memory(Path(project.repo_dir), "MEMORY.md", "# Mine\n\n- [Host](host.md) - the host\n")
+    root.discover()
+    written(copied(former, project))
+    index = (Path(project.memory_dir) / "MEMORY.md").read_text()
+    assert index == "# Mine\n\n- [Host](host.md) - the host\n- [Port](port.md) - the port of the API\n"
+
+
+def test_another_text_of_that_name_stays_and_is_named(root: Root) -> None:
+    former, project = renamed(root)
+    root.memory(former_dir := Path(former.repo_dir), "host.md", FACT.replace("8087", "8088"))
+    root.memory(Path(project.repo_dir), "port.md", FACT.replace("8087", "9000"))
+    root.discover()
+    made = copied(former, project)
+    assert made.summary == (
+        f"Copies 1 memory from {former_dir}. Not copied, as another memory has the name: port.md."
+    )
+    written(made)
+    assert "9000" in (Path(project.memory_dir) / "port.md").read_text()
+
+
+def test_the_inbox_tells_it_until_somebody_decided(root: Root) -> None:
+    former, project = renamed(root)
+    [item] = of_kind(waiting.Kind.MOVED)
+    assert (item.project, former.repo_dir in item.why) == (str(project), True)
+    made = copied(former, project)
+    assert of_kind(waiting.Kind.MOVED) == []
+    review.decide(made, review.select(made), "rejected", ME)
+    review.submit(made, ME)
+    assert of_kind(waiting.Kind.MOVED) == []
+
+
+def test_a_project_is_not_copied_to_itself(root: Root) -> None:
+    former, _ = renamed(root)
+    with pytest.raises(ReviewRefused, match="same project"):
+        moved.propose(former, former, ME)
