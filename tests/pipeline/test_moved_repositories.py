@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams.models import Project, Proposal
+from dreams.models import Hunk, Project, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.inbox import waiting
@@ -54,7 +54,7 @@ def copied(former: Project, project: Project) -> Proposal:
 
 
 def written(made: Proposal) -> None:
-    review.decide(made, review.select(made), "approved", ME)
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, ME)
     assert applying.apply(made, ME).complete
 
 
@@ -142,7 +142,7 @@ def test_the_inbox_tells_it_until_somebody_decided(root: Root) -> None:
     assert (item.project, former.repo_dir in item.why) == (str(project), True)
     made = copied(former, project)
     assert of_kind(waiting.Kind.MOVED) == []
-    review.decide(made, review.select(made), "rejected", ME)
+    review.decide(made, review.select(made), Hunk.Verdict.REJECTED, ME)
     review.submit(made, ME)
     assert of_kind(waiting.Kind.MOVED) == []
 

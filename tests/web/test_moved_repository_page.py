@@ -6,17 +6,19 @@ import shutil
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import AbstractUser
 from django.test import Client
 from django.urls import reverse
 
 from dreams.models import Project, Proposal
 from tests.world.agent_folder import Root
 
+Pair = tuple[Project, Project]
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> tuple[Project, Project]:
+def pair(tmp_path: Path) -> Pair:
     """The project before and after its repository was renamed."""
     root = Root(tmp_path)
     app = root.repository("app")
@@ -34,7 +36,7 @@ def page(client: Client, project: Project) -> str:
     return client.get(reverse("project", args=[project.pk])).content.decode()
 
 
-def test_one_press_leads_to_the_review_of_a_proposal(client: Client, owner, pair) -> None:
+def test_one_press_leads_to_the_review_of_a_proposal(client: Client, owner: AbstractUser, pair: Pair) -> None:
     former, project = pair
     client.force_login(owner)
     assert "seems to have been at" in page(client, project)
@@ -47,7 +49,7 @@ def test_one_press_leads_to_the_review_of_a_proposal(client: Client, owner, pair
     assert "seems to have been at" not in page(client, project)
 
 
-def test_the_former_page_lets_choose_where_it_is_now(client: Client, owner, pair) -> None:
+def test_the_former_page_lets_choose_where_it_is_now(client: Client, owner: AbstractUser, pair: Pair) -> None:
     former, project = pair
     client.force_login(owner)
     Project.objects.update(moved_from=None)
@@ -55,13 +57,13 @@ def test_the_former_page_lets_choose_where_it_is_now(client: Client, owner, pair
 
 
 @pytest.mark.parametrize("to", ["", "x", "0", "99999999999999999999"])
-def test_an_unknown_project_is_no_error(client: Client, owner, pair, to: str) -> None:
+def test_an_unknown_project_is_no_error(client: Client, owner: AbstractUser, pair: Pair, to: str) -> None:
     client.force_login(owner)
     assert client.post(reverse("project-copy", args=[pair[0].pk]), {"to": to}).status_code == 404
     assert not Proposal.objects.exists()
 
 
-def test_the_same_project_is_refused_in_words(client: Client, owner, pair) -> None:
+def test_the_same_project_is_refused_in_words(client: Client, owner: AbstractUser, pair: Pair) -> None:
     client.force_login(owner)
     former = pair[0].pk
     answer = client.post(reverse("project-copy", args=[former]), {"to": former}, follow=True)
