@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
                     ("answers", "Answers"),
                     ("suggested", "Suggested by your agent"),
                     ("caught", "Caught"),
-                    ("copied", "Copied from another project"),
+                    ("copied", "Copy from another project"),
                 ],
                 max_length=10,
             ),

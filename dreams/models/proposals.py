@@ -30,7 +30,7 @@ class Proposal(models.Model):
         ANSWERS = "answers", "Answers"
         SUGGESTED = "suggested", "Suggested by your agent"
         CAUGHT = "caught", "Caught"
-        COPIED = "copied", "Copied from another project"
+        COPIED = "copied", "Copy from another project"
 
     #: Changes that an engine or an agent drafted; the others a person wrote or wants back.
     DRAFTED = (Origin.DREAM, Origin.ANSWERS, Origin.SUGGESTED, Origin.CAUGHT)
