@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from dreams.models import DreamRun, Host, Project, ScheduledJob
+from dreams.models import DreamRun, Host, Project, RequestUsage, ScheduledJob
 from dreams.services import hosts
 from tests.world import directory as world
-from tests.world.rows import make_project
+from tests.world.rows import make_project, make_session
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
@@ -53,6 +54,13 @@ def test_a_list_names_each_rows_host_and_shows_one_hosts_rows_alone(two: Client,
 
 def test_two_projects_of_one_name_are_told_apart_wherever_one_is_chosen(two: Client) -> None:
     Project.objects.update(name="app")
+    for project in Project.objects.all():
+        session = make_session(project)
+        RequestUsage.objects.create(
+            key=project.pk, session=session, model="m", at=timezone.now(), output_tokens=7
+        )
+    usage = two.get("/usage/").content.decode()
+    assert ">app (laptop)</a>" in usage and ">app (desk)</a>" in usage
     for address in ("/dreams/", "/schedules/", "/search/"):
         fields = two.get(address).content.decode()
         assert ">app (laptop)</option>" in fields and ">app (desk)</option>" in fields, address
@@ -89,6 +97,9 @@ def test_each_page_of_a_project_names_its_host(two: Client) -> None:
 
 def test_health_speaks_of_one_host(two: Client) -> None:
     assert "desk (not seen yet) is away" in two.get("/health/?host=desk").content.decode()
+    here = " ".join(two.get("/health/").content.decode().split())
+    assert "All hosts" not in here, "what it shows is of one host"
+    assert re.findall(r'aria-current="true">(\w+)</a>', here) == ["laptop"]
 
 
 def test_a_single_host_is_not_named_anywhere(browser: Client) -> None:

@@ -18,6 +18,7 @@ from dreams.models.prepared import prepared
 from dreams.services.pricing import PriceBook
 from dreams.web.charts.shapes import Picture
 from dreams.web.pages import usage_sums
+from dreams.web.pages.projects import told_apart
 from dreams.web.pages.usage_charts import of_sessions
 from dreams.web.pages.usage_sums import SUMS, Cell, Line, Total
 
@@ -129,7 +130,7 @@ class _Asked:
             purposes=_rows(usage_sums.purposes_asked(since)),
             kinds=_rows(kinds_asked(since)),
             runs=sum(_dreamt(since)),
-            names=tuple(_names()),
+            names=tuple(told_apart((pk, name or slug) for pk, name, slug in _names())),
             prices=book.values,
             any_ever=any_now or RequestUsage.objects.exists() or DreamRun.objects.exists(),
             book=book,
@@ -160,8 +161,8 @@ def _made(asked: _Asked) -> Usage:
 
 
 @prepared
-def _names() -> QuerySet[Project, tuple[int, str]]:
-    return Project.objects.order_by().values_list("pk", "name")
+def _names() -> QuerySet[Project, tuple[int, str, str]]:
+    return Project.objects.order_by().values_list("pk", "name", "slug")
 
 
 @prepared

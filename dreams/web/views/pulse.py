@@ -41,10 +41,12 @@ def _number(text: str) -> int:
 
 @require_safe
 def health(request: Request) -> HttpResponse:
-    now, key = timezone.now(), host_asked(request)
-    other = next((one for one in hosts.known() if one.key == key and not one.is_here), None) if key else None
-    found = (
-        doctor.examine_other(other, now) if other else doctor.examine(now, thorough="thorough" in request.GET)
-    )
-    checks = doctor.worst_first(found)
-    return page(request, "dreams/health.html", "dreams/_health.html", {"checks": checks})
+    """Of one host: this one, unless another is asked for."""
+    now, key = timezone.now(), host_asked(request) or hosts.host()
+    shown = next((one for one in hosts.known() if one.key == key), None)
+    if shown and not shown.is_here:
+        found = doctor.examine_other(shown, now)
+    else:
+        found = doctor.examine(now, thorough="thorough" in request.GET)
+    context = {"checks": doctor.worst_first(found), "host_shown": shown.name if shown else ""}
+    return page(request, "dreams/health.html", "dreams/_health.html", context)
