@@ -187,3 +187,16 @@ def test_a_host_that_does_nothing_for_others_is_named_before_anything_is_decided
     assert set(Hunk.objects.values_list("verdict", flat=True)) == {Hunk.Verdict.PENDING}
     Host.objects.filter(key=two.desk).update(accepts_requests=True)
     assert "which does not accept requests" not in _text(browser, f"/review/{approved.public_id}/")
+
+
+def test_a_review_that_cannot_be_submitted_here_says_where_it_can(
+    browser: Client, approved: Proposal, two: TwoHosts
+) -> None:
+    bar = _text(browser, f"/review/{approved.public_id}/").partition('id="submit-says"')[2]
+    assert "Writes 3 decisions" in bar and 'aria-disabled="true"' not in bar
+    Host.objects.filter(key=two.desk).update(accepts_requests=False)
+    bar = _text(browser, f"/review/{approved.public_id}/").partition('id="submit-says"')[2]
+    assert "Can be submitted on desk, which has the files." in bar and 'aria-disabled="true"' in bar
+    browser.raise_request_exception = False
+    refused = _submit(browser, approved)
+    assert "run <code>hosts accept</code> there" in refused

@@ -12,7 +12,7 @@ from django.db.models import Count, Min, Q
 
 from dreams.lib.files.text import plural
 from dreams.models import FileChange, Proposal
-from dreams.services import review
+from dreams.services import host_requests, review
 from dreams.services.proposals import decisions, summaries
 from dreams.web.pages import review_evidence, review_proposal
 from dreams.web.pages.recall import Loads, loads
@@ -176,7 +176,7 @@ class Head:
 class Bar:
     """Where the review is, in decisions, and what submitting it would do. `clashing` are approved ones of a file that
     waits for a choice: they are not written before; `files` are those of the others. `batch` is for one
-    press on all of it: only where nothing is hidden."""
+    press on all of it: only where nothing is hidden. `refuses` names the host that has the files and takes no requests."""
 
     total: int
     approved: int
@@ -190,19 +190,26 @@ class Bar:
     next_open: str
     digest: str
     answers: str
+    refuses: str
 
     @property
     def decided(self) -> int:
         return self.total - self.undecided
 
     @property
+    def is_ready(self) -> bool:
+        return bool(self.decided) and not self.waiting and not self.refuses
+
+    @property
     def is_quick(self) -> bool:
         """Nothing wants a closer look: no finding, no conflict, no verdict so far. One button does it all."""
-        return self.total > 0 and len(self.batch.free) == self.total
+        return self.total > 0 and len(self.batch.free) == self.total and not self.refuses
 
     @property
     def sentence(self) -> str:
         """What "Submit review" does."""
+        if self.refuses:
+            return f"Can be submitted on {self.refuses}, which has the files."
         if not self.decided:
             return "Decide on a change first; nothing is written until you submit."
         said = []
@@ -311,6 +318,7 @@ def bar(found: Passing) -> Bar:
         next_open=where(found, first) if first else "",
         digest=loaded.digest,
         answers=loaded.answers,
+        refuses=host_requests.refuses(loaded.proposal.project),
     )
 
 
