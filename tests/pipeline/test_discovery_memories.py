@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from dreams.lib.files.workspace import Snapshot
-from dreams.models import Memory, Project, Version
+from dreams.lib import memdir
+from dreams.models import Memory, Version
 from dreams.services.memories import syncing
 from tests.world.agent_folder import Root, project, reasons
 
@@ -92,20 +94,29 @@ def test_a_memory_that_vanished_keeps_its_row_and_comes_back(root: Root) -> None
 def test_one_project_whose_memories_fail_does_not_stop_the_others(
     root: Root, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad, good = root.repository("bad"), root.repository("good")
-    root.memory(bad, "fact.md")
-    root.memory(good, "fact.md")
-    real = syncing.sync
+    root.memory(root.repository("bad"), "fact.md", "unreadable\n")
+    root.memory(root.repository("good"), "fact.md")
+    real = memdir.parse
 
-    def sync(one: Project, snapshot: Snapshot, **given: bool) -> list[str]:
-        if one.slug.endswith("bad"):
+    def parse(data: bytes) -> memdir.Document:
+        if data == b"unreadable\n":
             raise RuntimeError("the disk\nsays no")
-        return real(one, snapshot, **given)
+        return real(data)
 
-    monkeypatch.setattr(syncing, "sync", sync)
+    monkeypatch.setattr(memdir, "parse", parse)
     report = root.discover()
     assert [skip.reason for skip in report.skipped] == ["its memories could not be read: the disk says no"]
     assert Memory.objects.get().project.slug.endswith("good")
+
+
+def test_the_memories_of_new_projects_are_saved_together(root: Root) -> None:
+    for name in ("one", "two", "three"):
+        root.memory(root.repository(name), "fact.md", f"{name}\n")
+    with CaptureQueriesContext(connection) as asked:
+        assert root.discover().memories == 3
+    assert Version.objects.filter(origin="found").count() == 3
+    added = [query["sql"] for query in asked if query["sql"].startswith('INSERT INTO "dreams_memory"')]
+    assert len(added) == 1
 
 
 def test_a_memory_whose_name_holds_a_line_break_is_counted_as_it_is_versioned(root: Root) -> None:

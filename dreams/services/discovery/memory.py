@@ -15,12 +15,11 @@ from dreams.lib import locks
 from dreams.lib.agents.base import AgentSettings, FoundMemory
 from dreams.lib.files import workspace
 from dreams.lib.files.workspace import Snapshot
-from dreams.lib.storage.history import HistoryError
 from dreams.lib.timestamps import from_ns
 from dreams.models import LockHold, Memory, Project, Version
 from dreams.services.discovery.places import KnownProject
 from dreams.services.discovery.rows import Tally
-from dreams.services.memories import syncing
+from dreams.services.memories import first_looks, syncing
 from dreams.services.scheduling import gates
 
 log = logging.getLogger(__name__)
@@ -90,16 +89,17 @@ def _sync(stale: Sequence[_Look], tally: Tally) -> None:
 
 
 def _write(waiting: dict[int, tuple[_Look, Snapshot]], tally: Tally) -> None:
-    begun = set[int]()
+    saved = set[int]()
     try:
-        begun = syncing.begin_histories((look.place.project, shot) for look, shot in waiting.values())
-    except (OSError, HistoryError) as error:
-        log.warning("histories: %s", error)  # each one is tried by itself now, and tells
+        saved = first_looks.save((look.place.project, shot) for look, shot in waiting.values())
+    except Exception as error:
+        log.warning("first looks: %s", error)  # each one is tried by itself now, and tells
     for pk, (look, snapshot) in waiting.items():
         with _passed_over(look.place, tally):
             for path in sorted({file.path for file in look.found or ()} & snapshot.skipped.keys()):
                 tally.skip(f"{look.place.project.memory_dir}/{path}", snapshot.skipped[path])
-            syncing.sync(look.place.project, snapshot, begun=pk in begun)
+            if pk not in saved:
+                syncing.sync(look.place.project, snapshot)
 
 
 @contextmanager

@@ -110,28 +110,8 @@ def refresh_if_here(project: Project) -> None:
         refresh(project)
 
 
-@stopwatch.part("history")
-def begin_histories(found: Iterable[tuple[Project, workspace.Snapshot]]) -> set[int]:
-    """Histories for projects that were never looked at, with the first state of each; the ids of those that have one now.
-
-    For many together, which costs a few waits for the disk; `sync` is then told that this state is kept.
-    """
-    states: dict[str, history.State] = {}
-    keys: dict[str, int] = {}
-    for project, snapshot in found:
-        path = history_path(project)
-        if snapshot.files and not path.exists():
-            keys[path.name] = project.pk
-            states[path.name] = _state(project, snapshot.files, Cause(), first_look=True)
-    return {keys[name] for name in history.HistoryStore.begin(history_folder(), states)} if states else set()
-
-
-def sync(
-    project: Project, snapshot: workspace.Snapshot, cause: Cause | None = None, *, begun: bool = False
-) -> list[str]:
+def sync(project: Project, snapshot: workspace.Snapshot, cause: Cause | None = None) -> list[str]:
     """Rows, blobs, versions and a commit for `snapshot`; returns the paths whose bytes changed.
-
-    `begun`: the history of a project without rows was made with this state, see `begin_histories`.
 
     What stands there and cannot be read counts as it was last seen: it is not removed. What an apply wrote and could not
     record then is recorded as that apply, and only what is left as a change made outside.
@@ -150,9 +130,7 @@ def sync(
         seen = _as_seen(row for path, row in rows.items() if path not in paths and row.gone_at is None)
         written = {path: now[path] for path in paths & now.keys()}
         changed.update(_record(project, {**others, **seen, **written}, late, keep=rows.keys() - paths))
-    changed.update(
-        _record(project, {**others, **now}, cause or Cause(), keep=unread.keys(), kept=begun and not rows)
-    )
+    changed.update(_record(project, {**others, **now}, cause or Cause(), keep=unread.keys()))
     if unread or any(row.unread for row in rows.values()):
         _remember_unread(project, unread)
     if changed:
@@ -230,17 +208,14 @@ def _record(
     everything: Mapping[str, workspace.SnapshotFile],
     cause: Cause,
     keep: Collection[str],
-    *,
-    kept: bool = False,
 ) -> list[str]:
-    """Make rows and history say what `everything` says; returns the paths whose bytes changed. `keep` are not gone,
-    `kept` says that the history has this state."""
+    """Make rows and history say what `everything` says; returns the paths whose bytes changed. `keep` are not gone."""
     now = timezone.now()
     files = {path: file for path, file in everything.items() if is_memory(path)}
     before = list(project.memories.values_list("path", "sha256", "gone_at"))
     known = {path: sha for path, sha, gone_at in before if sha and gone_at is None}
     first_look = not before
-    if not kept and known != {path: file.sha256 for path, file in files.items()}:
+    if known != {path: file.sha256 for path, file in files.items()}:
         # Before the rows: once they say that a state was seen, nobody would keep it again after a crash.
         commit(project, everything, cause, first_look=first_look)
     with transaction.atomic():
@@ -270,19 +245,32 @@ def _save(
     new = list[Memory]()
     changed = dict[str, Memory]()
     for path, file in files.items():
-        row = rows.get(path) or Memory(project=project, path=path)
+        row = rows.get(path)
+        if row is None:
+            new.append(changed.setdefault(path, new_row(project, file)))
+            continue
+        was = _numbers(row)
         if row.sha256 != file.sha256 or row.gone_at is not None:
             changed[path] = row
             _describe(row, file)
-            row.changed_at = dt.datetime.fromtimestamp(file.mtime_ns / 1e9, dt.UTC)
-        was = _state_of(row)
-        row.sha256, row.size, row.mode = file.sha256, len(file.data), file.mode
-        row.mtime_ns, row.inode, row.gone_at = file.mtime_ns, file.inode, None
-        if path not in rows:
-            new.append(row)
-        elif path in changed or _state_of(row) != was:
+        _take_numbers(row, file)
+        if path in changed or _numbers(row) != was:
             row.save()
     Memory.objects.bulk_create(new, batch_size=ROWS_AT_ONCE)
+    add_versions(changed.values(), cause, now, first_look=first_look)
+    return list(changed)
+
+
+def new_row(project: Project, file: workspace.SnapshotFile) -> Memory:
+    """Not saved."""
+    row = Memory(project=project, path=file.path)
+    _describe(row, file)
+    _take_numbers(row, file)
+    return row
+
+
+def add_versions(rows: Iterable[Memory], cause: Cause, now: dt.datetime, *, first_look: bool) -> None:
+    """One for each of these memories, of their state."""
     Version.objects.bulk_create(
         [
             Version(
@@ -296,14 +284,18 @@ def _save(
                 proposal=cause.proposal,
                 actor=cause.actor,
             )
-            for row in changed.values()
+            for row in rows
         ],
         batch_size=ROWS_AT_ONCE,
     )
-    return list(changed)
 
 
-def _state_of(row: Memory) -> tuple[object, ...]:
+def _take_numbers(row: Memory, file: workspace.SnapshotFile) -> None:
+    row.sha256, row.size, row.mode = file.sha256, len(file.data), file.mode
+    row.mtime_ns, row.inode, row.gone_at = file.mtime_ns, file.inode, None
+
+
+def _numbers(row: Memory) -> tuple[object, ...]:
     """What is read of a file at each look."""
     return row.sha256, row.size, row.mode, row.mtime_ns, row.inode, row.gone_at
 
@@ -318,6 +310,7 @@ def _describe(row: Memory, file: workspace.SnapshotFile) -> None:
     row.name = _told(front.name if front else None, NAME_LIMIT)
     row.description = _told(front.description if front else None, 2000)
     row.pinned = bool(front and front.pinned)
+    row.changed_at = dt.datetime.fromtimestamp(file.mtime_ns / 1e9, dt.UTC)
     row.lines = file.data.count(b"\n") + (not file.data.endswith(b"\n") and bool(file.data))
 
 
@@ -357,10 +350,10 @@ def commit(
 ) -> None:
     """One commit of the whole directory into the project's history; an unchanged tree makes none."""
     with open_history(project) as store:
-        store.commit(_state(project, everything, cause, first_look=first_look))
+        store.commit(history_state(project, everything, cause, first_look=first_look))
 
 
-def _state(
+def history_state(
     project: Project,
     everything: Mapping[str, workspace.SnapshotFile],
     cause: Cause,
