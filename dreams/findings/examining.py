@@ -180,6 +180,7 @@ RULES = {
     # ledger
     "unexplained-loss": "Every removed statement must appear somewhere else, or be replaced by what a person said.",
     "reworded": "A reworded statement must keep every meaningful word.",
+    "another-heading": "A statement is said of what its heading names.",
     "now-contradicts": "A statement that is in two places is changed in both, or in neither.",
     "stated-without-evidence": "The reason for a removal must be a quote, or follow from the files.",
     "removed-by-hand": "What a person removes is recorded and never refused.",

@@ -140,7 +140,7 @@ class Context:
         body = " . ".join([*told, re.sub(r"[-_./]", " ", path)])
         one, there = made(text), known(body, WHOLE)
         telling = {w: weight for w, weight in one.weights.items() if w not in lexicon.GENERIC | _TOPICS}
-        needed = one.numbers | one.codes | {name for _, name in one.names}
+        needed = one.numbers | one.codes | {name for _, name in one.names} | (one.raw & lexicon.LIMITS)
         if not all(has(there, fact) for fact in needed):
             return False
         share = sum(weight for word, weight in telling.items() if has(there, word))

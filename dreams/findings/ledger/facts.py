@@ -8,10 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations, pairwise
 
+from dreams.findings.ledger.qualifiers import requalified
 from dreams.findings.ledger.units import literal
 from dreams.findings.ledger.wordings import (
-    ADVISED,
-    LIGHT,
     LONGEST,
     SAYS_NOTHING,
     WHOLE,
@@ -20,7 +19,6 @@ from dreams.findings.ledger.wordings import (
     has,
     known,
     made,
-    plainer,
     rebound,
 )
 from dreams.lib.prose import lexicon
@@ -57,11 +55,8 @@ def _in_front(one: Statement, other: Statement) -> set[str]:
     return {other.written[at] for at in lead} - set(one.written)
 
 
-_DEMANDED = lexicon.STRONG | {"need", "necessary", "has", "have"}  # as `wordings` has it; "has to be split"
-_LEFT_TO_CHOICE = frozenset({"optional", "optionally", "may", "might"})
 _THEN = lexicon.STEPS - {"first"}
-NOT, NOT_ONLY = "not", "not only"
-_NOT_ONLY = re.compile(r"\bnot (?:just|only|merely|simply)\b", re.IGNORECASE)  # says more, and denies nothing
+NOT = "not"
 DENIED_NOW = "a statement that is denied now"
 _WIKILINK = re.compile(r"\[\[[^\]\n]*\]\]")
 _NEAR = 3  # words on each side of a name or number that say what it belongs to
@@ -80,16 +75,9 @@ def turned(old: str, new: str) -> list[str]:
         found.append(NOT)
     if _unanswered(other, one, once=False):
         found.append(DENIED_NOW)
-    if bool(_NOT_ONLY.search(old)) != bool(_NOT_ONLY.search(new)) and one.negations and other.negations:
-        found.append(NOT_ONLY)
     gone, come = one.raw - other.raw, other.raw - one.raw
-    pairs = sorted((a, b) for a in gone for b in come if (a, b) in lexicon.OPPOSITES or _softened(a, b))
+    pairs = sorted((a, b) for a in gone for b in come if (a, b) in lexicon.OPPOSITES)
     return [*found, *(f"{a} (now {b})" for a, b in pairs[:1])] or rebound(old, new)
-
-
-def _softened(one: str, other: str) -> bool:
-    """Whether what must be is only advised now, or left to choice."""
-    return one in _DEMANDED and other in ADVISED | _LEFT_TO_CHOICE
 
 
 def _touching(one: Statement, other: Statement) -> Iterator[tuple[int, frozenset[str]]]:
@@ -214,7 +202,6 @@ def _words(items: Sequence[Item]) -> set[str]:
 
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`)\]]+", re.IGNORECASE)
-_ROUGHLY = re.compile(r"\b(?:about|nearly|almost) (?=\d)|~(?=\d)")
 _PER = re.compile(r"\bper\s(?:each\s)?([a-z]{2,})\b")
 _JOINS = frozenset({"and", "or"})
 LEAST_TOLD = 3  # words of meaning that are left beside the light verbs, at least
@@ -234,8 +221,7 @@ def lost(old: str, new: str) -> list[str]:
     found += sorted((one.raw & lexicon.DAYS) - other.raw) + sorted(one.environments - other.environments)
     found += _per(old, new)
     found += sorted(urls(old) - urls(new)) + sorted(one.signs - other.signs) + _code_lost(old, new)
-    found += ["about"] if _ROUGHLY.search(plainer(old)) and not _ROUGHLY.search(plainer(new)) else []
-    return [*found, *_members_lost(one, there), *turned(old, new)]
+    return [*found, *_members_lost(one, there), *turned(old, new), *requalified(old, new)]
 
 
 def _members_lost(one: Statement, there: frozenset[str]) -> list[str]:
@@ -272,21 +258,13 @@ def _code_lost(old: str, new: str) -> list[str]:
 def words_lost(old: str, new: str) -> list[str]:
     """The words of `old` that carry meaning and that `new` does not have."""
     one, there = made(old), known(new)
-    gone = sorted(w for w in one.weights if w not in SAYS_NOTHING and not has(there, w))
-    heavy = [word for word in gone if word not in LIGHT]
-    return gone if heavy or len(one.telling) - len(gone) < LEAST_TOLD else []
+    return sorted(word for word in one.weights if word not in SAYS_NOTHING and not has(there, word))
 
 
 def loses_words(old: str, new: str) -> bool:
-    """Whether `words_lost` would name any; answered at the first word that tells: most statements have little in common."""
+    """Whether `words_lost` would name any; answered at the first word: most statements have little in common."""
     one, there = made(old), known(new)
-    light = 0
-    for word in one.weights:
-        if word not in SAYS_NOTHING and not has(there, word):
-            if word not in LIGHT:
-                return True
-            light += 1
-    return light > 0 and len(one.telling) - light < LEAST_TOLD
+    return any(word not in SAYS_NOTHING and not has(there, word) for word in one.weights)
 
 
 def as_written(words: Iterable[str], text: str) -> list[str]:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
+from rapidfuzz.distance import OSA, Indel
+
 from dreams.findings.ledger.facts import (
     LEAST_TOLD,
     changed_places,
@@ -20,15 +22,13 @@ from dreams.findings.ledger.facts import (
     turned,
     words_lost,
 )
+from dreams.findings.ledger.qualifiers import ADDED, requalified
 from dreams.findings.ledger.units import in_cells
 from dreams.findings.ledger.wordings import (
     KINDS_OF_THING,
-    LIGHT,
     LONGEST,
-    MODAL,
     OWNING,
     SAYS_NOTHING,
-    SLIGHT,
     capitals,
     has,
     known,
@@ -66,7 +66,8 @@ def refusal(old: str, new: str) -> str:
     if words := words_lost(old, new):
         return f"lacks {quoted(words[:MOST_NAMED])}"
     if facts := lost(old, new):
-        return f"lacks {quoted(facts[:MOST_NAMED])}"
+        lacking = [fact for fact in facts if not fact.startswith(ADDED)]
+        return f"lacks {quoted(lacking[:MOST_NAMED])}" if lacking else "says more or less than it does"
     checks = (
         (changed_places(old, new), "swaps two things"),
         (taken_over(made(old), made(new)) or another_word(old, new), "has another word instead"),
@@ -78,7 +79,7 @@ def refusal(old: str, new: str) -> str:
 
 
 def quoted(words: Sequence[str]) -> str:
-    return ", ".join(f"“{word}”" for word in words)
+    return ", ".join(word if word.startswith(ADDED) else f"“{word}”" for word in words)
 
 
 @functools.lru_cache(maxsize=20_000)
@@ -98,11 +99,8 @@ def _told(old: str, new: str) -> bool:
 
 
 def _changed_by(one: Statement, other: Statement) -> bool:
-    """Whether a condition, a state, a tense, a sign or the strength is another: what is added may take the rest back."""
-    if one.asks != other.asks or one.marks(other) != other.marks(one) or other.signs - one.signs:
-        return True
-    strength = [(bool(s.raw & lexicon.STRONG), bool(s.raw & lexicon.WEAK)) for s in (one, other)]
-    return bool(one.was & other.is_ or one.is_ & other.was) or set(strength) == {(True, False), (False, True)}
+    """Whether a condition, a state or a sign is another: what is added may take the rest back."""
+    return one.asks != other.asks or one.marks(other) != other.marks(one) or bool(other.signs - one.signs)
 
 
 def pushed_in(one: Statement, other: Statement) -> bool:
@@ -129,7 +127,7 @@ def taken_over(one: Statement, other: Statement) -> bool:
     return any(
         tag == "replace"
         and i2 - i1 <= 2
-        and fewer & set(mine[i1:i2]) - SAYS_NOTHING - LIGHT
+        and fewer & set(mine[i1:i2]) - SAYS_NOTHING
         and more.keys() & set(theirs[j1:j2])
         for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
     )
@@ -141,7 +139,7 @@ def another_word(old: str, new: str) -> bool:
     return any(
         tag == "replace"
         and i2 - i1 == j2 - j1 == 1
-        and theirs[j1] not in lexicon.GENERIC | LIGHT
+        and theirs[j1] not in lexicon.GENERIC
         and not has(known(new), mine[i1])
         and not has(known(old), theirs[j1])
         for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
@@ -152,28 +150,19 @@ def replaced(old: str, new: str) -> bool:
     """Whether `new` says something else of the same thing: a number, a name or a denial differs, the words hardly do."""
     if plain_coverage(old, new) < MOST or plain_coverage(new, old) < MOST:
         return False
-    return bool(turned(old, new) or (lost(old, new) and lost(new, old)))
+    if turned(old, new) or requalified(old, new) or changed_places(old, new):
+        return True
+    return bool(lost(old, new) and lost(new, old))
 
 
 def in_one_piece(old: str, new: str) -> bool:
-    """Whether all words of `old` stand in `new` side by side, or in order within one clause.
+    """Whether all words of `old` stand in `new` side by side.
 
     Words in common are not enough: "Ana owns search, Bob owns billing" has every word of "Ana owns billing".
     """
     mine = [item.word for item in made(old).items]
-    theirs = made(new).items
-    words = [item.word for item in theirs]
-    if any(words[at : at + len(mine)] == mine for at in range(len(words) - len(mine) + 1)):
-        return True
-    return _longer_list(mine, words, made(new).codes)
-
-
-def _longer_list(mine: list[str], theirs: list[str], codes: frozenset[str]) -> bool:
-    """The same words in order, with nothing put between them but more members of a list of code ("/a, /b and /c")."""
-    ops = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
-    between = [op for op in ops if op[0] != "equal" and 0 < op[1] < len(mine)]
-    ends = all(op[0] in {"equal", "insert"} for op in ops)
-    return len(mine) > 2 and ends and all(set(theirs[op[3] : op[4]]) <= codes for op in between)
+    words = [item.word for item in made(new).items]
+    return any(words[at : at + len(mine)] == mine for at in range(len(words) - len(mine) + 1))
 
 
 MOST_SLIPS = 3  # in one statement
@@ -183,83 +172,39 @@ LEAST_SLIP = 5  # letters of the word that was meant, unless it is one of the sm
 
 def corrected(old: str, new: str) -> str:
     """`old` with its slips of the pen as `new` has those words: "maintainance", "evrey"."""
-    old, new = old[:LONGEST], new[:LONGEST]
-    if not _has_slip(old, new):
-        return old
-    mine, theirs = list(tokens(old)), list(tokens(new))
-    codes = SequenceMatcher(
-        None, [t.text for t in mine], [t.text for t in theirs], autojunk=False
-    ).get_opcodes()
-    pairs = [
-        (one, other)
-        for tag, i1, i2, j1, j2 in codes
-        if tag == "replace" and i2 - i1 == j2 - j1
-        for one, other in zip(mine[i1:i2], theirs[j1:j2], strict=True)
-        if _slip(one.text, other.text)
-    ]
-    for one, other in reversed(pairs[:MOST_SLIPS]):
-        old = old[: one.start] + other.text + old[one.end :]
+    there = _written(new) - _written(old)
+    for word in sorted(filter(_is_unknown, _written(old) - _written(new)))[:MOST_SLIPS] if there else ():
+        if meant := next((other for other in sorted(there) if _slip(word, other)), ""):
+            old = re.sub(rf"\b{word}\b", meant, old)
     return old
-
-
-def _has_slip(old: str, new: str) -> bool:
-    """Whether any word of `old` may be a slip of one of `new`, wherever the two stand: in most texts none is."""
-    there, unknown = _by_letter(new), _unknown(old)
-    near = [(one, other) for one in unknown for other in there.get(one[0], ()) if _may_be_meant(one, other)]
-    return any(one not in _written(new) for one, _ in near) and any(_slip(*pair) for pair in near)
 
 
 @functools.lru_cache(maxsize=20_000)
 def _written(text: str) -> frozenset[str]:
-    return frozenset(token.text for token in tokens(text))
+    return frozenset(token.text for token in tokens(text[:LONGEST]))
 
 
 @functools.lru_cache(maxsize=20_000)
-def _by_letter(text: str) -> dict[str, list[str]]:
-    """The words of a text by their first letter, which a slip and its word have in common."""
-    found: dict[str, list[str]] = {}
-    for word in _written(text):
-        found.setdefault(word[0], []).append(word)
-    return found
-
-
-@functools.lru_cache(maxsize=20_000)
-def _unknown(text: str) -> frozenset[str]:
-    """The words of a text that may be slips."""
-    return frozenset(filter(_is_unknown, _written(text)))
-
-
 def _is_unknown(word: str) -> bool:
     is_plain = word.isalpha() and word.islower()
     return is_plain and word not in lexicon.KNOWN and stem(word) not in lexicon.KNOWN
 
 
-def _may_be_meant(one: str, other: str) -> bool:
-    """What `_slip` asks of two words with one first letter by lengths alone: almost no two pass."""
-    return abs(len(one) - len(other)) <= 1 or min(len(one), len(other)) >= LONG
-
-
-@functools.lru_cache(maxsize=50_000)
 def _slip(one: str, other: str) -> bool:
     """A plain word that is nowhere known, a stroke or two away from the other and with the same first letter."""
-    if one[0] != other[0] or not (_is_unknown(one) and other.islower()) or stem(one) == stem(other):
+    if one[0] != other[0] or not other.islower() or stem(one) == stem(other):
         return False
     if len(other) < LEAST_SLIP and other not in lexicon.FILLER:
         return False
     if min(len(one), len(other)) >= LONG and stem(other) not in lexicon.KNOWN:
-        return SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE
-    changes = [
-        op for op in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if op[0] != "equal"
-    ]
-    moved = len(one) == len(other) and sorted(one) == sorted(other) and sum(map(str.__ne__, one, other)) == 2
-    return moved or (abs(len(one) - len(other)) == 1 == len(changes) and changes[0][0] != "replace")
+        return Indel.normalized_similarity(one, other) >= ALIKE
+    another_letter = len(one) == len(other) and sorted(one) != sorted(other)
+    return not another_letter and OSA.distance(one, other, score_cutoff=1) == 1
 
 
 _NEXT = 2  # words: "web-2" is two
 _ROW = re.compile(r"(?:^|: )\s*\|")
 _LABELLED = re.compile(r"(?:^|: )[^.:]{1,30}: \S+(?: \S+){0,3}\.?$")
-_CONDITIONS = frozenset(stem(word) for word in lexicon.CONDITIONS | lexicon.UNSETTLED)
-_TAKING_BACK = frozenset(stem(word) for word in lexicon.LIMITS | lexicon.UNSETTLED)
 _KINDS = frozenset(stem(word) for word in lexicon.NOTE_KINDS) | lexicon.NOTE_KINDS | {"application"}
 
 
@@ -271,7 +216,7 @@ def reworded(old: str, new: str) -> bool:
     one, other = made(old), made(new)
     if _too_short(one, old, new) or gone(old, new) or lost(old, new) or changed_places(old, new):
         return False
-    if another_word(old, new) or taken_back(old, new) or _limited(one, other):
+    if another_word(old, new) or taken_back(old, new):
         return False
     return not pushed_in(one, other) and not taken_over(one, other)
 
@@ -298,36 +243,10 @@ def _is_listed(text: str) -> bool:
     return bool(_ROW.search(text)) or (len(parts) > 1 and all(_LABELLED.search(part) for part in parts))
 
 
-def _limited(one: Statement, other: Statement) -> bool:
-    """Whether a condition or state left, or came that takes something back: "only", "unless", "deprecated"."""
-    mine, theirs = ({stem(word) for word in marks} for marks in (one.marks(other), other.marks(one)))
-    left, came = mine - theirs, theirs - mine
-    if other.raw & lexicon.CONDITIONAL:
-        left.discard("if")
-    return bool(left & _CONDITIONS or came & _TAKING_BACK)
-
-
 def _says_little(one: Statement, other: Statement, word: str) -> bool:
-    if word in LIGHT | SLIGHT:
-        return _merely_goes(one, other, word)
-    if word in MODAL:
-        return bool(other.raw & MODAL[word])
     if word == lexicon.CONTRAST:  # "use uv instead of pip", "use uv, not pip"
         return all(any(words & said for _, said in other.negations) for _, words in one.contrasts)
     return _labels(one, word) or _beside_name(one, word)
-
-
-def _merely_goes(one: Statement, other: Statement, word: str) -> bool:
-    """Whether no other word came for it; a verb that ends its clause says what is done: "may read and write"."""
-    if word in {item.clause: item.word for item in one.items}.values():
-        return False
-    mine, theirs = ([item.word for item in each.items] for each in (one, other))
-    return not any(
-        tag == "replace"
-        and word in mine[i1:i2]
-        and any(w not in one.weights and w not in SAYS_NOTHING | LIGHT | SLIGHT for w in theirs[j1:j2])
-        for tag, i1, i2, j1, j2 in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
-    )
 
 
 def _labels(one: Statement, word: str) -> bool:

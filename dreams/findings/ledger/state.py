@@ -205,6 +205,11 @@ class Locations:
             for point in self.points[unit]:
                 self.at[point.location].append((point.key, unit))
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The headings, labels and bullets that anything is said below."""
+        return frozenset(name for location in self.at for name in location)
+
     def place_of(self, point: Point) -> int:
         """Which one of its location it is; -1 for none."""
         return next(
@@ -260,6 +265,19 @@ class Exchange:
         theirs = locations_of(other_path, self._after.get(other_path)).points.get(other, ())[:1]
         locations = [point.location for point in (*mine, *theirs)]
         return len(set(locations)) < 2 or not all(map(any, locations))
+
+    def is_refiled(self, unit: Unit, standing: Placed) -> bool:
+        """Whether a statement went from below one heading or label to below another one of its file, where both were and are."""
+        was, now = (
+            locations_of(standing.path, files.get(standing.path)) for files in (self._before, self._after)
+        )
+        names = [
+            {_name(point.location) for point in points[:1]} - {""}
+            for points in (was.points.get(unit, ()), now.points.get(standing.unit, ()))
+        ]
+        return names[0] != names[1] and all(
+            len(each) == 1 and each <= was.names & now.names for each in names
+        )
 
     def _newcomers(self, point: Point, was: Locations, now: Locations) -> Iterator[Unit]:
         known = {key for key, _ in was.at[point.location]}

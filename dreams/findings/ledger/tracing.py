@@ -39,6 +39,7 @@ CHECK = "ledger"
 _TURNED = re.compile(r"(.+) \(now (.+)\)")
 BY_HAND = "Your own change."
 CHANGED_HERE = "This line now says something else; the old statement is in another place."
+ANOTHER_HEADING = "Now below another heading."
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,11 @@ def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit:
             CHECK, "now-contradicts", "warn", f"“{said}” was changed here, but another place still says it.",
             "Change both places, or neither.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
+    if answer.note == ANOTHER_HEADING and not hunk.by_hand:
+        return Found(
+            CHECK, "another-heading", "warn", f"“{said}” is now below another heading.",
+            "Check that it still holds there.", **place,  # type: ignore[arg-type]  # as above
+        )  # fmt: skip
     if answer.fate == "stated":
         return _stated(hunk, said, answer, place)
     return None
@@ -134,7 +140,8 @@ def _listed(lost: Sequence[str]) -> str:
     unsaid = {facts.DENIED_NOW, facts.NOT if turned else facts.DENIED_NOW}
     told = [fact for fact in lost if fact not in unsaid]
     return ", ".join(
-        f"“{turned[fact][1]}” (now “{turned[fact][2]}”)" if fact in turned else f"“{fact}”" for fact in told
+        f"“{turned[fact][1]}” (now “{turned[fact][2]}”)" if fact in turned else keeping.quoted([fact])
+        for fact in told
     )
 
 
@@ -272,7 +279,8 @@ class Trace:
         """Word for word, within another statement, or by what it sums up."""
         exact = self.both.after.same_words(unit, self.path) or self.both.exchange.relabelled(unit, self.path)
         if exact:
-            return Answer("kept-in", exact)
+            is_refiled = self.path == exact.path and self.both.exchange.is_refiled(unit, exact)
+            return Answer("kept-in", exact, ANOTHER_HEADING if is_refiled else "")
         holder = self._holder(unit)
         if holder:
             return Answer("merged-into", holder)

@@ -43,6 +43,7 @@ def _in_bytes(match: re.Match[str]) -> str:
 # What bounds a number: the word behind it tells which side. And what only stands in for a word: "the old one".
 # Each begins with what a text has, in small letters, wherever the rule fits.
 _Rule = tuple[str, str, str | Callable[[re.Match[str]], str]]
+_NUMBER = r"\b(v?\d[\w.]*(?: [a-z]+)?)(?:,? or| and)"
 _RULES: tuple[_Rule, ...] = (
     ("one", r"\b(without|with|have|has|had|the (?:old|new|other|first|last|same)) ones?\b", r"\1"),
     ("ones", r"\b(?<!the )ones\b", ""),
@@ -54,7 +55,8 @@ _RULES: tuple[_Rule, ...] = (
         r"\b(?:no|not|never|(\w+)n['’]t)((?: be| have| take| get)?) (?:larger|bigger|greater|longer|higher|more|older) than(?= \d)",
         r"\1\2 at most",
     ),
-    ("", r"\b(v?\d[\w.]*)(?:,? or| and) (?:later|newer|higher|above|up|greater|more)\b", r"at least \1"),
+    ("", rf"{_NUMBER} (?:later|newer|higher|above|up|greater|more)\b", r"at least \1"),
+    ("", rf"{_NUMBER} (?:earlier|older|lower|below|under|less|fewer)\b", r"at most \1"),
     ("1", r"(?<![\w.,:/#-])1(?= (?-i:of)\b)", "one"),
     ("", r"\b(?:once an?|once per|once every|every|each) (hour|day|week|month|quarter|year)\b", _per_period),
     (" min", r"(?<=\d )min\b", "minutes"),
@@ -102,29 +104,8 @@ def evened(text: str) -> str:
 LONGEST = 4000  # characters of one statement that are compared
 WHOLE = 20_000  # characters of a file that a summary is compared with
 _MOST_KEPT = 50_000  # words, a few megabytes; chosen
-#: Verbs that say little beside what they are done to: "write a test first" and "a test first".
-LIGHT = frozenset(
-    stem(word)
-    for word in "write put make take add do go come live sit place set get say note want keep late carry".split()  # noqa: SIM905 - a word list
-)
-#: Verbs that bring a thing and what is said of it together, and words that stress: where one goes and no other word comes
-#: for it, nothing is lost.
-SLIGHT = frozenset(
-    canonical(word)
-    for word in "run arrive happen occur help seem appear tend look consist call name include hold read show send receive return "  # noqa: SIM905 - a word list
-    "reach remain provide refer work reason than upon pretty quite fairly rather even indeed out off up "
-    "ensure mean actual actually yes".split()
-)
 #: What "Ravi: the shop" says of the two without a word.
 OWNING = frozenset(canonical(word) for word in "own use keep handle manage".split())  # noqa: SIM905 - a word list
-#: Verbs that a small word says as well: "needs approval" and "must be approved", "is allowed for" and "may".
-MODAL = {canonical(word): lexicon.OBLIGING - {"have"} for word in ("necessary", "need", "require")} | {
-    "allow": lexicon.ALLOWING
-}
-#: What is only advised.
-ADVISED = frozenset(
-    {"recommended", "suggested", "advised", "preferred", "preferably", "ideally", "encouraged"}
-)
 #: What kind of thing the name beside it is: "on host web-2" and "on web-2".
 KINDS_OF_THING = lexicon.APPOSITIONS | frozenset(
     canonical(word)
@@ -223,8 +204,7 @@ _NEAR = 4  # words between a small one and what it is said of
 _JOINS = frozenset({"and", "or"})
 _OPPOSED = """
 with without|to from|into from|onto from|since until|since befor|until after|since till|inside after|in out|into out|by for|
-behind front|next opposit|except includ|before after|inside outside|over below|above below|must may|must can|must might|
-should may|and or|over under|for against|each some|all some|all none|all no|each no|
+behind front|next opposit|except includ|before after|inside outside|over below|above below|over under|for against|at after|at before|
 """
 _PAIRS = frozenset(
     pair

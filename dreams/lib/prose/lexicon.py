@@ -151,7 +151,6 @@ PHRASE_STARTS = NARROWING | {
 }  # fmt: skip
 # A noun that only says what kind of thing the name before it is.
 APPOSITIONS = _with_stems("schema machine library framework package tool server branch license trailer")
-CONDITIONAL = frozenset({"if", "when", "whenever", "after", "as"})
 STATE_PASTS = frozenset("worked lived studied belonged depended relied".split())  # noqa: SIM905 - a word list
 CONTRAST = "insteadof"
 # Phrases of more words, as one.
@@ -176,12 +175,6 @@ PHRASES = {
     "by hand": "manually", "a fortnight": "2 weeks", "at once": "immediately", "right away": "immediately", "free of": "without", "free from": "without", "look at": "check", "make sure": "ensure", "data base": "database", "time zone": "timezone",
 }  # fmt: skip
 STEPS = frozenset({"first", "then", "afterwards", "finally", "next"})
-STRONG = frozenset({"must", "always", "never", "shall", "required", "mandatory"})
-_ALLOWED = frozenset({"may", "might", "can", "could", "optional", "optionally"})
-WEAK = _ALLOWED | {"sometimes", "usually", "occasionally"}
-# What is demanded and what is allowed, where that is all that differs.
-OBLIGING = _with_stems("should need needs have") | _with_stems(" ".join(STRONG))
-ALLOWING = _with_stems(" ".join(_ALLOWED))
 NEGATIONS = frozenset(
     "no non not never none cannot without avoid neither nor nothing nobody forbid forbidden".split()  # noqa: SIM905 - a word list
 )

@@ -1,0 +1,94 @@
+"""A statement whose words all stand is lost all the same where a small word makes it hold more, less or elsewhere."""
+
+from __future__ import annotations
+
+from dreams.findings import examine
+from dreams.findings.directories import between
+from tests.world.cases import each
+from tests.world.findings import codes, one
+
+LOSS, MOVED = "unexplained-loss", "another-heading"
+
+
+def told(before: str, after: str) -> list[str]:
+    return codes(examine(between({"a.md": before.encode()}, {"a.md": after.encode()})))
+
+
+@each(
+    ("old", "new"),
+    [
+        ("Wrap changes of several tables in a transaction", "You may wrap changes of several tables in a transaction"),
+        ("Every number must be a named constant", "Every number should be a named constant"),
+        ("A cached parser would be safe there", "A cached parser must be safe there"),
+        ("Prefer the plain type at the border of the client", "Always use the plain type at the border of the client"),
+        ("Update each caller of the old function", "Update each caller of the old function if convenient"),
+        ("Always use the Apache license for new files", "Use the Apache license for new files, where possible"),
+        ("Read such a flag with `cmd.Flag` (preferred) or `cmd.Root`", "Read such a flag with `cmd.Flag` or `cmd.Root`"),
+        ("The upload of the shop takes 500 boxes", "The upload of the shop takes about 500 boxes"),
+        ("The upload of the shop takes at most 500 boxes", "The upload of the shop takes 500 boxes"),
+        ("The upload of the shop takes 500 boxes", "The upload of the shop takes 500 boxes or less"),
+        ("The upload of the shop takes at most 500 boxes", "The upload of the shop takes at least 500 boxes"),
+        ("Read by both the shop and the hall", "Read by the shop or the hall"),
+        ("Verify it with the old shell and the new shell", "Verify it with the old shell or the new shell"),
+        ("This holds for all callers of the old function", "This holds for callers of the old function"),
+        ("Only the owner of the shop may open the till", "The owner of the shop may open the till"),
+        ("Never open the till of the shop unless the owner asks", "Never open the till of the shop"),
+        ("The density of a box is computed from the others", "The density of a box was computed from the others"),
+        ("The second lock file of the shop is removed", "The second lock file of the shop will be removed"),
+        ("Ask at the start of a session or before the first call", "Ask after the start of a session or before the first call"),
+        ("Logs are kept for 14 days in Loki", "Logs are gone from Loki for 14 days"),
+        ("Linux with Wayland at work, Windows at home", "Linux with Wayland at home, Windows at work"),
+    ],
+)  # fmt: skip
+def test_a_statement_that_holds_more_or_less_now_is_lost(old: str, new: str) -> None:
+    assert LOSS in told(f"- {old}\n", f"- {new}\n")
+
+
+@each(
+    ("old", "new"),
+    [
+        ("A box has 20 parts or fewer", "A box has at most 20 parts"),
+        ("The till takes no more than 20 coins", "The till takes up to 20 coins"),
+        ("If the till is open, ask the owner", "Ask the owner when the till is open"),
+        ("The till cannot be opened at night", "At night the till can not be opened"),
+        ("Each order of the shop is copied", "Every order of the shop is copied"),
+        ("Do not open the till or the safe", "Do not open the till and the safe"),
+    ],
+)
+def test_another_small_word_for_the_same_is_no_loss(old: str, new: str) -> None:
+    assert LOSS not in told(f"- {old}\n", f"- {new}\n")
+
+
+def test_what_a_word_too_many_makes_of_a_statement_is_told_with_that_word() -> None:
+    before, after = (
+        {"a.md": f"- {said}the changes of the tables in one step\n".encode()}
+        for said in ("Write ", "You may write ")
+    )
+    found = one(examine(between(before, after)), LOSS)
+    assert found.message.endswith("It was the only place that said it without “may”.")
+
+
+def test_a_summary_that_alone_names_an_exception_keeps_it() -> None:
+    note = "---\nname: words\ndescription: Say they{} of people\n---\n\nSay they of all people in the shop.\n"
+    assert LOSS in told(note.format(", unless they asked for another word,"), note.format(""))
+
+
+SHOP = "# Shop\n\n## Staging\n\n- The port is open\n- {}\n\n## Production\n\n- The port is closed\n{}"
+TOKEN = "Deploys need no token"
+
+
+def test_a_statement_below_another_heading_of_its_file_is_told() -> None:
+    assert MOVED in told(SHOP.format(TOKEN, ""), SHOP.format("Logs are short", f"- {TOKEN}\n"))
+
+
+@each(
+    "after",
+    [
+        SHOP.format(TOKEN, "").replace("## Staging", "## The staging server"),
+        f"# Shop\n\n## Staging\n\n- {TOKEN}\n- The port is open\n\n## Production\n\n- The port is closed\n",
+        "# Shop\n\n## Production\n\n- The port is closed\n\n## Staging\n\n- The port is open\n- "
+        + f"{TOKEN}\n",
+    ],
+)
+def test_a_renamed_heading_and_another_order_are_no_other_heading(after: str) -> None:
+    assert MOVED not in told(SHOP.format(TOKEN, ""), after)
