@@ -105,10 +105,12 @@ def test_a_statement_and_a_line_of_its_remarks_are_taken_out_once(tmp_path: Path
     files = {"enums.md": memory(body, "feedback"), "MEMORY.md": "- [Enums](enums.md)\n"}
     (question,) = questions_of(tmp_path, files, {"CLAUDE.md": rules})
     assert [place.line_no for place in question.places] == [5]
-    assert {edit.path: edit.after for edit in question.options[0].edits} == {
-        "enums.md": None,
-        "MEMORY.md": "",
-    }
+    assert question.why == "CLAUDE.md seems to say this already, in line 1, without the reason."
+    edits = {edit.path: edit for edit in question.options[0].edits}
+    assert {path: edit.after for path, edit in edits.items()} == {"enums.md": None, "MEMORY.md": ""}
+    claimed = {fate.text for fate in edits["enums.md"].fates}
+    assert "Pass one enum of actions to each view that is shared." in claimed
+    assert not [line for line in claimed if "Why" in line or "Name it" in line], "the rules do not say it"
 
 
 @pytest.mark.parametrize(

@@ -128,11 +128,9 @@ def pruned(tree: Tree, change: NewText, gone: str, note: str) -> list[NewText]:
 
     found = []
     for path, after in summed_up_anew(tree, change.path, change.after or "", is_gone):
-        own = change.fates if path == change.path else ()
-        mine = {fate.text for fate in own}
-        lost = Counter(tree.texts[path].split("\n")) - Counter(after.split("\n"))
-        more = (line.rstrip("\r") for line in lost if line.strip())
-        rest = tuple(Fate(line, "stated", note=note) for line in more if line not in mine)
+        own, before = (change.fates, change.after or "") if path == change.path else ((), tree.texts[path])
+        lost = Counter(before.split("\n")) - Counter(after.split("\n"))
+        rest = tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in lost if line.strip())
         found.append(NewText(path, after, change.reason, (*own, *rest), change.citations))
     return found
 
@@ -183,7 +181,7 @@ def _changes(
         return [NewText(unit.path, without(text, unit), reason, told, cited)]
     if _holds_the_bom(text, unit) or _leaves_something(tree, unit) or is_linked(tree, unit.path):
         return []
-    mine = {fate.text for fate in told}
+    mine = {line.rstrip("\r") for line in unit.raw.split("\n")}
     note = f"{unit.path} said nothing else. {told[0].note}".strip()
     lines = [line.rstrip("\r") for line in text.split("\n") if line.strip()]
     gone = (*told, *(Fate(line, "stated", note=note) for line in lines if line not in mine))

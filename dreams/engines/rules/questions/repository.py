@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from rapidfuzz import fuzz
 
 from dreams.engines.linedates import day_in_name
-from dreams.engines.rules.notes.bodies import LineStatement
+from dreams.engines.rules.notes.bodies import REMARK, LineStatement
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, is_index
 from dreams.engines.rules.notes.wording import sentences
@@ -122,10 +122,11 @@ def _derived(context: Asking, path: str, pairs: Sequence[tuple[LineStatement, _L
         return
     numbers = sorted({line.line_no for _, line in pairs})
     where = f"in line{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+    without_reason = ", without the reason" if any(REMARK.search(unit.raw) for unit, _ in pairs) else ""
     yield Question(
         "derived",
         " ".join(comparing.normalised(unit.text)[:80] for unit, _ in pairs),
-        f"{path} seems to say this already, {where}.",
+        f"{path} seems to say this already, {where}{without_reason}.",
         tuple(place(unit) for unit, _ in pairs),
         (option, KEEP),
         cited,
@@ -140,7 +141,10 @@ def _remove_all(
         zip(pairs, cited, strict=True), key=lambda each: -each[0][0].first_line
     ):
         note = f"{line.path} says it, line {line.line_no}: {quoted(line.text)}."
-        remove(rec, unit, "prune", note, fates(unit, "stated", note=note), (citation,))
+        bare = replace(
+            unit, raw=REMARK.split(unit.raw, maxsplit=1)[0].rstrip()
+        )  # the reason is not said there
+        remove(rec, unit, "prune", note, fates(bare, "stated", note=note), (citation,))
 
 
 @dataclass(frozen=True, slots=True)
