@@ -16,6 +16,7 @@ from dreams.lib.storage import history, journal
 from dreams.models import AuditEntry, Blob, Project, Version
 from dreams.services import auditlog
 from dreams.services.apply import writing
+from dreams.services.hosts import host
 from dreams.services.memories import syncing
 
 REMEDY = "Bring the history back with `import FILE` from an export, or copy the file from a backup."
@@ -76,7 +77,7 @@ AUDIT_REMEDY = (
 def verify(project: Project | None = None) -> Report:
     """Read back what is kept of `project`, or of everything; journals and the audit log are of all projects."""
     report = Report()
-    paths = [syncing.history_path(project)] if project else list(syncing.history_paths())
+    paths = [syncing.history_path(project)] if project else _all_histories()
     report.add("histories", len(paths), _histories(paths))
     versions = Version.objects.exclude(sha256="")
     if project:
@@ -88,6 +89,12 @@ def verify(project: Project | None = None) -> Report:
     report.add("journals", len(journal.list_journals(folder)) if folder.is_dir() else 0, _journals(folder))
     report.add("audit entries", AuditEntry.objects.count(), _audit_log())
     return report
+
+
+def _all_histories() -> list[Path]:
+    """Those that are there, and those that should be."""
+    kept = Project.objects.filter(host=host(), memories__versions__isnull=False).distinct()
+    return sorted({*syncing.history_paths(), *map(syncing.history_path, kept)})
 
 
 def _histories(paths: list[Path]) -> Iterator[Damage]:
