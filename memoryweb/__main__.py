@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from memoryweb import COMMAND_VARIABLE, INSTALLED_COMMAND, version
 
@@ -30,6 +31,9 @@ def run(words: Sequence[str], command: str) -> None:
     if list(words) in (["--version"], ["version"]):
         sys.stdout.write(f"memoryweb {version()}\n")
         return
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal that lacks a character shows its number
+            stream.reconfigure(errors="backslashreplace")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryweb.settings")
     os.environ[COMMAND_VARIABLE] = command
     try:

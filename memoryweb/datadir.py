@@ -77,9 +77,15 @@ def _made_once(folder: Path, name: str) -> str:
     if not file.exists():
         _make(file)
     try:
-        return file.read_text(encoding="ascii").strip()
+        text = file.read_bytes().decode("ascii", "ignore").strip()
     except OSError as error:
         raise _unfit(file, error) from error
+    if not text or not text.isprintable():
+        raise ImproperlyConfigured(
+            f"{file} is damaged. Copy it from a backup, or remove it: the next start makes a new one"
+            + (", and `hosts adopt` takes over the projects." if name == "host_id" else ".")
+        )
+    return text
 
 
 def _make(file: Path) -> None:
@@ -89,6 +95,8 @@ def _make(file: Path) -> None:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as handle:
             handle.write(secrets.token_urlsafe(48))
+            handle.flush()
+            os.fsync(handle.fileno())  # or a power failure leaves an empty key
         with suppress(FileExistsError):
             os.link(draft, file)
     except OSError as error:

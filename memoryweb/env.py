@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import zoneinfo
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,11 +26,10 @@ def text(name: str, default: str = "") -> str:
     if not file_name:
         return default
     try:
-        return Path(file_name).expanduser().read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise ImproperlyConfigured(
-            f"{name}_FILE names {file_name}, which cannot be read: {error.strerror}"
-        ) from error
+        return _absolute(f"{name}_FILE", file_name).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ImproperlyConfigured(f"{name}_FILE names {file_name}, which cannot be read: {why}") from error
 
 
 def integer(name: str, default: int, *, minimum: int | None = None, maximum: int | None = None) -> int:
@@ -78,19 +78,27 @@ def database_url(name: str) -> str:
     return value
 
 
-def path(name: str, default: Path) -> Path:
+def path(name: str, default: Callable[[], Path]) -> Path:
     """An absolute path; `~` is the home folder."""
     value = text(name)
-    return Path(os.path.abspath(Path(value).expanduser())) if value else default  # noqa: PTH100 - links are kept: the person chose the link
+    if value:
+        return _absolute(name, value)
+    try:
+        return default()
+    except RuntimeError as error:
+        raise ImproperlyConfigured(f"This user has no home folder. Set HOME, or {name}") from error
 
 
 def paths(name: str) -> tuple[Path, ...]:
     """Several paths, separated as in PATH (`:`)."""
-    return tuple(
-        Path(os.path.abspath(Path(part).expanduser()))  # noqa: PTH100 - as above
-        for part in text(name).split(os.pathsep)
-        if part.strip()
-    )
+    return tuple(_absolute(name, part) for part in text(name).split(os.pathsep) if part.strip())
+
+
+def _absolute(name: str, value: str) -> Path:
+    try:
+        return Path(os.path.abspath(Path(value).expanduser()))  # noqa: PTH100 - links are kept: the person chose the link
+    except RuntimeError as error:
+        raise ImproperlyConfigured(f"{name} is {value!r}; there is no such home folder") from error
 
 
 def words(name: str) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ import tzlocal
 
 from memoryweb import RESOURCES, datadir, env
 
-DATA_DIR = env.path("MEMORYWEB_DATA_DIR", Path(platformdirs.user_data_dir("memoryweb", appauthor=False)))
-ROOTS = env.paths("MEMORYWEB_ROOTS") or env.paths("CLAUDE_CONFIG_DIR") or (Path.home() / ".claude",)
+DATA_DIR = env.path("MEMORYWEB_DATA_DIR", lambda: platformdirs.user_data_path("memoryweb", appauthor=False))
+ROOTS = env.paths("MEMORYWEB_ROOTS") or env.paths("CLAUDE_CONFIG_DIR")
+ROOTS = ROOTS or (env.path("MEMORYWEB_ROOTS", lambda: Path.home() / ".claude"),)
 # Where no agent keeps anything, `serve` makes a demo: every other command then means the same folder.
 DEMO_ROOT = DATA_DIR / "demo"
 if not any(root.is_dir() for root in ROOTS) and DEMO_ROOT.is_dir():

@@ -121,8 +121,8 @@ class Command(BaseCommand):
         except BrokenPipeError:
             raise
         except Exception as error:
-            if _is_plain(error):
-                return self._fail(str(error), REFUSED)
+            if plain := _plain(error):
+                return self._fail(plain, REFUSED)
             kept = faults.keep(faults.file_in(Path(settings.DATA_DIR)), traceback.format_exc())
             return self._fail(f"{fault(error)} {kept}", REFUSED)
         return DONE
@@ -172,7 +172,8 @@ class Command(BaseCommand):
             return
         mask = self._paths().mask
         if options.get("json"):
-            self.stdout.write(mask(json.dumps(result, ensure_ascii=False, default=as_json)))
+            is_utf8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
+            self.stdout.write(mask(json.dumps(result, ensure_ascii=not is_utf8, default=as_json)))
         else:
             for line in self.words(result):  # a memory may hold what moves a terminal's cursor
                 self.stdout.write(diff.visible(mask(line)))
@@ -233,11 +234,13 @@ def unshielded(value: Any) -> Any:
     return value
 
 
-def _is_plain(error: Exception) -> bool:
-    """Refusals that any command may meet, and that say all there is to say."""
+def _plain(error: Exception) -> str:
+    """Refusals that any command may meet, and that say all there is to say; empty for everything else."""
     from dreams.services.project_lock import ProjectElsewhere  # noqa: PLC0415 - imports the tables, which not every command needs
 
-    return isinstance(error, ProjectElsewhere)
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.object!a} is not text in the encoding of this terminal."
+    return str(error) if isinstance(error, ProjectElsewhere) else ""
 
 
 @contextmanager
@@ -287,6 +290,14 @@ def fault(error: Exception) -> str:
 def refusal(error: OSError, file: Path) -> str:
     """Why a file that a person named cannot be read or written; the error may name a draft of ours."""
     return flush.refusal(OSError(error.errno, error.strerror), file)
+
+
+def path(given: str | Path) -> Path:
+    """A path that a person typed, absolute; `~` is the home folder. Raises BadUsage."""
+    try:
+        return Path(given).expanduser().absolute()
+    except RuntimeError as error:
+        raise BadUsage(f"{given}: there is no such home folder.") from error
 
 
 def port(text: str) -> int:

@@ -236,8 +236,9 @@ def _brought_up_to_date(copy: Path | None) -> None:
         _migrate()
     except DatabaseError as error:
         as_before = f" The database as it was before is in {copy}." if copy else ""
+        why = f"{why_full(error)} Make room there, then try again." if is_full(error) else f"{error}."
         raise DatabaseUnavailable(
-            f"The database could not be brought up to date: {error}.{as_before}"
+            f"The database could not be brought up to date: {why}{as_before}"
         ) from error
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SLUG = "-home-dev-app"
+ROOT = Path(__file__).parents[2]
 
 
 class Shell:
@@ -235,6 +237,30 @@ def test_a_bad_environment_value_is_named(processes: Processes) -> None:
     done = processes.run("projects")
     assert done.returncode == 1
     assert "MEMORYWEB_WORKERS" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.not_on_postgresql
+def test_a_terminal_without_a_character_shows_its_number(processes: Processes) -> None:
+    """A process of its own: the encoding is that of its start."""
+    environment = {**processes.env, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    world.put(
+        processes.memory / "feedback_testing.md", world.TESTING.replace("Snapshots", "“Größe”: Snapshots")
+    )
+
+    def run(*words: str) -> subprocess.CompletedProcess[bytes]:
+        typed = [sys.executable, "manage.py", *words]
+        return subprocess.run(typed, env=environment, cwd=ROOT, capture_output=True, check=False)
+
+    assert run("discover").returncode == 0
+    shown = run("search", "snapshots")
+    assert shown.returncode == 0 and b"\\u201cGr\xf6\xdfe\\u201d" in shown.stdout, shown.stderr
+    found = json.loads(run("search", "snapshots", "--json").stdout)
+    assert any("“Größe”" in hit["text"] for hit in found["memories"])
+
+
+def test_words_that_are_no_text_are_refused_in_one_line(discovered: Shell) -> None:
+    done = discovered.run("search", "caf\udce9")
+    assert done.returncode == 1 and "is not text in the encoding of this terminal" in done.stderr
 
 
 def test_a_line_break_in_a_files_name_begins_no_row_of_a_table() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from memoryweb import env
+from memoryweb import datadir, env
 from tests.world.cases import each
 
 
@@ -37,3 +39,36 @@ def test_a_missing_driver_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPat
     with pytest.raises(ImproperlyConfigured, match="driver is not installed") as refused:
         env.database_url("DATABASE_URL")
     assert "hush" not in str(refused.value)
+
+
+def test_a_home_folder_that_nobody_has_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORYWEB_ROOTS", "~nobody-has-this/.claude")
+    with pytest.raises(ImproperlyConfigured, match=r"MEMORYWEB_ROOTS is .* there is no such home folder"):
+        env.paths("MEMORYWEB_ROOTS")
+    monkeypatch.delenv("MEMORYWEB_ROOTS")
+
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    with pytest.raises(ImproperlyConfigured, match="Set HOME, or MEMORYWEB_ROOTS"):
+        env.path("MEMORYWEB_ROOTS", nowhere)
+
+
+def test_a_file_with_a_value_that_is_no_text_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_bytes(b"\xff\xfe")
+    monkeypatch.setenv("MEMORYWEB_SECRET_KEY_FILE", str(tmp_path / "key"))
+    with pytest.raises(ImproperlyConfigured, match="which cannot be read: it is not UTF-8 text"):
+        env.text("MEMORYWEB_SECRET_KEY")
+
+
+@each("damage", [b"", b"\n", b"\xff\xfe\xfd", b"half\x00\x00\x00"])
+def test_a_key_that_a_power_failure_damaged_is_named_with_the_remedy(tmp_path: Path, damage: bytes) -> None:
+    """An empty key would sign everything for everybody."""
+    for name, find in (("secret_key", datadir.secret_key), ("host_id", datadir.host_id)):
+        (tmp_path / name).write_bytes(damage)
+        with pytest.raises(
+            ImproperlyConfigured, match=f"{tmp_path}/{name} is damaged. Copy it from a backup"
+        ):
+            find(tmp_path)

@@ -245,7 +245,8 @@ def _key_for(given: Mapping[str, str], hosts: list[str]) -> tuple[str, Source]:
     """The key of the first of these hosts that has one. What the environment holds goes before the file."""
     own = given.get("ANTHROPIC_API_KEY", "").strip()
     file_name = given.get("ANTHROPIC_API_KEY_FILE", "").strip()
-    in_file = _read_key_file(Path(file_name).expanduser()) if file_name else {}
+    path = os.path.expanduser(file_name)  # noqa: PTH111 - an unknown ~user is just a name here
+    in_file = _read_key_file(Path(path)) if file_name else {}
     for host in hosts:
         if own and host == ANTHROPIC_HOST:
             return own, "environment"

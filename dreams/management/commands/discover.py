@@ -59,7 +59,7 @@ class Command(base.Command):
 
 
 def _folder(given: str) -> Path:
-    folder = Path(given).expanduser().absolute()
+    folder = base.path(given)
     if not folder.is_dir():
         raise base.Refused(f"There is no folder {folder}. Give an agent's config folder, such as ~/.claude.")
     return folder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -11,7 +10,7 @@ from django.core.management.base import CommandParser
 from dreams.lib.storage import history
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused, refusal
+from dreams.management.base import Refused, path, refusal
 from dreams.services.memories import exports
 
 
@@ -24,7 +23,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"])
-        target = Path(options["file"]).expanduser().absolute()
+        target = path(options["file"])
         try:
             exports.write(project, target)
         except history.HistoryError as error:

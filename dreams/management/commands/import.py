@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -11,7 +10,7 @@ from django.core.management.base import CommandParser
 from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management.base import Refused, path
 from dreams.services import project_lock
 from dreams.services.memories import exports
 
@@ -29,7 +28,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"]) if options["project"] else None
-        file = Path(options["file"]).expanduser().absolute()
+        file = path(options["file"])
         try:
             done = exports.bring_back(file, named.me(), project)
         except (exports.NotBroughtBack, project_lock.ProjectBusy) as error:

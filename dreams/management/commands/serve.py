@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused, port
+from dreams.management.base import Refused, path, port
 
 
 class Command(BaseCommand):
@@ -37,7 +37,7 @@ class Command(BaseCommand):
         wish = lifecycle.Wish(
             host=options["host"],
             port=options["port"],
-            roots=[Path(root).expanduser().absolute() for root in options["root"]],
+            roots=[path(root) for root in options["root"]],
             browser=not options["no_browser"],
         )
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,7 +53,8 @@ def configured_roots(chosen: str | None = None) -> tuple[Path, ...]:
     """The config folders to look at: those set in the pages (`chosen`, where the caller has read it), else the environment's."""
     if chosen is None:
         chosen = str(conf.sourced()["roots"].value)
-    found = tuple(Path(line.strip()).expanduser() for line in chosen.splitlines() if line.strip())
+    lines = [line.strip() for line in chosen.splitlines() if line.strip()]
+    found = tuple(Path(os.path.expanduser(line)) for line in lines)  # noqa: PTH111 - an unknown ~user is just a name here
     return found or tuple(settings.ROOTS)
 
 
