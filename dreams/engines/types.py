@@ -225,10 +225,6 @@ class LogBrief:
     new: frozenset[int]
 
 
-def _no_checks(edits: Sequence[Edit]) -> Sequence[Problem]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Job:
     """Everything an engine may know. `line_dates[path]` has one entry per line of that file, None where unknown.
@@ -258,7 +254,7 @@ class Job:
     config: Config
     now: dt.datetime
     time_zone: dt.tzinfo
-    examine: Callable[[Sequence[Edit]], Sequence[Problem]] = _no_checks
+    examine: Callable[[Sequence[Edit]], Sequence[Problem]] = lambda edits: ()
     hand_edited: frozenset[str] = frozenset()
     prices: PriceTable = field(default_factory=dict)
     known: tuple[str, ...] = ()

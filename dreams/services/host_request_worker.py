@@ -263,10 +263,6 @@ def _bring_up(request: HostRequest, actor: Actor) -> str:
     return f"{plural(moved, 'file')} updated to the current version on disk. Check the new result."
 
 
-def _cards(request: HostRequest, actor: Actor) -> ApplyReport:
-    return cards.submit(_project(request), actor)
-
-
 def _extract(request: HostRequest, actor: Actor) -> str:
     found = lifecycle.catch(_project(request), asked=True)
     return (
@@ -306,7 +302,7 @@ _DEEDS: Mapping[HostRequest.Deed, Callable[[HostRequest, Actor], ApplyReport | s
     Deed.PURGE: _purge,
     Deed.MOMENT: _moment,
     Deed.BRING_UP: _bring_up,
-    Deed.CARDS: _cards,
+    Deed.CARDS: lambda request, actor: cards.submit(_project(request), actor),
     Deed.EXTRACT: _extract,
     Deed.DREAM: _dream,
     Deed.JOB: _job,

@@ -191,7 +191,7 @@ def adopt(former: str, actor: str) -> Adopted:
             f"{former} is running. Stop it there first, or it will find all its projects again."
         )
     if former not in found and not rows.exists() and not ScheduledJob.objects.filter(host=key).exists():
-        others = ", ".join(sorted({*found, *_unnamed()} - {name_of(host())})) or "none"
+        others = ", ".join(sorted({*found, *unnamed()} - {name_of(host())})) or "none"
         raise CannotAdopt(f"No host is called {former}. Others in this database: {others}.")
     with transaction.atomic():
         database.one_at_a_time("hosts")
@@ -202,7 +202,7 @@ def adopt(former: str, actor: str) -> Adopted:
     return done
 
 
-def _unnamed() -> set[str]:
+def unnamed() -> set[str]:
     """Values of rows that no host has: names from before hosts had keys."""
     return set(Project.objects.order_by().values_list("host", flat=True).distinct()) - set(names())
 

@@ -83,7 +83,7 @@ def verify(project: Project | None = None) -> Report:
     if project:
         versions = versions.filter(memory__project=project)
     report.add("versions", versions.count(), _missing_texts(versions))
-    blobs = _blobs_of(versions) if project else Blob.objects.all()
+    blobs = Blob.objects.filter(sha256__in=versions.values("sha256")) if project else Blob.objects.all()
     report.add("texts", blobs.count(), _changed_texts(blobs))
     folder = writing.journal_dir()
     report.add("journals", len(journal.list_journals(folder)) if folder.is_dir() else 0, _journals(folder))
@@ -107,10 +107,6 @@ def _histories(paths: list[Path]) -> Iterator[Damage]:
                     yield Damage(problem.what, problem.where, problem.remedy)
         except history.HistoryError as error:
             yield Damage(str(error), str(path), REMEDY)
-
-
-def _blobs_of(versions: QuerySet[Version]) -> QuerySet[Blob]:
-    return Blob.objects.filter(sha256__in=versions.values("sha256"))
 
 
 def _missing_texts(versions: QuerySet[Version]) -> Iterator[Damage]:

@@ -40,8 +40,14 @@ def page(
     status: int = 200,
 ) -> HttpResponse:
     """Render `template`, or `fragment` alone where htmx asked. Use status 422 for an invalid form."""
-    chosen = fragment if wants_fragment(request) else template
-    response = render(request, chosen, dict(context), status=status)
+    return rendered(request, fragment if wants_fragment(request) else template, context, status)
+
+
+def rendered(
+    request: HttpRequest, template: str, context: Mapping[str, Any], status: int = 200
+) -> HttpResponse:
+    """What an address answers of which htmx gets something else than a browser."""
+    response = render(request, template, dict(context), status=status)
     # Without it the back button may show a bare fragment from the browser's cache.
     patch_vary_headers(response, ["HX-Request"])
     return response

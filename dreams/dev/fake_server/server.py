@@ -31,33 +31,6 @@ from dreams.dev.fake_server.messages import (
 )
 from dreams.dev.fake_server.scripted_model import Brain, Request, Step
 
-# What all connections of a server share.
-
-
-class Shared:
-    """`seen` holds every request in order of arrival; `stopping` is set when all are to end. The rest as for `WireServer`."""
-
-    def __init__(
-        self,
-        brain: Brain,
-        keys: Iterable[str] | None,
-        limits: Limits | None,
-        cache: PromptCache | None,
-        stall_seconds: float,
-        dialect: Dialect | None,
-        prefix: str,
-    ) -> None:
-        self.brain = brain
-        self.dialect = dialect or Dialect()
-        self.prefix = prefix
-        self.keys = None if keys is None else frozenset(keys)
-        self.limits = limits or Limits()
-        self.cache = cache or PromptCache()
-        self.stall_seconds = stall_seconds
-        self.seen: list[Seen] = []
-        self.stopping = threading.Event()
-
-
 # What a server remembers of each request, for assertions.
 
 
@@ -86,7 +59,7 @@ class Http(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, address: tuple[str, int], wire: Shared) -> None:
+    def __init__(self, address: tuple[str, int], wire: WireServer) -> None:
         self.wire = wire
         super().__init__(address, Handler)
 
@@ -314,8 +287,8 @@ def _model(name: str) -> Json:
     return {"type": "model", "id": name, "display_name": shown, "created_at": "2026-09-01T00:00:00Z"}
 
 
-class WireServer(Shared):
-    """Listens from `start` (or `with`) until `stop`. `seen` holds every request in order of arrival.
+class WireServer:
+    """Listens from `start` (or `with`) until `stop`. `seen` holds every request in order of arrival; `stopping` is set when all are to end.
 
     `keys`: the keys that are taken; None takes any. `stall_seconds` bounds how long a stall holds its connection.
     `dialect`: where it differs from the API. `prefix`: the path that it stands below.
@@ -333,9 +306,19 @@ class WireServer(Shared):
         dialect: Dialect | None = None,
         prefix: str = "",
     ) -> None:
-        super().__init__(brain, keys, limits, cache, stall_seconds, dialect, prefix)
+        self.brain, self.dialect, self.prefix = brain, dialect or Dialect(), prefix
+        self.keys = None if keys is None else frozenset(keys)
+        self.limits, self.cache, self.stall_seconds = (
+            limits or Limits(),
+            cache or PromptCache(),
+            stall_seconds,
+        )
+        self.seen: list[Seen] = []
+        self.stopping = threading.Event()
         self._http = Http(("127.0.0.1", port), self)
-        self._thread = threading.Thread(target=self._serve, name="wire-server", daemon=True)
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, args=(0.02,), name="wire-server", daemon=True
+        )
 
     @property
     def url(self) -> str:
@@ -361,6 +344,3 @@ class WireServer(Shared):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-    def _serve(self) -> None:
-        self._http.serve_forever(poll_interval=0.02)

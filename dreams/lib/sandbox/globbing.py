@@ -9,26 +9,11 @@ import re2
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.sandbox.mounts import MountedPath, Tree
+from dreams.lib.sandbox.patterns import CLASSES
 from dreams.lib.sandbox.process import Meter
 from dreams.lib.sandbox.tokenizer import Word
 
 MOST_MATCHES = 20_000  # of one pattern; chosen
-_CLASSES = frozenset(
-    [
-        "alnum",
-        "alpha",
-        "blank",
-        "cntrl",
-        "digit",
-        "graph",
-        "lower",
-        "print",
-        "punct",
-        "space",
-        "upper",
-        "xdigit",
-    ]
-)
 
 
 def expand(words: list[Word], tree: Tree, cwd: str, meter: Meter) -> list[str]:
@@ -188,7 +173,7 @@ def _item(data: bytes, at: int) -> tuple[bytes, int]:
     if data[at : at + 2] == b"[:":
         end = data.find(b":]", at + 2)
         name = data[at + 2 : end].decode("latin-1") if end > 0 else ""
-        if name in _CLASSES:
+        if name in CLASSES:
             return b"[:" + name.encode() + b":]", end + 2
     low, at = _bracket_byte(data, at)
     if data[at : at + 1] == b"-" and data[at + 1 : at + 2] not in (b"", b"]"):

@@ -20,10 +20,6 @@ LONGEST_PATH = 4096  # PATH_MAX of Linux
 MOST_ENTRIES = 200_000  # of one folder; chosen
 
 
-def _nothing_hidden(rel: str, is_folder: bool) -> bool:
-    return False
-
-
 @dataclass(slots=True)
 class Mount:
     """A directory under a name. `stands_for`: the real absolute paths that mean it, the true one first."""
@@ -31,7 +27,7 @@ class Mount:
     name: str
     root: Root
     stands_for: tuple[str, ...] = ()
-    hidden: Callable[[str, bool], bool] = field(default=_nothing_hidden)
+    hidden: Callable[[str, bool], bool] = field(default=lambda rel, is_folder: False)
 
     @property
     def point(self) -> str:

@@ -127,11 +127,6 @@ def is_login(value: str) -> bool:
     return bool(colon) and f"{name}{password}".isprintable() and not is_placeholder(f"{name}:{password}")
 
 
-def is_uuid(value: str) -> bool:
-    """A session, a trace, a row: most of what has such a name is no secret."""
-    return bool(_UUID.fullmatch(value))
-
-
 def _names_something(value: str) -> bool:
     if is_placeholder(value) or is_reference(value) or _DIGEST.match(value) or _CALL.match(value):
         return True
@@ -231,7 +226,7 @@ _JUDGES: dict[str, Judge] = {
     "mixed": is_mixed,
     "login": is_login,
     "random": partial(is_token, least=16),
-    "unnamed": lambda value: is_token(value) and not is_uuid(value),
+    "unnamed": lambda value: is_token(value) and not _UUID.fullmatch(value),
     "address": lambda value: (
         not (is_placeholder(value) or is_reference(value) or value.lower() in _SAMPLE_PASSWORDS)
         and not (value.isupper() and value.replace("_", "").isalpha())  # TOKEN, DB_PASSWORD

@@ -7,7 +7,7 @@ none (`writing`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dreams.lib import locks
@@ -315,16 +315,12 @@ def _order(
         hunks,
         origin,
         reason=back.reason,
-        make_dirs=_modes_like(snapshot),
+        # As an agent would make the directory; the journal's own default is 0700.
+        make_dirs={} if snapshot.exists else {"": 0o755},
         directory=snapshot.identity,
         undone=back.hunks,
         never_again=back.never_again,
     )
-
-
-def _modes_like(snapshot: workspace.Snapshot) -> Mapping[str, int]:
-    """A memory directory that an agent would make has mode 0755; the journal's own default is 0700."""
-    return {} if snapshot.exists else {"": 0o755}
 
 
 def _already(proposal: Proposal) -> ApplyReport:

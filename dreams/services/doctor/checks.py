@@ -193,16 +193,12 @@ def host_here() -> Check:
     others = [one for one in found if not one.is_here]
     mine = next((one.name for one in found if one.is_here), "") or hosts.name_of(host())
     detail = "Others: " + "; ".join(_seen(one) for one in others[:MOST_NAMES]) if others else "The only one"
-    unknown = sorted(_former() - {one.key for one in found})
+    unknown = sorted(hosts.unnamed())
     if unknown:
         names = ", ".join(unknown[:MOST_NAMES])
         remedy = f"If one of them is this computer’s former name: `hosts adopt {unknown[0]}`."
         return Check("Host", "warn", mine, f"Projects of hosts that never came back: {names}", remedy)
     return Check("Host", "ok", mine, detail)
-
-
-def _former() -> set[str]:
-    return set(Project.objects.order_by().values_list("host", flat=True).distinct())
 
 
 def _seen(one: hosts.Known) -> str:

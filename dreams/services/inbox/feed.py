@@ -65,13 +65,13 @@ def may_read(token: str, now: dt.datetime) -> bool:
 
 def entries(now: dt.datetime) -> list[Entry]:
     """What waits and is not put off, the newest first: projects, kinds and counts, without secrets."""
-    items = [item for item in waiting.waiting(now) if item.snooze is None and not _is_of_answers(item)]
+    items = [
+        item
+        for item in waiting.waiting(now)
+        if item.snooze is None and not (item.facts and item.facts.origin == Proposal.Origin.ANSWERS)
+    ]
     made = [Entry(f"{item.key}-{item.kind}", _title(item), item.url, item.since) for item in items]
     return sorted(made, key=lambda entry: entry.at, reverse=True)
-
-
-def _is_of_answers(item: Item) -> bool:
-    return item.facts is not None and item.facts.origin == Proposal.Origin.ANSWERS
 
 
 def _title(item: Item) -> str:

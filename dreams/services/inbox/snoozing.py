@@ -40,7 +40,8 @@ def put_off(items: Iterable[tuple[str, str]], until: dt.datetime | None, actor: 
     """Put off `items` (id, why each waits) for the account `actor`; `until` None is until the next dream has ended. Returns how many."""
     rows = [Snooze(item=item, kind=kind, until=until, made_at=now, made_by=actor) for item, kind in items]
     with transaction.atomic():
-        _forget_old(now)
+        # Rows of proposals that are long decided would stay for ever.
+        Snooze.objects.exclude(pk__in=in_force(now).values("pk")).delete()
         Snooze.objects.bulk_create(
             rows,
             update_conflicts=True,
@@ -68,8 +69,3 @@ def _record(action: str, item: str, actor: str, **data: Any) -> None:
     if job:
         data["label"] = str(job)
     auditlog.record(action, actor=actor, about=proposal or job, object_id=item, **data)
-
-
-def _forget_old(now: dt.datetime) -> None:
-    """Rows of proposals that are long decided would stay for ever."""
-    Snooze.objects.exclude(pk__in=in_force(now).values("pk")).delete()

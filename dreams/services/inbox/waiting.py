@@ -113,7 +113,10 @@ def waiting(now: dt.datetime, reader: str = "") -> list[Item]:
     What the account `reader` put off has its `snooze`; without one, what the owner did.
     """
     found = [*_of_proposals(_rows()), *_questions(), *_moved(), *_failing_jobs()]
-    return sorted(_with_snoozes(found, now, reader), key=lambda item: (_need(item), item.since))
+    return sorted(
+        _with_snoozes(found, now, reader),
+        key=lambda item: (_ORDER[item.kind], ("block", "warn", "").index(item.care), item.since),
+    )
 
 
 def to_finish(now: dt.datetime, reader: str = "") -> int:
@@ -128,10 +131,6 @@ def _with_snoozes(items: Iterable[Item], now: dt.datetime, reader: str) -> list[
         replace(item, snooze=row) if (row := put_off.get((item.key, item.kind.value))) else item
         for item in items
     ]
-
-
-def _need(item: Item) -> tuple[int, int]:
-    return (_ORDER[item.kind], ("block", "warn", "").index(item.care))
 
 
 def open_decisions(now: dt.datetime, reader: str = "") -> QuerySet[Proposal]:

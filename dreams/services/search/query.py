@@ -71,7 +71,8 @@ def spans(text: str, terms: tuple[str, ...]) -> list[tuple[int, int]]:
     if not found:
         return []
     if len(folded) != len(text) or not text.isascii():
-        starts = _origins(text)
+        # For each character of the folded text, the index of the one it came from.
+        starts = [at for at, character in enumerate(text) for _ in _FOLDS[ord(character)]]
         found = [(starts[start], starts[end - 1] + 1) for start, end in found]
     return list(_merged(found))
 
@@ -81,11 +82,6 @@ def _hits(folded: str, term: str) -> Iterator[tuple[int, int]]:
     while at >= 0:
         yield at, at + len(term)
         at = folded.find(term, at + len(term))
-
-
-def _origins(text: str) -> list[int]:
-    """For each character of the folded text, the index of the one it came from."""
-    return [at for at, character in enumerate(text) for _ in _FOLDS[ord(character)]]
 
 
 def _merged(found: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

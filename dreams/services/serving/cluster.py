@@ -184,16 +184,12 @@ class AlreadyRuns(Exception):
     """Another cluster serves this data directory."""
 
 
-def lock_path() -> Path:
-    return Path(settings.DATA_DIR) / "cluster.lock"
-
-
 def run(*, parent: int | None = None) -> int:
     """Run until told to end; the exit code. `parent` is a descriptor that reads its end once the parent is dead.
 
     Must be called in the main thread, as the leader of a process group. Raises AlreadyRuns.
     """
-    lock = take_lock(lock_path())
+    lock = take_lock(Path(settings.DATA_DIR) / "cluster.lock")
     if lock is None:
         raise AlreadyRuns(
             f"A queue already runs on {settings.DATA_DIR}. Stop the other `serve` first, "

@@ -102,11 +102,6 @@ class Supervisor:
             child.stdin.close()
 
 
-def roots_environment() -> dict[str, str]:
-    """The config folders in use, for the child: those given to `serve` stand in no other place."""
-    return {"MEMORYWEB_ROOTS": os.pathsep.join(map(str, settings.ROOTS))}
-
-
 LOOK_SECONDS = 0.2  # between two looks at the lock; chosen
 WATCH_SECONDS = 0.5  # between two looks whether all is well; chosen
 LOCK_SECONDS = 3.0  # for another server that just ends; chosen
@@ -192,7 +187,8 @@ def _serve(wish: Wish, say: Say, stop: Stop) -> None:
         choose_roots(wish.roots, say)
         make_ready(say)
         web = Web(listening, wish.host)
-        queue = Supervisor(say, roots_environment())
+        # The config folders given to `serve` stand in no other place.
+        queue = Supervisor(say, {"MEMORYWEB_ROOTS": os.pathsep.join(map(str, settings.ROOTS))})
         with _ended(web, queue):
             web.start()
             server_registry.write(web.address, web.port)

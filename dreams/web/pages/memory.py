@@ -182,16 +182,12 @@ def _version(row: Version, memory: Memory, previous: int | None, told: _Told) ->
     return VersionRow(
         version=row,
         look=look,
-        who=row.actor or _nobody(row),
+        # What brought a version of somebody outside says so already.
+        who=row.actor or ("" if row.origin in _NOT_OURS else WORDS[SYSTEM]),
         is_now=bool(row.sha256) and memory.gone_at is None and row.sha256 == memory.sha256,
         reason=told.reasons.get(row.proposal_id or 0, ""),
         previous=previous,
     )
-
-
-def _nobody(row: Version) -> str:
-    """What brought such a version says already that it was somebody outside."""
-    return "" if row.origin in _NOT_OURS else WORDS[SYSTEM]
 
 
 def compare(old: VersionRow, new: VersionRow, *, is_bare: bool = False) -> Comparison:

@@ -121,7 +121,7 @@ def is_quick(project: Project) -> bool:
 def page(project: Project, asked: str = "") -> Page:
     files, of_files = _chosen(project)
     found = _compared(project, files)
-    pks = _pks(project)
+    pks = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
     mask = Mask.of(place.text for place in found.places)
     said = _said_where(found, asked)
     return Page(
@@ -148,10 +148,6 @@ def related(memory: Memory) -> tuple[Related, ...]:
         for one in found
         if one.path in known
     )
-
-
-def _pks(project: Project) -> Mapping[str, int]:
-    return dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
 
 
 def _shown(group: Group, pks: Mapping[str, int], mask: Mask) -> Group:

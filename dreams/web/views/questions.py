@@ -12,9 +12,7 @@ from urllib.parse import urlsplit
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.shortcuts import render as rendered
 from django.urls import Resolver404, ResolverMatch, resolve, reverse
-from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files.text import plural
@@ -22,7 +20,7 @@ from dreams.models import Finding, Project, Proposal, Question
 from dreams.services.questions import answering, asking, shown_questions
 from dreams.services.review import ReviewRefused
 from dreams.web.access import is_path_here, reviewer
-from dreams.web.htmx import Request, SeeOther, page, wants_fragment
+from dreams.web.htmx import Request, SeeOther, page, rendered, wants_fragment
 from dreams.web.pages import project as project_pages
 from dreams.web.pages import questions as pages
 from dreams.web.pages import review as review_pages
@@ -164,9 +162,7 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
     proposal = _review_of(request)
     if proposal is None:
         context["waits"] = _waits(request, found.project)
-        response = rendered(request, "dreams/_question_answer.html", context)
-        patch_vary_headers(response, ["HX-Request"])
-        return response
+        return rendered(request, "dreams/_question_answer.html", context)
     loaded = desk.load(request, proposal)
     context |= desk.around(request, loaded, set()) | {"head": review_pages.head(loaded)}
     return desk.fragment(request, "dreams/_question_answer.html", loaded, context | {"in_review": True})

@@ -15,9 +15,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
-from django.shortcuts import render as rendered
 from django.utils import timezone
-from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib import memdir
@@ -29,7 +27,7 @@ from dreams.services.proposals import summaries
 from dreams.services.review import ReviewRefused
 from dreams.web import hidden_secrets, render, verdicts
 from dreams.web.access import actor, reviewer
-from dreams.web.htmx import Request, SeeOther, wants_fragment
+from dreams.web.htmx import Request, SeeOther, rendered, wants_fragment
 from dreams.web.pages import memory as memory_pages
 from dreams.web.pages import questions as question_pages
 from dreams.web.pages import recall
@@ -212,18 +210,14 @@ def page(request: Request, loaded: LoadedProposal, asked: Asked, status: int = 2
         "next": asked.to(loaded.proposal, file=asked.file),
         **_common(request, loaded, asked),
     }
-    response = rendered(request, "dreams/review.html", context, status=status)
-    patch_vary_headers(response, ["HX-Request"])
-    return response
+    return rendered(request, "dreams/review.html", context, status)
 
 
 def fragment(
     request: Request, template: str, loaded: LoadedProposal, context: dict[str, object], status: int = 200
 ) -> HttpResponse:
     asked = asked_of(QueryDict(_query_to_come_back_to(request)))
-    response = rendered(request, template, {**_common(request, loaded, asked), **context}, status=status)
-    patch_vary_headers(response, ["HX-Request"])
-    return response
+    return rendered(request, template, {**_common(request, loaded, asked), **context}, status)
 
 
 def _common(request: Request, loaded: LoadedProposal, asked: Asked) -> dict[str, object]:

@@ -72,10 +72,6 @@ class EngineFact:
     trouble: str = ""
 
 
-def _no_sessions() -> Iterable[SessionFact]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Facts:
     """One project's facts. The defaults describe a project on which nothing but the evidence is missing.
@@ -95,7 +91,7 @@ class Facts:
     retry_at: datetime | None = None
     failures: int = 0
     clock: Callable[[], int | None] = lambda: None
-    sessions: Callable[[], Iterable[SessionFact] | Tally] = _no_sessions
+    sessions: Callable[[], Iterable[SessionFact] | Tally] = lambda: ()
     log_lines: Callable[[], int] = lambda: 0
     inputs: Callable[[], InputsFact] = lambda: InputsFact("", None)
     engine: Callable[[], EngineFact] = EngineFact
