@@ -2,8 +2,8 @@
 
     taken = acquire(memory_dir, process.current(), now, before_write=save)
     if isinstance(taken, Held):
-        with taken, Heartbeat(taken, on_lost=stop):
-            …
+        with taken, Heartbeat(taken) as beat:
+            …  # and look at `beat.lost` now and then
             taken.release_completed(now)   # without this line, leaving the block rewinds
 
 `lockfile` reads and writes the file, and says who holds it · `acquiring` takes it, and repairs what a crash left ·

@@ -134,7 +134,6 @@ def _start_time(pid: int, known: ProcessIdentity | None) -> float | None:
 
 # --- Taking it -------------------------------------------------------------------------------------------------------
 
-LIFETIME = timedelta(hours=2)  # of a dream that holds it; chosen
 _WAIT_SECONDS = 0.5  # others hold it for milliseconds; chosen
 _TRIES = 3  # the file may be replaced meanwhile; chosen
 
@@ -156,7 +155,6 @@ class _Request:
     identity: ProcessIdentity
     now: datetime
     known: ProcessIdentity | None
-    lifetime: timedelta
     keep_dir_mtime: bool
     before_write: Callable[[LockRecord], None] | None
 
@@ -171,7 +169,6 @@ class _Request:
             prior,
             dir_fd=dir_fd,
             anchor_fd=anchor_fd,
-            lifetime=self.lifetime,
             keep_dir_mtime=self.keep_dir_mtime,
         )
 
@@ -186,23 +183,21 @@ def acquire(
     now: datetime,
     *,
     known: ProcessIdentity | None = None,
-    lifetime: timedelta = LIFETIME,
     keep_dir_mtime: bool = False,
     before_write: Callable[[LockRecord], None] | None = None,
 ) -> Held | Busy:
     """Take the lock of a memory directory (its resolved path), or say who has it.
 
     identity: the holder to be, normally `process.current()`. known: who our records say holds it now.
-    lifetime: the longest hold that heartbeats keep fresh. keep_dir_mtime: the lock's coming and going leaves
-    the directory's mtime alone (apply and rollback). before_write: called with what heals a crash, before the
-    file is touched; when it raises, nothing was written.
+    keep_dir_mtime: the lock's coming and going leaves the directory's mtime alone (apply and rollback).
+    before_write: called with what heals a crash, before the file is touched; when it raises, nothing was written.
     Never raises OSError for the disk's state: that is a Busy with `broken`, and the remedy in the reason.
 
     A missing directory is not created: the nearest existing parent is locked in the kernel (flock) for the
     whole hold, so other missing directories below the same parent wait too, and a child process that inherits
     descriptors must not outlive the hold.
     """
-    request = _Request(memory_dir, identity, now, known, lifetime, keep_dir_mtime, before_write)
+    request = _Request(memory_dir, identity, now, known, keep_dir_mtime, before_write)
     for _ in range(_TRIES):
         try:
             return _take(request)

@@ -61,6 +61,9 @@ class LockRecord:
     prior_body: bytes
 
 
+LIFETIME = timedelta(hours=2)  # that heartbeats keep a lock fresh, of a dream; chosen
+
+
 class Held:
     """A lock in our hand; made by `acquire`. Safe to use from the heartbeat's thread. All releases are idempotent.
 
@@ -76,15 +79,13 @@ class Held:
         *,
         dir_fd: int | None,
         anchor_fd: int | None = None,
-        lifetime: timedelta,
         keep_dir_mtime: bool,
     ) -> None:
         self.memory_dir = memory_dir
         self.identity = identity
         self.prior = prior
-        self._lifetime = lifetime
         # Not of the clock on the wall: a machine that sleeps for a night does not use the hold up.
-        self._expires = time.monotonic() + lifetime.total_seconds()
+        self._expires = time.monotonic() + LIFETIME.total_seconds()
         self._keep_dir_mtime = keep_dir_mtime
         self._clock_ns: int | None = None
         self._dir_fd = dir_fd
@@ -146,9 +147,7 @@ class Held:
             if self._outcome is not None:
                 raise LockLost("The lock was already released.")
             if time.monotonic() >= self._expires:
-                raise LockLost(
-                    f"The lock was held for {exact(self._lifetime)}, the longest a dream may take."
-                )
+                raise LockLost(f"The lock was held for {exact(LIFETIME)}, the longest a dream may take.")
             if self._dir_fd is None:
                 self._check_still_missing()
             else:
@@ -295,18 +294,15 @@ _JOIN_SECONDS = 5.0  # for a beat under way, with its wait; chosen
 class Heartbeat:
     """Beats at once and then `every` so often, until the block ends or the lock is lost.
 
-    `on_lost` is called once, in the beating thread; `lost` then says why. A beat that fails for another
-    reason is tried again: if that lasts, the lock goes stale by itself and is lost.
+    `lost` then says why. A beat that fails for another reason is tried again: if that lasts, the lock goes stale by
+    itself and is lost.
     """
 
-    def __init__(
-        self, held: Held, *, every: timedelta = EVERY, on_lost: Callable[[LockLost], None] | None = None
-    ) -> None:
+    def __init__(self, held: Held, *, every: timedelta = EVERY) -> None:
         self.lost: LockLost | None = None
         self.problem: str = ""
         self._held = held
         self._seconds = every.total_seconds()
-        self._on_lost = on_lost
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="lock-heartbeat", daemon=True)
 
@@ -318,9 +314,7 @@ class Heartbeat:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop.set()
-        # `on_lost` may end the block from the beating thread itself.
-        if threading.current_thread() is not self._thread:
-            self._thread.join(_JOIN_SECONDS)
+        self._thread.join(_JOIN_SECONDS)
 
     def _run(self) -> None:
         while self._beat() and not self._stop.wait(self._seconds):
@@ -333,8 +327,6 @@ class Heartbeat:
             # Released in the ordinary way, just before the block ended.
             if not self._stop.is_set() and not self._held.released:
                 self.lost = lost
-                if self._on_lost is not None:
-                    self._on_lost(lost)
             return False
         except OSError as error:
             self.problem = str(error)
