@@ -10,6 +10,7 @@ from io import TextIOWrapper
 from memoryweb import COMMAND_VARIABLE, INSTALLED_COMMAND, version
 
 SYSTEM = os.name
+LAST_STREAM = 2  # stderr
 
 
 def main() -> None:
@@ -31,9 +32,7 @@ def run(words: Sequence[str], command: str) -> None:
     if list(words) in (["--version"], ["version"]):
         sys.stdout.write(f"memoryweb {version()}\n")
         return
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a terminal that lacks a character shows its number
-            stream.reconfigure(errors="backslashreplace")
+    _complete_streams()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryweb.settings")
     os.environ[COMMAND_VARIABLE] = command
     try:
@@ -45,6 +44,21 @@ def run(words: Sequence[str], command: str) -> None:
         execute_from_command_line([command.rsplit(maxsplit=1)[-1], *words])
     except ImproperlyConfigured as error:
         sys.exit(f"memoryweb cannot start: {error}")
+
+
+def _complete_streams() -> None:
+    """Streams that whoever started us has closed lead nowhere: no file of ours gets their numbers. A terminal that lacks a
+    character shows its number."""
+    while (spare := os.open(os.devnull, os.O_RDWR)) <= LAST_STREAM:
+        os.set_inheritable(spare, True)
+    os.close(spare)
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(number, mode) if stream is None else stream
+        for number, (stream, mode) in enumerate(((sys.stdin, "r"), (sys.stdout, "w"), (sys.stderr, "w")))
+    )
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

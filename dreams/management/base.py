@@ -53,6 +53,10 @@ class BadUsage(Exception):
     """The arguments do not make sense: one line for a person, exit 2."""
 
 
+class Unwritten(OSError):
+    """The answer could not be written."""
+
+
 class Command(BaseCommand):
     """Base of all commands. Subclasses give `arguments` and `run`; what `run` returns is printed."""
 
@@ -118,7 +122,7 @@ class Command(BaseCommand):
             return self._fail(" ".join(str(error).split()), REFUSED)
         except KeyboardInterrupt:
             return self._fail("Stopped.", 130)
-        except BrokenPipeError:
+        except (BrokenPipeError, Unwritten):
             raise
         except Exception as error:
             if plain := _plain(error):
@@ -168,6 +172,14 @@ class Command(BaseCommand):
             )
 
     def _print(self, result: Mapping[str, Any] | None, options: Mapping[str, Any]) -> None:
+        try:
+            self._write(result, options)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise Unwritten(error.errno, error.strerror) from error
+
+    def _write(self, result: Mapping[str, Any] | None, options: Mapping[str, Any]) -> None:
         if result is None:
             return
         mask = self._paths().mask

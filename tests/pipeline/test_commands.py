@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -256,6 +257,22 @@ def test_a_terminal_without_a_character_shows_its_number(processes: Processes) -
     assert shown.returncode == 0 and b"\\u201cGr\xf6\xdfe\\u201d" in shown.stdout, shown.stderr
     found = json.loads(run("search", "snapshots", "--json").stdout)
     assert any("“Größe”" in hit["text"] for hit in found["memories"])
+
+
+@pytest.mark.not_on_postgresql
+def test_streams_that_are_closed_or_full_end_a_command_in_a_line(processes: Processes) -> None:
+    python = f"{shlex.quote(sys.executable)} manage.py"
+
+    def run(line: str) -> tuple[int, str]:
+        typed = ["sh", "-c", f"{python} {line}"]
+        done = subprocess.run(typed, env=processes.env, cwd=ROOT, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    assert run("discover <&- >&-") == (0, "")
+    assert run("gates nothing 2>&-") == (1, "")
+    said = "The answer could not be written (No space left on device). Write it elsewhere.\n"
+    assert run("projects >/dev/full") == (1, said)
+    assert run("projects --json >/dev/full") == (1, said)
 
 
 def test_words_that_are_no_text_are_refused_in_one_line(discovered: Shell) -> None:
