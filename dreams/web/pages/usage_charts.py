@@ -43,43 +43,18 @@ def of_sessions(sessions: Sequence[Cell], spent: Sequence[Cell], today: dt.date,
     starts = _starts(today, days, step)
     first = "Day" if step == 1 else "Week from"
     tokens = ranked(_tokens(sessions, starts, step))
+    costs, spendings = (ranked(_costs(cells, starts, step), tokens) for cells in (sessions, spent))
+    no_tokens, no_costs = "No tokens in this time.", "No tokens of a known price in this time."
+    none_spent = "memoryweb spent nothing in this time."
+    drawn: Sequence[tuple[str, str, Sequence[Series], Callable[[float], str], str]] = (
+        ("tokens-by-kind", "Tokens by kind", _kinds(sessions, starts, step), _count, no_tokens),
+        ("tokens-by-model", "Tokens by model", tokens, _count, no_tokens),
+        ("cost-by-model", "Cost by model", costs, money, no_costs),
+        ("spent-by-model", "Spent by memoryweb", spendings, money, none_spent),
+    )
     return [
-        stacked(
-            "tokens-by-kind",
-            "Tokens by kind",
-            starts,
-            _kinds(sessions, starts, step),
-            _count,
-            "No tokens in this time.",
-            first=first,
-        ),
-        stacked(
-            "tokens-by-model",
-            "Tokens by model",
-            starts,
-            tokens,
-            _count,
-            "No tokens in this time.",
-            first=first,
-        ),
-        stacked(
-            "cost-by-model",
-            "Cost by model",
-            starts,
-            ranked(_costs(sessions, starts, step), tokens),
-            money,
-            "No tokens of a known price in this time.",
-            first=first,
-        ),
-        stacked(
-            "spent-by-model",
-            "Spent by memoryweb",
-            starts,
-            ranked(_costs(spent, starts, step), tokens),
-            money,
-            "memoryweb spent nothing in this time.",
-            first=first,
-        ),
+        stacked(key, title, starts, series, amount, none, first=first)
+        for key, title, series, amount, none in drawn
     ]
 
 
