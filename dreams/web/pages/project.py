@@ -54,24 +54,11 @@ READING_ORDER = Case(
     default=Value(3),
     output_field=IntegerField(),
 )
+SHOWN = (
+    *("pk", "path", "name", "description", "kind", "type", "size"),
+    *("pinned", "changed_at", "gone_at", "unread"),
+)
 LISTED = (READING_ORDER, F("changed_at").desc(nulls_last=True), "path")
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRow:
-    pk: int
-    path: str
-    name: str
-    description: str
-    kind: str
-    kind_label: str
-    type: str
-    size: int
-    lines: int
-    pinned: bool
-    changed_at: dt.datetime | None
-    gone_at: dt.datetime | None
-    unread: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,49 +256,37 @@ def memories(
     *,
     gone: bool = False,
     total: int | None = None,
-) -> Listed[MemoryRow]:
+) -> Listed[Any]:
     """The index first, then topics by their last change, then team notes and logs. `total` as in `sessions`."""
     if total is not None and not text:
         ask = partial(_memories_listed, project.pk, gone=gone, most=Fixed(MEMORIES_PAGE))
-        return listed(page_of(Asked(total, ask), number, MEMORIES_PAGE), _memory)
+        return _as_they_are(page_of(Asked(total, ask), number, MEMORIES_PAGE))
     rows = _memories(project.pk, gone=gone)
     if text:
         rows = rows.filter(Q(path__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text))
-    return listed(page_of(rows, number, MEMORIES_PAGE), _memory)
+    return _as_they_are(page_of(rows, number, MEMORIES_PAGE))
 
 
-def some_memories(project: Project, total: int) -> Listed[MemoryRow]:
+def some_memories(project: Project, total: int) -> Listed[Any]:
     """The first few of `total`, which is known: it is not counted again."""
     ask = partial(_memories_listed, project.pk, Fixed(0), gone=False, most=Fixed(FEW))
-    rows = kept(Kind.MEMORIES, project.pk, "some", lambda: list(map(_memory, ask())))
+    rows = kept(Kind.MEMORIES, project.pk, "some", ask)
     return Listed(rows, page_of(Asked(total, lambda _: rows), 1, FEW))
 
 
-def _memories(project: int, *, gone: bool) -> QuerySet[Memory]:
-    return Memory.objects.filter(project_id=project, gone_at__isnull=not gone).order_by(*LISTED)
+def _as_they_are(page: Page[Any]) -> Listed[Any]:
+    return Listed(list(page.object_list), page)
+
+
+def _memories(project: int, *, gone: bool) -> QuerySet[Memory, Any]:
+    """As values and not as objects: the part of a page that shows one is made once for the same."""
+    rows = Memory.objects.filter(project_id=project, gone_at__isnull=not gone).order_by(*LISTED)
+    return rows.values_list(*SHOWN, named=True)
 
 
 @prepared
-def _memories_listed(project: int, start: Fixed, *, gone: bool, most: Fixed) -> QuerySet[Memory]:
+def _memories_listed(project: int, start: Fixed, *, gone: bool, most: Fixed) -> QuerySet[Memory, Any]:
     return _memories(project, gone=gone)[start : start + most]
-
-
-def _memory(row: Memory) -> MemoryRow:
-    return MemoryRow(
-        pk=row.pk,
-        path=row.path,
-        name=row.name,
-        description=row.description,
-        kind=row.kind,
-        kind_label=row.get_kind_display(),
-        type=row.type,
-        size=row.size,
-        lines=row.lines,
-        pinned=row.pinned,
-        changed_at=row.changed_at,
-        gone_at=row.gone_at,
-        unread=row.unread,
-    )
 
 
 def sessions(
