@@ -11,6 +11,7 @@ from dreams.lib.files import safefs
 from dreams.models import Hunk, Project, Proposal
 from dreams.services import review, rollback
 from dreams.services.apply import applying
+from dreams.services.memories import syncing
 from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -85,3 +86,21 @@ def test_an_added_file_that_cannot_be_read_is_not_taken_for_undone(
     unreadable.clear()
     assert rollback.rollback(proposal, world.ME).complete
     assert not (world.folder(project) / ADDED).exists()
+
+
+def test_a_file_whose_name_a_folder_has_now_is_gone(project: Project) -> None:
+    """Kept as it was last seen it would be a file and a folder, which no state can hold: nothing went on."""
+    folder = world.folder(project)
+    proposal = approved(world.propose(project, world.edit(GONE, world.DEPLOY, None, "gone", "prune")))
+    (folder / GONE).unlink()
+    world.put(folder / GONE / "alpha.md", "The API has a host of its own.\n")
+    assert applying.apply(proposal, world.ME).complete
+    assert sorted(project.memories.filter(gone_at=None).values_list("path", flat=True)) == [
+        "MEMORY.md",
+        "feedback_testing.md",
+        f"{GONE}/alpha.md",
+    ]
+    world.put(folder / GONE / "beta.md", "Another.\n")
+    syncing.refresh(project)
+    (folder / GONE / "beta.md").unlink()
+    assert syncing.refresh(project) == [f"{GONE}/beta.md"], "a removed file in such a folder is removed"

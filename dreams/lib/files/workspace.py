@@ -19,6 +19,7 @@ from dreams.lib.memdir import names
 
 MAX_FILES = 5_000  # of a memory directory; chosen
 MAX_FILE_BYTES = 4 * 1024 * 1024  # of one; chosen
+FOLDER = "is a folder"  # why something with a memory's name was not read
 
 
 class WorkspaceRefused(Exception):
@@ -72,7 +73,13 @@ class Snapshot:
         if path in self.files:
             return ""
         above = (path, *(str(parent) for parent in PurePosixPath(path).parents[:-1]), "")
-        return next((why for name in above if (why := self.skipped.get(name))), "")
+        return next(
+            (why for name in above if (why := self.skipped.get(name)) and not self._was_read(name)), ""
+        )
+
+    def _was_read(self, name: str) -> bool:
+        """Whether a folder with a memory's name holds files that were read: the memory that had the name is gone."""
+        return self.skipped[name] == FOLDER and any(file.startswith(f"{name}/") for file in self.files)
 
 
 def take(memory_dir: Path) -> Snapshot:
@@ -87,7 +94,7 @@ def take(memory_dir: Path) -> Snapshot:
         identity = root.identity()
         for name in root.listdir(limit=MAX_FILES):
             if name.endswith(".md") and _is_folder(root, name):
-                skipped[name] = "is a folder"
+                skipped[name] = FOLDER
         for entry in root.walk(limit=MAX_FILES):
             if isinstance(entry, safefs.Skipped):
                 skipped[entry.rel] = entry.why
