@@ -59,6 +59,19 @@ def test_what_is_new_and_what_is_gone_is_said_of_each_memory(browser: Client, pr
     assert "<del>Use make reset before a run.</del>" in text
 
 
+def test_what_took_the_place_of_a_line_is_told_also_where_another_memory_says_it(
+    browser: Client, tmp_path: Path
+) -> None:
+    linked = world.TESTING.replace("Use make reset before a run.", "- [[rollout]]")
+    mended = linked.replace("[[rollout]]", "[[deploy]]")  # the name of another memory
+    project = world.make_project(tmp_path, {"feedback_testing.md": linked, "project_deploy.md": world.DEPLOY})
+    made = world.propose(project, world.edit("feedback_testing.md", linked, mended, "link"))
+    made.findings.all().delete()
+    _write(made)
+    told = re.findall(r'<li class="(?:learnt|gone)">.*?</span>(.*?)</li>', _panel(browser, made))
+    assert told == ["[[deploy]]", "<del>[[rollout]]</del>"]
+
+
 def test_a_question_of_a_past_session_is_answered_before_and_after(
     browser: Client, proposal: Proposal
 ) -> None:

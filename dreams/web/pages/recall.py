@@ -226,8 +226,10 @@ def _changed(
 ) -> Iterator[Changed]:
     mask = Mask.of(data.decode("utf-8", "replace") for side in (before, now) for data in side.values())
     for path in sorted(paths):
-        learnt = [visible(mask(unit.text)) for unit in _new(before, now, path)]
-        gone = [visible(mask(unit.text)) for unit in _new(now, before, path)]
+        lost = _new(now, before, path)
+        # What took the place of a lost line is told, also where another memory said it already.
+        new = _new(before, now, path) or (_new(_of(before, path), now, path) if lost else [])
+        learnt, gone = ([visible(mask(unit.text)) for unit in units] for units in (new, lost))
         if learnt or gone:
             row = known.get(path)
             yield Changed(
@@ -237,6 +239,10 @@ def _changed(
                 gone=gone[:MOST],
                 more=max(0, len(learnt) - MOST) + max(0, len(gone) - MOST),
             )
+
+
+def _of(texts: Texts, path: str) -> Texts:
+    return {path: texts[path]} if path in texts else {}
 
 
 def _new(old: Texts, new: Texts, path: str) -> list[Unit]:
