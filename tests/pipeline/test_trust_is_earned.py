@@ -128,12 +128,14 @@ def test_the_first_undo_of_one_ends_the_policy(project: Project, monkeypatch: py
     part = run.proposals.get(by_policy=True)
     one = Hunk.objects.filter(file__proposal=part).first()
     assert one is not None
-    rollback.rollback(part, world.ME, Selection(hunk_ids=(one.hunk_id,)))
+    told = rollback.rollback(part, world.ME, Selection(hunk_ids=(one.hunk_id,))).said
+    assert told == ("Dated lines from the rules engine are no longer applied without asking.",)
+    assert not rollback.rollback(part, world.ME).said, "it had ended"
     policy.refresh_from_db()
     assert (policy.action, policy.note) == ("review", f"A change of {part.public_id} was undone.")
     assert AuditEntry.objects.get(action="policy.ended").data["by_itself"] is True
     trusting.dream(project, monkeypatch, trusting.dating([20]))
-    assert on_disk(project).count(trusting.DAY) == 2
+    assert on_disk(project).count(trusting.DAY) == 0
     assert not offered(), "what was decided before the undo does not count any more"
 
 

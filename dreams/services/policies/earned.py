@@ -22,6 +22,7 @@ from dreams.models import Decision, DreamRun, DreamUsage, Finding, Hunk, Operati
 from dreams.models.prepared import prepared
 from dreams.services import auditlog, blobs, database, proposals
 from dreams.services.policies.routine import ROUTINE_KINDS, routine
+from dreams.services.proposals import decisions
 
 # Chosen: so many like decisions, on so many days and proposals, are no single sitting.
 LEAST_DECISIONS = 20
@@ -290,17 +291,21 @@ def _lines(text: str) -> list[str]:
     return [line for line in map(str.strip, text.splitlines()) if line]
 
 
-def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> None:
-    """Some of what a kind of change did was undone: its policy ends, and trust is earned anew."""
+def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str]:
+    """Some of what a kind of change did was undone: its policy ends, and trust is earned anew. Returns a sentence for each
+    policy that was on."""
     operations = Operation.objects.filter(pk__in={hunk.operation_id for hunk in hunks if hunk.operation_id})
     kinds = operations.filter(kind__in=ROUTINE_KINDS).exclude(maker="").order_by()
-    for kind, maker in kinds.values_list("kind", "maker").distinct():
-        why = f"A change of {proposal.public_id} was undone."
-        _start_anew(kind, maker, "policy.ended", why, actor, by_itself=True)
+    why = f"A change of {proposal.public_id} was undone."
+    return [
+        f"{decisions.named(kind)} from {versions.maker_name(maker)} are no longer applied without asking."
+        for kind, maker in kinds.values_list("kind", "maker").distinct()
+        if _start_anew(kind, maker, "policy.ended", why, actor, by_itself=True)
+    ]
 
 
-def _start_anew(kind: str, maker: str, action: str, why: str, actor: str, *, by_itself: bool = False) -> None:
-    """Count only what is decided from now on. What happens by itself is logged where a policy ends by it."""
+def _start_anew(kind: str, maker: str, action: str, why: str, actor: str, *, by_itself: bool = False) -> bool:
+    """Count only what is decided from now on. What happens by itself is logged where a policy ends by it. Whether one was on."""
     with transaction.atomic():
         database.one_at_a_time("settings")
         row = _row(kind, maker)
@@ -310,6 +315,7 @@ def _start_anew(kind: str, maker: str, action: str, why: str, actor: str, *, by_
         row.save()
         if was_on or not by_itself:
             _audit(action, row, actor, why=why, by_itself=by_itself)
+    return was_on
 
 
 def _row(kind: str, maker: str) -> Policy:

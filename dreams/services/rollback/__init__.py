@@ -62,7 +62,7 @@ def rollback(
             held.release_keeping_clock()
             return _conflict_report(planned)
         _withdraw(proposal)
-        made = _propose(planned, reviewer, reason, snapshot)
+        made, ended = _propose(planned, reviewer, reason, snapshot)
         order = _order(planned, made, reviewer, reason, snapshot)
         undone = tuple(hunk.pk for hunk in planned.hunks)
         try:
@@ -77,7 +77,7 @@ def rollback(
         applied=tuple(Written(item.path, item.sha256) for item in result.applied),
         conflicts=tuple(Waiting(c.path, c.why) for c in result.conflicts),
         untouched=result.untouched,
-        said=result.said,
+        said=(*result.said, *ended),
         error=result.error,
         proposal=made.public_id,
     )
@@ -99,7 +99,7 @@ def propose(
     syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
     _refuse_unread(planned, snapshot)
-    made = _propose(planned, reviewer, reason, snapshot)
+    made, _ = _propose(planned, reviewer, reason, snapshot)
     for file in planned.conflicts:
         change = FileChange.objects.get(proposal=made, path=file.path)
         rebase.remember_conflict(change, rebase.Sides(file.applied, file.now, file.wanted))
@@ -128,8 +128,10 @@ def _refuse_unread(planned: Preview, snapshot: workspace.Snapshot) -> None:
         )
 
 
-def _propose(planned: Preview, reviewer: Actor, reason: str, snapshot: workspace.Snapshot) -> Proposal:
-    """The undo as a proposal: approved and submitted where nothing is in conflict."""
+def _propose(
+    planned: Preview, reviewer: Actor, reason: str, snapshot: workspace.Snapshot
+) -> tuple[Proposal, list[str]]:
+    """The undo as a proposal, approved and submitted where nothing is in conflict, and which policies ended by it."""
     before = snapshot.contents()
     after = dict(before)
     for file in planned.files:
@@ -155,7 +157,7 @@ def _propose(planned: Preview, reviewer: Actor, reason: str, snapshot: workspace
     # Its rows first: a transaction around the checks, too, would keep everybody else from writing.
     made = proposals.create(planned.proposal.project, origin, drafts.draft(before, after, edits), before)
     with transaction.atomic():
-        policies.undone(planned.proposal, planned.hunks, actor=reviewer.name)
+        ended = policies.undone(planned.proposal, planned.hunks, actor=reviewer.name)
         if not planned.conflicts:
             hunks = review.select(made)
             review.decide(made, hunks, Hunk.Verdict.APPROVED, reviewer, reason=reason)
@@ -164,7 +166,7 @@ def _propose(planned: Preview, reviewer: Actor, reason: str, snapshot: workspace
                 state=Proposal.State.SUBMITTED, submitted_at=timezone.now(), submitted_by=reviewer.name
             )
             made.refresh_from_db()
-    return made
+    return made, ended
 
 
 def _text(data: bytes | None) -> str | None:

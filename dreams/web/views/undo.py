@@ -82,6 +82,8 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
         messages.success(request, f"{'Redone' if found.is_redo else 'Undone'}: {found.did}.")
     else:
         messages.error(request, f"Nothing was {'redone' if found.is_redo else 'undone'}: {_why(report)}")
+    for said in report.said:
+        messages.info(request, said)
     # A redo is asked for on the page of what was undone, and that is what it brings back.
     return SeeOther(address(proposal.undoes or proposal))
 
