@@ -199,6 +199,14 @@ def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal) -> None:
 
 
 @pytest.mark.more
+def test_before_the_submit_the_page_says_what_will_wait_for_a_second_person(proposal: Proposal) -> None:
+    anna = Client()
+    anna.force_login(people.find("anna"))
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, ANNA)
+    page = anna.get(reverse("review", args=[proposal.public_id])).content.decode()
+    assert "Writes 1 decision to 1 file, leaves 1 waiting for a second person." in page
+
+
 def test_the_pages_of_both_say_what_each_can_do(proposal: Proposal) -> None:
     approved(proposal)
     address, form = (reverse(name, args=[proposal.public_id]) for name in ("review", "review-second"))

@@ -175,12 +175,14 @@ class Head:
 @dataclass(frozen=True, slots=True)
 class Bar:
     """Where the review is, in decisions, and what submitting it would do. `clashing` are approved ones of a file that
-    waits for a choice: they are not written before; `files` are those of the others. `batch` is for one
+    waits for a choice, `for_second` those of a file that waits for a second person: they are not written before; `files`
+    are those of the others. `batch` is for one
     press on all of it: only where nothing is hidden. `refuses` names the host that has the files and takes no requests."""
 
     total: int
     approved: int
     clashing: int
+    for_second: int
     rejected: int
     undecided: int
     files: int
@@ -213,10 +215,12 @@ class Bar:
         if not self.decided:
             return "Decide on a change first; nothing is written until you submit."
         said = []
-        if writes := self.approved - self.clashing:
+        if writes := self.approved - self.clashing - self.for_second:
             said.append(f"writes {plural(writes, 'decision')} to {plural(self.files, 'file')}")
         if self.clashing:
             said.append(f"leaves {self.clashing} waiting until its conflict is solved")
+        if self.for_second:
+            said.append(f"leaves {self.for_second} waiting for a second person")
         if self.rejected:
             said.append(f"rejects {self.rejected}")
         if self.undecided:
@@ -293,10 +297,13 @@ def bar(found: Passing) -> Bar:
     states = [one.state for one in every]
     taken = [one for one in every if one.is_taken]
     clashing = [one for one in taken if any(hunk.file.conflict for hunk in one.hunks)]
+    shared = {file.pk for file in review.lacking(loaded.proposal, {h.file for one in taken for h in one.hunks})}
+    rest = [one for one in taken if one not in clashing]
+    for_second = [one for one in rest if any(hunk.file_id in shared for hunk in one.hunks)]
     writes = [
         hunk
-        for one in taken
-        if one not in clashing
+        for one in rest
+        if one not in for_second
         for hunk in one.hunks
         if hunk.file_id not in loaded.old_names
     ]
@@ -307,6 +314,7 @@ def bar(found: Passing) -> Bar:
         total=len(every),
         approved=len(taken),
         clashing=len(clashing),
+        for_second=len(for_second),
         rejected=states.count("rejected"),
         undecided=states.count("undecided"),
         files=len({hunk.file_id for hunk in writes}),
