@@ -78,7 +78,7 @@ def test_what_an_earned_policy_applied_is_listed_with_its_undo(browser: Client, 
     applied(world.proposal, policy)
     page = browser.get("/")
     [item] = page.context["passed"]
-    assert (item.paths, item.is_undone) == (("feedback_testing.md",), False)
+    assert (item.places, item.is_undone) == (("feedback_testing.md, line 8",), False)
     assert f"/review/{world.proposal.public_id}/undo/?hunk={item.hunk_id}" in page.content.decode()
     assert "1 applied" in browser.get("/settings/").content.decode()
 

@@ -21,6 +21,7 @@ from dreams.services.people import Role
 from dreams.web import access
 from dreams.web.views import errors
 from tests.web.test_queries import PAGES, _grow
+from tests.world import rows as make
 from tests.world.rows import World
 
 pytestmark = pytest.mark.django_db
@@ -215,6 +216,8 @@ def test_no_page_leads_its_reader_to_what_they_may_not_use(role: Role, world: Wo
 def test_nothing_is_left_of_what_a_role_may_not_do(world: World) -> None:
     viewer, reviewer, admin = (client_of(role) for role in (Role.VIEWER, Role.REVIEWER, Role.ADMIN))
     Question.objects.create(project=world.project, kind="same", subject="x", why="Said twice.", asked=True)
+    applied = make.make_proposal(make.make_project())
+    make.make_written(applied)
     for reader, address, words in (
         (reviewer, "/schedules/", ("Add a job", "You can set")),
         (reviewer, "/engines/", ("Press the button",)),
@@ -223,6 +226,7 @@ def test_nothing_is_left_of_what_a_role_may_not_do(world: World) -> None:
         (viewer, "/search/?q=zzqqzz", ("nothing you typed", "inside each session")),
         (viewer, reverse("review", args=[world.proposal.public_id]), ("until you submit",)),
         (viewer, "/projects/", (">Review</a>",)),
+        (viewer, reverse("review", args=[applied.public_id]), ("Undo this change", 'class="hunk-end')),
         (viewer, "/dreams/", (">Review</a>",)),
     ):
         for said in words:

@@ -333,7 +333,7 @@ class Passed:
 
     kind: str
     reason: str
-    paths: tuple[str, ...]
+    places: tuple[str, ...]
     project: str
     project_pk: int
     proposal: str
@@ -362,7 +362,8 @@ def _passed(row: Operation, hunks: Sequence[Hunk]) -> Passed:
     return Passed(
         kind=row.kind,
         reason=row.reason,
-        paths=tuple(dict.fromkeys(hunk.file.path for hunk in hunks)),
+        # With the line: changes of one kind often have the same reason.
+        places=tuple(f"{hunk.file.path}, line {hunk.new_start + 1}" for hunk in hunks),
         project=str(row.proposal.project),
         project_pk=row.proposal.project_id,
         proposal=row.proposal.public_id,

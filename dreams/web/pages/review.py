@@ -297,7 +297,9 @@ def bar(found: Passing) -> Bar:
     states = [one.state for one in every]
     taken = [one for one in every if one.is_taken]
     clashing = [one for one in taken if any(hunk.file.conflict for hunk in one.hunks)]
-    shared = {file.pk for file in review.lacking(loaded.proposal, {h.file for one in taken for h in one.hunks})}
+    shared = {
+        file.pk for file in review.lacking(loaded.proposal, {h.file for one in taken for h in one.hunks})
+    }
     rest = [one for one in taken if one not in clashing]
     for_second = [one for one in rest if any(hunk.file_id in shared for hunk in one.hunks)]
     writes = [
