@@ -137,7 +137,12 @@ def test_what_only_a_server_may_have_is_taken_out(tmp_path: Path, line: str) -> 
 
 @pytest.mark.parametrize(
     "line",
-    ["- Verification token: `ROUNDTRIP-2026-05-13-A`", "- POSTGRES_PASSWORD=staging_secure_2025"],
+    [
+        "- Verification token: `ROUNDTRIP-2026-05-13-A`",
+        "- POSTGRES_PASSWORD=staging_secure_2025",
+        "- Invite wizard, second pass: step1+step2 share a header.",
+        f"- The key begins with {TOKEN}... (the vault has the rest)",
+    ],
 )
 def test_what_its_name_alone_makes_a_secret_stays_and_the_checkup_warns(tmp_path: Path, line: str) -> None:
     made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(f"{line}\n")})

@@ -409,11 +409,11 @@ LEAST_ASSIGNED = 16  # characters of a token that its name hands over; "age1yubi
 def is_certain(text: str, span: SecretSpan) -> bool:
     """Whether a secret may be taken out unasked: its form is known, or it is assigned to a name and made as by chance.
 
-    "ROUNDTRIP-2026-05-13" and "password123!" are assigned too.
+    "ROUNDTRIP-2026-05-13", "password123!" and "step1+step2" are assigned too. A key that ends in dots is cut off.
     """
     value = text[span.start : span.end]
-    by_chance = is_token(value, LEAST_ASSIGNED) or is_told(value)
-    return is_by_form(span) or (span.rule.startswith("assigned-") and by_chance)
+    by_chance = span.rule.startswith("assigned-") and (is_token(value, LEAST_ASSIGNED) or is_mixed(value))
+    return not text.startswith(("...", "…"), span.end) and (is_by_form(span) or by_chance)
 
 
 def is_for_apps(text: str, span: SecretSpan) -> bool:
