@@ -27,7 +27,9 @@ _MONTH_DAY = re.compile(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\d(?:st|nd|rd|th)\b|\d/\d", re.IGNORECASE
 )
 _RELATIVE = re.compile(r"\b(?:last|next|this|past|coming)\b", re.IGNORECASE)
-_LENGTH = re.compile(r"(?:with)?in\s|.*\b(?:from now|years ago)\b", re.IGNORECASE)
+_NO_DAY = re.compile(
+    r"(?:with)?in\s|.*\b(?:from now|years ago)\b|오늘|이번|올해|heute|aujourd|hoy", re.IGNORECASE
+)
 _COMPARED = ("<", ">", "≤", "≥", "=", "~", "≈", "±")
 LEAST_YEAR, MOST_YEAR = 1990, 2200
 
@@ -134,12 +136,12 @@ def _is_plain(line: str, span: dates.DateSpan) -> bool:
     """A phrase that is relative to its day and that a date can take the place of.
 
     "May 7" is a date as it is, "5 days ago" behind "≤" is an age, "in 8 weeks" a length as often as a day, "40 years ago" a
-    round one; "yesterday's" would read badly, and what somebody said in quotes stays as it was said.
+    round one, "오늘" and "heute" every day as well; "yesterday's" would read badly, and what somebody said in quotes stays.
     """
     before, after = line[: span.start].rstrip(), line[span.end :]
     if _MONTH_DAY.search(span.text) and not _RELATIVE.search(span.text):
         return False
-    if _LENGTH.match(span.text) or after.startswith(("'s", "’s")) or before.endswith(_COMPARED):
+    if _NO_DAY.match(span.text) or after.startswith(("'s", "’s")) or before.endswith(_COMPARED):
         return False
     return before.count('"') % 2 == 0 and before.count("“") == before.count("”")
 
