@@ -82,6 +82,14 @@ def test_links_that_lead_nowhere_are_one_question(tmp_path: Path) -> None:
     assert "Read no-such-note and another-one before a change." in (remove.edits[0].after or "")
 
 
+def test_a_numbered_task_is_no_link_and_what_a_link_says_stays_whole(tmp_path: Path) -> None:
+    made = _dream(tmp_path, "Read [[no-such-note#Two cranes]] and [[task #35]] before a change.")
+    (asked,) = made.outcome.questions
+    assert asked.why.startswith("1 link leads to a memory that does not exist: no-such-note.")
+    after = asked.options[0].edits[0].after or ""
+    assert "Read no-such-note#Two cranes and [[task #35]] before a change." in after
+
+
 @pytest.mark.parametrize("link", ["[[drum-brakes]]", "[[drum-brakes.md]]", "[[HARBOUR]]"])
 def test_a_link_to_a_file_of_the_repository_is_not_dead(tmp_path: Path, link: str) -> None:
     (tmp_path / "repo" / "guides").mkdir(parents=True)
@@ -158,6 +166,12 @@ def test_rows_whose_files_are_not_there_are_one_question(tmp_path: Path):
 
 def test_rows_are_not_asked_about_where_most_files_were_left_behind(tmp_path: Path):
     assert not _indexed(tmp_path, "deploys").outcome.questions
+
+
+def test_a_row_that_leads_to_other_memories_too_is_not_removed(tmp_path: Path):
+    index = "- [Deploys](deploys.md) — on Fridays\n- [Gone](gone.md) / [Queue](queue.md) — what waits\n"
+    files = {f"{name}.md": memory(f"- what is said of {name}\n", name=name) for name in ("deploys", "queue")}
+    assert not dream(tmp_path, {"MEMORY.md": index, **files}).outcome.questions
 
 
 def test_a_row_for_a_file_of_the_repository_is_not_asked_about(tmp_path: Path):

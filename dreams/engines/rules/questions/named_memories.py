@@ -30,7 +30,7 @@ from dreams.lib.prose.statement_pairs import Statement
 MOST_LINKS, MOST_NAMED = 12, 3  # of one question; in its sentence
 # How useful an answer is, chosen: every session loads a row, a dead link misleads nobody.
 OUT_OF_DATE, DEAD_ROWS, DEAD_LINKS = 0.65, 0.4, 0.15
-_NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML
+_NO_NAME = re.compile(r" |\.(?!md$)")  # "[[auth.email]]" is a table of TOML, "[[task #35]]" of another list
 _MARK = "\0"  # stands for the name of the other memory
 # "supersedes X", "corrects X": X is the older one. "superseded by X" is said by the older one itself, which is no news.
 _ACTIVE = re.compile(
@@ -120,6 +120,7 @@ def _dead_rows(context: Asking) -> Iterator[Question]:
         index = memdir.parse_index(tree.texts[path])
         leading = [row for row in index.rows if row.is_memory_target and row.form == "link"]
         dead = [row for row in leading if missing(tree, path, row) and not in_repository(repo, row.target)]
+        dead = [row for row in dead if len(row.targets) == 1]  # others lead elsewhere as well
         if not dead or 2 * len(dead) > len(leading) or not tree.writable(path):
             continue
         dead = dead[:MOST_LINKS]
@@ -164,7 +165,8 @@ def _dead(context: Asking, names: Names) -> Iterator[Question]:
         for path in tree.topics()
         for text in (tree.texts[path],)
         for link in dead_links(names, text)
-        if not _NO_NAME.search(link.target) and names.without_type(link.target) is None
+        if not _NO_NAME.search(re.split(r"[#|]", text[link.start + 2 : link.end])[0])
+        if names.without_type(link.target) is None
         if f"{link.target.removesuffix('.md')}.md" not in elsewhere
     ][:MOST_LINKS]
     option = context.draftsman.option(
@@ -190,7 +192,7 @@ def _unlink(rec: Recorder, found: Sequence[tuple[str, int, memdir.WikiLink]]) ->
         for _, _, link in sorted(
             (each for each in found if each[0] == path), key=lambda each: -each[2].start
         ):
-            text = text[: link.start] + (link.label or link.target) + text[link.end :]
+            text = text[: link.start] + (link.label or text[link.start + 2 : link.end - 2]) + text[link.end :]
         lines = zip(before.split("\n"), text.split("\n"), strict=True)
         changed = [
             (number, old.rstrip("\r"), new) for number, (old, new) in enumerate(lines, 1) if old != new
