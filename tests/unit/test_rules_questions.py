@@ -210,3 +210,28 @@ def test_a_rule_is_kept_where_the_rules_are(tmp_path: Path) -> None:
     }
     (question,) = of_kind(tmp_path, "same", files)
     assert question.options[0].label == "Merge into prompts.md"
+
+
+def test_a_merge_writes_each_entry_once_and_with_one_bullet(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [Flash](flash.md) — the flash\n- [Frames](frames.md) — the frames\n",
+        "flash.md": memory("- `flash_time`: 2000 ms for the OV2640, 4000 ms for the OV5640\n", "feedback"),
+        "frames.md": memory(
+            "The camera:\n- **OV2640:** `flash_time` 2000 ms (steady in ~2 frames)\n- **OV5640:** `aec` is 7000 ms\n"
+        ),
+    }
+    (question,) = of_kind(tmp_path, "same", files)
+    after = next(edit.after or "" for edit in question.options[0].edits if edit.path == "flash.md")
+    assert after.count("steady in") == 1
+    assert "\n- **OV2640:** `flash_time` 2000 ms (steady in ~2 frames)\n" in after
+
+
+def test_a_product_that_two_memories_name_is_no_double(tmp_path: Path) -> None:
+    files = {
+        "MEMORY.md": "- [Overview](overview.md) — all of it\n- [Stack](stack.md) — what was chosen\n",
+        "overview.md": memory("- AWS Lambda (serverless compute)\n- Pages on `pages.example`\n"),
+        "stack.md": memory(
+            "- **Compute:** AWS Lambda (serverless functions)\n- **Pages:** built by `vite`\n"
+        ),
+    }
+    assert of_kind(tmp_path, "same", files) == []

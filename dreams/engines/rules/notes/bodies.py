@@ -14,7 +14,7 @@ from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
 from dreams.lib.prose.words import stem
 
-_BULLET = re.compile(r"^\s*[-*+]\s+")
+BULLET = re.compile(r"^\s*[-*+]\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,7 @@ def standing_lines(path: str, document: memdir.Document) -> Iterator[LineStateme
         frame = _frame(items, place, ends[place])
         for number, line in enumerate(lines, start=item.first_line):
             if says_something(line):
-                yield LineStatement(
-                    path, number, number, one_line(_BULLET.sub("", line)), line, titles, frame
-                )
+                yield LineStatement(path, number, number, one_line(BULLET.sub("", line)), line, titles, frame)
 
 
 def _is_free(items: list[memdir.Item], place: int) -> bool:

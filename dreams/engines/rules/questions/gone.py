@@ -24,7 +24,7 @@ from dreams.lib.files.text import one_line, plural
 LONGEST = 240  # characters of a statement that is about one file only
 MOST_PLACES = 12  # of one question; chosen
 OPENING = 60  # characters in which a memory says where it is about; chosen
-MANY = 5  # files of a sort: the repository is made of such
+MANY = 5  # files that may be gone where few others are named; chosen
 MOVED, GONE = 0.55, 0.35  # how useful an answer is, chosen: a file that is elsewhere now names what to write
 _CODE = re.compile(r"`([^`\n]+)`")
 # A path from the top of the repository, in code or out of it.
@@ -333,7 +333,6 @@ class _Missing:
             folder.split("/", depth)[-1] for folder in repo.folders for depth in range(folder.count("/") + 1)
         }
         self._sorts = {(str(PurePosixPath(path).parent), PurePosixPath(path).suffix) for path in repo.files}
-        self._count = Counter(PurePosixPath(path).suffix for path in repo.files)
 
     def is_of_this_repository(self, named: set[str]) -> bool:
         """Whether the files that memories name are rather here than not: they may speak of another checkout."""
@@ -357,9 +356,6 @@ class _Missing:
         path = PurePosixPath(named)
         if named in self._repo.files or path.name in self._repo.ignored or self._by_name.get(path.name):
             return ""
-        if named == path.name:
-            is_ours = self._count[path.suffix] >= MANY and _COMPOUND.search(path.stem)
-            return f"The repository has no {named}." if is_ours else ""
         folder = str(path.parent)
         is_known = folder in self._ends and any(
             parent == folder or parent.endswith(f"/{folder}")

@@ -49,17 +49,11 @@ _JOINS = re.compile(r"=+|(?<=\w)@")
 _SORTS = {
     "package.json": ("npm", "package", "node", "script"),
     "pyproject": ("python", "package", "project", "entry", "point"),
-    "setup.": ("python", "package"),
     "requirements": ("python", "pip", "dependency", "pin"),
     "dockerfile": ("docker", "image", "container"),
     "compose": ("docker", "stack", "service"),
     ".github/workflows": ("ci", "workflow", "github", "job", "action"),
-    "gitlab-ci": ("ci", "gitlab", "job", "pipeline"),
     "makefile": ("make", "target"),
-    "go.mod": ("go", "module"),
-    "cargo": ("crate", "rust"),
-    "tsconfig": ("typescript", "tsc"),
-    ".env": ("environment", "variable"),
 }
 
 

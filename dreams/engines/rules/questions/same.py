@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dreams.engines.rules.notes.bodies import (
+    BULLET,
     REMARK,
     LineStatement,
     units,
@@ -28,7 +29,7 @@ from dreams.lib.files.text import decode, one_line, quoted
 from dreams.lib.prose.comparing import MOST_NEW, says_more
 from dreams.lib.prose.statement_index import FEW, StatementIndex
 from dreams.lib.prose.statement_pairs import Statement, places_of
-from dreams.lib.prose.values import read, shared_values
+from dreams.lib.prose.values import Value, read, shared_values
 
 LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps so much
 MOST_WORDS = 12  # of a subject
@@ -77,14 +78,17 @@ def _has_weight(tree: Tree, told_by: Mapping[str, int], paths: Collection[str]) 
 
 def _why(statements: Sequence[Statement]) -> str:
     number = {2: "Two", 3: "Three", 4: "Four", 5: "Five"}[len(statements)]
-    shared = frozenset[str].intersection(*(each.reading.anchors for each in statements))
-    one, least = statements[0], 4  # letters: "es" or 140 tells nobody what it is about
-    told = [value for value in one.reading.values if value.key in shared and value.kind in _NAMING]
-    names = dict.fromkeys(
-        one.text[value.start : value.end].strip("`") for value in told if len(value.key) >= least
-    )
+    text, least = statements[0].text, 4  # letters: "es" or 140 tells nobody what it is about
+    told = [value for value in _shared(statements) if value.kind in _NAMING and len(value.key) >= least]
+    names = {text[value.start : value.end].strip("`") for value in told}
     named = " and ".join(sorted(names, key=lambda name: (-len(name), name))[:2])
     return f"{number} places seem to say the same thing{f' about {named}' if named else ''}."
+
+
+def _shared(statements: Sequence[Statement]) -> list[Value]:
+    """The values that all have, as the first one writes them."""
+    shared = frozenset[str].intersection(*(each.reading.anchors for each in statements))
+    return [value for value in statements[0].reading.values if value.key in shared]
 
 
 def subject_of(statements: Sequence[Statement]) -> str:
@@ -117,6 +121,9 @@ def _question(asking: Asking, statements: list[Statement], why: str, score: floa
         said = [each for each in statements if each not in left]
         yield from _question(asking, said, _why(said) if why == _why(statements) else why, score)
         return
+    is_less = any(edit.after is None for edit in option.edits)
+    if score < 1 and not is_less and all(value.kind == "name" for value in _shared(statements)):
+        return  # a product that both have ("AWS Lambda"): each tells it of something else
     places = tuple(place_of(each) for each in (keep, *rest))
     keeping = Option("keep", "Keep them as they are")
     weight = LEAST + RANGE * min(1.0, score)
@@ -259,7 +266,8 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
     document = tree.document(keep.path)
     reason = f"The same statement is in {keep.path}: {quoted(keep.text)}."
     citations = (cited(keep), cited(drop))
-    remarks = [one_line(each) for each in unit.raw.removeprefix(drop.raw).split("\n") if each.strip()]
+    lines = (one_line(BULLET.sub("", each)) for each in unit.raw.removeprefix(drop.raw).split("\n"))
+    remarks = [each for each in lines if each not in {"", drop.text}]
     known = decode(document.to_bytes())
     own = says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known)
     added = [drop.text] * own + [each for each in remarks if says_more(each, known)]
@@ -273,7 +281,7 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
     if added:
         rec.operation("merge", [NewText(keep.path, decode(document.to_bytes()), reason, (), citations)])
     told = tuple(
-        replace(fate, target_text=text) if (text := one_line(fate.text)) in added else fate
+        replace(fate, target_text=text) if (text := one_line(BULLET.sub("", fate.text))) in added else fate
         for fate in fates(unit, "merged-into", keep.path, drop.text if own else keep.text)
     )
     remove(rec, unit, "merge", reason, told, citations)
