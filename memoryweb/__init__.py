@@ -16,6 +16,7 @@ RESOURCES = BASE_DIR if IS_SOURCE else Path(__file__).resolve().parent
 COMMAND_VARIABLE = "MEMORYWEB_COMMAND"
 SOURCE_COMMAND = "python manage.py"
 INSTALLED_COMMAND = "memoryweb"
+STOPPED = 130  # the exit code of what Ctrl-C ended, as a shell has it
 
 
 @cache

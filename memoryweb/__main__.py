@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 
-from memoryweb import COMMAND_VARIABLE, INSTALLED_COMMAND, version
+from memoryweb import COMMAND_VARIABLE, INSTALLED_COMMAND, STOPPED, version
 
 SYSTEM = os.name
 LAST_STREAM = 2  # stderr
@@ -36,12 +36,20 @@ def run(words: Sequence[str], command: str) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryweb.settings")
     os.environ[COMMAND_VARIABLE] = command
     try:
+        _execute([command.rsplit(maxsplit=1)[-1], *words])
+    except KeyboardInterrupt:  # while it starts; later each command says so itself
+        sys.stderr.write("Stopped.\n")
+        sys.exit(STOPPED)
+
+
+def _execute(typed: list[str]) -> None:
+    try:
         from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415 - it may be missing
         from django.core.management import execute_from_command_line  # noqa: PLC0415
     except ImportError:
         sys.exit("Django is not installed here. Run `make install`, then use .venv/bin/python manage.py.")
     try:
-        execute_from_command_line([command.rsplit(maxsplit=1)[-1], *words])
+        execute_from_command_line(typed)
     except ImproperlyConfigured as error:
         sys.exit(f"memoryweb cannot start: {error}")
 

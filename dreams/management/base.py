@@ -27,7 +27,7 @@ from django.db import DatabaseError, connections
 from dreams.lib import diff, progress
 from dreams.lib.files import flush
 from dreams.lib.storage.history.model import HistoryError
-from memoryweb import faults
+from memoryweb import STOPPED, faults
 
 if TYPE_CHECKING:
     from dreams.services.secret_paths import SecretPaths
@@ -121,7 +121,7 @@ class Command(BaseCommand):
         except SystemCheckError as error:
             return self._fail(" ".join(str(error).split()), REFUSED)
         except KeyboardInterrupt:
-            return self._fail("Stopped.", 130)
+            return self._fail("Stopped.", STOPPED)
         except (BrokenPipeError, Unwritten):
             raise
         except Exception as error:

@@ -275,6 +275,23 @@ def test_streams_that_are_closed_or_full_end_a_command_in_a_line(processes: Proc
     assert run("projects --json >/dev/full") == (1, said)
 
 
+@pytest.mark.not_on_postgresql
+def test_ctrl_c_while_a_command_starts_is_told_in_a_line(processes: Processes) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "class Pressing:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'dreams.models.projects':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Pressing())\n"
+        "from memoryweb.__main__ import run\n"
+        "run(['projects'], 'memoryweb')\n"
+    )
+    typed = [sys.executable, "-c", code]
+    done = subprocess.run(typed, env=processes.env, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Stopped.\n")
+
+
 def test_words_that_are_no_text_are_refused_in_one_line(discovered: Shell) -> None:
     done = discovered.run("search", "caf\udce9")
     assert done.returncode == 1 and "is not text in the encoding of this terminal" in done.stderr
