@@ -26,6 +26,7 @@ from django.db import DatabaseError, connections
 
 from dreams.lib import diff, progress
 from dreams.lib.files import flush
+from dreams.lib.refusal import Refusal
 from dreams.lib.storage.history.model import HistoryError
 from memoryweb import STOPPED, faults
 
@@ -68,7 +69,7 @@ class Command(BaseCommand):
         """Add the command's own arguments."""
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Do it. The result is what --json prints. Raises Refused or BadUsage."""
+        """Do it. The result is what --json prints. Raises Refused or BadUsage; what a service refuses is refused."""
         raise NotImplementedError
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
@@ -102,8 +103,11 @@ class Command(BaseCommand):
 
     def _answer(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
         paths = self._paths()
-        with told_in_terminal():
-            return self.run({key: paths.meant(value) for key, value in options.items()})
+        try:
+            with told_in_terminal():
+                return self.run({key: paths.meant(value) for key, value in options.items()})
+        except Refusal as refused:
+            raise Refused(str(refused)) from refused
 
     # --- Running --------------------------------------------------------------------------------------------------
 
@@ -122,11 +126,11 @@ class Command(BaseCommand):
             return self._fail(" ".join(str(error).split()), REFUSED)
         except KeyboardInterrupt:
             return self._fail("Stopped.", STOPPED)
+        except UnicodeEncodeError as error:
+            return self._fail(f"{error.object!a} is not text in the encoding of this terminal.", REFUSED)
         except (BrokenPipeError, Unwritten):
             raise
         except Exception as error:
-            if plain := _plain(error):
-                return self._fail(plain, REFUSED)
             kept = faults.keep(faults.file_in(Path(settings.DATA_DIR)), traceback.format_exc())
             return self._fail(f"{fault(error)} {kept}", REFUSED)
         return DONE
@@ -244,15 +248,6 @@ def unshielded(value: Any) -> Any:
     if isinstance(value, list):
         return [unshielded(part) for part in value]
     return value
-
-
-def _plain(error: Exception) -> str:
-    """Refusals that any command may meet, and that say all there is to say; empty for everything else."""
-    from dreams.services.project_lock import ProjectElsewhere  # noqa: PLC0415 - imports the tables, which not every command needs
-
-    if isinstance(error, UnicodeEncodeError):
-        return f"{error.object!a} is not text in the encoding of this terminal."
-    return str(error) if isinstance(error, ProjectElsewhere) else ""
 
 
 @contextmanager

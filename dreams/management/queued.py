@@ -13,7 +13,7 @@ from dreams.lib import amounts
 from dreams.management import named, shown
 from dreams.management.base import Refused
 from dreams.models import HostRequest
-from dreams.services import host_requests, hosts, review
+from dreams.services import host_requests, hosts
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.host_requests import AskedDeed
 
@@ -35,10 +35,7 @@ def ask(make: Callable[[], AskedDeed], wait: int) -> Mapping[str, Any]:
 
     Raises Refused, also where that host did not do it, and project_lock.ProjectElsewhere where it takes no requests.
     """
-    try:
-        request = host_requests.ask(make(), named.me())
-    except review.ReviewRefused as refused:
-        raise Refused(str(refused)) from refused
+    request = host_requests.ask(make(), named.me())
     until = time.monotonic() + wait
     while request.state in HostRequest.OPEN and time.monotonic() < until:
         time.sleep(min(LOOK_SECONDS, max(until - time.monotonic(), 0)))

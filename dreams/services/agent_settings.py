@@ -27,6 +27,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from dreams.lib.files import flush, safefs, text
+from dreams.lib.refusal import Refusal
 from dreams.services import auditlog
 from memoryweb import BASE_DIR, IS_SOURCE, datadir
 
@@ -43,7 +44,7 @@ SLOW_LOCK = 0.1  # seconds, above which it is told; chosen
 Values = dict[str, Any]
 
 
-class SettingsRefused(Exception):
+class SettingsRefused(Refusal):
     """The file was left as it is; the message says why and what to do."""
 
 

@@ -12,7 +12,8 @@ from django.db.models.functions import Now
 from dreams.lib import process
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
-from dreams.lib.storage import history, journal
+from dreams.lib.refusal import Refusal
+from dreams.lib.storage import history
 from dreams.models import HostRequest, Memory, Project, Proposal, ScheduledJob
 from dreams.services import blobs, hosts, jobs, project_lock, review, rollback, secret_purge
 from dreams.services.apply import applying, writing
@@ -119,19 +120,7 @@ def carry_out(pk: int) -> HostRequest | None:
     return request
 
 
-_REFUSALS = (
-    review.ReviewRefused,
-    rollback.NothingToUndo,
-    hand_edits.Stale,
-    project_lock.ProjectBusy,
-    journal.JournalBusy,
-    blobs.MissingBlob,
-    history.HistoryError,
-    scheduler.GateClosed,
-    jobs.AlreadyRunning,
-    secret_purge.PurgeRefused,
-    OSError,
-)
+_REFUSALS = (Refusal, blobs.MissingBlob, history.HistoryError, OSError)
 
 
 def _done(request: HostRequest) -> tuple[HostRequest.State, str, ApplyReport | None]:

@@ -22,6 +22,7 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from dreams.lib.refusal import Refusal
 from dreams.models import HistoryFile, Host, JobRun, Project, ScheduledJob
 from dreams.models.prepared import prepared
 from dreams.services import auditlog, database
@@ -32,7 +33,7 @@ AWAY = dt.timedelta(minutes=3)
 LONGEST_NAME = 200
 
 
-class CannotAdopt(ValueError):
+class CannotAdopt(Refusal):
     """The host cannot be taken over; the message says why and what to do."""
 
 

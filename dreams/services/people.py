@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from dreams.lib.refusal import Refusal
 from dreams.models import LoginSession
 from dreams.services import auditlog, database, login
 from dreams.services.review import Actor
@@ -54,7 +55,7 @@ _MAY = {
 }
 
 
-class PersonRefused(Exception):
+class PersonRefused(Refusal):
     """What was asked for cannot be done; the text says why."""
 
 

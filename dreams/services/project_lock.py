@@ -13,12 +13,13 @@ from pathlib import Path
 from django.utils import timezone
 
 from dreams.lib import locks, process
+from dreams.lib.refusal import Refusal
 from dreams.models import LockHold, Project
 from dreams.services import auditlog
 from dreams.services.hosts import host, name_of
 
 
-class ProjectBusy(Exception):
+class ProjectBusy(Refusal):
     """Somebody else is at this memory directory; the message says who, and until when."""
 
 

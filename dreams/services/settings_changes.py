@@ -18,6 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dreams import conf
+from dreams.lib.refusal import Refusal
 from dreams.lib.storage.history import durable
 from dreams.models import Operation, Override, Policy, Project
 from dreams.services import auditlog, database, discovery, jobs
@@ -200,7 +201,7 @@ KEPT = 5  # settings files of before; chosen
 MOST_BYTES = 4 * 1024 * 1024  # of a settings file; chosen
 
 
-class BadFile(ValueError):
+class BadFile(Refusal):
     """The file cannot be used; nothing was changed."""
 
 

@@ -309,7 +309,7 @@ def test_by_command_secrets_of_another_host_are_listed_and_their_removal_is_aske
     project = world.make_project(tmp_path / "root", {"deploy.md": f"Deploys use {token} there.\n"})
     two.give(project)
     [leak] = secret_purge.look(project).found
-    with pytest.raises(project_lock.ProjectElsewhere, match="hosts accept"):
+    with pytest.raises(Refused, match="hosts accept"):
         call_command("secrets", str(project.pk), "--redact")
     two.accept()
     with pytest.raises(Refused, match=f"no secret of that id here. There are: {leak.id}"):

@@ -10,7 +10,6 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
 
 
 class Command(BaseCommand):
@@ -32,9 +31,9 @@ class Command(BaseCommand):
         try:
             code = cluster.run(parent=sys.stdin.fileno() if with_parent else None)
         except cluster.AlreadyRuns as error:
-            if with_parent:
-                self.stderr.write(str(error))
-                sys.exit(cluster.REFUSED)
-            raise Refused(str(error)) from error
+            if not with_parent:
+                raise
+            self.stderr.write(str(error))
+            sys.exit(cluster.REFUSED)
         if code:
             sys.exit(code)

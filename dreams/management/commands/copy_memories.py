@@ -11,7 +11,6 @@ from dreams.lib.files import safefs
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
-from dreams.services import project_lock, review
 from dreams.services.memories import moved
 
 
@@ -26,7 +25,7 @@ class Command(BaseCommand):
         source, target = named.project(options["source"]), named.project(options["target"])
         try:
             made = moved.propose(source, target, named.me())
-        except (review.ReviewRefused, project_lock.ProjectElsewhere, safefs.SafeFsError, OSError) as error:
+        except (safefs.SafeFsError, OSError) as error:
             raise Refused(str(error)) from error
         return {"proposal": made.public_id if made else None, "summary": made.summary if made else ""}
 

@@ -45,14 +45,11 @@ class Command(BaseCommand):
         if options["second"] is not None:
             return _as_second(options)
         proposal, reviewer, confirmed = named.proposal(options["dream"]), named.me(), 0
-        try:
-            chosen = review.select(proposal, paths=options["path"], hunk_ids=options["hunk"])
-            decided = self._decide(proposal, chosen, reviewer, options)
-            if options["confirm_findings"]:
-                found = review.in_the_way(proposal, decided)
-                confirmed = review.confirm(proposal, [f for f in found if f.severity != "refuse"], reviewer)
-        except review.ReviewRefused as error:
-            raise Refused(str(error)) from error
+        chosen = review.select(proposal, paths=options["path"], hunk_ids=options["hunk"])
+        decided = self._decide(proposal, chosen, reviewer, options)
+        if options["confirm_findings"]:
+            found = review.in_the_way(proposal, decided)
+            confirmed = review.confirm(proposal, [f for f in found if f.severity != "refuse"], reviewer)
         return {
             "proposal": decided[0].file.proposal.public_id if decided else None,
             "decided": [{"path": h.file.path, "hunk": h.hunk_id, "verdict": h.verdict} for h in decided],
@@ -97,13 +94,10 @@ def _as_second(options: Mapping[str, Any]) -> Mapping[str, Any]:
     files = [file.pk for file in waits.files] if waits else []
     seen = waits.seen if waits and _is_start(options["second"], waits.seen) else options["second"]
     hunks = list(Hunk.objects.filter(file__in=files, verdict__in=Hunk.TAKEN).select_related("file"))
-    try:
-        if options["approve"]:
-            review.agree(proposal, seen, named.me())
-        else:
-            review.refuse(proposal, seen, named.me(), options["reason"])
-    except review.ReviewRefused as error:
-        raise Refused(str(error)) from error
+    if options["approve"]:
+        review.agree(proposal, seen, named.me())
+    else:
+        review.refuse(proposal, seen, named.me(), options["reason"])
     verdict = Hunk.Verdict.APPROVED if options["approve"] else Hunk.Verdict.REJECTED
     return {
         "proposal": proposal.public_id,

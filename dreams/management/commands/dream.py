@@ -14,7 +14,7 @@ from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Project
-from dreams.services import discovery, dreaming, forecast, project_lock
+from dreams.services import discovery, dreaming, forecast
 from dreams.services.apply import writing
 from dreams.services.scheduling import gates, scheduler
 
@@ -48,17 +48,14 @@ class Command(BaseCommand):
         self._refuse_closed(project, options)
         self._say_forecast(project, options["engine"])
         reviewer = named.me()
-        try:
-            dream = dreaming.request(
-                project,
-                DreamRun.Trigger.COMMAND,
-                engine=options["engine"] or "",
-                forced=options["force"],
-                logs=options["logs"],
-                actor=reviewer.name,
-            )
-        except project_lock.ProjectBusy as error:
-            raise Refused(str(error)) from error
+        dream = dreaming.request(
+            project,
+            DreamRun.Trigger.COMMAND,
+            engine=options["engine"] or "",
+            forced=options["force"],
+            logs=options["logs"],
+            actor=reviewer.name,
+        )
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as by Ctrl-C
         dreaming.run_dream(dream.pk)
         dream.refresh_from_db()

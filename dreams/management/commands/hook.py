@@ -11,7 +11,6 @@ from django.core.management.base import CommandParser
 
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
 from dreams.services import agent_settings, discovery
 
 
@@ -40,8 +39,5 @@ class Command(BaseCommand):
 
 
 def _remove(root: Path) -> bool:
-    try:
-        change = agent_settings.without_hook(root)
-        return not change.is_empty and agent_settings.remove_hook(root, change.shown, named.me().name)
-    except agent_settings.SettingsRefused as refused:
-        raise Refused(str(refused)) from refused
+    change = agent_settings.without_hook(root)
+    return not change.is_empty and agent_settings.remove_hook(root, change.shown, named.me().name)

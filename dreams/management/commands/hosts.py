@@ -12,7 +12,7 @@ from django.utils import timezone
 from dreams.lib import amounts
 from dreams.lib.files.text import plural
 from dreams.management import named
-from dreams.management.base import BadUsage, Refused, table
+from dreams.management.base import BadUsage, table
 from dreams.management.base import Command as BaseCommand
 from dreams.services import host_requests, hosts
 
@@ -33,10 +33,7 @@ class Command(BaseCommand):
             host_requests.set_accepts(options["action"] == "accept", named.me().name)
         if options["action"] != "adopt":
             return {"hosts": [asdict(one) for one in hosts.known()]}
-        try:
-            return asdict(hosts.adopt(options["name"], named.me().name))
-        except hosts.CannotAdopt as error:
-            raise Refused(str(error)) from error
+        return asdict(hosts.adopt(options["name"], named.me().name))
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if "hosts" in result:

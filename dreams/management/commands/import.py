@@ -10,8 +10,7 @@ from django.core.management.base import CommandParser
 from dreams.lib.files.text import plural
 from dreams.management import named
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused, path
-from dreams.services import project_lock
+from dreams.management.base import path
 from dreams.services.memories import exports
 
 
@@ -28,11 +27,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"]) if options["project"] else None
-        file = path(options["file"])
-        try:
-            done = exports.bring_back(file, named.me(), project)
-        except (exports.NotBroughtBack, project_lock.ProjectBusy) as error:
-            raise Refused(str(error)) from error
+        done = exports.bring_back(path(options["file"]), named.me(), project)
         return {"project": done.project.slug, "states": done.states, "versions": done.versions}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

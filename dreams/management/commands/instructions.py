@@ -8,7 +8,6 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams.management import base, named
-from dreams.management.base import Refused
 from dreams.services.memories import instructions
 
 
@@ -23,10 +22,7 @@ class Command(base.Command):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"])
-        try:
-            report = instructions.report(project, options["cwd"])
-        except instructions.NoFolder as error:
-            raise Refused(str(error)) from error
+        report = instructions.report(project, options["cwd"])
         return {"files": [_row(one) for one in report.files], "bytes": report.bytes, "tokens": report.tokens}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

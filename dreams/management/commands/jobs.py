@@ -68,10 +68,7 @@ class Command(BaseCommand):
         if job.host != host():
             raise Refused(f"{job} belongs to {name_of(job.host)}, which has its files. Run it there.")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as by Ctrl-C
-        try:
-            run = jobs.run_here(jobs.start_now(job, actor=named.me().name))
-        except jobs.AlreadyRunning as error:
-            raise Refused(str(error)) from error
+        run = jobs.run_here(jobs.start_now(job, actor=named.me().name))
         result = {"id": job.public_id, "status": run.status, "text": run.text, "parts": run.parts}
         if run.status == JobRun.Status.FAILED:
             raise Refused(run.text, result)

@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from dreams.lib import amounts
 from dreams.management import named
-from dreams.management.base import BadUsage, Refused, table
+from dreams.management.base import BadUsage, table
 from dreams.management.base import Command as BaseCommand
 from dreams.models import LoginSession
 from dreams.services import login, people
-from dreams.services.people import PersonRefused, Role
+from dreams.services.people import Role
 from memoryweb import typed
 
 
@@ -42,10 +42,7 @@ class Command(BaseCommand):
         if (action in ("add", "role")) != bool(role):
             raise BadUsage("add and role need --role; nothing else takes it.")
         login.ensure_owner()
-        try:
-            self._do(action, name, role)
-        except PersonRefused as refused:
-            raise Refused(str(refused)) from refused
+        self._do(action, name, role)
         if action == "logins":
             return {"logins": [_login(row) for row in login.sessions()]}
         return {"people": [_person(user) for user in people.everybody()]}

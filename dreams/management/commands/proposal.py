@@ -9,8 +9,6 @@ from django.core.management.base import CommandParser
 
 from dreams.management import named, shown
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
-from dreams.models import Proposal
 from dreams.services import dreaming, review
 
 
@@ -28,7 +26,10 @@ class Command(BaseCommand):
         )
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        found = _partial(options["dream"]) if options["partial"] else named.proposal(options["dream"])
+        if options["partial"]:
+            found = dreaming.propose_partial(named.dream(options["dream"]), named.me().name)
+        else:
+            found = named.proposal(options["dream"])
         is_bare = options["show_secrets"]
         if is_bare:
             review.log_secrets_shown(found, named.me())
@@ -36,10 +37,3 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         return shown.diff_words(result)
-
-
-def _partial(name: str) -> Proposal:
-    try:
-        return dreaming.propose_partial(named.dream(name), named.me().name)
-    except dreaming.PartialRefused as refused:
-        raise Refused(str(refused)) from refused

@@ -9,12 +9,12 @@ from typing import Any
 from django.core.management.base import BaseCommand as DjangoCommand
 from django.core.management.base import CommandParser
 
-from dreams.lib.storage import history, journal
+from dreams.lib.storage import history
 from dreams.management import named, queued, shown
 from dreams.management.base import BadUsage, Refused
 from dreams.management.base import Command as BaseCommand
 from dreams.models import Project, Version
-from dreams.services import blobs, host_requests, project_lock, review
+from dreams.services import blobs, host_requests
 from dreams.services.apply import writing
 from dreams.services.memories import hand_edits
 
@@ -47,13 +47,7 @@ class Command(BaseCommand):
         writing.recover()
         try:
             done = hand_edits.restore(project, options["path"], sha, named.me(), reason=options["reason"])
-        except (
-            review.ReviewRefused,
-            project_lock.ProjectBusy,
-            journal.JournalBusy,
-            blobs.MissingBlob,
-            history.HistoryError,
-        ) as error:
+        except (blobs.MissingBlob, history.HistoryError) as error:
             raise Refused(str(error)) from error
         result = shown.report(done)
         if not done.complete:

@@ -13,12 +13,11 @@ from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
-from dreams.lib.storage import journal
 from dreams.management import named, queued, shown
 from dreams.management.base import Command as BaseCommand
 from dreams.management.base import Refused
 from dreams.models import Proposal
-from dreams.services import host_requests, project_lock, review, rollback
+from dreams.services import host_requests, review, rollback
 from dreams.services.apply import applying, writing
 
 
@@ -52,11 +51,9 @@ class Command(BaseCommand):
             writing.recover()
             for proposal in chosen:
                 reports.append(rollback.rollback(proposal, named.me(), selection, reason=options["reason"]))
-        except rollback.NothingToUndo as error:
+        except rollback.NothingToUndo:
             if not reports:
-                raise Refused(str(error)) from error
-        except (review.ReviewRefused, project_lock.ProjectBusy, journal.JournalBusy) as error:
-            raise Refused(str(error)) from error
+                raise
         result = shown.report(_joined(reports))
         if failed := [report for report in reports if report.error]:
             raise Refused(failed[0].refusal, result)

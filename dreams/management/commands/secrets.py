@@ -15,7 +15,6 @@ from dreams.management.base import Command as BaseCommand
 from dreams.models import Project
 from dreams.services import host_requests, secret_purge
 from dreams.services.host_requests import AskedDeed, Deed
-from dreams.services.memories import hand_edits
 
 
 class Command(BaseCommand):
@@ -44,7 +43,8 @@ class Command(BaseCommand):
         if options["purge"]:
             result["purged"] = _purge(project, options["purge"], options["reason"])
         if options["redact"]:
-            result["proposal"] = _redact(project)
+            made = secret_purge.propose(project, named.me())
+            result["proposal"] = made.public_id if made else ""
         return {**result, **_found(project)}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
@@ -86,21 +86,10 @@ def _found(project: Project) -> dict[str, Any]:
 
 
 def _purge(project: Project, wanted: list[str], reason: str) -> int:
-    try:
-        done = secret_purge.purge(project, wanted, named.me(), reason=reason)
-    except secret_purge.PurgeRefused as refused:
-        raise Refused(str(refused)) from refused
+    done = secret_purge.purge(project, wanted, named.me(), reason=reason)
     if done.waits:
         raise Refused(f"The git history is not rewritten yet: {'; '.join(done.waits)} `recover` tries again.")
     return done.texts
-
-
-def _redact(project: Project) -> str:
-    try:
-        made = secret_purge.propose(project, named.me())
-    except hand_edits.Stale as stale:
-        raise Refused(str(stale)) from stale
-    return made.public_id if made else ""
 
 
 def _as_json(leak: secret_purge.Leak) -> dict[str, Any]:

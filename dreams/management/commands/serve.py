@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused, path, port
+from dreams.management.base import path, port
 
 
 class Command(BaseCommand):
@@ -40,10 +40,7 @@ class Command(BaseCommand):
             roots=[path(root) for root in options["root"]],
             browser=not options["no_browser"],
         )
-        try:
-            lifecycle.serve(wish, self._line)
-        except lifecycle.CannotServe as error:
-            raise Refused(str(error)) from error
+        lifecycle.serve(wish, self._line)
 
     def _line(self, text: str) -> None:
         # Flushed: whoever reads a log file or a pipe waits for the link.

@@ -35,8 +35,6 @@ class Command(BaseCommand):
                     "unknown": [],
                 }
             done = settings_changes.read(path, named.me().name)
-        except settings_changes.BadFile as error:
-            raise Refused(str(error)) from error
         except OSError as error:
             raise Refused(refusal(error, path)) from error
         return {

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from dreams.lib import locks
 from dreams.lib.files import text, workspace
+from dreams.lib.refusal import Refusal
 from dreams.lib.storage import journal
 from dreams.models import AppliedFile, FileChange, Project, Proposal
 from dreams.services import auditlog, project_lock, proposals, review
@@ -116,7 +117,7 @@ def apply_with_answers(proposal: Proposal, reviewer: Actor, *, rebased: bool = F
 def _apply_answers(answers: Proposal, reviewer: Actor) -> ApplyReport:
     try:
         return apply(answers, reviewer)
-    except (ReviewRefused, project_lock.ProjectBusy) as refused:
+    except Refusal as refused:
         why = str(refused).removeprefix("Nothing was written. ")
         return ApplyReport(error=why, proposal=answers.public_id)
 

@@ -22,6 +22,7 @@ from dreams.engines import drafts
 from dreams.engines.types import Cancelled, EngineError, Job, LimitReached, Outcome
 from dreams.lib import locks, progress
 from dreams.lib.files import workspace
+from dreams.lib.refusal import Refusal
 from dreams.models import DreamRun, Hunk, Project, Proposal, Session
 from dreams.services import (
     daily_logs,
@@ -41,7 +42,7 @@ from dreams.services.dreaming.reporter import DirectoryTaken, DreamReporter, cla
 from dreams.services.memories import instructions, syncing
 from dreams.services.policies import earned
 from dreams.services.questions import answering, asking
-from dreams.services.review import Actor, ReviewRefused
+from dreams.services.review import Actor
 
 log = logging.getLogger(__name__)
 
@@ -243,7 +244,7 @@ def _apply_by_policy(dream: DreamRun) -> None:
             return
         review.decide(part, review.select(part), Hunk.Verdict.APPROVED, POLICY, reason="Allowed by policy.")
         applying.apply(part, POLICY)
-    except (ReviewRefused, project_lock.ProjectBusy) as error:
+    except Refusal as error:
         log.warning("dream %s: not applied by policy: %s", dream.public_id, error)
     finally:
         earned.not_applied(part)

@@ -21,6 +21,7 @@ from dreams.engines.types import Edit, Usage, Work
 from dreams.lib.diff import merge
 from dreams.lib.files import text, workspace
 from dreams.lib.files.text import plural
+from dreams.lib.refusal import Refusal
 from dreams.models import DreamRun, DreamUsage, Proposal, Session, WorkStep, WorkText
 from dreams.services import auditlog, proposals
 from dreams.services.memories import syncing
@@ -198,7 +199,7 @@ def work_of(dream: DreamRun) -> Work:
 NAMED = 5  # files in one sentence; chosen
 
 
-class PartialRefused(Exception):
+class PartialRefused(Refusal):
     """The work cannot be proposed: one line for a person, with the remedy."""
 
 

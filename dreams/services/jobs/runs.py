@@ -19,6 +19,7 @@ from django.utils import timezone
 from dreams.lib import process
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
+from dreams.lib.refusal import Refusal
 from dreams.lib.storage import history
 from dreams.models import JobRun, Project, ScheduledJob
 from dreams.services import auditlog, notify, verifying
@@ -170,7 +171,7 @@ class Result:
     parts: list[dict[str, Any]] = field(default_factory=list)
 
 
-class AlreadyRunning(Exception):
+class AlreadyRunning(Refusal):
     """The job's last run is not over; the message says so."""
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import Q
 
+from dreams.lib.refusal import Refusal
 from dreams.lib.storage import history
 from dreams.lib.storage.history import HistoryStore
 from dreams.models import Memory, Project, Purge, Version
@@ -31,7 +32,7 @@ PAGE = 200
 REPLACED = ".replaced"
 
 
-class NotBroughtBack(Exception):
+class NotBroughtBack(Refusal):
     """An export cannot be brought back; the message says why and what to do. Nothing was changed."""
 
 

@@ -12,6 +12,7 @@ from dreams.engines import drafts
 from dreams.engines.types import Edit, OperationKind
 from dreams.lib import memdir
 from dreams.lib.files import text, workspace
+from dreams.lib.refusal import Refusal
 from dreams.models import Hunk, Memory, Project, Proposal
 from dreams.services import blobs, policies, proposals, review
 from dreams.services.apply import applying
@@ -25,7 +26,7 @@ EDITED, FORGOTTEN = "Edited by {who}.", "Forgotten by {who}."
 STALE = "{path} changed since you opened it. Copy your text, reload, and edit the current version."
 
 
-class Stale(Exception):
+class Stale(Refusal):
     """The memory changed since the page was opened; the message says so. Nothing was written."""
 
 

@@ -12,6 +12,7 @@ from dreams.findings.ledger.units import units_of
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import InstructionFile
 from dreams.lib.prose import claims
+from dreams.lib.refusal import Refusal
 from dreams.models import Memory, Project
 from dreams.services import hosts
 from dreams.services.memories import syncing
@@ -72,7 +73,7 @@ class LoadedFiles:
         return sum(one.tokens for one in self.always)
 
 
-class NoFolder(Exception):
+class NoFolder(Refusal):
     """The folder is not there, or not in the project; the message says so."""
 
 

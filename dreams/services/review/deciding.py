@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from dreams.lib import diff, process
 from dreams.lib.files import text
+from dreams.lib.refusal import Refusal
 from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Proposal
 from dreams.services import auditlog, blobs, database, hosts, policies, proposals
 from dreams.services.auditlog import Actor
@@ -27,7 +28,7 @@ from dreams.services.questions import question_states
 REASON_LIMIT = 500  # letters of the column
 
 
-class ReviewRefused(Exception):
+class ReviewRefused(Refusal):
     """The decision cannot be taken; the message names the thing and the remedy."""
 
 

@@ -13,13 +13,14 @@ from dreams.engines import drafts
 from dreams.lib import diff, progress
 from dreams.lib.diff import merge
 from dreams.lib.files import text, workspace
+from dreams.lib.refusal import Refusal
 from dreams.models import AppliedFile, FileChange, Hunk, Proposal
 from dreams.services import blobs, hosts, proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 
 
-class NothingToUndo(Exception):
+class NothingToUndo(Refusal):
     """Nothing of this is applied, or all of it was undone; the message says which."""
 
 

@@ -23,6 +23,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from dreams.lib import locks, process, stopwatch
+from dreams.lib.refusal import Refusal
 from dreams.lib.secrets.redact import redact
 from dreams.lib.storage import journal
 from dreams.lib.timestamps import to_ns
@@ -297,7 +298,7 @@ def dream_now(
     return dream
 
 
-class GateClosed(Exception):
+class GateClosed(Refusal):
     """A gate is closed; the message says which project, why, and when it opens."""
 
     def __init__(self, project: Project, gate: gates.GateResult) -> None:

@@ -20,6 +20,7 @@ from django.utils import timezone
 from dreams.findings import secrets
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
+from dreams.lib.refusal import Refusal
 from dreams.lib.secrets.redact import values, without
 from dreams.lib.secrets.spotting import spans
 from dreams.lib.storage import history, journal
@@ -80,7 +81,7 @@ log = logging.getLogger(__name__)
 SHORTEST = 6
 
 
-class PurgeRefused(Exception):
+class PurgeRefused(Refusal):
     """A purge cannot be done now; the message says why and what to do first. Nothing was changed."""
 
 

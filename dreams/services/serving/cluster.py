@@ -30,6 +30,7 @@ from django.utils import timezone
 from django_q.signals import post_execute_in_worker, post_spawn, pre_execute
 
 from dreams.lib import process
+from dreams.lib.refusal import Refusal
 from dreams.services import database, discovery, hosts
 from dreams.services.discovery import watching
 from dreams.services.hosts import cluster_name, host
@@ -180,7 +181,7 @@ REFUSED = 3
 HANGS = 4
 
 
-class AlreadyRuns(Exception):
+class AlreadyRuns(Refusal):
     """Another cluster serves this data directory."""
 
 

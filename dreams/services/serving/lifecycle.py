@@ -19,6 +19,7 @@ from django.conf import settings
 from django.db import connections
 
 from dreams import conf
+from dreams.lib.refusal import Refusal
 from dreams.models import DreamRun
 from dreams.services import dreaming, login, recovery, server_registry
 from dreams.services.hosts import host as this_host
@@ -109,7 +110,7 @@ LOCK_SECONDS = 3.0  # for another server that just ends; chosen
 Say = Callable[[str], None]
 
 
-class CannotServe(Exception):
+class CannotServe(Refusal):
     """`serve` cannot start; the message says why and what to do."""
 
 

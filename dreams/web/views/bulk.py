@@ -14,11 +14,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files.text import plural
+from dreams.lib.refusal import Refusal
 from dreams.models import Hunk
-from dreams.services import project_lock, review
+from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.proposals import decisions
-from dreams.services.review import ReviewRefused, triage
+from dreams.services.review import triage
 from dreams.web.access import actor, reviewer
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.pages import bulk as pages
@@ -79,7 +80,7 @@ def _decide_one(request: Request, public_id: str, verdict: str, batch: str) -> s
         return ""
     try:
         return (_approve if verdict == pages.APPROVE else _reject)(request, loaded, batch)
-    except (ReviewRefused, project_lock.ProjectBusy) as refused:
+    except Refusal as refused:
         messages.error(request, f"{proposal.project}: {refused}")
         return ""
 

@@ -15,8 +15,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files.text import plural
+from dreams.lib.refusal import Refusal
 from dreams.models import Card, Project
-from dreams.services import host_requests, project_lock
+from dreams.services import host_requests
 from dreams.services.catching import cards, lifecycle
 from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.review import ReviewRefused
@@ -77,7 +78,7 @@ def submit(request: Request, pk: int) -> HttpResponse:
         return waits
     try:
         report = cards.submit(project, reviewer(request))
-    except (ReviewRefused, project_lock.ProjectBusy) as refused:
+    except Refusal as refused:
         messages.error(request, str(refused))
     else:
         if report.complete:

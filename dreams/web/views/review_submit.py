@@ -13,8 +13,9 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files.text import plural
+from dreams.lib.refusal import Refusal
 from dreams.models import FileChange, Finding, Hunk, Proposal
-from dreams.services import host_requests, project_lock, review, work_under_way
+from dreams.services import host_requests, review, work_under_way
 from dreams.services.apply import applying
 from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.proposals import rebase
@@ -127,7 +128,7 @@ def _write(request: Request, proposal: Proposal, *, rebased: bool) -> HttpRespon
     except FindingInTheWay as found:
         messages.error(request, str(found))
         return SeeOther(_to_finding(proposal, found.finding))
-    except (ReviewRefused, project_lock.ProjectBusy) as refused:
+    except Refusal as refused:
         messages.error(request, str(refused))
         return SeeOther(address(proposal))
     if rebased and report.rebased:

@@ -9,8 +9,9 @@ from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
+from dreams.lib.refusal import Refusal
 from dreams.models import Proposal
-from dreams.services import host_requests, project_lock, rollback, work_under_way
+from dreams.services import host_requests, rollback, work_under_way
 from dreams.services.apply.applying import ApplyReport
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.rollback import NothingToUndo, Selection
@@ -75,7 +76,7 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
     except work_under_way.Stopped:
         messages.info(request, "Stopped. Nothing was written.")
         return SeeOther(request.get_full_path())
-    except (NothingToUndo, ReviewRefused, project_lock.ProjectBusy) as refused:
+    except Refusal as refused:
         messages.error(request, str(refused))
         return SeeOther(address(proposal))
     if report.complete:

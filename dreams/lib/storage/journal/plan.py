@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from dreams.lib.files.safefs import UnsafePath, split
+from dreams.lib.refusal import Refusal
 
 FILE_LIMIT = 64 * 1024 * 1024  # bytes; a memory is a few kilobytes, and old and new texts are held in memory
 Status = Literal["applied", "conflict", "failed"]
@@ -23,7 +24,7 @@ class BadPlan(ValueError):
     """The plan contradicts itself or names a path outside its directory; nothing was written."""
 
 
-class JournalBusy(RuntimeError):
+class JournalBusy(Refusal):
     """Another process is writing, or an interrupted plan on the same directory waits for `recover`."""
 
 
