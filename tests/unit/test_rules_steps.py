@@ -428,6 +428,21 @@ def test_a_relative_date_is_written_out_with_the_day_it_counts_from(tmp_path: Pa
     assert edit.citations[0].source == "history"
 
 
+def test_rows_behind_an_index_whose_last_line_does_not_end_are_decided_apart(tmp_path: Path):
+    files = {
+        "MEMORY.md": "# Memory\n\n- [A](a.md) — the aft",
+        "a.md": memory("- aft\n", name="A", description="the aft"),
+    }
+    for name in ("bow", "cab", "dock"):
+        files[f"{name}.md"] = memory(
+            f"- {name}\n", "feedback", name=f"The {name}", description=f"of the {name}"
+        )
+    first, second, third = dream(tmp_path, files).edits
+    for before, after in ((first, second), (second, third)):
+        assert after.before == before.after
+        assert (after.after or "").startswith(f"{before.after}- [The ")
+
+
 def test_what_happened_today_gets_its_day(tmp_path: Path):
     made = dream(tmp_path, {"MEMORY.md": "- [a](a.md)\n", "a.md": memory("- We moved to Valkey today.\n")})
     assert "- We moved to Valkey on 2026-10-01.\n" in made.text("a.md")

@@ -80,13 +80,13 @@ def list_all(rec: Recorder, paths: Sequence[str], config: Config) -> None:
 
 
 def _with_row(tree: Tree, index_path: str, path: str, config: Config) -> str | None:
-    """The index with a row for one file; empty where there is no room for it, None where it takes none."""
+    """The index with a row for one file, which the next row leaves alone; empty where it is full, None where it takes none."""
     after = with_rows(tree, index_path, [path], config.row_max)
     if after is None:
         return None
     state = loaded(after, config)
     is_full = state.lines > ROOM * config.index_max_lines or state.bytes > ROOM * config.index_max_bytes
-    return "" if is_full else after
+    return "" if is_full else after if after.endswith("\n") else after + memdir.parse_index(after).newline
 
 
 def _add(rec: Recorder, index_path: str, path: str, after: str) -> bool:
