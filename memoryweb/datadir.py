@@ -74,9 +74,9 @@ def _made_once(folder: Path, name: str) -> str:
     read the same winner and nobody sees half a key.
     """
     file = ensure(folder) / name
-    if not file.exists():
-        _make(file)
     try:
+        if not file.exists():
+            _make(file)
         text = file.read_bytes().decode("ascii", "ignore").strip()
     except OSError as error:
         raise _unfit(file, error) from error

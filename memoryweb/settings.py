@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ ROOTS = env.paths("MEMORYWEB_ROOTS") or env.paths("CLAUDE_CONFIG_DIR")
 ROOTS = ROOTS or (env.path("MEMORYWEB_ROOTS", lambda: Path.home() / ".claude"),)
 # Where no agent keeps anything, `serve` makes a demo: every other command then means the same folder.
 DEMO_ROOT = DATA_DIR / "demo"
-if not any(root.is_dir() for root in ROOTS) and DEMO_ROOT.is_dir():
+if not any(map(os.path.isdir, ROOTS)) and DEMO_ROOT.is_dir():
     ROOTS = (DEMO_ROOT,)
 
 # How people call this machine among those that share a database; without one, the computer's name when first started.

@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import discovery
+from dreams.services.doctor import checks
 from tests.world.agent_folder import Root, closed_to_us, project, reasons, session, typed
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +124,17 @@ def test_a_missing_config_folder_is_said_and_stops_nothing(root: Root) -> None:
     report = discovery.discover([root.base / "nowhere", root.path])
     assert report.projects == 1
     assert reasons(report) == {"nowhere": "no such folder"}
+
+
+def test_a_config_folder_that_cannot_be_looked_at_stops_nothing(root: Root, settings: Any) -> None:
+    """As one of another user; for root it is a name that no disk takes."""
+    root.session(root.repository("app"), "s1")
+    odd = root.base / ("x" * 300)
+    report = discovery.discover([odd, root.path])
+    assert report.projects == 1 and reasons(report)[odd.name] == "no such folder"
+    settings.ROOTS = (odd, root.path)
+    assert checks.roots().state == "warn" and str(odd) in checks.roots().said
+    assert checks.watched().state != "bad"
 
 
 def test_agent_memory_is_a_project_of_its_own_and_counts_no_session_twice(root: Root) -> None:

@@ -63,6 +63,19 @@ def test_a_file_with_a_value_that_is_no_text_is_named(
         env.text("MEMORYWEB_SECRET_KEY")
 
 
+def test_a_data_directory_of_somebody_else_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a start with sudo: not even whether the key is there can be seen."""
+
+    def hidden(self: Path, **_: object) -> bool:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "exists", hidden)
+    with pytest.raises(
+        ImproperlyConfigured, match=r"secret_key cannot be made or read \(Permission denied\)"
+    ):
+        datadir.secret_key(tmp_path)
+
+
 @each("damage", [b"", b"\n", b"\xff\xfe\xfd", b"half\x00\x00\x00"])
 def test_a_key_that_a_power_failure_damaged_is_named_with_the_remedy(tmp_path: Path, damage: bytes) -> None:
     """An empty key would sign everything for everybody."""

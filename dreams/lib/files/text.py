@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 
 # No database takes a NUL (PostgreSQL) or half a character, and a byte that is no UTF-8 is read as one.
@@ -54,6 +55,11 @@ def shortened(text: str, limit: int) -> str:
 def is_below(path: str, folder: str) -> bool:
     """Whether a path, as it is written, is a folder or in it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """False too where it cannot be looked at, where pathlib's answer is an error."""
+    return os.path.isdir(path)  # noqa: PTH112 - see above
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

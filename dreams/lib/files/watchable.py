@@ -13,6 +13,8 @@ from pathlib import Path
 
 import psutil
 
+from dreams.lib.files.text import is_folder
+
 #: Folders below one root; a person's limit is 8,192 on small machines, and editors take of it too. Counted in about 0.1 s.
 MOST_FOLDERS = 4_000
 _OF_OTHER_MACHINES = (
@@ -42,7 +44,7 @@ class Watchable:
 def judge(folders: Iterable[Path]) -> list[Watchable]:
     """Of those that exist, in their order. A link is followed: the folder that it leads to is judged."""
     mounts = _mounts()
-    there = dict.fromkeys(folder for folder in folders if folder.is_dir())
+    there = dict.fromkeys(folder for folder in folders if is_folder(folder))
     return [Watchable(folder, _why_not(folder.resolve(), mounts)) for folder in there]
 
 

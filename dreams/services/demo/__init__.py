@@ -17,6 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dreams import conf
+from dreams.lib.files.text import is_folder
 from dreams.models import DreamRun, Project
 from dreams.services import discovery, hosts
 from dreams.services.demo import writing
@@ -33,7 +34,7 @@ def is_wanted() -> bool:
     """True where nobody chose a folder in the pages, and none of the environment's exists, or the demo itself is all there is."""
     if conf.current().roots:
         return False
-    return not any(found.is_dir() and not is_demo(found) for found in discovery.configured_roots())
+    return not any(is_folder(found) and not is_demo(found) for found in discovery.configured_roots())
 
 
 def is_demo(path: Path) -> bool:

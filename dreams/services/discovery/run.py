@@ -17,6 +17,7 @@ from dreams import conf
 from dreams.lib import stopwatch
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject
+from dreams.lib.files.text import is_folder
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import secret_paths
 from dreams.services.discovery import (
@@ -149,7 +150,7 @@ def _sources(roots: Iterable[Path | str] | None, tally: Tally) -> list[AgentSour
     found: dict[str, AgentSource] = {}
     for root in configured_roots() if roots is None else roots:
         source = registry.read(root, trusted=trusted.__contains__, cwds=cwds.get)
-        if not Path(source.root.real_path).is_dir():
+        if not is_folder(source.root.real_path):
             tally.skip(source.root.path, "no such folder")
         found.setdefault(source.root.real_path, source)
     return list(found.values())

@@ -28,7 +28,7 @@ from dreams import conf
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.probe import probe
 from dreams.lib import amounts
-from dreams.lib.files.text import plural
+from dreams.lib.files.text import is_folder, plural
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.lib.storage.history import HistoryError
 from dreams.models import DreamRun, HistoryFile, Project, ScheduledJob
@@ -77,7 +77,7 @@ MOST_NAMES = 5  # in one line; chosen
 
 def roots() -> Check:
     chosen = discovery.configured_roots()
-    found = [root for root in chosen if root.is_dir()]
+    found = [root for root in chosen if is_folder(root)]
     missing = ", ".join(str(root) for root in chosen if root not in found)
     if not found:
         remedy = "Set MEMORYWEB_ROOTS, or start `serve`, which makes a demo."

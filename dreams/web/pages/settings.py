@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dreams import conf
 from dreams.engines import versions
+from dreams.lib.files.text import is_folder
 from dreams.models import Channel, Operation, Policy, Project
 from dreams.services import agent_settings, discovery, notify
 from dreams.services.agent_settings import Change, SettingsRefused
@@ -357,7 +358,7 @@ def hook() -> Hook:
 
 def roots() -> list[Path]:
     """The config folders that are there."""
-    return [root for root in map(Path, discovery.configured_roots()) if root.is_dir()]
+    return [root for root in map(Path, discovery.configured_roots()) if is_folder(root)]
 
 
 def _folder(root: Path) -> Folder:
