@@ -253,13 +253,14 @@ def judge(subject: Subject) -> list[Judged]:
 
 
 def _answers(text: str, ask: Callable[[str], SessionAnswer | None]) -> Iterator[tuple[str, SessionAnswer]]:
-    """The sessions' answer to a statement; to each part of it where the quote that bears it out says less than it does."""
+    """The sessions' answer to a statement; to each part of it where they bear out only some of them."""
     heard = ask(text)
     if heard is None:
         return
-    if heard.answer == "supported" and heard.citation and says_more(text, heard.citation.quote, MOST_NEW):
+    is_said = heard.answer == "supported"
+    if not is_said or (heard.citation and says_more(text, heard.citation.quote, MOST_NEW)):
         parts = [(part, answer) for part in _parts(text) if (answer := ask(part))]
-        if any(answer.answer != "supported" for _, answer in parts):
+        if heard.answer != "contradicted" and any((a.answer == "supported") != is_said for _, a in parts):
             yield from parts
             return
     yield text, heard

@@ -43,7 +43,7 @@ def test_a_supported_statement_is_quoted_with_a_link_to_its_line(
     session = Session.objects.get()
     assert "What the sessions say" in text
     assert f'href="/sessions/{session.pk}/?line=2#line-2"' in text
-    assert "2 statements supported" in text and f"<q>{TRAIN}</q>" in text
+    assert "2 statements found in a session" in text and f"<q>{TRAIN}</q>" in text
     # Once the quote beside it is that line, it needs no list of its own.
     quote = {"quote": TRAIN, "session": session, "line_no": 2, "role": "user", "found": True}
     Evidence.objects.filter(hunk=desk.hunk_with(proposal, "Releases leave")).update(**quote)

@@ -25,7 +25,7 @@ def _with_stems(words: str) -> frozenset[str]:
 
 
 _FILLER = """
-a an the this that these those it its itself they them their there here he she his her we us our you your i me my
+a an the this that these those among it its itself they them their there here he she his her we us our you your i me my
 doing done
 and or but so then also too as of to in on at by for with into onto from about via per within
 which who whom whose what how why where when while whether because since during

@@ -40,7 +40,7 @@ def as_sentence(said: str) -> str:
 
 _ORDER: tuple[Answer, ...] = ("contradicted", "unsupported", "supported")
 _SAID: dict[Answer, str] = {
-    "supported": "Supported",
+    "supported": "Found in a session",
     "contradicted": "Contradicted",
     "unsupported": "Not found in the sessions",
 }

@@ -57,7 +57,7 @@ def terms_of(token: str) -> tuple[str, ...]:
         return (f"n:{number_of(token)}",)
     low = token.lower()
     if token.isalpha() and not _is_humped(token):
-        return _plain(low)
+        return ("w:may",) if token == "May" else _plain(low)  # noqa: S105 - the month
     humps = [hump.lower() for hump in _HUMP.findall(token)[:MOST_HUMPS]]
     words = [term for hump in humps for term in _hump(hump)]
     return (f"i:{low.strip('_') or low}", *dict.fromkeys(words))
@@ -93,7 +93,7 @@ def word_of(low: str) -> str:
 
 _DERIVED = (
     ("ification", "ify"), ("ization", "iz"), ("izer", "iz"), ("ication", "icat"), ("ation", "at"), ("ator", "at"),
-    ("ition", "it"), ("ction", "ct"), ("ptor", "pt"), ("ption", "pt"), ("rsion", "rs"), ("ssion", "ss"),
+    ("ition", "it"), ("ction", "ct"), ("ptor", "pt"), ("ription", "rib"), ("ption", "pt"), ("rsion", "rt"), ("ional", "ion"), ("ssion", "ss"),
     ("sion", "d"), ("ution", "ut"), ("tion", "t"), ("ctor", "ct"), ("sor", "s"), ("ment", ""), ("able", ""),
     ("ible", ""), ("ency", "ent"), ("ness", ""), ("ive", ""), ("er", ""), ("ate", "at"),
 )  # fmt: skip
@@ -151,11 +151,13 @@ _PATH = re.compile(
     r"(?<![\w/.-])(?:[~.]{0,2}/)(?:[\w@.*<>-]+/?)+|(?<![\w/.-])[\w@.-]+(?:/[\w@.*<>-]+)*/[\w@-]*\.[a-z]\w{0,4}(?!\w)"
     r"|(?<![\w/.-])[\w@-]+(?:/[\w@*-]+)+/(?!\w)|(?<![\w/.-])\.?[\w-]+\.[a-zA-Z]{1,5}(?:\.[a-z]{2,4})?(?![\w.])"
 )
+_QUOTED = re.compile(r'"[^"`\n]{3,80}"')
 _CALL = re.compile(r"[\w.]+\(\)")
 _IDENTIFIER = re.compile(
-    r"(?<!\w)(?:[^\Wa-z]*[a-z][^\WA-Z]*[A-Z]\w*|\w+_\w+)|(?<![\w-])[a-z0-9]+(?:-[a-z0-9]+){2,}(?![\w-])|--[a-z][\w-]+"
+    r"(?<!\w)(?:[^\Wa-z]*[a-z][^\WA-Z]*[A-Z]\w*|\w+_\w+)|(?<![\w-])[a-z0-9]+(?:-[a-z0-9]+){2,}(?![\w-])|--[a-z][\w-]+|(?<![\w-])[A-Za-z]\w*(?:-\w+)*-(?:\d+|\w+\.\d+)(?![\w-]|\.\d)"
 )
 _NUMBER = re.compile(r"(?<![\w.])(?:\d{1,2}:\d\d(?::\d\d)?(?![\w:])|\d[\w.,]*\b|v\d+(?:\.\d+)*(?![\w-]))")
+_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(sorted(lexicon.NUMBER_WORDS))})\b", re.IGNORECASE)
 _MEASURE = re.compile(r"v?\d[\d.,:_]*[a-zA-Z%]{0,2}")
 # Places in files move with every edit and are read off, not said: "lines 24-41", "reader.go:84", "(477 lines)".
 _LINE = re.compile(r"(?i)\b(?:lines?|L|rows?)\s?[\d\s,–-]*\0|\.[a-z]{1,5}`?:\0|\(\0\s*lines?\)")
@@ -168,6 +170,7 @@ _SMALLER: dict[str, tuple[int, ...]] = {
     "kb": (1_000, 1_024), "mb": (1_000_000, 1_048_576), "gb": (1_000, 1_024),
 }  # fmt: skip
 _BECOMES = re.compile(r"`?\s*(?:=|==|→|->|to|is|instead of|rather than)\s*`?")
+_MIDST = re.compile(r"[\w`,)] \Z")
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*+•])\s+")
 
 
@@ -201,6 +204,11 @@ def claim_of(text: str) -> Claim:
     return Claim(text, found, anchors)
 
 
+def is_name(claim: Claim, piece: Piece) -> bool:
+    """Whether it has its capital in the midst of a sentence."""
+    return piece.text[:1].isupper() and bool(_MIDST.search(claim.text[: piece.start]))
+
+
 def _is_loose(text: str, start: int, end: int) -> bool:
     around = f"{text[max(0, start - 30) : start]}\0{text[end : end + 12]}"
     return bool(_LINE.search(around) or _ROUNDED.search(around))
@@ -222,14 +230,13 @@ def _spans(text: str) -> Iterator[tuple[Kind, int, int]]:
     for start, end in code_spans(text):
         taken.append((start, end))
         yield ("number" if _MEASURE.fullmatch(text[start:end]) else "code"), start, end
-    for pattern in (_PATH, _CALL, _IDENTIFIER):
+    for pattern in (_QUOTED, _PATH, _CALL, _IDENTIFIER):
         for match in pattern.finditer(text):
             if free(*match.span()) and re.search(r"[A-Za-z_]", match[0]):
                 taken.append(match.span())
                 yield "code", *match.span()
-    for match in _NUMBER.finditer(text):
-        if free(*match.span()):
-            yield "number", *match.span()
+    for pattern in (_NUMBER, _NUMBER_WORD):
+        yield from (("number", *match.span()) for match in pattern.finditer(text) if free(*match.span()))
 
 
 def _anchors(text: str, found: tuple[Piece, ...], spans: list[tuple[Kind, int, int]]) -> Iterator[Anchor]:

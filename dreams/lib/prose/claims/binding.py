@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
 from dreams.lib.prose.claims.anchors import Anchor, Claim, Kind, Piece, odd_in_list, pieces
@@ -222,8 +222,6 @@ FEWEST: dict[Kind, int] = {"code": 2, "number": 1}
 def doubted(evidence: SessionText, claim: Claim, binding: Binding) -> float:
     """How much is to be doubted that the anchor belongs to the rest of the claim; above 1 is too much."""
     anchor = binding.anchor
-    if _is_word(anchor):
-        return 0.0
     if binding.presence < PRESENT:
         return 2.0
     if not is_told(binding):
@@ -238,11 +236,6 @@ def is_told(binding: Binding) -> bool:
     if binding.anchor.kind == "code" and binding.here[0] >= HEADED and binding.here[1] >= WHOLE:
         return False
     return binding.known > fewest or min(binding.known, binding.agree) >= fewest
-
-
-def _is_word(anchor: Anchor) -> bool:
-    """A name in prose that nobody marked and that reads like any other: TypeScript, PostCSS."""
-    return not anchor.marked and anchor.text.isalpha() and anchor.text[0].isupper()
 
 
 def doubt(evidence: SessionText, claim: Claim, binding: Binding) -> float:
@@ -330,15 +323,16 @@ def _words(told: Sequence[Clause], *, but: frozenset[str]) -> frozenset[str]:
 def clauses(text: str) -> list[Clause]:
     """The parts of a line that have a number each, or several; what has none belongs to the part behind it.
 
-    What the second of "production uses 5432, staging 6432" leaves out it has from the first.
+    What the second of "production uses 5432, staging 6432" or "waits are 9 s here and 4 s there" leaves out it has from the first.
     """
-    told, numbers, words, before = list[Clause](), set[str](), list[str](), list[str]()
+    told, numbers, words, before, ahead = list[Clause](), set[str](), list[str](), list[str](), list[str]()
     for part in _CUT.split(text):
         found = [term for piece in pieces(part) for term in piece.terms]
-        words += [term for term in found if term[:2] != "n:"]
+        lead = list(takewhile(lambda term: term[:2] != "n:", found))
+        words += [term for term in found if term[:2] != "n:"] + ([] if lead or len(found) == 1 else ahead)
         numbers.update(term for term in found if term[:2] == "n:")
         if numbers:
             words += before[1:] if len(words) == 1 else []
             told.append(Clause(frozenset(numbers), frozenset(words)))
-            numbers, words, before = set(), [], words
+            numbers, words, before, ahead = set(), [], words, lead or ahead
     return told

@@ -311,9 +311,7 @@ class SessionText:
 
     def bounds(self, place: int) -> tuple[int, int]:
         """First unit and end of the part that a unit stands in."""
-        part = self.units[place].part
-        last = self.starts[part + 1] if part + 1 < len(self.starts) else len(self.units)
-        return self.starts[part], last
+        return self._span(self.units[place].part)
 
     def above(self, place: int) -> Iterator[int]:
         """The units that a unit stands under, the nearest first: its list's heading, the function that it is a line of."""

@@ -183,7 +183,7 @@ MOST_PLACES = 400  # of one word; chosen
 MOST_READ = 8_000  # units whose text is compared letter by letter
 _SQUEEZE = re.compile(r"[\s\"'`*,;]+")
 _LOOSE = re.compile(r"[\s\"'`*,;:=]+")
-_COMPOSITE = re.compile(r"[\s{}\[\]=,<>]")
+_COMPOSITE = re.compile(r"[{}\[\]=,<>]")
 _SIGIL = re.compile(r"^[#.:@$&*~]+(?=\w)|:\d+(?:-\d+)?$")
 _DISTINCT = re.compile(r"\w{3}\.\w|[a-z][A-Z]|\w_\w")  # a file's name, or one of several words
 _WORD = re.compile(r"[a-z]+")
@@ -211,6 +211,10 @@ def occurrences(evidence: SessionText, anchor: Anchor, end: int) -> Occurrences:
         valued = _valued(evidence, form, end) if _INSIDE.search(form) and " " in form else None
         if valued:
             return valued
+    # A name by itself may be the file of any folder; one in another folder is another file.
+    alone = _by_itself(evidence, anchor.text.strip(), end) if "/" in anchor.text else []
+    if alone:
+        return Occurrences(0.75, alone)
     presence, places = _scattered(evidence, anchor, end)
     # The parts of one name, scattered, are not the name; the parts of a longer piece of code may well be it.
     return Occurrences(min(presence, 0.9 if _COMPOSITE.search(anchor.text.strip()) else 0.45), places)
@@ -226,13 +230,7 @@ def _forms(text: str) -> Iterator[tuple[float, str]]:
     name = _ARGUMENTS.sub("", bare)
     if name != bare and name:
         yield 0.95, name
-    if "/" in bare and " " not in bare:
-        parts = [part for part in bare.split("/") if part]
-        if len(parts) > 2:
-            yield 0.9, "/".join(parts[-2:])
-        if len(parts) > 1:
-            yield 0.75, parts[-1]
-    elif "." in name and " " not in name and "(" not in name:
+    if "/" not in name and "." in name and " " not in name and "(" not in name:
         last = name.rpartition(".")[2]
         if len(last) > 3:
             yield 0.75, last
@@ -327,20 +325,7 @@ def _scattered(evidence: SessionText, anchor: Anchor, end: int) -> tuple[float, 
     if not found:
         return 0.0, []
     best = max(found.values())
-    if best < 0.999:
-        found = {
-            p: _with_neighbours(evidence, found, p) for p, share in found.items() if share >= best - 0.35
-        }
-        best = max(found.values())
-    chosen = sorted(place for place, share in found.items() if share >= best - 0.05)
-    return best * 0.9, chosen
-
-
-def _with_neighbours(evidence: SessionText, found: dict[int, float], place: int) -> float:
-    """A call or a list may run over several lines."""
-    first, last = evidence.bounds(place)
-    around = (found.get(p, 0.0) for p in range(max(first, place - 2), min(last, place + 3)) if p != place)
-    return min(1.0, found[place] + 0.9 * sum(around))
+    return best * 0.9, sorted(place for place, share in found.items() if share >= best - 0.05)
 
 
 PLACES = 120  # of an anchor, that are looked below

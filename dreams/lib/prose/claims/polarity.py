@@ -6,13 +6,11 @@ An opposite contradicts. What is one of a class (a weekday, a unit, the client a
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
 
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.claims.anchors import Claim, Piece, pieces, word_of
@@ -36,11 +34,11 @@ _ABSENCE = "non no none without nothing nobody nowhere neither nor lack lacks la
 _OF_ABSENCE = frozenset({"no longer", *_ABSENCE.split()})
 _NOTICED = "see seen show shown visible find know known mention notice exist available"
 _OF_NOTICE = frozenset(word_of(word) for word in _NOTICED.split())
-_DENIED_BEHIND = re.compile(r"\W*(?:\w+\W+){0,2}(?:not\b|\w+n['’]t\b|none\b)", re.IGNORECASE)
+_DENIED_BEHIND = re.compile(r"[^\w,;]*(?:\w+[^\w,;]+){0,2}(?:not\b|\w+n['’]t\b|none\b)", re.IGNORECASE)
 _ANSWERED = re.compile(r"(?:\s\w+)?[?:*|\s]*[?:|][*|\s]*no\b", re.IGNORECASE)  # "Deprecated: no"
 _CONTRAST = re.compile(r"[,(]\s*$")
 _GUARDED = re.compile(
-    r"\b(?:fails? to|failed to|only|except|unless|instead|missing|false|nil|null)\b", re.IGNORECASE
+    r"\b(?:fails? to|failed to|avoid\w*|only|except|unless|instead|missing|false|nil|null)\b", re.IGNORECASE
 )
 # "All" of one thing and "this" of another stand in one statement without any quarrel.
 QUANTITIES = frozenset(["all", "any", "some", "none", "this", "each", "every", "more", "less", "few", "many"])
@@ -64,7 +62,7 @@ def denials(text: str) -> Iterator[Denial]:
     """Every denial outside inline code, with what it is about."""
     bare = re.sub(r"`[^`]*`", lambda m: m[0].replace("not", "n_t").replace("no", "n_"), text)
     for match in _DENIAL.finditer(bare):
-        behind = _CLAUSE.split(text[match.end() : match.end() + 90])[0]
+        behind = _CLAUSE.split(text[match.end() : match.end() + 90])[0].split(" or ")[0]
         scope = tuple(p.terms[-1] if len(p.terms) == 1 else p.terms[0] for p in pieces(behind))[:SCOPE]
         yield Denial(match[1].lower(), match.start(), scope)
 
@@ -132,11 +130,19 @@ def turned(text: str, sources: Sequence[str]) -> bool:
 
 
 def _denies(source: str, text: str) -> bool:
-    """A denial in the source of words that the text says without any denial."""
+    """The source denies words that the text says plainly; "tabs, not spaces" denies no "tabs over spaces"."""
     if _DENIAL.search(text) or _GUARDED.search(text):
         return False
     said = pieces(text)
-    return any(together(said, denial.scope[:2]) for denial in denials(source))
+    for denial in denials(source):
+        found = together(said, denial.scope[:2]) or together(
+            said, denial.scope[1::-1]
+        )  # "do not mock the clock"
+        is_contrast = denial.word == "not" and _CONTRAST.search(source[: denial.start])
+        apart = pieces(source[: denial.start])[-1:] if is_contrast else ()
+        if found and not any(p.terms == q.terms and p.start < found[0].start for p in said for q in apart):
+            return True
+    return False
 
 
 def together(said: Sequence[Piece], words: Sequence[str]) -> tuple[Piece, Piece] | None:
@@ -186,12 +192,6 @@ def is_denied_before(text: str, at: int) -> bool:
     return is_guarded(_CLAUSE.split(text[max(0, at - NEAR) : at])[-1])
 
 
-FIT = 0.5  # share of the rest of the claim that the place with the opposite must have
-MARGIN = 0.15  # by which it must fit better than every place with the claim's own word
-MOST_READ = 3_000  # units with one word
-READ = 12  # of the best places, whose text is read
-AROUND = 40  # code points in front of a word in which a denial is about it
-_CODE = re.compile(r"`[^`]*`")
 # Words with an opposite that are mostly something else: "on" and "off", "like" and "dislike".
 _SELDOM = QUANTITIES | frozenset(
     "include exclude ignore deprecated supported new old on off up down with without must may always never no yes get set "  # noqa: SIM905 - a word list
@@ -200,75 +200,25 @@ _SELDOM = QUANTITIES | frozenset(
 _CLASSES = (lexicon.ENVIRONMENTS.values(), lexicon.DAYS, lexicon.UNITS.values())
 
 
-class Turned(NamedTuple):
-    """The claim's word, and the unit that has another in its place; an opposite, or only one of the same class."""
-
-    word: Piece
-    place: int
-    is_opposite: bool
-
-
-def _others() -> dict[str, dict[str, bool]]:
-    """For each word those that may stand in its place, and whether they are its opposite."""
-    found: dict[str, dict[str, bool]] = defaultdict(dict)
+def _others() -> dict[str, set[str]]:
+    """For each word its opposites, and those of its class: what may stand in its place."""
+    found: dict[str, set[str]] = defaultdict(set)
     for one, other in lexicon.OPPOSITES:
         if not {one, other} & _SELDOM:
-            found[word_of(one)][word_of(other)] = (one, other) not in lexicon.COUNTERPARTS
+            found[f"w:{word_of(one)}"].add(f"w:{word_of(other)}")
     for members in _CLASSES:
-        words = {word_of(word) for word in members}
+        words = {f"w:{word_of(word)}" for word in members}
         for word in words:
-            found[word] |= dict.fromkeys(words - {word}, False)
+            found[word] |= words - {word}
     return dict(found)
 
 
 _OTHERS = _others()
 
 
-def turned_word(field: Field, claim: Claim) -> Turned | None:
-    """The first word that another one stands for where the rest of the claim stands best."""
-    said = {term for piece in claim.pieces for term in piece.terms}
-    for piece in _loose_words(claim):
-        own = piece.terms[0]
-        others = {f"w:{word}": opposed for word, opposed in _OTHERS.get(own[2:], {}).items()}
-        others = {term: opposed for term, opposed in others.items() if term not in said}
-        if not others or is_guarded(claim.text[max(0, piece.start - AROUND) : piece.end]):
-            continue
-        aside = _bits(field, [own])
-        here = max((fit for fit, _ in _fits(field, [own], aside)), default=0.0)
-        bar = max(FIT, here + MARGIN)
-        found = heapq.nlargest(READ, (fit for fit in _fits(field, others, aside, but=own) if fit[0] >= bar))
-        for _, place in found:
-            if words := _loose(field.evidence.units[place].text) & others.keys():
-                return Turned(piece, place, any(others[word] for word in words))
-    return None
-
-
-def _loose(text: str) -> set[str]:
-    """The words that stand by themselves in a text, and not as parts of names."""
-    return {piece.terms[0] for piece in pieces(text) if len(piece.terms) == 1}
-
-
-def _loose_words(claim: Claim) -> Iterator[Piece]:
-    code = [match.span() for match in _CODE.finditer(claim.text)]
-    for piece in claim.pieces:
-        if (
-            len(piece.terms) == 1
-            and piece.terms[0][:2] == "w:"
-            and not any(s <= piece.start < e for s, e in code)
-        ):
-            yield piece
-
-
-def _bits(field: Field, terms: Iterable[str]) -> int:
-    known = set(terms)
-    return sum(1 << bit for bit, term in enumerate(field.company.terms) if term in known)
-
-
-def _fits(field: Field, terms: Iterable[str], aside: int, but: str = "") -> Iterator[tuple[float, int]]:
-    """For the units with one of the terms (and not with `but`), the share of the claim without the word itself."""
-    whole = field.share(~aside & ((1 << len(field.company.terms)) - 1)) or 1.0
-    banned = set(field.evidence.places(but, field.end)) if but else ()
-    for term in terms:
-        for place in islice(field.evidence.places(term, field.end), MOST_READ):
-            if place not in banned:
-                yield field.share(field.masks.get(place, 0) & ~aside) / whole, place
+def replaced(claim: Claim, unsaid: Iterable[Piece], text: str) -> Piece | None:
+    """The first of the claim's words that a text has another one for, its opposite or one of its class."""
+    there = {piece.terms[0] for piece in pieces(text) if len(piece.terms) == 1}
+    there -= {piece.terms[0] for piece in claim.pieces}
+    words = (word for word in unsaid if _OTHERS.get(word.terms[0], set()) & there)
+    return next((word for word in words if not is_denied_before(claim.text, word.start)), None)

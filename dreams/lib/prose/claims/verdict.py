@@ -6,27 +6,36 @@ what they are said of. `doubt` measures that for each anchor; `polarity` and `tu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+import math
+import operator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from dreams.lib.prose.claims import polarity
-from dreams.lib.prose.claims.anchors import Claim, claim_of, said_of_itself
+from dreams.lib.prose.claims.anchors import Claim, Piece, claim_of, is_name, said_of_itself
 from dreams.lib.prose.claims.binding import PRESENT, Binding, bind, crossed, doubted
 from dreams.lib.prose.claims.evidence import FOREIGN, Passage, SessionText
 from dreams.lib.prose.claims.occurrences import Field, company_of
-from dreams.lib.prose.claims.polarity import Turned, turned_word
 from dreams.lib.prose.claims.wordings import Wordings, are_of_others, disowned, overtaken, quoted, wordings
+from dreams.lib.prose.lexicon import GENERIC
+from dreams.lib.prose.words import stem
 
 Answer = Literal["supported", "unsupported", "contradicted"]
 MOST_ANCHORS = 12  # words that a claim hangs on; chosen
 MOST_QUOTES = 3  # that a person reads; chosen
 LONGEST_QUOTE = 300  # characters; chosen
-COVERED = 0.2  # share of its known words that a claim without code or numbers must have in one place
+SHORT = 4  # words of a claim that must stand in one passage; of a longer one each in any that speaks of it
+LOOSE = 0.19  # share by weight of a claim's words that may be its own: less than one of five
 KNOWN = 0.5  # share of its words that must stand in the session at all
 SAME = 0.6  # share from which a place speaks of the very same thing
 ALIKE = 0.85  # of the best share, from which a person's turn is shown before a tool's output
 _PLACES = 40  # that are looked at for a quote; chosen
+_SENTENCES = re.compile(r"(?<=\w\w[.!])\s+(?=[A-Z`])")
+_LABEL = re.compile(r"\W*(?:\*\*[^*\n]{1,40}\*\*:?|[^`:\n]{1,30}:)\s")
+_TAIL = re.compile(r"\w['’]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,16 @@ class ClaimCheck:
 
 def check(evidence: SessionText, text: str, before_line: int | None = None) -> ClaimCheck:
     """Hold one claim against what stands before a line (1-based, exclusive; None: the whole session)."""
+    whole, parts = _check(evidence, text, before_line), _SENTENCES.split(text)
+    if whole.verdict == "supported" or len(parts) == 1:
+        return whole
+    found = [_check(evidence, part, before_line) for part in parts]
+    quotes = tuple(quote for one in found for quote in one.evidence)[:MOST_QUOTES]
+    borne_out = all(one.verdict == "supported" for one in found)
+    return ClaimCheck("supported", quotes, found[0].why) if borne_out else whole
+
+
+def _check(evidence: SessionText, text: str, before_line: int | None) -> ClaimCheck:
     field, claim = _asked(evidence, text, before_line)
     return _stands(field, claim) or _of_this(claim, _by_parts(field, claim))
 
@@ -100,7 +119,7 @@ def _by_parts(field: Field, claim: Claim) -> ClaimCheck:
         or _by_clauses(field, claim)
         or _by_anchors(field, claim, bindings)
         or _by_polarity(field, claim)
-        or (None if claim.anchors else _by_words(field, claim))
+        or _by_words(field, claim)
         or _supported(field, bindings)
     )
 
@@ -172,9 +191,6 @@ def _by_polarity(field: Field, claim: Claim) -> ClaimCheck | None:
         is_same = best and field.at(best[0]) >= SAME
         answer: Answer = "contradicted" if is_told and is_same else "unsupported"
         return ClaimCheck(answer, _quotes(field, best[:2]), f"no source has this “{denial.word}”")
-    opposite = turned_word(field, claim)
-    if opposite is not None:
-        return _instead(field, opposite)
     close = [place for place in best if field.at(place) >= max(SAME, 0.9 * field.at(best[0]))]
     texts = [field.evidence.units[place].text for place in close]
     if texts and polarity.turned(claim.text, texts):
@@ -182,22 +198,71 @@ def _by_polarity(field: Field, claim: Claim) -> ClaimCheck | None:
     return None
 
 
-def _instead(field: Field, found: Turned) -> ClaimCheck:
-    place = _quotes(field, [found.place])
-    if found.is_opposite:
-        return ClaimCheck("contradicted", place, f"a source has the opposite of “{found.word.text}”")
-    return ClaimCheck("unsupported", place, f"a source has another word for “{found.word.text}”")
-
-
 def _by_words(field: Field, claim: Claim) -> ClaimCheck | None:
-    """A claim with nothing to bind stands or falls with its words being together in one place."""
-    covered = max((field.around(place)[2] for place in field.richest(_PLACES)), default=0.0)
-    known = field.company.known / len(claim.pieces)
-    if covered >= COVERED and known >= KNOWN:
-        return None
-    return ClaimCheck(
-        "unsupported", _quotes(field, field.richest(1)), "its words stand together in no source"
+    """Names, numbers and nearly all other words must stand in the passages that say most of the claim; a short claim's in one.
+
+    A word for which the best passage has another (its opposite, another day or environment) is a value, too.
+    """
+    words = list(_looked_for(field, claim))
+    bits = {term: 1 << bit for bit, term in enumerate(field.company.terms)}
+    places = [place for place in field.richest(_PLACES) if not field.evidence.units[place].asks]
+    passages = {place: _passage(field, place) for place in places}
+    unsaid = {place: [word for word in words if not _is_in(word, passages[place], bits)] for place in places}
+    best = min(places, key=lambda place: _weight(field, unsaid[place]), default=-1)
+    together = functools.reduce(operator.or_, passages.values(), 0)
+    nowhere = [word for word in words if not _is_in(word, together, bits)]
+    left = unsaid[best] if places and len(words) <= SHORT else nowhere
+    # What two names in code have to do with one another was weighed with them.
+    codes = sum(anchor.marked and anchor.kind == "code" for anchor in claim.anchors)
+    name = next((word for word in nowhere if word.is_number or is_name(claim, word)), None)
+    name = name or (
+        polarity.replaced(claim, unsaid[best], field.evidence.units[best].text) if places else None
     )
+    if name is None and words and _weight(field, left) <= LOOSE * max(1, codes) * _weight(field, words):
+        return None
+    word = name or max(left or claim.pieces, key=lambda word: _weight(field, [word]))
+    why = "is not said of this" if _is_known(field, word) else "stands in no source"
+    return ClaimCheck("unsupported", _quotes(field, [best]), f"“{word.text[:80]}” {why}")
+
+
+def _passage(field: Field, place: int) -> int:
+    """What the line, those beside it, its headings and a question right before it have: "How often?" "Seven times."."""
+    asked = place > 0 and field.evidence.units[place - 1].asks
+    return (
+        field.windows(place, (1,))[0] | field.heading(place) | (field.masks.get(place - 1, 0) if asked else 0)
+    )
+
+
+def _looked_for(field: Field, claim: Claim) -> Iterator[Piece]:
+    """All but denials, words that say nothing, the tail of "user's", and what no source has of a label ("Purpose: …") or of a
+    measure that it has in other units ("30 seconds")."""
+    apart = [range(one.start, one.start + len(one.word)) for one in polarity.denials(claim.text)]
+    label = _LABEL.match(claim.text)
+    unknown = [range(label.end())] if label else []
+    numbers = (one for one in claim.anchors if one.kind == "number" and not _is_known(field, one.pieces[0]))
+    unknown += [range(one.start, one.end + (len(" seconds") if one.also else 0)) for one in numbers]
+    for piece in claim.pieces:
+        is_tail = _TAIL.fullmatch(claim.text[max(0, piece.start - 2) : piece.start])
+        is_apart = is_tail or any(piece.start in span for span in apart)
+        is_unknown = any(piece.start in span for span in unknown) and not _is_known(field, piece)
+        if not (is_apart or is_unknown or stem(piece.text.lower()) in GENERIC):
+            yield piece
+
+
+def _is_in(piece: Piece, mask: int, bits: dict[str, int]) -> bool:
+    """Whether a piece stands there whole, or all words of its name do."""
+    exact, *parts = (bits.get(term, 0) & mask for term in piece.terms)
+    return bool(exact) or (bool(parts) and all(parts))
+
+
+def _is_known(field: Field, piece: Piece) -> bool:
+    return any(True for term in piece.terms for _ in field.evidence.places(term, field.end))
+
+
+def _weight(field: Field, words: Iterable[Piece]) -> float:
+    """A word that no source has weighs as much as one that stands there once."""
+    most = math.log1p(len(field.evidence.units) / 2)
+    return sum(min(most, max(map(field.evidence.rarity, word.terms))) for word in words)
 
 
 def _quotes(field: Field, places: Iterable[int]) -> tuple[Quote, ...]:

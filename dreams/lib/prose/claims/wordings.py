@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dreams.lib.prose.claims import polarity
-from dreams.lib.prose.claims.anchors import TOKEN, Anchor, Claim, pieces, word_of
+from dreams.lib.prose.claims.anchors import TOKEN, Anchor, Claim, Piece, is_name, pieces, word_of
 from dreams.lib.prose.claims.evidence import SessionText
 from dreams.lib.prose.claims.occurrences import Field
 from dreams.lib.prose.lexicon import FILLER
@@ -55,10 +55,8 @@ _NOT = (
     (re.compile(r"\bcan(?:['’]t|not)\b", re.IGNORECASE), "can not"),
     (re.compile(r"\bwon['’]t\b", re.IGNORECASE), "will not"),
     (re.compile(r"n['’]t\b", re.IGNORECASE), " not"),
-    (
-        re.compile(r"\bno(?=\s*[|.,;:!])", re.IGNORECASE),
-        "",
-    ),  # an answer or a table's cell denies nothing that follows
+    # An answer or a table's cell denies nothing that follows.
+    (re.compile(r"\bno(?=\s*[|.,;:!])", re.IGNORECASE), ""),
 )
 _ANY = re.compile(r"\b(?:not|cannot|never|no|without)\b|n['’]t\b", re.IGNORECASE)
 _OPEN = re.compile(r"\b(?:whether|if)\b", re.IGNORECASE)  # what is left open is neither said nor denied
@@ -158,8 +156,8 @@ def wordings(field: Field, claim: Claim) -> Wordings:
 
 def _said_there(field: Field, claim: Claim, places: Sequence[int]) -> tuple[set[Span], dict[Span, int]]:
     same, other = set[Span](), dict[Span, int]()
-    texts = {place: _words(field.evidence.units[place].text) for place in places}
-    words = [(match[0].lower(), match.start(), match.end()) for match in TOKEN.finditer(claim.text)]
+    texts = {place: [word_of(word) for word in _words(field.evidence.units[place].text)] for place in places}
+    words = [(word_of(match[0].lower()), match.start(), match.end()) for match in TOKEN.finditer(claim.text)]
     for span in _slots(claim, words):
         slot = [word for word, start, end in words if span[0] <= start and end <= span[1]]
         for place, told in texts.items():
@@ -303,23 +301,24 @@ _ASIDE = tuple(
 _ENDED = re.compile(rf"{_CLOSES}\s*(?:any ?more|no longer|any longer)\b", re.IGNORECASE)
 
 
-def disowned(field: Field, claim: Claim) -> tuple[Anchor, int] | None:
+def disowned(field: Field, claim: Claim) -> tuple[Anchor | Piece, int] | None:
     """What the claim says plainly, and the unit that sets it aside; None where something later has it as plainly."""
-    for anchor in claim.anchors[:MOST]:
-        if (anchor.kind == "number" or anchor.marked) and not _is_of_a_change(claim, anchor):
-            place = _set_aside(field, anchor)
-            if place is not None:
-                return anchor, place
+    values: list[Anchor | Piece] = [one for one in claim.anchors if one.kind == "number" or one.marked]
+    values += [piece for piece in claim.pieces if is_name(claim, piece)]
+    for value in values[:MOST]:
+        place = None if _is_of_a_change(claim, value) else _set_aside(field, value)
+        if place is not None:
+            return value, place
     return None
 
 
-def _is_of_a_change(claim: Claim, anchor: Anchor) -> bool:
+def _is_of_a_change(claim: Claim, anchor: Anchor | Piece) -> bool:
     """Whether the claim sets the value aside too, or tells of what was: "the job was at 02:30"."""
     ahead, behind = _around(claim.text, anchor.start, anchor.end)
     return any(before.search(ahead) for before, _ in _ASIDE) or bool(_ENDED.match(behind))
 
 
-def _set_aside(field: Field, anchor: Anchor) -> int | None:
+def _set_aside(field: Field, anchor: Anchor | Piece) -> int | None:
     named = re.compile(rf"(?<![\w.:]){re.escape(anchor.text)}(?![\w:]|\.\d)", re.IGNORECASE)
     plain, aside = list[int](), list[int]()
     for place in field.richest(RICHEST):
