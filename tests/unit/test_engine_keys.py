@@ -81,6 +81,14 @@ def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
         endpoint({"ANTHROPIC_API_KEY_FILE": key_file(tmp_path, KEY, 0o640)})
 
 
+@each("line", ["example.com : KEY", "ANTHROPIC_API_KEY=sk-1", "export KEY=sk-1", "sk\x00", "“KEY”"])
+def test_a_line_of_a_key_file_that_is_no_key_is_named(tmp_path: Path, line: str) -> None:
+    name = key_file(tmp_path, f"# mine\n{line}\n")
+    with pytest.raises(EngineError, match=f"Line 2 of the key file {name} is neither") as refused:
+        endpoint({"ANTHROPIC_API_KEY_FILE": name})
+    assert line not in str(refused.value)
+
+
 def test_the_key_is_in_no_representation_and_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert KEY not in repr(endpoint({"ANTHROPIC_API_KEY": KEY}))
     with caplog.at_level(logging.DEBUG):

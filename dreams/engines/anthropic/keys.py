@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import socket
 import ssl
 import stat
@@ -119,6 +120,7 @@ DUMMY_KEY = "local-server-needs-none"
 OR_RULES = "; or choose the rules engine in Settings"
 MOST_KEY_FILE_BYTES = 64 * 1024
 # What people copy from a client's documents behind the address that is wanted here.
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=[^=]")  # base64 ends with its "="
 _TAILS = ("/v1/messages", "/messages", "/v1")
 Source = Literal["environment", "key file", "none needed", "none"]
 
@@ -255,6 +257,11 @@ def _key_for(given: Mapping[str, str], hosts: list[str]) -> tuple[str, Source]:
     return "", "none"
 
 
+def _is_word(word: str) -> bool:
+    """What can be sent in a header, and is no assignment for a shell."""
+    return word.isascii() and word.isprintable() and not _ASSIGNMENT.match(word)
+
+
 def _read_key_file(path: Path) -> dict[str, str]:
     try:
         with path.open("rb") as file:
@@ -267,8 +274,12 @@ def _read_key_file(path: Path) -> dict[str, str]:
             f"ANTHROPIC_API_KEY_FILE names {path}, which cannot be read ({error.strerror}). Correct it."
         ) from error
     bound: dict[str, str] = {}
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines(), start=1):
         words = line.split()
         if words and not words[0].startswith("#"):
+            if len(words) > 2 or not all(map(_is_word, words)):
+                raise EngineError(
+                    f"Line {number} of the key file {path} is neither a key nor a host and its key. Correct it."
+                )
             bound[words[0].lower() if len(words) > 1 else ANTHROPIC_HOST] = words[-1]
     return bound
