@@ -260,7 +260,8 @@ def test_a_lock_path_that_is_no_lock_file_is_refused_with_the_remedy(memory, tmp
     assert "not a lock file; move it away" in refused.reason
     assert victim.read_bytes() == b"precious"
     assert not victim.with_name("nothing").exists()
-    assert status(memory, now()).error
+    assert "right to write" not in refused.reason, "the lock itself is in the way, not a right"
+    assert status(memory, now()).error.endswith("move it away. Do so, then try again.")
     with pytest.raises(LockFileError):
         last_consolidated_ns(memory)
 
@@ -478,4 +479,7 @@ def test_a_file_in_the_directorys_place_is_to_be_moved_away(tmp_path):
     assert isinstance(refused, Busy) and refused.broken
     assert refused.reason.endswith(
         "move away the file or link that is in the directory’s place, then try again."
+    )
+    assert status(tmp_path / "memory", now()).error.endswith(
+        "Move away the file or link that is in the directory’s place, then try again."
     )

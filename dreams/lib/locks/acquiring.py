@@ -16,6 +16,7 @@ from dreams.lib.locks.held import Held, LockRecord, record_of
 from dreams.lib.locks.lockfile import (
     Contents,
     DirectoryBusy,
+    LockFileError,
     contents_of,
     describe,
     kernel_lock,
@@ -100,7 +101,10 @@ def _status_resolved(memory_dir: Path, now: datetime, known: ProcessIdentity | N
 
 
 def _unusable(error: OSError) -> LockFact:
-    return LockFact(error=f"The lock cannot be used: {describe(error)}.")
+    remedy = _remedy(error)
+    return LockFact(
+        error=f"The lock cannot be used: {describe(error)}. {remedy[0].upper()}{remedy[1:]}, then try again."
+    )
 
 
 def nearest_existing(directory: Path) -> tuple[Path, int]:
@@ -214,6 +218,8 @@ def acquire(
 
 
 def _remedy(error: OSError) -> str:
+    if isinstance(error, LockFileError) and error.errno == errno.EINVAL:
+        return "do so"  # its own words name the remedy
     if error.errno == errno.ENOTDIR:
         return "move away the file or link that is in the directory’s place"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
