@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management import base, named
 from dreams.models import DreamRun, Question
 from dreams.services.questions import answering
 
 UNDO = "undo"
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Answer an open question. Nothing is written until `apply`."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_dream_or_project(parser)
         parser.add_argument("question", metavar="QUESTION", help="id of a question of the project")
         parser.add_argument(
@@ -45,7 +41,7 @@ class Command(BaseCommand):
         project = found.project if isinstance(found, DreamRun) else found
         question = project.questions.filter(public_id=options["question"]).first()
         if question is None:
-            raise Refused(
+            raise base.Refused(
                 f"{project} has no question {options['question']!r}. `questions {options['of']}` lists them."
             )
         done = self._answered(question, options)

@@ -6,22 +6,18 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.storage import journal
-from dreams.management import named, queued, shown
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management import base, named, queued, shown
 from dreams.models import DreamRun, Proposal
 from dreams.services import host_requests, project_lock, review
 from dreams.services.apply import applying, writing
 from dreams.services.review import submitting
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Submit the review and write what was approved, including answered questions of the same project."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_dream(parser)
         parser.add_argument(
             "--rebased", action="store_true", help="confirm the changed results reported by the last call"
@@ -39,10 +35,10 @@ class Command(BaseCommand):
         except (review.ReviewRefused, project_lock.ProjectBusy, journal.JournalBusy) as error:
             why = _refused(error, proposal)
             refused = applying.ApplyReport(error=why, proposal=proposal.public_id)
-            raise Refused(why, shown.report(refused) if options["json"] else None) from error
+            raise base.Refused(why, shown.report(refused) if options["json"] else None) from error
         result = shown.report(done)
         if not done.complete:
-            raise Refused(_why(done), result)
+            raise base.Refused(_why(done), result)
         return result
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
@@ -60,7 +56,7 @@ def _proposal(name: str) -> Proposal:
     """What the dream proposed; for a dream that only asked, the answers that wait in its project."""
     try:
         return named.proposal(name)
-    except Refused:
+    except base.Refused:
         dream = DreamRun.objects.filter(public_id=name).select_related("project").first()
         answers = applying.waiting_answers(dream.project) if dream else []
         if not answers:

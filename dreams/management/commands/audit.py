@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused, table
+from dreams.management import base, named
 from dreams.models import AuditEntry
 from dreams.services import auditlog
 from dreams.services.audit_sentences import Sentences
@@ -17,10 +13,10 @@ from dreams.services.audit_sentences import Sentences
 LIMIT = 10_000  # rows at once; chosen
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "List the audit log in sentences, newest first."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser, optional=True)
         parser.add_argument("--action", choices=sorted(auditlog.ACTIONS), metavar="ACTION")
         parser.add_argument("--limit", type=int, default=50)
@@ -33,7 +29,7 @@ class Command(BaseCommand):
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         if options["explain"]:
             if not auditlog.cut_off():
-                raise Refused("No newest entry is missing, so there is nothing to explain.")
+                raise base.Refused("No newest entry is missing, so there is nothing to explain.")
             auditlog.explain_cut(named.me().name, options["explain"])
         rows = AuditEntry.objects.order_by("-number")
         if options["project"]:
@@ -46,7 +42,7 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         rows = [(str(e["number"]), e["at"][:19], e["sentence"], e["object_id"]) for e in result["entries"]]
-        return table(("no.", "when", "what happened", "id"), rows)
+        return base.table(("no.", "when", "what happened", "id"), rows)
 
 
 def _shown(row: AuditEntry, sentence: str) -> dict[str, Any]:

@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management import base, named
 from dreams.services import dreaming
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Cancel a waiting or running dream."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_dream(parser)
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         dream = named.dream(options["dream"])
         if not dreaming.cancel(dream, named.me().name):
-            raise Refused(
+            raise base.Refused(
                 f"{dream.public_id} has already ended ({dream.get_status_display().lower()}); there is nothing to cancel."
             )
         dream.refresh_from_db()

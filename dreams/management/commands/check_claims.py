@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.prose.claims.sessions import Sessions
 from dreams.lib.prose.claims.verdict import ClaimCheck
 from dreams.management import base, batch
@@ -21,7 +19,7 @@ class Command(BatchCommand):
         "are searched. only_tools: only tool output or web pages support it."
     )
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         super().arguments(parser)
         parser.add_argument(
             "--transcripts", metavar="DIR", required=True, help="folder that contains the sessions"

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.files.text import plural
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named
 from dreams.services.memories import checkup, syncing
 from dreams.services.questions import shown_questions
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Check a project's memories as they are now: secrets, hidden text, lost rows, the index budget."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

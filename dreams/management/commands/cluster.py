@@ -7,16 +7,14 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Run the queue and the scheduler without the pages (`serve` runs all three)."
     has_json = False
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "--parent-on-stdin", action="store_true", help="stop when standard input closes (used by serve)"
         )

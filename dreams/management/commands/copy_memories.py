@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.files import safefs
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management import base, named
 from dreams.services.memories import moved
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Propose the memories of one project to another, for example after its repository was moved."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         for name, metavar in (("source", "FROM"), ("target", "TO")):
             parser.add_argument(name, metavar=metavar, help="slug, memory directory or id of a project")
 
@@ -26,7 +22,7 @@ class Command(BaseCommand):
         try:
             made = moved.propose(source, target, named.me())
         except (safefs.SafeFsError, OSError) as error:
-            raise Refused(str(error)) from error
+            raise base.Refused(str(error)) from error
         return {"proposal": made.public_id if made else None, "summary": made.summary if made else ""}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

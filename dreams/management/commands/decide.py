@@ -6,20 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.files import text
-from dreams.management import named, shown
-from dreams.management.base import BadUsage, Refused
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named, shown
 from dreams.models import Hunk, Proposal
 from dreams.services import review
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Approve, reject or edit changes of a proposal; all of them unless --path or --hunk is given."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_dream(parser)
         verdict = parser.add_mutually_exclusive_group(required=True)
         verdict.add_argument("--approve", action="store_true")
@@ -70,11 +66,11 @@ class Command(BaseCommand):
             verdict = Hunk.Verdict.APPROVED if options["approve"] else Hunk.Verdict.REJECTED
             return review.decide(proposal, chosen, verdict, reviewer, reason=options["reason"])
         if len(chosen) != 1:
-            raise BadUsage(f"--edit takes one hunk; name it with --hunk ({len(chosen)} match).")
+            raise base.BadUsage(f"--edit takes one hunk; name it with --hunk ({len(chosen)} match).")
         try:
             content = text.decode(Path(options["edit"]).read_bytes())
         except OSError as error:
-            raise Refused(f"{options['edit']} cannot be read: {error.strerror}.") from error
+            raise base.Refused(f"{options['edit']} cannot be read: {error.strerror}.") from error
         return review.edit(proposal, chosen[0], content, reviewer, reason=options["reason"])
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
@@ -86,7 +82,7 @@ class Command(BaseCommand):
 def _as_second(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The verdict is about all that waits for a second person, in the state that was shown."""
     if options["edit"] is not None or options["path"] or options["hunk"] or options["confirm_findings"]:
-        raise BadUsage(
+        raise base.BadUsage(
             "--second needs --approve or --reject, and may have --reason; it applies to everything that was shown."
         )
     proposal = named.proposal(options["dream"])

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management import base, named
 from dreams.services import notify
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Print what is waiting for you. --send also sends it to the addresses in the settings."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("--send", action="store_true", help="also send it now, by mail and webhook")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -28,13 +25,13 @@ class Command(BaseCommand):
             return result
         outcome = notify.send(now, actor=named.me().name)
         if not outcome:
-            raise Refused(
+            raise base.Refused(
                 "No address is set for a digest. Set MEMORYWEB_DIGEST_EMAIL or MEMORYWEB_DIGEST_WEBHOOK."
             )
         result["sent"] = [name for name, problem in outcome.items() if not problem]
         problems = [f"{name}: {problem}" for name, problem in outcome.items() if problem]
         if problems:
-            raise Refused(" ".join(problems), result)
+            raise base.Refused(" ".join(problems), result)
         return result
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

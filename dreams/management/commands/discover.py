@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.files.text import plural
 from dreams.management import base
 from dreams.services import discovery
@@ -22,7 +20,7 @@ SKIPS_SHOWN = 20  # by name; chosen
 class Command(base.Command):
     help = "Find projects, sessions and memories on disk and update the database."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "--root",
             action="append",

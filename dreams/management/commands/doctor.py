@@ -7,25 +7,23 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import CommandParser
 from django.db import DatabaseError
 
 from dreams.lib.files.text import plural
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused, table
+from dreams.management import base
 from dreams.services import database, doctor, hosts
 
 SIGNS: Mapping[doctor.State, str] = {"ok": "ok", "warn": "note", "bad": "STOPS", "info": "-"}
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = (
         "Say what is installed and what would stop a dream, each with the remedy. Exit 1 when something does."
     )
     # It must speak where the database cannot be made.
     needs_database = False
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "--thorough", action="store_true", help="also read back everything that is stored"
         )
@@ -45,12 +43,14 @@ class Command(BaseCommand):
         result = {"ok": not bad, "checks": [asdict(check) for check in found]}
         if bad:
             names = ", ".join(check.name for check in bad)
-            raise Refused(f"{plural(len(bad), 'thing stops', 'things stop')} dreams: {names}.", result)
+            raise base.Refused(f"{plural(len(bad), 'thing stops', 'things stop')} dreams: {names}.", result)
         return result
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         checks = result["checks"]
-        yield from table(("", "what", "found"), [(SIGNS[c["state"]], c["name"], _said(c)) for c in checks])
+        yield from base.table(
+            ("", "what", "found"), [(SIGNS[c["state"]], c["name"], _said(c)) for c in checks]
+        )
         remedies = [f"{check['name']}: {check['remedy']}" for check in checks if check["remedy"]]
         if remedies:
             yield from ("", "What to do:", *(f"  {line}" for line in remedies))
@@ -61,7 +61,7 @@ def _found(options: Mapping[str, Any]) -> list[doctor.Check]:
     name = options["host"]
     one = next((one for one in hosts.known() if one.name == name), None) if name else None
     if name and one is None:
-        raise Refused(f"No host is called {name}. `hosts` lists them.")
+        raise base.Refused(f"No host is called {name}. `hosts` lists them.")
     if one is not None and not one.is_here:
         return doctor.examine_other(one)
     return doctor.examine(thorough=bool(options["thorough"]), connection=bool(options["connection"]))

@@ -6,13 +6,9 @@ import signal
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams import conf
 from dreams.lib.files.text import plural
-from dreams.management import named, shown
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management import base, named, shown
 from dreams.models import DreamRun, Project
 from dreams.services import discovery, dreaming, forecast
 from dreams.services.apply import writing
@@ -21,10 +17,10 @@ from dreams.services.scheduling import gates, scheduler
 _FORCEABLE = ", ".join(gate.label for gate in gates.GATES.values() if gate.forceable)
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Run a dream now, in the foreground, and print the result."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
         parser.add_argument("--engine", choices=conf.engines(), help="default: the project's setting")
         parser.add_argument(
@@ -63,7 +59,9 @@ class Command(BaseCommand):
         result = shown.dream(dream)
         if dream.status != DreamRun.Status.COMPLETED:
             self._say_unfinished(dream, result["unfinished"])
-            raise Refused(f"{dream.public_id} {dream.get_status_display().lower()}: {dream.error}", result)
+            raise base.Refused(
+                f"{dream.public_id} {dream.get_status_display().lower()}: {dream.error}", result
+            )
         return result
 
     def _say_unfinished(self, dream: DreamRun, files: Sequence[str]) -> None:
@@ -87,7 +85,7 @@ class Command(BaseCommand):
             if closed.cause == gates.Mode.DAILY_LOG:
                 more = " --logs reads them anyway."
             told = {"dream": None, "status": "refused", "error": closed.reason}
-            raise Refused(f"{closed.reason}{more}", told) from refused
+            raise base.Refused(f"{closed.reason}{more}", told) from refused
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if result["dream"] is None:

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams import conf
 from dreams.dev.dreambench import course, folders, generator, scoring, shapes, strangers
 from dreams.dev.dreambench.builder import World
@@ -24,7 +22,7 @@ class Command(base.Command):
     help = "Measure an engine on generated directories with known truth, compared with two baselines."
     needs_database = False  # the user's own is never opened
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("--engine", choices=conf.engines(), default="rules")
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--facts", type=int, default=60, help="about how many facts (default 60)")

@@ -5,31 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.storage import history
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused, path, refusal
+from dreams.management import base, named
 from dreams.services.memories import exports
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Write a project's history as a git bundle (`git clone FILE` reads it)."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
         parser.add_argument("file", metavar="FILE")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"])
-        target = path(options["file"])
+        target = base.path(options["file"])
         try:
             exports.write(project, target)
         except history.HistoryError as error:
-            raise Refused(f"{target} was not written: {error}") from error
+            raise base.Refused(f"{target} was not written: {error}") from error
         except OSError as error:
-            raise Refused(refusal(error, target)) from error
+            raise base.Refused(base.refusal(error, target)) from error
         return {"project": project.slug, "file": str(target), "bytes": target.stat().st_size}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.files.text import plural
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management import base, named
 from dreams.models import Card, Project
 from dreams.services import project_lock
 from dreams.services.catching import lifecycle
 from dreams.services.hosts import host
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Read what is new in sessions and propose what you plainly asked to be remembered."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser, optional=True)
         parser.add_argument("--session", metavar="ID", help="only this session, from its first line")
 
@@ -45,7 +41,7 @@ class Command(BaseCommand):
 
     def _closed(self, project: Project, why: str, *, alone: bool) -> None:
         if alone:
-            raise Refused(f"{project}: {why}")
+            raise base.Refused(f"{project}: {why}")
         self.say(f"{project}: {why}")
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

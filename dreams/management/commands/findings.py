@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams import findings
 from dreams.findings import directories
 from dreams.findings.directories import Said, with_citations
@@ -23,7 +21,7 @@ class Command(base.Command):
     )
     needs_database = False
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("before", metavar="BEFORE_DIR", type=Path)
         parser.add_argument("after", metavar="AFTER_DIR", type=Path)
         parser.add_argument("--explain", action="store_true", help="name the rule behind each finding")

@@ -6,13 +6,10 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from dreams.lib import stopwatch
-from dreams.management import named
-from dreams.management.base import BadUsage
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named
 from dreams.models import Project
 from dreams.services import database, discovery
 from dreams.services.hosts import host
@@ -30,10 +27,10 @@ UNASKED = (
 PARTS = ("walk", "transcripts", "memories", "history", "search")
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Evaluate all gates and print the results. Nothing is started."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser, optional=True)
         parser.add_argument(
             "--now", metavar="ISO", help="evaluate at this time, with an offset: 2026-03-01T12:00:00+00:00"
@@ -76,7 +73,9 @@ def moment(text: str) -> dt.datetime:
     try:
         found = dt.datetime.fromisoformat(text)
     except ValueError as error:
-        raise BadUsage(f"--now {text!r} is not an ISO time such as 2026-03-01T12:00:00+00:00.") from error
+        raise base.BadUsage(
+            f"--now {text!r} is not an ISO time such as 2026-03-01T12:00:00+00:00."
+        ) from error
     if found.utcoffset() is None:
-        raise BadUsage(f"--now {text!r} has no offset; add one, such as {text}+00:00.")
+        raise base.BadUsage(f"--now {text!r} has no offset; add one, such as {text}+00:00.")
     return found

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused, table
+from dreams.management import base, named
 from dreams.models import Version
 from dreams.services.memories import syncing
 
 LIMIT = 10_000  # rows at once; chosen
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "List the versions of a project's memories, newest first."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
         parser.add_argument("path", nargs="?", metavar="PATH")
         parser.add_argument("--limit", type=int, default=200)
@@ -31,7 +27,7 @@ class Command(BaseCommand):
         if options["path"]:
             rows = rows.filter(memory__path=options["path"])
             if not rows.exists():
-                raise Refused(
+                raise base.Refused(
                     f"{project.slug} never had a memory {options['path']}. `history {project.slug}` lists them."
                 )
         limit = max(1, min(options["limit"], LIMIT))
@@ -42,7 +38,7 @@ class Command(BaseCommand):
             (v["at"], v["origin"], v["sha256"][:12] if v["sha256"] else "(removed)", v["path"])
             for v in result["versions"]
         ]
-        return table(("when", "how", "version", "memory"), rows)
+        return base.table(("when", "how", "version", "memory"), rows)
 
 
 def _shown(row: Version) -> dict[str, Any]:

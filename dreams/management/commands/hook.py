@@ -7,17 +7,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named
 from dreams.services import agent_settings, discovery
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "The agent's hook: tell a running memoryweb that a session ended, or remove the hook."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "verb",
             choices=("session-end", "remove"),

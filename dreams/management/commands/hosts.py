@@ -6,21 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from dreams.lib import amounts
 from dreams.lib.files.text import plural
-from dreams.management import named
-from dreams.management.base import BadUsage, table
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named
 from dreams.services import host_requests, hosts
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "List the hosts of this database. accept: carry out requests from other hosts here; decline: stop doing so; adopt NAME: take over all projects of a former host."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "action", nargs="?", choices=["list", "accept", "decline", "adopt"], default="list"
         )
@@ -28,7 +25,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         if (options["action"] == "adopt") != bool(options["name"]):
-            raise BadUsage("Only `hosts adopt` takes a NAME, and it needs one.")
+            raise base.BadUsage("Only `hosts adopt` takes a NAME, and it needs one.")
         if options["action"] in ("accept", "decline"):
             host_requests.set_accepts(options["action"] == "accept", named.me().name)
         if options["action"] != "adopt":
@@ -37,7 +34,7 @@ class Command(BaseCommand):
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
         if "hosts" in result:
-            yield from table(
+            yield from base.table(
                 ("", "Host", "Projects", "Last seen", "Takes requests"),
                 [_row(one) for one in result["hosts"]],
             )

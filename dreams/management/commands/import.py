@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.files.text import plural
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import path
+from dreams.management import base, named
 from dreams.services.memories import exports
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Import a project's history from a file written by `export`. Memory files are not changed."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("file", metavar="FILE")
         parser.add_argument(
             "--project",
@@ -27,7 +23,7 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         project = named.project(options["project"]) if options["project"] else None
-        done = exports.bring_back(path(options["file"]), named.me(), project)
+        done = exports.bring_back(base.path(options["file"]), named.me(), project)
         return {"project": done.project.slug, "states": done.states, "versions": done.versions}
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

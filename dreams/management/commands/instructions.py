@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.management import base, named
 from dreams.services.memories import instructions
 
@@ -14,7 +12,7 @@ from dreams.services.memories import instructions
 class Command(base.Command):
     help = "List the instruction files (CLAUDE.md, what it includes, rules) that an agent loads, in loading order."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
         parser.add_argument(
             "--cwd", metavar="DIR", default="", help="a folder of the repository; else its top"

@@ -7,21 +7,18 @@ import signal
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from dreams.management import named
-from dreams.management.base import BadUsage, Refused, table
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named
 from dreams.models import JobRun, ScheduledJob
 from dreams.services import jobs
 from dreams.services.hosts import host, name_of
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Manage scheduled jobs: add CRON KIND, or add KIND --after ID; list; run ID; remove ID. KIND is dream, checkup, digest, verify or export."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("action", choices=["add", "list", "run", "remove"])
         parser.add_argument(
             "words", nargs="*", metavar="CRON KIND | ID", help='CRON is five fields: "0 3 * * *"'
@@ -41,12 +38,12 @@ class Command(BaseCommand):
             case "remove":
                 return _removed(_job(words))
         if words:
-            raise BadUsage("`jobs list` takes no arguments.")
+            raise base.BadUsage("`jobs list` takes no arguments.")
         return _list()
 
     def _add(self, words: list[str], options: Mapping[str, Any]) -> Mapping[str, Any]:
         if not words:
-            raise BadUsage('Give a schedule and a kind, as in: jobs add "0 3 * * *" dream')
+            raise base.BadUsage('Give a schedule and a kind, as in: jobs add "0 3 * * *" dream')
         *cron, kind = words
         wanted = jobs.Wanted(
             kind=kind,
@@ -59,19 +56,19 @@ class Command(BaseCommand):
         try:
             job = jobs.add(wanted, actor=named.me().name)
         except jobs.TooManyJobs as error:
-            raise Refused(str(error)) from error
+            raise base.Refused(str(error)) from error
         except jobs.BadJob as error:
-            raise BadUsage(str(error)) from error
+            raise base.BadUsage(str(error)) from error
         return _shown(job, timezone.now(), jobs.Clock.load())
 
     def _run(self, job: ScheduledJob) -> Mapping[str, Any]:
         if job.host != host():
-            raise Refused(f"{job} belongs to {name_of(job.host)}, which has its files. Run it there.")
+            raise base.Refused(f"{job} belongs to {name_of(job.host)}, which has its files. Run it there.")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as by Ctrl-C
         run = jobs.run_here(jobs.start_now(job, actor=named.me().name))
         result = {"id": job.public_id, "status": run.status, "text": run.text, "parts": run.parts}
         if run.status == JobRun.Status.FAILED:
-            raise Refused(run.text, result)
+            raise base.Refused(run.text, result)
         return result
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
@@ -90,10 +87,10 @@ def _several(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _job(words: list[str]) -> ScheduledJob:
     if len(words) != 1:
-        raise BadUsage("Name one job by its id; `jobs list` shows them.")
+        raise base.BadUsage("Name one job by its id; `jobs list` shows them.")
     job = jobs.find(words[0])
     if job is None:
-        raise Refused(f"There is no job {words[0]}. `jobs list` shows them.")
+        raise base.Refused(f"There is no job {words[0]}. `jobs list` shows them.")
     return job
 
 
@@ -101,7 +98,7 @@ def _day(text: str | None) -> dt.date | None:
     try:
         return dt.date.fromisoformat(text) if text else None
     except ValueError as error:
-        raise BadUsage(f"“{text}” is not a day such as 2026-12-31.") from error
+        raise base.BadUsage(f"“{text}” is not a day such as 2026-12-31.") from error
 
 
 def _removed(job: ScheduledJob) -> Mapping[str, Any]:
@@ -136,7 +133,7 @@ def _lines(found: list[dict[str, Any]]) -> Iterable[str]:
     rows = [
         [job["id"], job["kind"], job["project"] or "all projects", _when(job), _next(job)] for job in found
     ]
-    return table(["ID", "KIND", "PROJECT", "WHEN", "NEXT"], rows)
+    return base.table(["ID", "KIND", "PROJECT", "WHEN", "NEXT"], rows)
 
 
 def _when(job: Mapping[str, Any]) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base
 from dreams.services import login, server_registry
 from dreams.services.serving import web_server
 from memoryweb import typed
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Print a new one-time login link and its code."
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

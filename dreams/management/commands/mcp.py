@@ -6,10 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.management import base, named
-from dreams.management.base import BadUsage, Refused
 from dreams.models import Project
 from dreams.services import lookup
 
@@ -18,7 +15,7 @@ class Command(base.Command):
     help = "Serve the memories of one project to an agent, over MCP on stdin and stdout. Agents start it themselves."
     has_json = False
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "--project",
             metavar="PROJECT",
@@ -36,6 +33,6 @@ def _here() -> Project:
     try:
         return lookup.project_at(os.getcwd())  # noqa: PTH109 - as lookup compares paths
     except lookup.Ambiguous as error:
-        raise BadUsage(str(error)) from error
+        raise base.BadUsage(str(error)) from error
     except lookup.Unknown as error:
-        raise Refused(f"{error} Or name it with --project.") from error
+        raise base.Refused(f"{error} Or name it with --project.") from error

@@ -8,31 +8,28 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.dev.fake_server import NAMED, DemoBrain, WireServer
-from dreams.management.base import BadUsage, port
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base
 from memoryweb import typed
 
 DEFAULT_PORT = 8766  # one above the web server's
 LOOK_SECONDS = 0.2  # between two looks whether to stop; chosen
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Serve a local stand-in for the Messages API that plays a dream from a script, until Ctrl-C."
     needs_database = False
     has_json = False
 
-    def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--port", type=port, default=DEFAULT_PORT, help="0: any free port")
+    def arguments(self, parser: base.CommandParser) -> None:
+        parser.add_argument("--port", type=base.port, default=DEFAULT_PORT, help="0: any free port")
         parser.add_argument("--like", choices=NAMED, default="anthropic", help="imitate this server")
 
     def run(self, options: Mapping[str, Any]) -> None:
         try:
             server = WireServer(DemoBrain(), port=options["port"], dialect=NAMED[options["like"]])
         except OSError as error:
-            raise BadUsage(
+            raise base.BadUsage(
                 f"Port {options['port']} cannot be used: {error.strerror}. Choose another with --port."
             ) from error
         self._serve(server)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.engines.handover import sections
 from dreams.management import base, named
 from dreams.models import NotesRequest, Session, SessionNotes
@@ -16,7 +14,7 @@ from dreams.services import handing_over, session_notes
 class Command(base.Command):
     help = "Write hand-over notes for whoever continues a session: ten sections, from its transcript."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("session", metavar="SESSION", help="a session’s id, or its first characters")
         parser.add_argument(
             "--engine", choices=["rules", "anthropic"], default="rules", help="who writes them (rules)"

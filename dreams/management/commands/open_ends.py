@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.management import base, named
 from dreams.models import OpenEnd
 from dreams.services import session_notes
@@ -17,7 +15,7 @@ MOST_LISTED = 200  # rows at once; chosen
 class Command(base.Command):
     help = "List the tasks that agents noted in sessions and did not finish, newest session first."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.management import base
 from dreams.services import login
 
@@ -18,7 +16,7 @@ MOST_CHARACTERS = 1_000  # that are read; chosen
 class Command(base.Command):
     help = "Set the password of your account, or of the account NAME. It is asked for twice, or read from stdin (one line)."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("name", nargs="?", default="", metavar="NAME")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,27 +6,24 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from dreams.lib import amounts
-from dreams.management import named
-from dreams.management.base import BadUsage, table
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named
 from dreams.models import LoginSession
 from dreams.services import login, people
 from dreams.services.people import Role
 from memoryweb import typed
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = (
         "List the accounts; add NAME: a new one; role NAME --role ROLE: what it may do; remove NAME: it can no longer log in; "
         "logins: who is logged in where; end NAME: end all logins of an account. "
         "A viewer reads, a reviewer decides and undoes, an admin also changes settings and people."
     )
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "action", nargs="?", choices=["list", "add", "role", "remove", "logins", "end"], default="list"
         )
@@ -36,11 +33,11 @@ class Command(BaseCommand):
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         action, name, role = options["action"], options["name"], options["role"]
         if (action not in ("list", "logins")) != bool(name):
-            raise BadUsage(
+            raise base.BadUsage(
                 "`people list` and `people logins` take no NAME; add, role, remove and end need one."
             )
         if (action in ("add", "role")) != bool(role):
-            raise BadUsage("add and role need --role; nothing else takes it.")
+            raise base.BadUsage("add and role need --role; nothing else takes it.")
         login.ensure_owner()
         self._do(action, name, role)
         if action == "logins":
@@ -65,12 +62,12 @@ class Command(BaseCommand):
                 (one["name"], one["device"], one["address"], amounts.ago(one["seen_at"], timezone.now()))
                 for one in result["logins"]
             ]
-            return table(("Name", "Device", "Address", "Last used"), rows)
+            return base.table(("Name", "Device", "Address", "Last used"), rows)
         rows = [
             (one["name"], one["role"], "yes" if one["password"] else "no", one["may"])
             for one in result["people"]
         ]
-        return table(("Name", "Role", "Password", "May"), rows)
+        return base.table(("Name", "Role", "Password", "May"), rows)
 
 
 def _person(user: User) -> dict[str, object]:

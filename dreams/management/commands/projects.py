@@ -6,7 +6,6 @@ import datetime as dt
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from dreams.lib import amounts
@@ -19,7 +18,7 @@ from dreams.services.kept_counts import per_project
 class Command(base.Command):
     help = "List all known projects: slug, memory directory, sessions, memories, last dream."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("--host", metavar="NAME", help="only projects of this host; `all` for every host")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:

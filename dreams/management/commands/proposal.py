@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from dreams.management import named, shown
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named, shown
 from dreams.services import dreaming, review
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Show a proposal. --partial first creates one from the changes of an unfinished dream."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_dream(parser)
         parser.add_argument("--diff", action="store_true", help="show the changed lines")
         named.add_show_secrets(parser)

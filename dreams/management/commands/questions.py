@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.files.text import plural
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named
 from dreams.models import DreamRun
 from dreams.services.questions import asking, shown_questions
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "List the questions of a dream or project, and what each answer would change."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_dream_or_project(parser)
         parser.add_argument(
             "--all", action="store_true", help="also questions not shown yet, answered and outdated ones"

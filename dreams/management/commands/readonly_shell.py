@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.sandbox import Answer, Mount, Tree
 from dreams.lib.sandbox.mounts import trouble
@@ -24,7 +22,7 @@ class Command(base.Command):
     )
     needs_database = False
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "--mount",
             action="append",

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.amounts import money
 from dreams.lib.prose import recall
 from dreams.management import base, named
-from dreams.management.base import BadUsage
 from dreams.services import recalling
 
 
 class Command(base.Command):
     help = "Show which memories an agent would open for a question, and why each was or was not chosen."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
         parser.add_argument("question", metavar="QUESTION", help="as you would ask your agent")
         parser.add_argument(
@@ -32,7 +29,7 @@ class Command(base.Command):
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         question = " ".join(options["question"].split())
         if not question:
-            raise BadUsage("The question is empty.")
+            raise base.BadUsage("The question is empty.")
         project = named.project(options["project"])
         files = recalling.fresh(project)
         shown = [path for path in options["shown"] if path in files]

@@ -6,19 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management import base, named
 from dreams.services import recovery
 from dreams.services.apply import writing
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Finish or undo writes that a crash interrupted, and report what was done. `serve` does this at every start."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "--abandon",
             metavar="WRITE",
@@ -28,11 +24,13 @@ class Command(BaseCommand):
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         if (wanted := options["abandon"]) and not writing.abandon(wanted, named.me()):
-            raise Refused(f"No interrupted write is called {wanted}. `recover` lists those that are waiting.")
+            raise base.Refused(
+                f"No interrupted write is called {wanted}. `recover` lists those that are waiting."
+            )
         found = recovery.recover()
         result = asdict(found)
         if found.problems:
-            raise Refused(f"Not everything could be recovered. {' '.join(found.problems)}", result)
+            raise base.Refused(f"Not everything could be recovered. {' '.join(found.problems)}", result)
         return result
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:

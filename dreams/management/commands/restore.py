@@ -7,12 +7,9 @@ from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand as DjangoCommand
-from django.core.management.base import CommandParser
 
 from dreams.lib.storage import history
-from dreams.management import named, queued, shown
-from dreams.management.base import BadUsage, Refused
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named, queued, shown
 from dreams.models import Project, Version
 from dreams.services import blobs, host_requests
 from dreams.services.apply import writing
@@ -21,15 +18,15 @@ from dreams.services.memories import hand_edits
 LEAST_PREFIX = 6  # of a sha256, as git shortens; chosen
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Restore one version of a memory, as a new change."
 
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> base.CommandParser:
         # Django's own --version would print the version of Django instead.
         kwargs.setdefault("conflict_handler", "resolve")
         return DjangoCommand.create_parser(self, prog_name, subcommand, **kwargs)
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
         parser.add_argument("path", metavar="PATH")
         parser.add_argument(
@@ -48,10 +45,10 @@ class Command(BaseCommand):
         try:
             done = hand_edits.restore(project, options["path"], sha, named.me(), reason=options["reason"])
         except (blobs.MissingBlob, history.HistoryError) as error:
-            raise Refused(str(error)) from error
+            raise base.Refused(str(error)) from error
         result = shown.report(done)
         if not done.complete:
-            raise Refused(
+            raise base.Refused(
                 done.refusal if done.error else "The memory changed at the same moment; try again.", result
             )
         return result
@@ -63,11 +60,11 @@ class Command(BaseCommand):
 def _full(project: Project, path: str, start: str) -> str:
     """The sha256 of the version of `path` that begins with `start`. Raises BadUsage, Refused."""
     if len(start) < LEAST_PREFIX:
-        raise BadUsage(f"--version {start!r} is too short; give at least {LEAST_PREFIX} characters.")
+        raise base.BadUsage(f"--version {start!r} is too short; give at least {LEAST_PREFIX} characters.")
     rows = Version.objects.filter(memory__project=project, memory__path=path, sha256__startswith=start)
     found = sorted(set(rows.values_list("sha256", flat=True)))
     if not found:
-        raise Refused(f"{path} has no version {start}. `history {project.slug} {path}` lists them.")
+        raise base.Refused(f"{path} has no version {start}. `history {project.slug} {path}` lists them.")
     if len(found) > 1:
-        raise BadUsage(f"{start} is more than one version: {', '.join(sha[:16] for sha in found)}.")
+        raise base.BadUsage(f"{start} is more than one version: {', '.join(sha[:16] for sha in found)}.")
     return found[0]

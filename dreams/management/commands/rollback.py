@@ -7,24 +7,20 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
-from dreams.management import named, queued, shown
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management import base, named, queued, shown
 from dreams.models import Proposal
 from dreams.services import host_requests, review, rollback
 from dreams.services.apply import applying, writing
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Undo an applied dream, some files, or single changes; on a conflict nothing is written."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_dream(parser)
         parser.add_argument("--path", action="append", default=[], metavar="P")
         parser.add_argument("--hunk", action="append", default=[], metavar="ID")
@@ -41,7 +37,7 @@ class Command(BaseCommand):
         try:
             chosen = self._applied(options["dream"])
             if not chosen:
-                raise Refused(f"{options['dream']} proposed nothing, so there is nothing to undo.")
+                raise base.Refused(f"{options['dream']} proposed nothing, so there is nothing to undo.")
             if options["preview"]:
                 bare = options["show_secrets"]
                 rows = [_preview(proposal, selection, is_bare=bare) for proposal in chosen]
@@ -56,10 +52,10 @@ class Command(BaseCommand):
                 raise
         result = shown.report(_joined(reports))
         if failed := [report for report in reports if report.error]:
-            raise Refused(failed[0].refusal, result)
+            raise base.Refused(failed[0].refusal, result)
         if any(not report.complete for report in reports):
             names = ", ".join(waiting.path for report in reports for waiting in report.conflicts)
-            raise Refused(
+            raise base.Refused(
                 f"Nothing was written: {names or 'see the result'} was changed in the same place, or is gone, since.",
                 result,
             )
@@ -70,7 +66,7 @@ class Command(BaseCommand):
     ) -> Mapping[str, Any]:
         if len(chosen) > 1:
             names = ", ".join(one.public_id for one in chosen)
-            raise Refused(f"Its parts were applied separately. Undo them one by one: {names}")
+            raise base.Refused(f"Its parts were applied separately. Undo them one by one: {names}")
         wish = partial(host_requests.to_undo, chosen[0], selection, reason=options["reason"])
         return queued.ask(wish, options["wait"])
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from dreams.management import named
-from dreams.management.base import BadUsage, table
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named
 from dreams.services.search import finding, index, query
 from dreams.services.search.finding import Filters
 from dreams.services.search.hits import Excerpt, PastedHit, SessionHit, TypedHit
@@ -18,13 +14,13 @@ from dreams.services.search.hits import Excerpt, PastedHit, SessionHit, TypedHit
 CATCH_UP_SECONDS = 60.0
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = (
         "Search memories, their earlier versions, titles and notes of sessions, what was typed and pasted in them, and"
         " instruction files."
     )
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "query",
             metavar="QUERY",
@@ -41,7 +37,7 @@ class Command(BaseCommand):
         if options["rebuild"]:
             index.begin_again()
         elif not wanted.terms:
-            raise BadUsage(f"A search needs at least two characters, not {wanted.text!r}.")
+            raise base.BadUsage(f"A search needs at least two characters, not {wanted.text!r}.")
         project = named.project(options["project"]) if options["project"] else None
         filters, limit = Filters(project.pk if project else None), max(1, min(options["limit"], finding.MOST))
         if waiting := index.catch_up(CATCH_UP_SECONDS):
@@ -52,7 +48,7 @@ class Command(BaseCommand):
         rows = [(kind, row["project"], _place(row), row["text"]) for kind in _KINDS for row in result[kind]]
         if not result["query"]:
             return ["The index is being rebuilt."]
-        return table(("what", "project", "where", "text"), rows) if rows else ["Nothing found."]
+        return base.table(("what", "project", "where", "text"), rows) if rows else ["Nothing found."]
 
 
 _KINDS = ("memories", "sessions", "versions", "typed", "pasted", "instructions")

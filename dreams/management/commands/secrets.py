@@ -6,21 +6,17 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.files.text import plural
-from dreams.management import named, queued
-from dreams.management.base import BadUsage, Refused
-from dreams.management.base import Command as BaseCommand
+from dreams.management import base, named, queued
 from dreams.models import Project
 from dreams.services import host_requests, secret_purge
 from dreams.services.host_requests import AskedDeed, Deed
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "List secrets in a project's memories and in their stored versions."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
         parser.add_argument(
             "--redact", action="store_true", help="propose changes that remove them from the memories"
@@ -66,7 +62,7 @@ class Command(BaseCommand):
 def _ask(project: Project, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the host that has the files was asked to do, and did. Raises Refused."""
     if options["purge"] and options["redact"]:
-        raise BadUsage("Another host does one thing at a time: --redact first, then --purge.")
+        raise base.BadUsage("Another host does one thing at a time: --redact first, then --purge.")
     if options["redact"]:
         return queued.ask(partial(AskedDeed, Deed.REDACT, project), options["wait"])
     if not options["purge"]:
@@ -75,7 +71,7 @@ def _ask(project: Project, options: Mapping[str, Any]) -> Mapping[str, Any]:
     if len(wish.given["places"]) < len(set(options["purge"])):
         known = secret_purge.look(project).found
         listed = ", ".join(leak.id for leak in known) or "none"
-        raise Refused(
+        raise base.Refused(
             f"Nothing was asked: {project.slug} has no secret of that id here. There are: {listed}."
         )
     return queued.ask(lambda: wish, options["wait"])
@@ -88,7 +84,9 @@ def _found(project: Project) -> dict[str, Any]:
 def _purge(project: Project, wanted: list[str], reason: str) -> int:
     done = secret_purge.purge(project, wanted, named.me(), reason=reason)
     if done.waits:
-        raise Refused(f"The git history is not rewritten yet: {'; '.join(done.waits)} `recover` tries again.")
+        raise base.Refused(
+            f"The git history is not rewritten yet: {'; '.join(done.waits)} `recover` tries again."
+        )
     return done.texts
 
 

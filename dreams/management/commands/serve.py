@@ -6,21 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import path, port
+from dreams.management import base
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Start the pages and the scheduler, and print a login link. Ctrl-C stops both."
     has_json = False
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "--host", default="127.0.0.1", help="where to listen (default: this machine only)"
         )
-        parser.add_argument("--port", type=port, help="default: 8765, or the next free one")
+        parser.add_argument("--port", type=base.port, help="default: 8765, or the next free one")
         parser.add_argument(
             "--root",
             type=Path,
@@ -37,7 +34,7 @@ class Command(BaseCommand):
         wish = lifecycle.Wish(
             host=options["host"],
             port=options["port"],
-            roots=[path(root) for root in options["root"]],
+            roots=[base.path(root) for root in options["root"]],
             browser=not options["no_browser"],
         )
         lifecycle.serve(wish, self._line)

@@ -6,19 +6,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.files.text import plural
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused, refusal
+from dreams.management import base, named
 from dreams.services import settings_changes
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Save settings and policies to a file, or set them from one."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("verb", choices=("export", "import"))
         parser.add_argument("file", type=Path, metavar="FILE")
 
@@ -36,7 +32,7 @@ class Command(BaseCommand):
                 }
             done = settings_changes.read(path, named.me().name)
         except OSError as error:
-            raise Refused(refusal(error, path)) from error
+            raise base.Refused(base.refusal(error, path)) from error
         return {
             "file": str(path),
             "settings": done.settings,

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.prose import comparing
 from dreams.lib.prose.comparing import compare
-from dreams.management import batch
+from dreams.management import base, batch
 from dreams.management.batch import BatchCommand
 
 
 class Command(BatchCommand):
     help = "Compare statements: JSON lines {a, b} to {same, mergeable, score, why}, or two texts and the rule that decides."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         mode = parser.add_mutually_exclusive_group(required=True)
         mode.add_argument("--batch", action="store_true", help="read JSON lines from standard input")
         mode.add_argument(

@@ -6,19 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from dreams.lib.files.text import plural
-from dreams.management import named
-from dreams.management.base import Command as BaseCommand
-from dreams.management.base import Refused
+from dreams.management import base, named
 from dreams.services import verifying
 
 
-class Command(BaseCommand):
+class Command(base.Command):
     help = "Read every stored version, journal and audit entry, and report damage. Exits 1 if there is any."
 
-    def arguments(self, parser: CommandParser) -> None:
+    def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument(
             "project", nargs="?", metavar="PROJECT", help="a slug, a memory directory or an id"
         )
@@ -32,7 +28,7 @@ class Command(BaseCommand):
             "problems": [asdict(damage) for damage in report.problems],
         }
         if report.problems:
-            raise Refused(f"{plural(len(report.problems), 'thing is', 'things are')} damaged.", result)
+            raise base.Refused(f"{plural(len(report.problems), 'thing is', 'things are')} damaged.", result)
         return result
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
