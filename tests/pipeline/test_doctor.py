@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ from dreams.services import doctor, server_registry, settings_changes
 from dreams.services.doctor import checks
 from dreams.services.hosts import host
 from dreams.services.scheduling import scheduler
+from tests.world import directory as world
 from tests.world.rows import make_dream, make_project
 
 pytestmark = pytest.mark.django_db
@@ -89,6 +91,21 @@ def test_a_second_config_folder_that_is_missing_stops_nothing(settings: Settings
     settings.ROOTS = (*settings.ROOTS, Path("/nowhere"))
     check = found("Config folders")
     assert (check.state, check.said) == ("warn", "Not found: /nowhere")
+
+
+def test_a_memory_directory_without_a_right_to_it_is_named(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ROOTS = (tmp_path,)
+    project = world.make_project(tmp_path)
+    assert found("Config folders").state == "ok"
+    real = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode, **more: path != project.memory_dir and real(path, mode, **more)
+    )
+    check = found("Config folders")
+    assert check.state == "warn" and "No right to read and write 1 memory directory" in check.said
+    assert project.memory_dir in check.detail and "Give yourself the right" in check.remedy
 
 
 def test_a_data_directory_that_others_can_read_is_told_with_the_command_that_closes_it(

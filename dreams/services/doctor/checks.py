@@ -82,11 +82,17 @@ def roots() -> Check:
     if not found:
         remedy = "Set MEMORYWEB_ROOTS, or start `serve`, which makes a demo."
         return Check("Config folders", "bad", f"None found: {missing}", remedy=remedy)
-    number = plural(len(_projects_on(host())), "project")
+    projects = _projects_on(host())
+    number = plural(len(projects), "project")
     names = ", ".join(str(root) for root in found)
     if missing:
         remedy = "Correct them in Settings, Places, or in MEMORYWEB_ROOTS."
         return Check("Config folders", "warn", f"Not found: {missing}", f"{number} in {names}", remedy)
+    folders = [one.memory_dir for one in projects if is_folder(one.memory_dir)]
+    if closed := [folder for folder in folders if not os.access(folder, os.R_OK | os.W_OK | os.X_OK)]:
+        said = f"No right to read and write {plural(len(closed), 'memory directory', 'memory directories')}"
+        remedy = "Give yourself the right to it, or turn off dreams for its project."
+        return Check("Config folders", "warn", said, ", ".join(closed[:MOST_NAMES]), remedy)
     return Check("Config folders", "ok", number + (" (the demo)" if demo.is_shown() else ""), names)
 
 
@@ -177,7 +183,7 @@ def engine() -> Check:
 
 
 def _projects_on(of: str) -> list[Project]:
-    return list(Project.objects.filter(gone_at__isnull=True, host=of).only("pk"))
+    return list(Project.objects.filter(gone_at__isnull=True, host=of).only("memory_dir"))
 
 
 def _key_in_words(found: keys.KeyState) -> str:
