@@ -123,7 +123,11 @@ def _apply_answers(answers: Proposal, reviewer: Actor) -> ApplyReport:
 
 
 def bring_up(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
-    """Bring the files of which something is left to write onto what is on disk now; nothing is written to them."""
+    """Bring the files of which something is left to write onto what is on disk now; nothing is written to them.
+
+    Raises ReviewRefused while the folder is away: all that is proposed would count as no longer fitting.
+    """
+    review.refuse_away(proposal.project)
     syncing.refresh(proposal.project)
     now = workspace.take(syncing.memory_dir(proposal.project)).contents()
     left = proposal.files.select_related("proposal__project")

@@ -97,9 +97,17 @@ def is_memory(path: str) -> bool:
     return path.endswith(".md") and not any(part.startswith(".") for part in PurePosixPath(path).parts)
 
 
+def is_away(project: Project) -> bool:
+    """Whether the memory folder is not there, and neither is the folder around it, as when a disk is not connected: what it
+    held is kept as it was last seen."""
+    folder = memory_dir(project)
+    is_there = folder.is_dir() or folder.parent.is_dir()
+    return not is_there and project.memories.filter(gone_at__isnull=True).exists()
+
+
 def refresh(project: Project) -> list[str]:
     """Bring the rows up to the disk; returns the paths that changed. Costs one walk where nothing did."""
-    if is_unchanged(project):
+    if is_unchanged(project) or is_away(project):
         return []
     return sync(project, workspace.take(memory_dir(project)))
 

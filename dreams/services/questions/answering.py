@@ -70,6 +70,7 @@ def answer(
     _refuse_unknown_rows(option, rows)
     if not option.edits:
         return _leave(question, option, reviewer)
+    review.refuse_away(question.project)
     syncing.refresh(question.project)
     try:
         edits = options.edits_of(option, rows)

@@ -18,6 +18,7 @@ from dreams.services.review.deciding import (
     is_undecided,
     log_secrets_shown,
     mark_viewed,
+    refuse_away,
     refuse_open_findings,
     refuse_undecided,
     select,

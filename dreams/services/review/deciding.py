@@ -18,7 +18,7 @@ from django.utils import timezone
 from dreams.lib import diff, process
 from dreams.lib.files import text
 from dreams.lib.refusal import Refusal
-from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Proposal
+from dreams.models import Decision, FileChange, Finding, Hunk, Memory, Project, Proposal
 from dreams.services import auditlog, blobs, database, hosts, policies, proposals
 from dreams.services.auditlog import Actor
 from dreams.services.memories import syncing
@@ -362,6 +362,14 @@ def is_undecided(proposal: Proposal) -> bool:
     hunks = Hunk.objects.filter(file__proposal=proposal)
     is_open = proposal.state == Proposal.State.OPEN
     return is_open and hunks.exists() and not hunks.exclude(verdict=Hunk.Verdict.PENDING).exists()
+
+
+def refuse_away(project: Project) -> None:
+    """Before what would count the files of a project as removed. Raises ReviewRefused while its folder is away."""
+    if syncing.is_away(project):
+        raise ReviewRefused(
+            f"{project.memory_dir} is not on disk now. Nothing was changed: do it once the folder is back."
+        )
 
 
 def refuse_undecided(proposal: Proposal) -> None:

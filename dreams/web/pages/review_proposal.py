@@ -15,8 +15,9 @@ from django.urls import reverse
 
 from dreams.lib import memdir
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
-from dreams.services import people, review
+from dreams.services import host_requests, people, review
 from dreams.services.apply import writing
+from dreams.services.memories import syncing
 from dreams.services.proposals import decisions, rebase, summaries, undos
 from dreams.services.proposals.rows_to_hunks import renames as find_renames
 
@@ -302,7 +303,7 @@ class State:
     shown, which the answer to a verdict does not do.
 
     `stale` are paths that changed on disk and are not rebased yet, `gone` those of them that are not there any more;
-    `unconfirmed` are rebased and wait. `interrupted`: what changed on disk is its own write, which recovery has still to end.
+    `is_away`: none of its files is there now, nor the folder around them. `unconfirmed` are rebased and wait. `interrupted`: what changed on disk is its own write, which recovery has still to end.
     """
 
     loaded: LoadedProposal
@@ -311,6 +312,7 @@ class State:
     unconfirmed: tuple[FileChange, ...]
     conflicts: tuple[FileChange, ...]
     interrupted: bool
+    is_away: bool
 
     @property
     def proposal(self) -> Proposal:
@@ -407,6 +409,9 @@ def state(loaded: LoadedProposal, files: Sequence[FileChange]) -> State:
         unconfirmed=tuple(file for file in live if not file.rebase_confirmed),
         conflicts=tuple(file for file in live if file.conflict),
         interrupted=interrupted,
+        is_away=bool(stale)
+        and not host_requests.is_elsewhere(proposal.project)
+        and syncing.is_away(proposal.project),
     )
 
 

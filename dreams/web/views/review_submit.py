@@ -42,7 +42,11 @@ def bring_up(request: Request, public_id: str) -> HttpResponse:
     wish = AskedDeed(Deed.BRING_UP, loaded.proposal.project, proposal=loaded.proposal)
     if waits := asked(request, loaded.proposal.project, lambda: wish, back):
         return waits
-    outcomes = applying.bring_up(loaded.proposal)
+    try:
+        outcomes = applying.bring_up(loaded.proposal)
+    except ReviewRefused as refused:
+        messages.error(request, str(refused))
+        return back
     _tell_moved(request, loaded, outcomes)
     return back
 
@@ -59,7 +63,7 @@ def _tell_moved(
         if gone > 0:
             messages.warning(
                 request,
-                f"{file.path}: {plural(gone, 'change')} no longer fit the file and were removed from the proposal.",
+                f"{file.path}: removed {plural(gone, 'change')} that {'fits' if gone == 1 else 'fit'} the file no longer.",
             )
 
 
