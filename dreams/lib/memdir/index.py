@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
@@ -196,9 +196,7 @@ def _pointer(line: str, masked: str, start: int) -> _Pointer | None:
     # Bold or italic marks around the link belong to it, not to the text before.
     opened = len(masked[start : chosen.start].rstrip("*_"))
     targets = tuple(dict.fromkeys(pointer.target for pointer in memories))
-    return _Pointer(
-        start + opened, chosen.end, chosen.title, chosen.target, chosen.anchor, chosen.form, targets
-    )
+    return replace(chosen, start=start + opened, targets=targets)
 
 
 def _pointers(line: str, masked: str) -> list[_Pointer]:

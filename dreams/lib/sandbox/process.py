@@ -57,7 +57,6 @@ class Limits:
     names: int = 500_000
     held_bytes: int = 64 * MIB  # what sort, tail, uniq and the like keep in memory
     line_bytes: int = 32 * MIB
-    open_files: int = 100_000
 
 
 @dataclass(slots=True)

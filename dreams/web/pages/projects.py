@@ -38,7 +38,7 @@ class LostRow:
 
 @dataclass(frozen=True, slots=True)
 class IndexSize:
-    """The index against its limits. `exact` is False where only the file's own size is known, not what counts."""
+    """The index against its limits."""
 
     lines: int
     bytes: int
@@ -47,7 +47,6 @@ class IndexSize:
     lost: tuple[LostRow, ...] = ()
     lost_count: int = 0
     first_lost_line: int | None = None
-    exact: bool = True
 
     @property
     def by_bytes(self) -> bool:
@@ -86,7 +85,7 @@ class IndexSize:
 
 def size_by_row(lines: int, size: int, config: conf.Config) -> IndexSize:
     """From a row alone, for lists: frontmatter and comments are counted too, which the agent would not."""
-    return IndexSize(lines, size, config.index_max_lines, config.index_max_bytes, exact=False)
+    return IndexSize(lines, size, config.index_max_lines, config.index_max_bytes)
 
 
 def size_as_loaded(data: bytes, config: conf.Config) -> IndexSize:
