@@ -9,7 +9,7 @@ import pytest
 from dreams.engines.rules.steps.forgetting import asked_text, wanted
 from dreams.engines.rules.user_statements.requests import wishes
 from dreams.engines.rules.user_statements.speech import is_remark, narrows, standing_from, takes_back
-from dreams.engines.rules.user_statements.statements import typed_sentences
+from dreams.engines.rules.user_statements.statements import typed_sentences, whole_statements
 from tests.world.cases import each
 from tests.world.rules import dream, memory, session
 
@@ -181,3 +181,10 @@ def test_what_a_request_to_forget_means(said: str, meant: str) -> None:
 @each("said", ["The build is red. Forget about it, let's go on.", "forget my last message", "delete it"])
 def test_what_is_no_request_to_forget(said: str) -> None:
     assert not any(wanted(asked_text(wish)) for wish in wishes(said))
+
+
+def test_a_no_that_belongs_to_its_sentence_stays_there() -> None:
+    assert [one.text for one in whole_statements("No, the uploads are limited to 50 MB")] == ["the uploads are limited to 50 MB"]  # fmt: skip
+    assert [one.text for one in whole_statements("No need for a list of books, keep two variables")] == [
+        "No need for a list of books, keep two variables"
+    ]

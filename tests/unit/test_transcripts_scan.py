@@ -144,6 +144,9 @@ NOT_TYPED = [
     ),
     user("<system-reminder>be good</system-reminder>"),
     user("<task-notification>\n<task-id>1</task-id></task-notification>"),
+    user(
+        "<task-notification>\n<task-id>1</task-id></task-notification>\nFull transcript available at: /tmp/1.output"
+    ),
     user("<bash-input>ls</bash-input>"),
     user("Stop hook feedback:\n- tests fail"),
     user("PostToolUse:Edit hook feedback: x"),

@@ -135,7 +135,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _CORRECTS = re.compile(
-    r"^(?:(?:no|nope|wait|sorry|oops|actually|scrap that|strike that|correction|i was wrong|that was (?:wrong|a typo|a mistake)|my (?:mistake|bad))\b[\s,.:;!—–-]*)+",
+    r"^(?:(?:no(?=\s*[,.:;!—–-]|\s+(?:wait|sorry|actually)\b)|nope|wait|sorry|oops|actually|scrap that|strike that|correction|i was wrong|that was (?:wrong|a typo|a mistake)|my (?:mistake|bad))\b[\s,.:;!—–-]*)+",
     re.IGNORECASE,
 )
 _THANKS = re.compile(r"[\s,;.!—–-]+(?:please|thanks|thank you|thx|cheers)\s*[.!]*$", re.IGNORECASE)
