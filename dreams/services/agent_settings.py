@@ -206,11 +206,53 @@ def _once(pairs: list[tuple[str, Any]]) -> Values:
 
 
 def _text(values: Values, before: str) -> str:
-    """With the indent and the line end of the text before."""
+    """The text before with our lines put in or cut out; where that does not do it, all of it anew, with its indent and line ends.
+
+    Raises SettingsRefused.
+    """
+    try:
+        whole = _dumped(values, before)
+        for text in _small_edits(values, before):
+            if _read_as(text) == values:
+                return text
+        whole.encode()
+    except ValueError as error:
+        raise SettingsRefused(
+            f"A value in it cannot be written back as it is ({error}). Add the lines by hand."
+        ) from error
+    return whole + ("\n" if before.endswith("\n") or not before else "")
+
+
+def _small_edits(values: Values, before: str) -> Iterator[str]:
+    """Where no hooks were there before us, or are left without us."""
+    was = _read_as(before) or {}
+    if "hooks" in values and "hooks" not in was:
+        body = before.rstrip()
+        head = body[:-1].rstrip()
+        yield head + ("," if was else "") + _inside({"hooks": values["hooks"]}, before) + before[len(head) :]
+    elif "hooks" in was and "hooks" not in values:
+        yield before.replace("," + _inside({"hooks": was["hooks"]}, before), "")
+
+
+def _inside(values: Values, before: str) -> str:
+    """What is between the braces of an object, without the line break at its end."""
+    return _dumped(values, before)[1:-1].rstrip()
+
+
+def _dumped(values: Values, before: str) -> str:
     second = next((line for line in before.splitlines()[1:] if line.strip()), "  ")
-    indent = len(second) - len(second.lstrip()) or 2
-    end = "\n" if before.endswith("\n") or not before else ""
-    return json.dumps(values, indent="\t" if second.startswith("\t") else indent, ensure_ascii=False) + end
+    indent = "\t" if second.startswith("\t") else len(second) - len(second.lstrip()) or 2
+    is_ascii = before.isascii() and "\\u" in before
+    text = json.dumps(values, indent=indent, ensure_ascii=is_ascii, allow_nan=False)
+    return text.replace("\n", "\r\n") if "\r\n" in before else text
+
+
+def _read_as(text: str) -> Any:
+    """None for what is not JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _rewrite(root: Path, change: Callable[[Values], Values], shown: str, actor: str) -> bool:

@@ -55,6 +55,33 @@ def test_what_was_added_is_taken_out_again_to_the_byte(tmp_path: Path, indent: i
     assert remove(tmp_path) and (tmp_path / "settings.json").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"permissions": {"allow": ["Bash(ls:*)", "Read"]}}\n',
+        '{\n  "permissions": {"allow": ["Read"]},\n\n  "env": {"A": "1"}\n}\n',
+        '{\r\n  "model": "opus"\r\n}\r\n',
+        '{"name": "\\u00fc \\ud83d", "ratio": 1.10, "large": 1e3 }',
+        "{}\n",
+    ],
+)
+def test_a_text_of_any_form_gets_our_lines_and_is_else_as_it_was(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "settings.json"
+    file.write_bytes(text.encode())
+    assert not [line for line in agent_settings.with_hook(tmp_path).diff if line.startswith("-")][1:]
+    assert add(tmp_path) and agent_settings.has_hook(tmp_path)
+    assert read(tmp_path) == {**json.loads(text), "hooks": read(tmp_path)["hooks"]}
+    assert b"\r\n" not in text.encode() or b"\n" not in file.read_bytes().replace(b"\r\n", b"")
+    assert remove(tmp_path) and file.read_bytes() == text.encode()
+
+
+def test_a_value_that_is_no_json_is_never_written(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text('{"a": 1e999}')
+    with pytest.raises(SettingsRefused, match="cannot be written back as it is"):
+        add(tmp_path)
+    assert (tmp_path / "settings.json").read_text() == '{"a": 1e999}'
+
+
 def test_the_diff_is_what_is_written(tmp_path: Path) -> None:
     write(tmp_path, THEIRS)
     change = agent_settings.with_hook(tmp_path)
