@@ -34,7 +34,7 @@ from dreams.findings.ledger.units import has_content
 from dreams.findings.prompt_injection.weighing import ADVICE
 from dreams.lib import progress
 from dreams.lib.files.text import decode
-from dreams.lib.secrets.redact import key_blocks, without_keys
+from dreams.lib.secrets.redact import key_blocks, redact_all, without_keys
 
 MAX_FINDINGS = 2000  # of one report; what must be confirmed is put together above it, and never left out
 CHECKS: tuple[tuple[str, Check], ...] = (
@@ -138,7 +138,8 @@ def _failed(name: str, error: Exception) -> Found:
 def _ordered(found: list[Found], subject: Subject) -> tuple[Found, ...]:
     """Worst first, each thing said once, and no secret quoted."""
     keys = keys_in(subject)
-    found = [_without_secrets(each, keys) for each in found]
+    bare = redact_all([each.message for each in found])
+    found = [_without_secrets(each, told, keys) for each, told in zip(found, bare, strict=True)]
     once = {each.key: each for each in reversed(found)}
     kept = [each for each in found if once.get(each.key) is each]
     kept.sort(key=lambda each: SEVERITIES.index(each.severity))
@@ -153,9 +154,9 @@ def keys_in(subject: Subject) -> str:
     return key_blocks(map(decode, {*subject.before.values(), *subject.after.values()}))
 
 
-def _without_secrets(found: Found, keys: str) -> Found:
-    """Checks quote lines; what is told is kept, printed and sent, the line itself is not."""
-    if (message := without_keys(found.message, keys)) == found.message:
+def _without_secrets(found: Found, bare: str, keys: str) -> Found:
+    """Checks quote lines; what is told is kept, printed and sent, the line itself is not. `bare` is its message redacted."""
+    if (message := without_keys(bare, keys) if keys else bare) == found.message:
         return found
     told = found.message_parts
     parts = (without_keys(each, keys) for each in (told.statement, told.remark, told.detail))

@@ -232,7 +232,7 @@ class Context:
 
     def _in_parts(self, unit: Unit) -> str:
         """Whether the statement was cut in two or three, each part standing somewhere in one piece."""
-        if unit.kind in {"code", "heading"}:
+        if unit.kind in {"code", "heading"} or self.added.lacks(unit.text):
             return ""
         for cut in _CUTS:
             parts = [part for part in cut.split(unit.text) if keyed(part)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -25,7 +25,6 @@ from dreams.findings.ledger.facts import (
 from dreams.findings.ledger.qualifiers import ADDED, requalified
 from dreams.findings.ledger.units import in_cells
 from dreams.findings.ledger.wordings import (
-    KINDS_OF_THING,
     LONGEST,
     OWNING,
     SAYS_NOTHING,
@@ -202,7 +201,6 @@ def _slip(one: str, other: str) -> bool:
     return not another_letter and OSA.distance(one, other, score_cutoff=1) == 1
 
 
-_NEXT = 2  # words: "web-2" is two
 _ROW = re.compile(r"(?:^|: )\s*\|")
 _LABELLED = re.compile(r"(?:^|: )[^.:]{1,30}: \S+(?: \S+){0,3}\.?$")
 _KINDS = frozenset(stem(word) for word in lexicon.NOTE_KINDS) | lexicon.NOTE_KINDS | {"application"}
@@ -237,6 +235,11 @@ def gone(old: str, new: str) -> list[str]:
     return [word for word in missing if word not in verbs and not _says_little(one, made(new), word)]
 
 
+def may_be_dropped(text: str, words: Iterable[str]) -> bool:
+    """Whether all these words of a text are of a sort that a rewording may have none for."""
+    return made(text).participles | OWNING | _KINDS | {lexicon.CONTRAST} >= set(words)
+
+
 def _is_listed(text: str) -> bool:
     """Whether it is the row of a table, or a list of nothing but labels and their values."""
     parts = text.split(". ")
@@ -246,20 +249,7 @@ def _is_listed(text: str) -> bool:
 def _says_little(one: Statement, other: Statement, word: str) -> bool:
     if word == lexicon.CONTRAST:  # "use uv instead of pip", "use uv, not pip"
         return all(any(words & said for _, said in other.negations) for _, words in one.contrasts)
-    return _labels(one, word) or _beside_name(one, word)
-
-
-def _labels(one: Statement, word: str) -> bool:
-    """Whether it only says what kind of note it is: "Warning: ..."."""
-    label = [item.word for item in one.items if item.clause == 0]
+    label = [
+        item.word for item in one.items if item.clause == 0
+    ]  # "Warning: ..." only says what kind of note it is
     return one.kind_of_note and word in label and set(label) <= _KINDS
-
-
-def _beside_name(one: Statement, word: str) -> bool:
-    """Whether it says what kind of thing the name next to it is: "on host web-2", "the test in `test_sync.py`"."""
-    if word not in KINDS_OF_THING:
-        return False
-    names = {item.word for item in one.items if item.anchor and not item.word.isalpha()}
-    flow = [each for each in one.flow if each not in lexicon.ARTICLES]
-    places = [at for at, each in enumerate(flow) if each == word]
-    return all(names.intersection(flow[max(0, at - 1) : at + 1 + _NEXT]) for at in places)

@@ -18,6 +18,7 @@ from dreams.findings.base import Subject
 from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.facts import taken_back
 from dreams.findings.ledger.units import Unit, cells, keyed, lines_of, units_of
+from dreams.findings.ledger.wordings import SAYS_NOTHING, has, known, made
 from dreams.lib.prose import lexicon
 
 _WORD = re.compile(r"\w+")
@@ -78,6 +79,22 @@ class State:
     def has_dates(self) -> bool:
         """Whether any statement names a day, month or year."""
         return any(_DATE.search(standing.unit.text) for standing in self.all)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        """Every form of every word of the statements, and of the headings of their files, which may stand above them."""
+        files = {standing.path for standing in self.all}
+        units = [
+            unit for path in files for unit in units_of(path, self._files[path]) if unit.kind == "heading"
+        ]
+        told = {unit.text for unit in (*units, *(standing.unit for standing in self.all))}
+        return frozenset[str]().union(*map(known, told))
+
+    def lacks(self, text: str) -> list[str]:
+        """The words of a text that no statement has in any form: what says the text, in parts or in other words, has them."""
+        return [
+            word for word in made(text).weights if word not in SAYS_NOTHING and not has(self._known, word)
+        ]
 
     def same_words(self, unit: Unit, near_path: str = "") -> Placed | None:
         """A statement with the same words (and links), the file `near_path` first."""

@@ -242,6 +242,8 @@ class Trace:
             found[old] = _reworded(old, new, new.unit.text)
             left.remove(old)
         for old in left:
+            if not keeping.may_be_dropped(old.text, self.both.added.lacks(old.text)):
+                continue
             found[old] = self._told_elsewhere(old) or self._told_in_passage(old) or found[old]
         return found
 

@@ -106,11 +106,6 @@ WHOLE = 20_000  # characters of a file that a summary is compared with
 _MOST_KEPT = 50_000  # words, a few megabytes; chosen
 #: What "Ravi: the shop" says of the two without a word.
 OWNING = frozenset(canonical(word) for word in "own use keep handle manage".split())  # noqa: SIM905 - a word list
-#: What kind of thing the name beside it is: "on host web-2" and "on web-2".
-KINDS_OF_THING = lexicon.APPOSITIONS | frozenset(
-    canonical(word)
-    for word in "host test file folder directory script command function class table column endpoint service connection option flag parameter argument field method module variable setting package".split()  # noqa: SIM905 - a word list
-)
 #: Words that link others and say nothing themselves: what they link, and with `bound` how, is looked at besides.
 LINKING = frozenset(
     stem(word)

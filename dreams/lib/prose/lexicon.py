@@ -20,10 +20,6 @@ PERFECT_OR_PASSIVE = BE | HAVE | GET
 FINITE = IS | WAS | HAVE - {"having"} | DO | MODALS  # one of these begins what is said of a thing
 
 
-def _with_stems(words: str) -> frozenset[str]:
-    return frozenset(words.split()) | {stem(word) for word in words.split()}
-
-
 _FILLER = """
 a an the this that these those among it its itself they them their there here he she his her we us our you your i me my
 doing done
@@ -149,8 +145,6 @@ PHRASE_STARTS = NARROWING | {
     "if", "when", "whenever", "while", "because", "since", "before", "befor", "after", "as", "unless", "until", "without",
     "into", "onto", "against", "once", "where", "and", "each",
 }  # fmt: skip
-# A noun that only says what kind of thing the name before it is.
-APPOSITIONS = _with_stems("schema machine library framework package tool server branch license trailer")
 STATE_PASTS = frozenset("worked lived studied belonged depended relied".split())  # noqa: SIM905 - a word list
 CONTRAST = "insteadof"
 # Phrases of more words, as one.
