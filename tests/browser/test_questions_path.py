@@ -131,3 +131,23 @@ def test_without_scripts(plain: Page, address: str, tmp_path: Path) -> None:
     expect(page.locator("#messages")).to_contain_text("Written: 2 files.")
     assert "Freeze" not in asked.read(project, "MEMORY.md") and "Staging" in asked.read(project, "MEMORY.md")
     assert Proposal.objects.filter(state="applied").count() == 1
+
+
+@pytest.mark.parametrize("where", ["/projects/{project}/questions/", "/questions/{question}/"])
+def test_the_last_question_is_answered_and_opened_again_wherever_it_is_shown(
+    window: Page, address: str, tmp_path: Path, where: str
+) -> None:
+    """The window's console complains where an answer has no place on the page, and fails the test."""
+    project = asked.make_project(tmp_path)
+    (question,) = asked.ask(project, asked.expired())
+    window.goto(address + where.format(project=project.pk, question=question.public_id))
+    card = window.locator(".question")
+    card.get_by_role("button", name="Not now").click()
+    expect(card).to_contain_text("Not now.")
+    window.reload()
+    window.locator(".question-answered > summary, .question-done").first.wait_for()
+    card.get_by_role("button", name="Undo").click()
+    expect(card.get_by_role("button", name="Remove it")).to_be_visible()
+    if "projects" in where:
+        expect(window.locator(".questions-count")).to_have_text("1 question")
+        expect(window.locator(".questions-left")).to_have_text("1")

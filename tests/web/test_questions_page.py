@@ -196,6 +196,7 @@ def test_not_now_is_said_and_undone(browser: Client, project: Project) -> None:
     here = f"/projects/{project.pk}/questions/"
     text = text_of(answer(browser, question, "later", next=here, headers=HTMX))
     assert "Not now." in card(text, question) and state(question) == "later"
+    assert '<b hx-swap-oob="innerHTML:.questions-left">0</b>' in text, "what the tab counts"
     assert "review-bar" not in text
     browser.post(f"/questions/{question.public_id}/take-back/", {"next": here})
     assert state(question) == "open"

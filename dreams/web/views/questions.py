@@ -161,7 +161,7 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
     }
     proposal = _review_of(request)
     if proposal is None:
-        context["waits"] = _waits(request, found.project)
+        context |= {"waits": _waits(request, found.project), "tab": _tab(request, found.project)}
         return rendered(request, "dreams/_question_answer.html", context)
     loaded = desk.load(request, proposal)
     context |= desk.around(request, loaded, set()) | {"head": review_pages.head(loaded)}
@@ -188,6 +188,13 @@ def _waits(request: Request, project: Project) -> Iterable[Proposal] | None:
     if match is None or match.url_name not in ("questions", "project-questions"):
         return None
     return pages.waits(project if match.url_name == "project-questions" else None)
+
+
+def _tab(request: Request, project: Project) -> int | None:
+    """What the tab of the project's questions counts; None for a page without it."""
+    match = _page_of(request)
+    is_there = match is not None and match.url_name == "project-questions"
+    return project_pages.counts(project).questions if is_there else None
 
 
 def _page_of(request: Request) -> ResolverMatch | None:
