@@ -25,6 +25,7 @@ HIDDEN = """() => {
   });
   return boxes.filter((_, at) => texts[at].scrollHeight > texts[at].clientHeight + 2);
 }"""
+DATED = "time => time.title && getComputedStyle(time, '::after').content.includes(time.title)"
 UNCHANGED = ".diff-skip:not(.diff-rest, .diff-front)"
 FOLDED = """unchanged => [...document.querySelectorAll(`main details:not([open], ${unchanged}, .no-print *)`)]
   .filter(fold => fold.checkVisibility() && ![...fold.children].some(
@@ -45,6 +46,8 @@ def test_no_long_text_is_cut_on_paper(window: Page, address: str, tmp_path: Path
     window.goto(f"{address}/review/{proposal.public_id}/")
     assert window.evaluate(HIDDEN), "on a screen they scroll"
     window.emulate_media(media="print")
+    made_at = window.locator("main time[data-age]").first
+    assert made_at.evaluate(DATED), "a distance in time alone would be untrue the day after"
     hidden = window.evaluate(HIDDEN)
     assert window.evaluate(ADD_FOLDS) == 2
     assert window.evaluate(FOLDED, UNCHANGED) == [], "what is folded is on paper"

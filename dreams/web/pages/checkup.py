@@ -80,7 +80,7 @@ class Page:
     @property
     def sentence(self) -> str:
         parts = [plural(self.warnings, "problem")] if self.warnings else []
-        parts += [plural(self.notes, "note")] if self.notes else []
+        parts += [plural(self.notes, "hint")] if self.notes else []
         looked = plural(self.memories, "file")
         return f"{' and '.join(parts)} in {looked}." if parts else f"No problems found in {looked}."
 
