@@ -132,7 +132,7 @@ def main() -> None:
         for fact in made:
             for kind, claim in fact.claims(rng, names):
                 asked[kind] += 1
-                noticed[kind] += check(evidence, claim).verdict != "supported"
+                noticed[kind] += check(evidence, claim).answer != "supported"
         spent = time.perf_counter() - started
     for kind, count in asked.items():
         print(f"{kind:11} {noticed[kind]:4} of {count:4} not supported ({noticed[kind] / count:.0%})")

@@ -180,7 +180,7 @@ def verdicts(
     for one in claims:
         for kind in BARS:
             WEIGHTS[kind] = weights[one.group, kind]
-        noticed.append(check(sources.evidence[one.transcript], one.text, one.before).verdict != "supported")
+        noticed.append(check(sources.evidence[one.transcript], one.text, one.before).answer != "supported")
     return noticed
 
 

@@ -94,7 +94,7 @@ class Said:
     def against(self, text: str) -> Citation | None:
         """The place that speaks against a statement, where one does."""
         found = claims.check(self._heard, text)
-        if found.verdict != "contradicted" or not found.evidence:
+        if found.answer != "contradicted" or not found.evidence:
             return None
         quote = found.evidence[0]
         return self._cited(self._turns[quote.line - 1], quote.quote)

@@ -77,11 +77,11 @@ def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator
         if needs_no_source(unit) or before.same_words(unit) or unit.key in bare:
             continue
         stands = claims.stands(heard, unit.text)
-        if stands and stands.verdict == "supported":
+        if stands and stands.answer == "supported":
             continue  # a person's own words are never called into question
         said = [*quoted, *(standing.unit.text for standing in before.likest(unit.text))]
         words = _without_source(unit, said, _summed_up(subject, hunk.path, unit), hunk)
-        if stands and stands.verdict == "contradicted":
+        if stands and stands.answer == "contradicted":
             yield _otherwise(
                 hunk, unit, line_no, f"contradicts what was said later: “{stands.evidence[0].quote[:200]}”"
             )

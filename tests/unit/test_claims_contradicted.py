@@ -8,7 +8,7 @@ def answer(claim: str, *said: str) -> str:
     evidence = SessionText()
     for line, text in enumerate(said, start=1):
         evidence.add(text, line, "user", prose=True)
-    return check(evidence, claim).verdict
+    return check(evidence, claim).answer
 
 
 @each(

@@ -33,27 +33,27 @@ def test_what_is_set_aside_is_contradicted_and_what_stands_instead_is_not(
     said: str, gone: str, instead: str
 ) -> None:
     found = check(heard(said), f"The nightly export uses {gone}")
-    assert (found.verdict, found.evidence[0].quote) == ("contradicted", said)
-    assert check(heard(said), f"The nightly export uses {instead}").verdict == "supported"
+    assert (found.answer, found.evidence[0].quote) == ("contradicted", said)
+    assert check(heard(said), f"The nightly export uses {instead}").answer == "supported"
 
 
 @each(("said", "claim"), PLAIN)
 def test_a_range_a_way_and_what_was_are_set_aside_by_nobody(said: str, claim: str) -> None:
-    assert check(heard(said), claim).verdict == "supported"
+    assert check(heard(said), claim).answer == "supported"
 
 
 def test_the_later_word_counts_whichever_it_is() -> None:
     plain, moved = "The nightly export runs at 02:30.", "The nightly export moved from 02:30 to 04:15."
     found = check(heard(plain, moved), "The nightly export runs at 02:30")
-    assert (found.verdict, found.evidence[0].quote) == ("contradicted", moved)
-    assert check(heard(moved, plain), "The nightly export runs at 02:30").verdict == "supported"
+    assert (found.answer, found.evidence[0].quote) == ("contradicted", moved)
+    assert check(heard(moved, plain), "The nightly export runs at 02:30").answer == "supported"
 
 
 def test_an_answer_and_a_cell_of_a_table_deny_what_they_stand_for() -> None:
     listing = "| event | blocks the session | output |\n| --- | --- | --- |\n| `SessionStart` | No | Shows stderr to the user |"
     evidence = heard(listing, "The package is on its second major version.\n**Deprecated:** No.")
-    assert check(evidence, "`SessionStart` shows stderr to the user").verdict == "supported"
-    assert check(evidence, "The package is not deprecated").verdict == "supported"
+    assert check(evidence, "`SessionStart` shows stderr to the user").answer == "supported"
+    assert check(evidence, "The package is not deprecated").answer == "supported"
 
 
 PORTS = "Production listens on port 5432 and staging on port 6432."
@@ -62,20 +62,20 @@ PORTS = "Production listens on port 5432 and staging on port 6432."
 @each("said", [PORTS, "Production uses 5432, staging 6432.", "Staging has 6432; production has 5432, as ever."])  # fmt: skip
 def test_of_two_numbers_in_a_line_each_is_its_own_things(said: str) -> None:
     found = check(heard(said), "Production uses 6432, staging 5432")
-    assert (found.verdict, found.evidence[0].quote) == ("contradicted", said)
-    assert check(heard(said), "Staging uses 5432").verdict == "contradicted"
-    assert check(heard(said), "Staging uses 6432").verdict == "supported"
-    assert check(heard(said), "Production uses 5432").verdict == "supported"
+    assert (found.answer, found.evidence[0].quote) == ("contradicted", said)
+    assert check(heard(said), "Staging uses 5432").answer == "contradicted"
+    assert check(heard(said), "Staging uses 6432").answer == "supported"
+    assert check(heard(said), "Production uses 5432").answer == "supported"
 
 
 def test_one_line_that_gives_a_thing_its_number_outweighs_another_that_does_not() -> None:
-    assert check(heard(PORTS, "Staging uses port 5432 too now."), "Staging uses 5432").verdict == "supported"
+    assert check(heard(PORTS, "Staging uses port 5432 too now."), "Staging uses 5432").answer == "supported"
 
 
 def test_a_change_from_one_to_another_is_not_said_the_other_way_round() -> None:
     said = "The report mode changed from `json` to `terminal`."
-    assert check(heard(said), "The report mode changed from `terminal` to `json`").verdict == "contradicted"
+    assert check(heard(said), "The report mode changed from `terminal` to `json`").answer == "contradicted"
 
 
 def test_two_things_side_by_side_have_no_direction() -> None:
-    assert check(heard("The ledger and the worker restart nightly."), "The worker and the ledger restart").verdict == "supported"  # fmt: skip
+    assert check(heard("The ledger and the worker restart nightly."), "The worker and the ledger restart").answer == "supported"  # fmt: skip

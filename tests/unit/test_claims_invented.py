@@ -49,13 +49,13 @@ def _heard() -> SessionText:
 
 @each(("true", "invented"), PAIRS)
 def test_a_word_that_is_not_said_of_it_is_seen_and_the_rest_is_supported(true: str, invented: str) -> None:
-    assert check(_heard(), true).verdict == "supported", check(_heard(), true).why
-    assert check(_heard(), invented).verdict != "supported"
+    assert check(_heard(), true).answer == "supported", check(_heard(), true).why
+    assert check(_heard(), invented).answer != "supported"
 
 
 def test_what_is_wanted_and_not_another_is_not_contradicted_by_both_their_names() -> None:
-    assert check(_heard(), "Indent with tabs over spaces").verdict != "contradicted"
-    assert check(_heard(), "Indent with spaces over tabs").verdict == "contradicted"
+    assert check(_heard(), "Indent with tabs over spaces").answer != "contradicted"
+    assert check(_heard(), "Indent with spaces over tabs").answer == "contradicted"
 
 
 def test_the_word_that_stands_in_no_source_is_named() -> None:
@@ -75,4 +75,4 @@ def test_the_word_that_stands_in_no_source_is_named() -> None:
 def test_a_label_a_count_of_lines_and_the_arguments_of_a_call_are_not_held_against_a_claim(
     claim: str,
 ) -> None:
-    assert check(_heard(), claim).verdict == "supported", check(_heard(), claim).why
+    assert check(_heard(), claim).answer == "supported", check(_heard(), claim).why

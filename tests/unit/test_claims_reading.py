@@ -46,7 +46,7 @@ def test_a_text_that_comes_twice_is_kept_once(tmp_path: Path) -> None:
 def test_a_sub_agents_words_in_a_progress_line_are_evidence(tmp_path: Path) -> None:
     told = {"type": "agent_progress", "message": said("user", "The lamp is on pin 17.")}
     line: dict[str, object] = {"type": "progress", "data": told}
-    assert check(read(write(tmp_path / "a.jsonl", [line])), "The lamp is on pin 17").verdict == "supported"
+    assert check(read(write(tmp_path / "a.jsonl", [line])), "The lamp is on pin 17").answer == "supported"
 
 
 def test_only_what_a_person_typed_is_a_persons_word(tmp_path: Path) -> None:
@@ -73,8 +73,8 @@ def test_what_a_person_said_is_shown_before_a_tool_and_what_only_tools_say_is_ma
     lines = [tool_call("Bash", command="status", id="b"), tool_result("b", printed)]
     only = check(read(write(tmp_path / "a.jsonl", lines)), printed)
     both = check(read(write(tmp_path / "b.jsonl", [*lines, said("user", printed)])), printed)
-    assert (only.verdict, only.only_foreign, only.evidence[0].role) == ("supported", True, "tool")
-    assert (both.verdict, both.only_foreign, both.evidence[0].role) == ("supported", False, "user")
+    assert (only.answer, only.only_foreign, only.evidence[0].role) == ("supported", True, "tool")
+    assert (both.answer, both.only_foreign, both.evidence[0].role) == ("supported", False, "user")
 
 
 @each(
@@ -109,6 +109,6 @@ def test_no_text_breaks_it_and_quotes_come_from_before_the_line(
 ) -> None:
     evidence = read(write(tmp_path_factory.mktemp("c") / "a.jsonl", [said("user", text) for text in texts]))
     found = check(evidence, claim, line)
-    assert found.verdict in {"supported", "unsupported", "contradicted"}
+    assert found.answer in {"supported", "unsupported", "contradicted"}
     assert all(quote.line < line for quote in found.evidence)
     assert json.dumps([quote.quote for quote in found.evidence])

@@ -62,17 +62,17 @@ CHANGED = [
 
 @each("claim", BORNE_OUT)
 def test_what_the_session_says_is_supported(session: SessionText, claim: str) -> None:
-    assert check(session, claim).verdict == "supported", check(session, claim).why
+    assert check(session, claim).answer == "supported", check(session, claim).why
 
 
 @each(("kind", "claim"), CHANGED)
 def test_one_changed_thing_is_noticed(session: SessionText, kind: str, claim: str) -> None:
-    assert check(session, claim).verdict != "supported", kind
+    assert check(session, claim).answer != "supported", kind
 
 
 def test_the_opposite_is_a_contradiction_and_names_its_place(session: SessionText) -> None:
     found = check(session, "The cache is never flushed before the snapshot")
-    assert found.verdict == "contradicted"
+    assert found.answer == "contradicted"
     assert found.evidence[0].line == 6
     assert found.evidence[0].quote == "The cache is always flushed before the snapshot is taken."
 
@@ -86,46 +86,46 @@ def test_quotes_stand_in_the_session_as_they_are(session: SessionText) -> None:
 
 def test_only_lines_before_the_claim_count(session: SessionText) -> None:
     claim = "The nightly export keeps 14 archives in the `cold-store` bucket"
-    assert check(session, claim, before_line=len(LINES)).verdict == "unsupported"
-    assert check(session, claim, before_line=len(LINES) + 1).verdict == "supported"
+    assert check(session, claim, before_line=len(LINES)).answer == "unsupported"
+    assert check(session, claim, before_line=len(LINES) + 1).answer == "supported"
 
 
 @each("claim", ["", "   ", "it is", "`", "- ", "…"])
 def test_a_claim_that_says_nothing_is_not_supported(session: SessionText, claim: str) -> None:
-    assert check(session, claim).verdict == "unsupported"
+    assert check(session, claim).answer == "unsupported"
 
 
 @each("claim", ["not gone", "The zeppelin does not levitate", "It is never, never not so", "no"])
 def test_a_denial_of_what_a_session_never_spoke_of_is_not_supported(session: SessionText, claim: str) -> None:
-    assert check(session, claim).verdict == "unsupported"
+    assert check(session, claim).answer == "unsupported"
 
 
 def test_what_is_said_to_be_itself_is_not_supported(session: SessionText) -> None:
-    assert check(session, "The retry limit was raised from 7 to 7").verdict == "unsupported"
-    assert check(session, "`retryLimit` = `retryLimit`").verdict == "unsupported"
+    assert check(session, "The retry limit was raised from 7 to 7").answer == "unsupported"
+    assert check(session, "`retryLimit` = `retryLimit`").answer == "unsupported"
 
 
 def test_an_empty_session_supports_nothing() -> None:
-    assert check(SessionText(), "The staging server listens on port 8125").verdict == "unsupported"
+    assert check(SessionText(), "The staging server listens on port 8125").answer == "unsupported"
 
 
 def test_a_persons_words_are_borne_out_word_for_word_and_shown(session: SessionText) -> None:
     found = check(session, "The nightly export runs at 02:40 and keeps 14 archives")
-    assert (found.verdict, found.evidence[0].role) == ("supported", "user")
+    assert (found.answer, found.evidence[0].role) == ("supported", "user")
 
 
 def test_words_that_a_source_denies_do_not_stand_there(tmp_path: Path) -> None:
     evidence = read(write(tmp_path / "a.jsonl", [said("user", "Please never run the migrations on deploy.")]))
-    assert check(evidence, "Run the migrations on deploy").verdict != "supported"
+    assert check(evidence, "Run the migrations on deploy").answer != "supported"
 
 
 def test_what_a_person_says_later_counts(tmp_path: Path) -> None:
     lines = [said("user", "The beta group is 40 people."), said("user", "The beta group is 60 people now.")]
     evidence = read(write(tmp_path / "a.jsonl", lines))
     found = check(evidence, "The beta group is 40 people")
-    assert found.verdict == "contradicted"
+    assert found.answer == "contradicted"
     assert found.evidence[0].quote == "The beta group is 60 people now."
-    assert check(evidence, "The beta group is 40 people", before_line=2).verdict == "supported"
+    assert check(evidence, "The beta group is 40 people", before_line=2).answer == "supported"
 
 
 @each(
@@ -175,14 +175,14 @@ def test_a_name_unlike_its_neighbours_in_a_list_is_odd() -> None:
 def test_the_same_words_with_another_thing_in_their_midst_are_a_contradiction(tmp_path: Path) -> None:
     summary = "Phase two of the billing job moved from `cron_daily` to `queue_runner` and keeps 5 retries per tenant."
     evidence = read(write(tmp_path / "a.jsonl", [said("assistant", summary)]))
-    assert check(evidence, summary).verdict == "supported"
+    assert check(evidence, summary).answer == "supported"
     for was, now in (
         ("`queue_runner`", "`billing_job`"),
         ("5 retries", "8 retries"),
         ("and keeps", "and never keeps"),
     ):
         found = check(evidence, summary.replace(was, now))
-        assert (found.verdict, found.evidence[0].quote) == ("contradicted", summary), now
+        assert (found.answer, found.evidence[0].quote) == ("contradicted", summary), now
 
 
 def test_a_number_that_was_true_once_does_not_speak_against_the_later_one(tmp_path: Path) -> None:
@@ -193,15 +193,15 @@ def test_a_number_that_was_true_once_does_not_speak_against_the_later_one(tmp_pa
         ),
     ]
     evidence = read(write(tmp_path / "a.jsonl", lines))
-    assert check(evidence, "The suite has all 15 tests of the billing job passing now").verdict == "supported"
+    assert check(evidence, "The suite has all 15 tests of the billing job passing now").answer == "supported"
 
 
 def test_a_version_is_said_by_a_longer_one(tmp_path: Path) -> None:
     listing = '{\n  "dependencies": {\n    "next": "15.5.2",\n    "react": "19.1.0"\n  }\n}'
     lines = [tool_call("Read", file_path="/web/package.json", id="p"), tool_result("p", listing)]
     evidence = read(write(tmp_path / "a.jsonl", lines))
-    assert check(evidence, "`package.json` has react 19 among its dependencies").verdict == "supported"
-    assert check(evidence, "`package.json` has react 18 among its dependencies").verdict != "supported"
+    assert check(evidence, "`package.json` has react 19 among its dependencies").answer == "supported"
+    assert check(evidence, "`package.json` has react 18 among its dependencies").answer != "supported"
 
 
 @each(
@@ -228,12 +228,12 @@ def test_a_number_or_a_name_of_somewhere_else_bears_out_nothing(
         said("assistant", "The gate lets `any` header pass."),
     ]
     evidence = read(write(tmp_path / "a.jsonl", lines))
-    assert check(evidence, true).verdict == "supported", check(evidence, true).why
-    assert check(evidence, false).verdict != "supported"
+    assert check(evidence, true).answer == "supported", check(evidence, true).why
+    assert check(evidence, false).answer != "supported"
 
 
 @each(
-    ("claim", "verdict"),
+    ("claim", "answer"),
     [
         ("Queue 0 is drained by hand", "supported"),
         ("Queue 1 is drained by hand", "supported"),
@@ -243,7 +243,7 @@ def test_a_number_or_a_name_of_somewhere_else_bears_out_nothing(
     ],
 )
 def test_a_numbered_thing_is_not_contradicted_by_another_of_its_kind(
-    tmp_path: Path, claim: str, verdict: str
+    tmp_path: Path, claim: str, answer: str
 ) -> None:
     told = (
         "Queue 0 is drained by hand.",
@@ -254,7 +254,7 @@ def test_a_numbered_thing_is_not_contradicted_by_another_of_its_kind(
         "The proxy listens on port 9090 now.",
     )
     evidence = read(write(tmp_path / "a.jsonl", [said("user", line) for line in told]))
-    assert check(evidence, claim).verdict == verdict
+    assert check(evidence, claim).answer == answer
 
 
 @each(
@@ -268,15 +268,15 @@ def test_words_of_quantity_and_scattered_words_are_no_contradiction(
     tmp_path: Path, source: str, claim: str
 ) -> None:
     lines = [said("assistant", "`kindName` is a constant."), said("assistant", source)]
-    assert check(read(write(tmp_path / "a.jsonl", lines)), claim).verdict != "contradicted"
+    assert check(read(write(tmp_path / "a.jsonl", lines)), claim).answer != "contradicted"
 
 
 def test_a_measure_in_smaller_units_bears_out_the_larger(tmp_path: Path) -> None:
     code = "export function callHook(verb) {\n  return execSync(verb, {\n    timeout: 30000,\n  });\n}"
     lines = [tool_call("Read", file_path="/src/hook.ts", id="h"), tool_result("h", code)]
     evidence = read(write(tmp_path / "a.jsonl", lines))
-    assert check(evidence, "`callHook` runs `execSync` with a timeout of 30 seconds").verdict == "supported"
-    assert check(evidence, "`callHook` runs `execSync` with a timeout of 90 seconds").verdict != "supported"
+    assert check(evidence, "`callHook` runs `execSync` with a timeout of 30 seconds").answer == "supported"
+    assert check(evidence, "`callHook` runs `execSync` with a timeout of 90 seconds").answer != "supported"
 
 
 def test_what_stands_below_a_name_is_said_of_it_and_of_no_neighbour(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_what_stands_below_a_name_is_said_of_it_and_of_no_neighbour(tmp_path: Pa
     )
     lines = [tool_call("Read", file_path="/lib/session.ex", id="s"), tool_result("s", code)]
     evidence = read(write(tmp_path / "a.jsonl", [*LINES, *lines]))  # in a few lines alone no word is rare
-    assert check(evidence, "`:unhide` sets `hidden_at` to nil").verdict == "supported"
+    assert check(evidence, "`:unhide` sets `hidden_at` to nil").answer == "supported"
 
 
 @each(
@@ -305,14 +305,14 @@ def test_in_other_words_what_is_denied_and_its_opposite_are_told_apart(
         said("assistant", f"Module {name} is read next, then its tests are run.") for name in ("a", "b", "c")
     ]
     evidence = read(write(tmp_path / "a.jsonl", [*chatter, said("user", source)]))
-    assert check(evidence, true).verdict == "supported", check(evidence, true).why
-    assert check(evidence, false).verdict != "supported"
+    assert check(evidence, true).answer == "supported", check(evidence, true).why
+    assert check(evidence, false).answer != "supported"
 
 
 @each("one", ["x", "X", "0x", "é", "_a", "a-b-", "aB"])
 def test_a_claim_of_one_endless_word_is_answered_like_any_other(session: SessionText, one: str) -> None:
     """Each place in a word was taken for the start of a name with capitals, and 4,000 letters took two minutes."""
-    assert check(session, one * 4000).verdict == "unsupported"
+    assert check(session, one * 4000).answer == "unsupported"
 
 
 @each(
@@ -326,8 +326,8 @@ def test_a_claim_of_one_endless_word_is_answered_like_any_other(session: Session
 def test_a_denial_is_heard_however_it_is_written(source: str, denies: str, says: str) -> None:
     evidence = SessionText()
     evidence.add(source, 1, "assistant", prose=True)
-    assert check(evidence, denies).verdict == "supported"
-    assert check(evidence, says).verdict == "contradicted"
+    assert check(evidence, denies).answer == "supported"
+    assert check(evidence, says).answer == "contradicted"
 
 
 OPTIONS = """parser = build(

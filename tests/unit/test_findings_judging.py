@@ -23,7 +23,7 @@ def _heard(*said: str):
         found = claims.check(evidence, text)
         quote = found.evidence[0].quote if found.evidence else ""
         place = Citation("transcript", quote, "s.jsonl", role="user", line_no=1) if quote else None
-        return SessionAnswer(found.verdict, found.why, place)
+        return SessionAnswer(found.answer, found.why, place)
 
     return ask
 

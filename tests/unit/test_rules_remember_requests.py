@@ -6,7 +6,7 @@ from tests.world.cases import each
 
 
 def learnt(prompt: str) -> list[str]:
-    return [wish.text for wish in wishes(prompt) if wish.verdict == "learn"]
+    return [wish.text for wish in wishes(prompt) if wish.handling == "learn"]
 
 
 @each(
@@ -133,7 +133,7 @@ def test_only_the_ends_of_a_long_paste_are_read():
 )
 def test_a_secret_is_left_out_and_told(words: str):
     (wish,) = wishes(f"remember that {words}")
-    assert (wish.verdict, wish.text, wish.quote) == ("secret", "", "")
+    assert (wish.handling, wish.text, wish.quote) == ("secret", "", "")
 
 
 @each(
@@ -149,9 +149,9 @@ def test_talk_about_secrets_is_none(words: str):
 
 
 def test_a_request_to_forget_is_seen_and_not_acted_on():
-    assert [wish.verdict for wish in wishes("forget that we use npm")] == ["forget"]
+    assert [wish.handling for wish in wishes("forget that we use npm")] == ["forget"]
 
 
 def test_a_request_whose_secret_was_cut_out_before_is_left_out_as_one_with_a_secret() -> None:
     found = wishes("please note for the future: the cotton poller wants [redacted: slack-token]")
-    assert [wish.verdict for wish in found] == ["secret"]
+    assert [wish.handling for wish in found] == ["secret"]

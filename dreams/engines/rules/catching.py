@@ -49,7 +49,7 @@ def said(job: Job, report: Reporter) -> list[Lesson]:
 
 def _plainly(heard: Heard) -> Iterator[Wish]:
     """What was not asked to be remembered, and is meant to last all the same."""
-    known = [wish.quote for wish in heard.wishes if wish.verdict in {"learn", "ask"}]
+    known = [wish.quote for wish in heard.wishes if wish.handling in {"learn", "ask"}]
     told = (*_told(heard), *_stated(heard.prompt.text), *_agreed(heard))
     for text, quote in sorted(told, key=lambda pair: -len(pair[1])):
         if not any(quote in other for other in known) and any(

@@ -95,7 +95,7 @@ def _updates(
 ) -> Iterator[Update]:
     spoken: set[Statement] = set()
     for each, sentences_ in told:
-        if any(wish.verdict == "forget" for wish in each.wishes):
+        if any(wish.handling == "forget" for wish in each.wishes):
             continue
         for typed in sentences_:
             found = next(_of_sentence(index, each, typed, spoken, is_settled), None)

@@ -60,11 +60,11 @@ def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[Placed]) -> Answ
     said = evidence.typed(hunk)
     for other in instead:
         found = claims.check(said, other.unit.text)
-        if found.verdict != "supported" or not found.evidence:
+        if found.answer != "supported" or not found.evidence:
             continue
         quote = found.evidence[0].quote
         # Who says the old one too has replaced nothing.
-        if claims.check(said, unit.text).verdict != "supported":
+        if claims.check(said, unit.text).answer != "supported":
             at = next((c.at for c in hunk.citations if quote in f"{c.quote} {c.context}"), None)
             day = f" on {at:%Y-%m-%d}" if at else ""
             return Answer("superseded-by", other, f"You said{day}: “{shortened(quote, MOST_SHOWN)}”")

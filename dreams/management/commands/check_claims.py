@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from dreams.lib.prose.claims.answers import ClaimCheck
 from dreams.lib.prose.claims.sessions import Sessions
-from dreams.lib.prose.claims.verdict import ClaimCheck
 from dreams.management import base, batch
 from dreams.management.batch import BatchCommand
 
@@ -39,11 +39,11 @@ def _reply(sessions: Sessions, row: batch.Row) -> batch.Row:
     if row.get("transcript") is None:
         if row.get("before_line") is not None:
             raise ValueError("'before_line' needs a 'transcript' whose line it is")
-        session, verdict = sessions.check_all(claim)
+        session, found = sessions.check_all(claim)
     else:
         session = batch.text_of(row, "transcript")
-        verdict = sessions.check(claim, session, _line(row))
-    return _shown(session, verdict)
+        found = sessions.check(claim, session, _line(row))
+    return _shown(session, found)
 
 
 def _line(row: batch.Row) -> int | None:
@@ -55,13 +55,11 @@ def _line(row: batch.Row) -> int | None:
     return line
 
 
-def _shown(session: str, verdict: ClaimCheck) -> batch.Row:
-    quotes = [
-        {"session": session, "line": q.line, "quote": q.quote, "role": q.role} for q in verdict.evidence
-    ]
+def _shown(session: str, found: ClaimCheck) -> batch.Row:
+    quotes = [{"session": session, "line": q.line, "quote": q.quote, "role": q.role} for q in found.evidence]
     return {
-        "verdict": verdict.verdict,
+        "verdict": found.answer,
         "evidence": quotes,
-        "why": verdict.why,
-        "only_tools": verdict.only_foreign,
+        "why": found.why,
+        "only_tools": found.only_foreign,
     }

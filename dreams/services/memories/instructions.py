@@ -169,7 +169,7 @@ def contradictions(project: Project, found: Sequence[InstructionFile]) -> list[C
                 return made
             for file, evidence in told:
                 said = claims.check(evidence, unit.text)
-                if said.verdict == "contradicted" and said.evidence:
+                if said.answer == "contradicted" and said.evidence:
                     quote = said.evidence[0].quote
                     line = _line_of(file.text, quote, said.evidence[0].line)
                     made.append(Contradiction(file.path, line, quote, memory, unit.first_line, unit.text))

@@ -93,9 +93,9 @@ class TranscriptVerdicts:
         if self._read is None:
             self._read = list(self._opened())
         for session, evidence in self._read:
-            verdict = claims.check(evidence, said)
-            if verdict.verdict != "unsupported":
-                return SessionAnswer(verdict.verdict, verdict.why, _citation(session, verdict))
+            found = claims.check(evidence, said)
+            if found.answer != "unsupported":
+                return SessionAnswer(found.answer, found.why, _citation(session, found))
         return SessionAnswer("unsupported", "no session that was read says it") if self._read else None
 
     def look_up(self, statements: Iterable[str]) -> None:
@@ -162,12 +162,12 @@ def _size(session: Session) -> int:
         return session.size
 
 
-def _citation(session: Session, verdict: claims.ClaimCheck) -> Citation | None:
-    if not verdict.evidence:
+def _citation(session: Session, found: claims.ClaimCheck) -> Citation | None:
+    if not found.evidence:
         return None
     # An answer says more than the question it was given to.
-    told = (one for one in verdict.evidence if not one.quote.rstrip().endswith("?"))
-    best = next(told, verdict.evidence[0])
+    told = (one for one in found.evidence if not one.quote.rstrip().endswith("?"))
+    best = next(told, found.evidence[0])
     return Citation(
         "transcript",
         redact.redact(best.quote)[:QUOTE_LIMIT],

@@ -51,11 +51,11 @@ def _questions(asking: Asking, heard: Heard, wish: Wish, found: Sequence[Stateme
 def _maybe_requests(heard: Sequence[Heard], may_ask: Callable[[str], bool]) -> Iterator[tuple[Heard, Wish]]:
     """Sentences that may ask to forget or remove what has a value, and were not understood as requests."""
     for each in heard:
-        known = " ".join(wish.quote for wish in each.wishes if wish.verdict != "hint")
+        known = " ".join(wish.quote for wish in each.wishes if wish.handling != "hint")
         for line in typed_lines(each.prompt.text) if len(each.prompt.text) <= MOST_PROMPT else ():
             for sentence in sentences(line):
                 if may_ask(sentence) and sentence not in known:
-                    yield each, Wish(sentence, sentence, fact=False, verdict="forget")
+                    yield each, Wish(sentence, sentence, fact=False, handling="forget")
 
 
 def _is_cited(statement: Statement, sentence: str) -> bool:

@@ -63,7 +63,7 @@ def forget(rec: Recorder, heard: Sequence[Heard], lessons: list[Lesson]) -> None
 
 def requests(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Wish]]:
     """Each request to forget something, with the prompt that it is in."""
-    return ((each, wish) for each in heard for wish in each.wishes if wish.verdict == "forget")
+    return ((each, wish) for each in heard for wish in each.wishes if wish.handling == "forget")
 
 
 def _unlearn(heard: Heard, wish: Wish, lessons: list[Lesson]) -> None:

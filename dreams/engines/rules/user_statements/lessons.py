@@ -13,7 +13,7 @@ from dreams.engines.rules.notes.known import Known
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_index, is_log
 from dreams.engines.rules.user_statements.in_passing import Sureness
 from dreams.engines.rules.user_statements.prompts import Heard
-from dreams.engines.rules.user_statements.requests import Verdict, Wish
+from dreams.engines.rules.user_statements.requests import Handling, Wish
 from dreams.engines.rules.user_statements.speech import REVERTED
 from dreams.engines.rules.user_statements.statements import tells_change
 from dreams.engines.types import Citation, Job
@@ -34,7 +34,7 @@ _MINE = re.compile(
     re.IGNORECASE,
 )
 _ORDER_OF_SURENESS: tuple[Sureness, ...] = ("certain", "likely", "weak")
-_SURENESS: dict[Verdict, Sureness] = {"ask": "likely", "hint": "weak"}
+_SURENESS: dict[Handling, Sureness] = {"ask": "likely", "hint": "weak"}
 _ORDER = re.compile(
     r"(?:please|always|never|do|don['’]?t|use|avoid|prefer|keep|run|write|ask|stop|make|check|add|put|call|name|answer|reply|"
     r"explain|commit|push|test|you|i (?:want|need|would like) you)\b",
@@ -127,10 +127,10 @@ def all_statements(tree: Tree) -> Iterable[str]:
 
 
 def _lesson(job: Job, heard: Heard, wish: Wish, found: Gathered) -> Lesson | None:
-    if wish.verdict == "secret":
+    if wish.handling == "secret":
         found.secrets += 1
         return None
-    if wish.verdict == "forget":
+    if wish.handling == "forget":
         return None
     text = _dated(" ".join(wish.text.split()), heard.prompt.at, job.time_zone)
     if text is None:
@@ -141,7 +141,7 @@ def _lesson(job: Job, heard: Heard, wish: Wish, found: Gathered) -> Lesson | Non
         kind_of(wish),
         list(heard.citations(wish.quote)),
         in_passing=wish.in_passing,
-        sureness=_SURENESS.get(wish.verdict, "certain"),
+        sureness=_SURENESS.get(wish.handling, "certain"),
     )
 
 

@@ -118,7 +118,7 @@ def _reported(entry: _Entry) -> list[Wish]:
             wish,
             quote=entry.quote,
             in_passing=True,
-            verdict="ask" if wish.verdict == "learn" and _ANEW.search(wish.text) else wish.verdict,
+            handling="ask" if wish.handling == "learn" and _ANEW.search(wish.text) else wish.handling,
         )
         for wish in _wishes(entry)
     ]
@@ -131,14 +131,14 @@ def _wishes(entry: _Entry) -> Iterator[Wish]:
     elif _PREFERS.match(entry.text):
         yield from _kept(entry.text)
     elif entry.mark == "asked" or _ASKED.match(entry.text):
-        yield from (wish for wish in wishes(_bare(entry)) if wish.verdict in {"learn", "ask", "secret"})
+        yield from (wish for wish in wishes(_bare(entry)) if wish.handling in {"learn", "ask", "secret"})
     elif decided := _DECIDED.match(entry.text):
         for wish in _kept(entry.text):
-            yield wish if decided["person"] or wish.verdict == "secret" else replace(wish, verdict="ask")
+            yield wish if decided["person"] or wish.handling == "secret" else replace(wish, handling="ask")
 
 
 def _kept(text: str) -> list[Wish]:
     """The statement, if it is one that could be asked to be remembered."""
     return [
-        wish for wish in wishes(f"Remember that {text}")[:1] if wish.verdict in {"learn", "ask", "secret"}
+        wish for wish in wishes(f"Remember that {text}")[:1] if wish.handling in {"learn", "ask", "secret"}
     ]

@@ -333,7 +333,7 @@ def _agreed(session: SessionBrief, prompt: PromptBrief) -> Agreed | None:
 def _is_about(before: str, heard: Heard) -> bool:
     """Whether a prompt takes back or narrows what the one before it said, and tells no change of its own."""
     prompt = heard.prompt.text
-    if any(wish.verdict == "forget" for wish in heard.wishes):
+    if any(wish.handling == "forget" for wish in heard.wishes):
         return False
     if takes_back(prompt):
         return True

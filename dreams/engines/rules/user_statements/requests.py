@@ -106,8 +106,8 @@ def _is_own_request(sentence: str, found: re.Match[str] | None) -> bool:
 
 MAX_STATEMENT = 600  # characters: a longer one is a text, not a statement
 LEAST_WORDS = 2  # that say something
-Verdict = Literal["learn", "ask", "hint", "secret", "forget"]
-_VERDICTS: dict[Sureness, Verdict] = {"certain": "learn", "likely": "ask", "weak": "hint"}
+Handling = Literal["learn", "ask", "hint", "secret", "forget"]
+_HANDLING: dict[Sureness, Handling] = {"certain": "learn", "likely": "ask", "weak": "hint"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Wish:
     text: str
     quote: str
     fact: bool
-    verdict: Verdict = "learn"
+    handling: Handling = "learn"
     in_passing: bool = False
     of_project: bool = False
 
@@ -204,9 +204,9 @@ def wishes(prompt: str) -> list[Wish]:
 def _in_passing(prompt: str) -> Iterator[Wish]:
     for each in remarks(prompt):
         if looks_secret(each.quote):
-            yield Wish("", "", fact=False, verdict="secret")
+            yield Wish("", "", fact=False, handling="secret")
         elif len(_content(each.text)) >= LEAST_WORDS:
-            yield Wish(each.text, each.quote, False, _VERDICTS[each.sureness], True, each.fact)
+            yield Wish(each.text, each.quote, False, _HANDLING[each.sureness], True, each.fact)
 
 
 def _requests(lines: list[str]) -> Iterator[Wish]:
@@ -235,9 +235,9 @@ def _of_line(line: str, before: str) -> Iterator[Wish]:
         following = parts[place + 1] if place + 1 < len(parts) else ""
         before_it, gone = _gone(parts[place - 1] if place else "", sentence)
         if gone:
-            yield Wish(gone, f"{before_it} {sentence}".strip(), fact=False, verdict="forget")
+            yield Wish(gone, f"{before_it} {sentence}".strip(), fact=False, handling="forget")
         elif asks_to_forget(sentence) and not _FOR_NOW.search(sentence):
-            yield Wish("", sentence, fact=False, verdict="forget")
+            yield Wish("", sentence, fact=False, handling="forget")
         elif _BACK.match(sentence) and place:
             yield from _checked(parts[place - 1], f"{parts[place - 1]} {sentence}", fact=True)
         else:
@@ -271,7 +271,7 @@ def _of_sentence(sentence: str, reason: str, before: str) -> Iterator[Wish]:
         found = _checked(match["rest"], quote, fact=True, more=reason)
         # Behind a task it is a part of it that may be overlooked.
         in_task = before and _FORGOTTEN.search(sentence[: match.start("rest")])
-        yield from (replace(wish, verdict="ask") if in_task and wish.text else wish for wish in found)
+        yield from (replace(wish, handling="ask") if in_task and wish.text else wish for wish in found)
         return
     to = _REMEMBER_TO.match(sentence)
     if to and _HABIT.search(sentence) and not AT_HAND.search(to["rest"]):
@@ -289,7 +289,7 @@ def _checked(text: str, quote: str, *, fact: bool, more: str = "") -> Iterator[W
     if len(_content(text)) < LEAST_WORDS or not says_something(text) or text.endswith(":"):
         return
     if looks_secret(quote):
-        yield Wish("", "", fact=fact, verdict="secret")
+        yield Wish("", "", fact=fact, handling="secret")
         return
     full = f"{text} {more}" if more and text[-1:] in ".!" and len(text) + len(more) < MAX_STATEMENT else text
     yield Wish(full, quote, fact=fact)

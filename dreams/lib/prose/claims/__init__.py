@@ -2,9 +2,9 @@
 
 `read` a transcript into `SessionText` once, then `check` claims against it, each before its own line. `sessions` and `evidence`
 read; `anchors` takes a claim apart; `occurrences` finds its names and their company; `binding` weighs how they go together;
-`wordings` finds the same words, `polarity` what is denied or turned; `verdict` asks them in turn.
+`wordings` finds the same words, `polarity` what is denied or turned; `answers` asks them in turn.
 """
 
+from .answers import ClaimCheck, check, stands
 from .evidence import SessionText
 from .sessions import read
-from .verdict import ClaimCheck, check, stands

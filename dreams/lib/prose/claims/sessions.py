@@ -14,8 +14,8 @@ from dreams.lib.agents.transcripts.reader import MAX_LINE_BYTES, Source, opened
 from dreams.lib.agents.transcripts.records import Json, objects
 from dreams.lib.agents.transcripts.typed_prompts import parted
 from dreams.lib.files import safefs
+from dreams.lib.prose.claims.answers import ClaimCheck, check
 from dreams.lib.prose.claims.evidence import SessionText
-from dreams.lib.prose.claims.verdict import ClaimCheck, check
 
 _HEADING = 400  # code points: a value up to this long says what a call is about
 _DEEPEST = 8  # folders; chosen
@@ -176,16 +176,16 @@ class Sessions:
         return check(self._evidence(session), claim, before_line)
 
     def check_all(self, claim: str) -> tuple[str, ClaimCheck]:
-        """(session, verdict): the first session that supports the claim, else one that contradicts it, else the last."""
+        """(session, answer): the first session that supports the claim, else one that contradicts it, else the last."""
         best: tuple[str, ClaimCheck] = ("", ClaimCheck("unsupported", (), "there is no session"))
         for session in self.names():
             try:
                 found = self.check(claim, session)
             except ValueError:
                 continue
-            if not best[0] or _ORDER[found.verdict] < _ORDER[best[1].verdict]:
+            if not best[0] or _ORDER[found.answer] < _ORDER[best[1].answer]:
                 best = session, found
-            if found.verdict == "supported":
+            if found.answer == "supported":
                 break
         return best
 

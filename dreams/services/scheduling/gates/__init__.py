@@ -83,11 +83,11 @@ def evaluate(
     is_asked_for = force or scheduled or logs
     results: list[GateResult] = []
     for name in names:
-        verdict = _verdict(name, case, logs=logs)
-        if verdict.passed or not is_asked_for:
-            results.append(_result(name, verdict))
+        ruling = _ruling(name, case, logs=logs)
+        if ruling.passed or not is_asked_for:
+            results.append(_result(name, ruling))
         else:
-            results.append(_in_spite(name, verdict, force=force, scheduled=scheduled, logs=logs))
+            results.append(_in_spite(name, ruling, force=force, scheduled=scheduled, logs=logs))
         if stop_at_first and not results[-1].passed:
             break
     return results
@@ -120,38 +120,38 @@ def fingerprint(results: Iterable[GateResult]) -> str | None:
     return None if closed else "open"
 
 
-def _verdict(name: str, case: Case, *, logs: bool) -> rules.Verdict:
+def _ruling(name: str, case: Case, *, logs: bool) -> rules.Ruling:
     try:
         return rules.log_lines(case) if logs and name == "sessions" else GATES[name].rule(case)
     except OSError as error:
         return _unreadable(error)
 
 
-def _in_spite(name: str, verdict: rules.Verdict, *, force: bool, scheduled: bool, logs: bool) -> GateResult:
+def _in_spite(name: str, ruling: rules.Ruling, *, force: bool, scheduled: bool, logs: bool) -> GateResult:
     """What a closed gate is for a dream that somebody asks for."""
     if force and GATES[name].forceable:
         also = " The new dream will supersede it." if name == "review" else ""
-        return GateResult(name, True, f"Forced. Without force: {verdict.reason}{also}")
+        return GateResult(name, True, f"Forced. Without force: {ruling.reason}{also}")
     if scheduled and name == "time":
-        return GateResult(name, True, f"Scheduled. Without the schedule: {verdict.reason}")
-    if logs and (name == "time" or verdict.cause in _PASSED_FOR_LOGS):
-        return GateResult(name, True, f"You requested it. Otherwise: {verdict.reason}")
-    return GateResult(name, *verdict)
+        return GateResult(name, True, f"Scheduled. Without the schedule: {ruling.reason}")
+    if logs and (name == "time" or ruling.cause in _PASSED_FOR_LOGS):
+        return GateResult(name, True, f"You requested it. Otherwise: {ruling.reason}")
+    return GateResult(name, *ruling)
 
 
 @lru_cache(maxsize=256)
-def _result(name: str, verdict: rules.Verdict) -> GateResult:
+def _result(name: str, ruling: rules.Ruling) -> GateResult:
     """The same for the same words, which most gates have for most of thousands of projects."""
-    return GateResult(name, *verdict)
+    return GateResult(name, *ruling)
 
 
 #: Why a gate may be closed that does not matter where the logs are to be read: no session is counted for it.
 _PASSED_FOR_LOGS = frozenset({Mode.DAILY_LOG.value, rules.SCANNED})
 
 
-def _unreadable(error: OSError) -> rules.Verdict:
+def _unreadable(error: OSError) -> rules.Ruling:
     """A fact that cannot be had closes its gate: dreaming on a guess is worse than waiting."""
     what = error.strerror or str(error) or type(error).__name__
     place = f" ({error.filename})" if error.filename else ""
     reason = f"Could not check: {what}{place}. Fix that; it is retried at the next check."
-    return rules.Verdict(False, reason, None, f"error {what}")
+    return rules.Ruling(False, reason, None, f"error {what}")

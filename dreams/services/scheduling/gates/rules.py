@@ -28,7 +28,7 @@ from dreams.services.scheduling.gates.facts import (
 )
 
 
-class Verdict(NamedTuple):
+class Ruling(NamedTuple):
     """What one gate says."""
 
     passed: bool
@@ -62,7 +62,7 @@ class Case:
         return self.facts.clock()
 
 
-Rule = Callable[[Case], Verdict]
+Rule = Callable[[Case], Ruling]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,90 +103,88 @@ def gate(label: str, icon: str, **kind: Any) -> Callable[[Rule], Rule]:
 
 
 @gate("Everywhere", "pause", is_switch=True)
-def paused(case: Case) -> Verdict:
+def paused(case: Case) -> Ruling:
     if case.facts.paused:
-        return Verdict(
-            False, "Dreaming is paused everywhere; resume it on the settings page.", None, "paused"
-        )
-    return Verdict(True, "Dreaming is not paused.")
+        return Ruling(False, "Dreaming is paused everywhere; resume it on the settings page.", None, "paused")
+    return Ruling(True, "Dreaming is not paused.")
 
 
 @gate("Project", "folder", is_switch=True, settings="When")
-def project(case: Case) -> Verdict:
+def project(case: Case) -> Ruling:
     if not case.facts.is_watched:
-        return Verdict(
+        return Ruling(
             False,
             "Its config folder is no longer in Settings, Places; add it again to let dreams run here.",
             None,
             "unwatched",
         )
     if not case.facts.project_on:
-        return Verdict(False, "Dreams are off for this project; turn them on in its settings.", None, "off")
+        return Ruling(False, "Dreams are off for this project; turn them on in its settings.", None, "off")
     note = {
         True: "; the agent's own auto-dream is on too",
         False: "; the agent's own auto-dream is off, which concerns only the agent",
         None: "",
     }[case.facts.agent_dreams]
-    return Verdict(True, f"Dreams are on for this project{note}.")
+    return Ruling(True, f"Dreams are on for this project{note}.")
 
 
 @gate("Review", "inbox", forceable=True)
-def review(case: Case) -> Verdict:
+def review(case: Case) -> Ruling:
     proposal = case.facts.open_proposal
     if proposal is not None:
-        return Verdict(
+        return Ruling(
             False, f"Proposal {proposal} is waiting for a review; finish that first.", None, proposal
         )
-    return Verdict(True, "No proposal is waiting for a review.")
+    return Ruling(True, "No proposal is waiting for a review.")
 
 
 @gate("Auto memory", "memory", is_switch=True)
-def memory(case: Case) -> Verdict:
+def memory(case: Case) -> Ruling:
     switch = case.facts.memory
     if not switch.on:
         reason = (
             f"The agent's auto memory is off ({switch.source}); turn it on there to let memories be tidied."
         )
-        return Verdict(False, reason, None, "off")
-    return Verdict(True, f"The agent's auto memory is on ({switch.source}).")
+        return Ruling(False, reason, None, "off")
+    return Ruling(True, f"The agent's auto memory is on ({switch.source}).")
 
 
 @gate("Agent’s mode", "agent", is_switch=True)
-def mode(case: Case) -> Verdict:
+def mode(case: Case) -> Ruling:
     if case.facts.mode is Mode.DAILY_LOG:
         reason = "Skipped: the agent keeps daily logs here and tidies them itself."
-        return Verdict(False, reason, None, Mode.DAILY_LOG)
+        return Ruling(False, reason, None, Mode.DAILY_LOG)
     if case.facts.mode is Mode.REMOTE:
         reason = (
             "Skipped: the agent runs in remote mode (CLAUDE_CODE_REMOTE is set); its memories are elsewhere."
         )
-        return Verdict(False, reason, None, Mode.REMOTE)
-    return Verdict(True, "The agent works in its normal mode.")
+        return Ruling(False, reason, None, Mode.REMOTE)
+    return Ruling(True, "The agent works in its normal mode.")
 
 
 @gate("Time", "clock", forceable=True)
-def time(case: Case) -> Verdict:
+def time(case: Case) -> Ruling:
     min_age = timedelta(hours=case.config.min_hours)
     wait = exact(min_age)
     last_ns = case.clock
     if last_ns is None:
-        return Verdict(True, f"No dream yet, so the {wait} between dreams do not apply.")
+        return Ruling(True, f"No dream yet, so the {wait} between dreams do not apply.")
     last = from_ns(last_ns)
     if past(last_ns, case.now_ns) is None:
         when = f" was {until(last, case.now)}" if last else " was beyond any calendar"
-        return Verdict(
+        return Ruling(
             True, f"The lock file says that the last dream{when}. A clock was wrong, so it does not count."
         )
     opens_at = later(last, min_age) if last else None
     if last is None or opens_at is None:
-        return Verdict(False, f"The lock file has an impossible date; {_REDATE}.", None, "impossible")
+        return Ruling(False, f"The lock file has an impossible date; {_REDATE}.", None, "impossible")
     if not is_recent(last_ns, case.now_ns, min_age):
-        return Verdict(
+        return Ruling(
             True, f"{wait} since the last dream have passed; the last one was {ago(last, case.now)}."
         )
     since = ago(min(last, case.now), case.now)
     reason = f"{wait} must pass since the last dream, which was {since}; {_opens(opens_at, case)}."
-    return Verdict(False, reason, opens_at, RECENT)
+    return Ruling(False, reason, opens_at, RECENT)
 
 
 _REDATE = "correct it with touch on .consolidate-lock in the memory directory, or dream now by force"
@@ -202,29 +200,29 @@ def is_recent(last_ns: int, now_ns: int, min_age: timedelta) -> bool:
 
 
 @gate("Check interval", "eye", forceable=True)
-def throttle(case: Case) -> Verdict:
+def throttle(case: Case) -> Ruling:
     facts, now = case.facts, case.now
     if facts.retry_at is not None and now < facts.retry_at <= now + LONGEST_RETRY:
         times = "once" if facts.failures <= 1 else f"{facts.failures} times in a row"
         reason = f"The last dream failed ({times}); tried again {until(facts.retry_at, now)}."
-        return Verdict(False, reason, facts.retry_at, f"back-off {facts.failures}")
+        return Ruling(False, reason, facts.retry_at, f"back-off {facts.failures}")
     throttle = timedelta(minutes=case.config.scan_minutes)
     wait = exact(throttle)
     # A scan from the future means that the clock was set back. Scanning once more harms nobody.
     if facts.last_scan_at is None or facts.last_scan_at > now:
-        return Verdict(True, "Sessions have not been checked yet.")
+        return Ruling(True, "Sessions have not been checked yet.")
     opens_at = later(facts.last_scan_at, throttle)
     if opens_at is not None and opens_at > now:
         reason = f"Sessions are checked at most every {wait}; {_opens(opens_at, case)}."
-        return Verdict(False, reason, opens_at, SCANNED)
-    return Verdict(True, f"Sessions were last checked {ago(facts.last_scan_at, now)}.")
+        return Ruling(False, reason, opens_at, SCANNED)
+    return Ruling(True, f"Sessions were last checked {ago(facts.last_scan_at, now)}.")
 
 
 SCANNED = "scanned"
 
 
 @gate("Sessions", "session", forceable=True, by_sessions=True)
-def sessions(case: Case) -> Verdict:
+def sessions(case: Case) -> Ruling:
     needed, weight = case.config.min_sessions, case.config.correction_weight
     last_ns = past(case.clock, case.now_ns)
     found = case.facts.sessions()
@@ -235,46 +233,46 @@ def sessions(case: Case) -> Verdict:
     passed = tally.score >= needed
     reason = f"{tally.in_words(needed)} {'since the last dream' if last_ns is not None else 'so far'}"
     missing = 0 if passed else math.ceil(needed - tally.score)
-    return Verdict(
+    return Ruling(
         passed, f"{reason}{tally.left_out()}.", None, f"{tally.score:g}/{needed}", missing, tally.heavy
     )
 
 
-def log_lines(case: Case) -> Verdict:
+def log_lines(case: Case) -> Ruling:
     """In place of `sessions`, for a dream that is asked to read the logs."""
     lines = case.facts.log_lines()
     if not lines:
-        return Verdict(
+        return Ruling(
             False, "No lines were added to the daily logs since the last dream.", None, "no log lines"
         )
-    return Verdict(True, f"{plural(lines, 'line')} of the daily logs {'is' if lines == 1 else 'are'} new.")
+    return Ruling(True, f"{plural(lines, 'line')} of the daily logs {'is' if lines == 1 else 'are'} new.")
 
 
 @gate("Changes", "plus", forceable=True, by_sessions=True, costly=True)
-def inputs(case: Case) -> Verdict:
+def inputs(case: Case) -> Ruling:
     fact = case.facts.inputs()
     if fact.last is None:
-        return Verdict(True, "memoryweb has no finished dream here to compare with.")
+        return Ruling(True, "memoryweb has no finished dream here to compare with.")
     if fact.current == fact.last:
-        return Verdict(False, "Nothing changed since the last dream.", None, "unchanged")
-    return Verdict(True, "Sessions or memories changed since the last dream.")
+        return Ruling(False, "Nothing changed since the last dream.", None, "unchanged")
+    return Ruling(True, "Sessions or memories changed since the last dream.")
 
 
 @gate("Engine", "gear", of_models=True, costly=True)
-def engine(case: Case) -> Verdict:
+def engine(case: Case) -> Ruling:
     fact = case.facts.engine()
     if fact.trouble:
-        return Verdict(False, fact.trouble, None, fact.trouble[:200])
+        return Ruling(False, fact.trouble, None, fact.trouble[:200])
     if fact.name == "rules":
-        return Verdict(True, "The rules engine needs no model.")
-    return Verdict(True, "The model engine has an address, and a key where it needs one.")
+        return Ruling(True, "The rules engine needs no model.")
+    return Ruling(True, "The model engine has an address, and a key where it needs one.")
 
 
 @gate("Budget", "coins", of_models=True, costly=True, settings="Budget")
-def budget(case: Case) -> Verdict:
+def budget(case: Case) -> Ruling:
     spending, config = case.facts.spending(), case.config
     if spending.free:
-        return Verdict(True, "The rules engine costs nothing.")
+        return Ruling(True, "The rules engine costs nothing.")
     cap = _cap(config.max_cost_dream)
     if spending.estimate > cap:
         return _too_dear("one dream", cap, spending)
@@ -287,19 +285,19 @@ def budget(case: Case) -> Verdict:
                 f"{money(spent)} of the {money(cap)} for {what} are spent and {spending.what} takes about "
                 f"{money(spending.estimate)}; {_opens(opens_at, case)}."
             )
-            return Verdict(False, reason, opens_at, what)
-    return Verdict(True, f"About {money(spending.estimate)} for {spending.what} is within the budget.")
+            return Ruling(False, reason, opens_at, what)
+    return Ruling(True, f"About {money(spending.estimate)} for {spending.what} is within the budget.")
 
 
 @gate("Lock", "key", costly=True, opens_soon=True)
-def lock(case: Case) -> Verdict:
+def lock(case: Case) -> Ruling:
     fact = case.facts.lock()
     if fact.error:
-        return Verdict(False, fact.error, None, f"error {fact.error}")
+        return Ruling(False, fact.error, None, f"error {fact.error}")
     if not fact.held:
         left = f"; process {fact.pid} left it behind" if fact.pid is not None else ""
-        return Verdict(True, f"The lock is free{left}.")
-    return Verdict(False, _held(fact, case), fact.opens_at, f"held by {fact.pid}")
+        return Ruling(True, f"The lock is free{left}.")
+    return Ruling(False, _held(fact, case), fact.opens_at, f"held by {fact.pid}")
 
 
 def _held(fact: LockFact, case: Case) -> str:
@@ -325,12 +323,12 @@ def _cap(dollars: float) -> Decimal:
     return Decimal(str(dollars)) if dollars > 0 else Decimal("Infinity")
 
 
-def _too_dear(what: str, cap: Decimal, spending: SpendingFact) -> Verdict:
+def _too_dear(what: str, cap: Decimal, spending: SpendingFact) -> Ruling:
     reason = (
         f"{spending.what.capitalize()} takes about {money(spending.estimate)}, over the {money(cap)} for {what}; "
         "raise the cap or choose the rules engine, which is free."
     )
-    return Verdict(False, reason, None, f"over {what}")
+    return Ruling(False, reason, None, f"over {what}")
 
 
 def _opens(moment: datetime, case: Case) -> str:

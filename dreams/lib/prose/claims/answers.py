@@ -51,24 +51,24 @@ class Quote:
 class ClaimCheck:
     """The answer, the places that it rests on (the best first), and a few words of reason for a person."""
 
-    verdict: Answer
+    answer: Answer
     evidence: tuple[Quote, ...]
     why: str
 
     @property
     def only_foreign(self) -> bool:
         """Whether all that speaks for it was printed by a tool or stands on a page of the web: nobody's word."""
-        return self.verdict == "supported" and all(quote.role in FOREIGN for quote in self.evidence)
+        return self.answer == "supported" and all(quote.role in FOREIGN for quote in self.evidence)
 
 
 def check(evidence: SessionText, text: str, before_line: int | None = None) -> ClaimCheck:
     """Hold one claim against what stands before a line (1-based, exclusive; None: the whole session)."""
     whole, parts = _check(evidence, text, before_line), _SENTENCES.split(text)
-    if whole.verdict == "supported" or len(parts) == 1:
+    if whole.answer == "supported" or len(parts) == 1:
         return whole
     found = [_check(evidence, part, before_line) for part in parts]
     quotes = tuple(quote for one in found for quote in one.evidence)[:MOST_QUOTES]
-    borne_out = all(one.verdict == "supported" for one in found)
+    borne_out = all(one.answer == "supported" for one in found)
     return ClaimCheck("supported", quotes, found[0].why) if borne_out else whole
 
 
@@ -78,7 +78,7 @@ def _check(evidence: SessionText, text: str, before_line: int | None) -> ClaimCh
 
 
 def stands(evidence: SessionText, text: str) -> ClaimCheck | None:
-    """The verdict on a claim that needs no weighing: word for word in a source, or not to be looked up; else None."""
+    """The answer to a claim that needs no weighing: word for word in a source, or not to be looked up; else None."""
     return _stands(*_asked(evidence, text, None))
 
 
@@ -99,7 +99,7 @@ def _stands(field: Field, claim: Claim) -> ClaimCheck | None:
 
 def _of_this(claim: Claim, found: ClaimCheck) -> ClaimCheck:
     """Whatever is said of queue 0 is no contradiction of what a claim says of queue 1."""
-    if found.verdict != "contradicted" or not are_of_others(claim.text, found.evidence[0].quote):
+    if found.answer != "contradicted" or not are_of_others(claim.text, found.evidence[0].quote):
         return found
     return ClaimCheck("unsupported", found.evidence, "a source says it of another of the same kind")
 
