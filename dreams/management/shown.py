@@ -39,7 +39,7 @@ def report(done: ApplyReport) -> dict[str, Any]:
 def report_words(result: dict[str, Any] | Any) -> list[str]:
     lines = [f"{'wrote' if w['sha256'] else 'removed':<8} {w['path']}" for w in result["applied"]]
     lines += [f"rebased  {w['path']}: {w['why']} ({w['sha256']})" for w in result["rebased"]]
-    lines += [f"conflict {w['path']}: {w['why']}" for w in result["conflicts"]]
+    lines += [f"conflict {w['path']}: {w['why'].removeprefix('conflict: ')}" for w in result["conflicts"]]
     lines += [f"left     {path}" for path in result["untouched"]]
     # What failed is told by the refusal.
     return [*lines, *result["said"]] or ([] if result["error"] else ["Nothing to write."])

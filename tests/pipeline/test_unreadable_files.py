@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dreams.lib.files import safefs
+from dreams.management import shown
 from dreams.models import Hunk, Project, Proposal
 from dreams.services import review, rollback
 from dreams.services.apply import applying
@@ -51,6 +52,8 @@ def test_a_removal_of_a_file_that_cannot_be_read_is_not_done_and_waits(
     unreadable.add(GONE)
     report = applying.apply(proposal, world.ME)
     assert not report.complete and "Input/output error" in report.conflicts[0].why
+    told = shown.report_words(shown.report(report))
+    assert f"conflict {GONE}: it cannot be read now (Input/output error)" in told, "said once"
     proposal.refresh_from_db()
     assert proposal.state == Proposal.State.SUBMITTED
     unreadable.clear()
