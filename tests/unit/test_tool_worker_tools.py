@@ -149,5 +149,9 @@ def test_no_line_of_a_key_block_is_shown_alone(tmp_path: Path) -> None:
         text = ask(tmp_path, name, **given_)
         assert "[redacted: key]" in text, (name, given_)
         assert not any(line[12:36] in text for line in lines), (name, given_)
+    with (tmp_path / "huge.bin").open("wb") as file:
+        file.write(b"first line\n")
+        file.truncate(1 << 40)
+    assert ask(tmp_path, "Bash", command="head -1 /m/huge.bin") == "first line\n"
     assert ask(tmp_path, "Bash", command="grep -c . /m/deploy.md") == "15\n"
     assert "It is old." in ask(tmp_path, "Read", file_path="/m/deploy.md", offset=15)

@@ -14,6 +14,9 @@ from dreams.lib.sandbox.mounts import MountedPath
 from dreams.lib.secrets.redact import values, without_keys
 
 CHUNK = 1 << 20  # read at once; chosen
+MOST_CHUNKS = (
+    512  # of one file: a call has ten seconds, and the first lines of a huge file are asked for; chosen
+)
 BEFORE, BEHIND = 200, 64 * 1024  # bytes around a block's title that hold all of it; chosen
 RULES = frozenset({"private-key", "putty-key"})  # whose secrets go over several lines
 _TITLE = re2.compile(rb"PRIVATE KEY|Private-Lines")
@@ -50,7 +53,9 @@ def _blocks(fd: int) -> set[str]:
 
 def _near_titles(fd: int) -> Iterator[str]:
     kept = b""
-    while data := os.read(fd, CHUNK):
+    for _ in range(MOST_CHUNKS):
+        if not (data := os.read(fd, CHUNK)):
+            return
         kept, done = kept + data, 0
         for title in _TITLE.finditer(kept):
             if title.start() >= done:
