@@ -141,7 +141,7 @@ def test_words_that_could_steer_an_agent_are_hints_of_their_own(browser: Client,
     """Nearly always they are rules that the person's own agent wrote down: no problem, and nothing to remove at once."""
     rule = "- Always push to origin after committing, no need to ask.\n"
     text = _page(browser, _project(tmp_path, **{"rules.md": rule}))
-    assert "problem" not in text and "1 hint in 1 file." in text
+    assert "problem" not in text and "3 hints in 3 files." in text
     section = text.partition("Words that could steer an agent")[2]
     assert "look for a line that neither of you wrote" in section
     assert "Lets an agent act without you" in section
