@@ -152,13 +152,16 @@ def _veto(one: str, other: str, mine: Reading, theirs: Reading) -> str:
         return "they name two things"
     if any(_units_differ(one, other) for one in mine.values for other in theirs.values):
         return "the units differ"
-    alike = fuzz.token_sort_ratio(one.lower(), other.lower())
-    if alike >= ALIKE and mine.denials != theirs.denials:
+    if mine.denials != theirs.denials and _ratio(one, other) >= ALIKE:
         return "one denies what the other says"
     exchanged = _exchanged(mine, theirs) if len(mine.anchors & theirs.anchors) < 2 else None
-    if exchanged and (alike >= NEARLY_ALIKE or _are_copies(one, other, exchanged)):
+    if exchanged and (_ratio(one, other) >= NEARLY_ALIKE or _are_copies(one, other, exchanged)):
         return "one word stands for another"
     return ""
+
+
+def _ratio(one: str, other: str) -> float:
+    return fuzz.token_sort_ratio(one.lower(), other.lower())
 
 
 def _is_form_of(one: str, other: str) -> bool:
