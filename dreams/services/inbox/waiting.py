@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Count, Exists, F, IntegerField, Min, OuterRef, Q, QuerySet, Subquery, TextChoices
+from django.db.models import Count, Exists, IntegerField, Min, OuterRef, Q, QuerySet, Subquery, TextChoices
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
@@ -384,14 +384,15 @@ def _questions_counted() -> QuerySet[Question, tuple[Any, ...]]:
 
 def _moved() -> Iterator[Item]:
     """Projects whose memories are still at the path where their repository was before."""
-    for row in moved.unanswered().annotate(moved_from_repo=F("moved_from__repo_dir")):
+    for row in moved.unanswered():
+        former = row.moved_from.repo_dir if row.moved_from else ""
         yield Item(
             key=f"moved-{row.pk}",
             kind=Kind.MOVED,
             project=str(row),
             project_pk=row.pk,
             since=row.first_seen_at,
-            why=f"Its repository seems to have been at {row.moved_from_repo}, where no agent reads its memories now.",
+            why=f"Its repository seems to have been at {former}, where no agent reads its memories now.",
             action="Look",
             url=reverse("project", args=[row.pk]),
             of=row.host,

@@ -16,6 +16,7 @@ from dreams.engines.types import Edit
 from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.models import COUNTED_MEMORIES, Memory, Project, Proposal, Session
+from dreams.models.prepared import prepared
 from dreams.services import project_lock, proposals
 from dreams.services.memories import syncing
 from dreams.services.review import Actor, ReviewRefused
@@ -54,11 +55,13 @@ def _ended_before(former: Project, project: Project) -> bool:
     return last is not None and first is not None and last < first
 
 
-def unanswered() -> QuerySet[Project]:
-    """Projects that follow another with memories, for which nobody was asked to decide yet."""
+@prepared
+def unanswered(project: int | None = None) -> QuerySet[Project]:
+    """Projects, or one by its id, that follow another with memories, for which nobody was asked to decide yet."""
     left = Memory.objects.filter(COUNTED_MEMORIES, project=OuterRef("moved_from"))
     proposed = Proposal.objects.filter(project=OuterRef("pk"), origin=Proposal.Origin.COPIED)
-    rows = Project.objects.filter(moved_from__isnull=False, gone_at__isnull=True)
+    rows = Project.objects.filter(moved_from__isnull=False, gone_at__isnull=True).select_related("moved_from")
+    rows = rows if project is None else rows.filter(pk=project)
     return rows.filter(Exists(left)).exclude(Exists(proposed.exclude(state=State.SUPERSEDED)))
 
 

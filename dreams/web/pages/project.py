@@ -227,7 +227,7 @@ def move(project: Project, memories: int) -> Move | None:
     """What there is to decide about it; `memories` are the project's own. None on another host than its own."""
     if project.host != hosts.host():
         return None
-    if source := next((row.moved_from for row in moved.unanswered().filter(pk=project.pk)), None):
+    if source := next((row.moved_from for row in moved.unanswered(project.pk)), None):
         return Move(source, counts(source).memories, ())
     if not (project.repo_gone_at and memories) or project.moved_to.exists():
         return None
