@@ -14,9 +14,7 @@ from dreams.lib.sandbox.mounts import MountedPath
 from dreams.lib.secrets.redact import values, without_keys
 
 CHUNK = 1 << 20  # read at once; chosen
-MOST_CHUNKS = (
-    512  # of one file: a call has ten seconds, and the first lines of a huge file are asked for; chosen
-)
+MOST_CHUNKS = 512  # of one file: a huge one's first lines have to come in time; chosen
 BEFORE, BEHIND = 200, 64 * 1024  # bytes around a block's title that hold all of it; chosen
 RULES = frozenset({"private-key", "putty-key"})  # whose secrets go over several lines
 _TITLE = re2.compile(rb"PRIVATE KEY|Private-Lines")
