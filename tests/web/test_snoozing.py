@@ -37,6 +37,7 @@ def _tomorrow() -> str:
 def test_until_a_day_it_is_out_of_the_list_and_the_title_and_then_back(browser: Client, world: World) -> None:
     text = _snooze(browser, world.proposal, until=_tomorrow())
     assert "Snoozed (1)" in text and "<title>Inbox" in text
+    assert "Everything that waits is snoozed" in text and "All reviewed" not in text
     assert _put_off(world.proposal, timezone.now())
     assert not _put_off(world.proposal, timezone.now() + 2 * DAY)
     with time_machine.travel(timezone.now() + 2 * DAY, tick=False):
