@@ -273,7 +273,8 @@ def test_lease_and_lock_stay_fresh_during_a_long_answer(
 
     monkeypatch.setattr(DreamReporter, "checkpoint", look)
     slow = Reply((Text("A slow answer. " * 12),), piece=4, pause=0.02)
-    with WireServer(Script([kit.READ, slow])) as server:
+    read = Reply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))
+    with WireServer(Script([read, slow])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         assert command(project)["status"] == "completed"
     assert len(server.calls) == 2
