@@ -21,6 +21,7 @@ EVERYDAY = {
     "correction": ["add the endpoint", "No, that's wrong. The port is 8081, not 8080."],
     "decision": ["We decided on PostgreSQL 16 for the plover service."],
     "fix": ["The fix was to pin urllib3 below 2."],
+    "move": ["We moved the plover queue to Redis 7."],
     "reference": ["The runbook is at https://wiki.acme.dev/runbooks/ingest"],
 }
 
@@ -45,6 +46,7 @@ def test_statements_a_correction_a_decision_a_fix_a_confirmation_and_a_reference
         "decision": "We decided on PostgreSQL 16 for the plover service.",
         "fix": "The fix was to pin urllib3 below 2.",
         "confirmation": "deploys go through Argo now",
+        "move": "We moved the plover queue to Redis 7.",
         "reference": "The runbook is at https://wiki.acme.dev/runbooks/ingest",
     }
     types = dict(Card.objects.values_list("text", "memory_type"))
@@ -98,7 +100,13 @@ thanks, that works
 wait, I forgot to save the file
 how would you always keep both in sync?
 for now just return an empty list
-delete the old screenshots"""
+delete the old screenshots
+I spent $4 on the setup instead of real work for Plover
+the bill of today's run is now $3.10
+we now have covered parser.py and it did not help with the rest
+since Plover was restarted by me, its page shows 1 % again
+no, `mv` it back and then `git mv` it
+no, first show me what is in build-12.md"""
 
 
 def test_ordinary_work_is_not_caught(tmp_path: Path) -> None:

@@ -20,13 +20,14 @@ from dreams.engines.rules.user_statements.phrases import TROUBLE
 from dreams.engines.rules.user_statements.prompts import Heard, as_told, hear
 from dreams.engines.rules.user_statements.requests import Wish, wishes
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
+from dreams.engines.rules.user_statements.statements import names_change
 from dreams.engines.types import Edit, Job, Reporter, Silent
 from dreams.lib.prose.values import read
 
 _PLACE = re.compile(r"https?://\S+|\b[\w-]+(?:\.[\w-]+)+/\S+")
 _IS_AT = re.compile(r"\b(?:is|are|lives?|kept|tracked|documented|found)\b[^?]*$", re.IGNORECASE)
 _ONE_OF_MANY = re.compile(r"/#?\d+\b")  # a ticket or a pull request is work at hand, no place
-_OF_MYSELF = re.compile(r"(?:i|i['’](?:m|ve|ll|d)|let me|let['’]s)\b", re.IGNORECASE)
+_OURS = re.compile(r"(?:we|our|the)\b", re.IGNORECASE)
 _FIX = re.compile(r"(?:the|our) (?:fix|solution|workaround)\b[^.?]{0,60}? (?:is|was)\b", re.IGNORECASE)
 _DECIDED = re.compile(
     r"(?:we|the team)(?:['’]ve| have)? (?:decided|agreed) (?:to|that|on|against|not)\b", re.I
@@ -60,13 +61,13 @@ def _plainly(heard: Heard) -> Iterator[Wish]:
 
 
 def _told(heard: Heard) -> Iterator[tuple[str, str]]:
-    """A decision or a correction: what changed, or what was wrong and how it is to be."""
-    for stated in heard.stated:
-        if stated.corrected and not stated.unsure and not _OF_MYSELF.match(stated.text):
-            yield stated.text, stated.quote
-    for typed in heard.typed:
-        if typed.changes and read(typed.text).anchors:
-            yield typed.quote, typed.quote
+    """A decision or a correction: what changed, or what was wrong and how it is. "Now" and "since" alone mostly tell what just
+    happened: of 30 such cards of public sessions none was worth keeping."""
+    told = [(one.text, one.text, one.quote) for one in heard.stated if one.corrected and not one.unsure]
+    told += [(one.text, one.quote, one.quote) for one in heard.typed if names_change(one.text)]
+    for text, line, quote in told:
+        if _OURS.match(text) and read(text).anchors and not AT_HAND.search(text):
+            yield line, quote
 
 
 def _stated(prompt: str) -> Iterator[tuple[str, str]]:
@@ -84,9 +85,10 @@ def _is_place(sentence: str) -> bool:
 
 
 def _agreed(heard: Heard) -> Iterator[tuple[str, str]]:
-    """What the agent summed up and the person confirmed."""
+    """What the agent summed up and the person confirmed, where it names something: "ready to commit?" does not."""
     for summed_up in heard.agreed.sentences if heard.agreed else ():
-        yield as_told(summed_up), summed_up
+        if read(as_told(summed_up)).anchors:
+            yield as_told(summed_up), summed_up
 
 
 def known(job: Job) -> Known:

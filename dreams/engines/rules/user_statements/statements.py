@@ -35,8 +35,9 @@ _CHANGED = re.compile(
     r"\b(?:moved|migrated|switched|changed|upgraded|bumped|raised|lowered|renamed|replaced|relicensed|rewrote|swapped|dropped|handed|took over|any ?more)\b|->|=>|→",
     re.IGNORECASE,
 )
+_NOT_THAT = re.compile(r", (?:and )?not\b", re.IGNORECASE)
 _SINCE = re.compile(
-    rf"\b(?:now|no longer|these days|from today|from now on|going forward|as of|since|instead)\b|, (?:and )?not\b|{_CHANGED.pattern}",
+    rf"\b(?:now|no longer|these days|from today|from now on|going forward|as of|since|instead)\b|{_NOT_THAT.pattern}|{_CHANGED.pattern}",
     re.IGNORECASE,
 )
 _WITH_IT = re.compile(r"\b(?:please|you (?:have|need) to|i had to|once)\b", re.IGNORECASE)
@@ -74,6 +75,11 @@ def _typed(sentence: str) -> Typed | None:
 def tells_change(text: str) -> bool:
     """Whether a word of it says that something is so only since a while."""
     return _SINCE.search(text) is not None
+
+
+def names_change(text: str) -> bool:
+    """Whether it names a change ("we switched to Argo") or the value that is not right ("8081, not 8080")."""
+    return _CHANGED.search(text) is not None or _NOT_THAT.search(text) is not None
 
 
 def _told(sentence: str) -> str:
