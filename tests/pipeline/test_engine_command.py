@@ -40,7 +40,6 @@ from dreams.models import DreamRun, Evidence, LockHold, Override, Price, Project
 from dreams.services import dreaming
 from dreams.services.dreaming.reporter import DreamReporter
 from tests.world import directory as world
-from tests.world import model as kit
 from tests.world.manifest import manifest
 
 QUICK = Patience(base_ms=1.0, longest_ms=4.0)
