@@ -60,7 +60,8 @@ def test_the_tool_is_described_with_the_answers_of_each_kind(tmp_path: Path) -> 
 
 
 def test_without_wanted_questions_there_is_no_such_tool(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, [Reply((Use("Ask", CHANGED),)), say("Done.")], questions_per_dream=0)
+    tools = Use("Ask", CHANGED), Use("Read", {"file_path": "/memory/project_deploy.md"})
+    run = kit.dream(tmp_path, [Reply(tools), say("Done.")], questions_per_dream=0)
     assert run.outcome is not None and run.outcome.questions == []
     assert "Ask" not in [tool["name"] for tool in run.server.calls[0].body["tools"]]
     assert "There is no tool 'Ask'" in run.report.turns[1]["tools"][0]["output"]

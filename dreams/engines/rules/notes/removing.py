@@ -63,11 +63,6 @@ _LEANS_BACK = re.compile(
 )
 
 
-def removable(tree: Tree, unit: LineStatement) -> bool:
-    """Not the line that carries the byte order mark, and not the last that the file says."""
-    return not _holds_the_bom(tree.texts[unit.path], unit) and _leaves_something(tree, unit)
-
-
 def _holds_the_bom(text: str, unit: LineStatement) -> bool:
     """The file's first line would take its byte order mark with it."""
     return unit.first_line == 1 and text.startswith("\ufeff")
@@ -177,9 +172,10 @@ def _changes(
     tree: Tree, unit: LineStatement, reason: str, told: tuple[Fate, ...], cited: tuple[Citation, ...]
 ) -> list[NewText]:
     text = tree.texts[unit.path]
-    if removable(tree, unit):
+    holds_the_bom, leaves_something = _holds_the_bom(text, unit), _leaves_something(tree, unit)
+    if leaves_something and not holds_the_bom:
         return [NewText(unit.path, without(text, unit), reason, told, cited)]
-    if _holds_the_bom(text, unit) or _leaves_something(tree, unit) or is_linked(tree, unit.path):
+    if holds_the_bom or leaves_something or is_linked(tree, unit.path):
         return []
     mine = {line.rstrip("\r") for line in unit.raw.split("\n")}
     note = f"{unit.path} said nothing else. {told[0].note}".strip()

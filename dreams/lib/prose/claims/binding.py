@@ -156,15 +156,12 @@ def slot(field: Field, claim: Claim, anchor: Anchor) -> tuple[float, float]:
     for step, word in _beside(claim, anchor):
         for place, numbers in _numbers(field, word, -step):
             fit = (field.at(place) + field.around(place)[2]) / 2  # the lines around say whose number it is
-            if any(number in ways or _is_version(number, value) for number in numbers):
+            versions = (number for number in numbers if number.count(".") >= 2)
+            if not ways.isdisjoint(numbers) or any(each.startswith(f"{value}.") for each in versions):
                 same = max(same, fit)
             else:
                 other = max(other, fit)
     return same, other
-
-
-def _is_version(number: str, value: str) -> bool:
-    return number.count(".") >= 2 and number.startswith(f"{value}.")
 
 
 def _beside(claim: Claim, anchor: Anchor) -> Iterator[tuple[int, str]]:

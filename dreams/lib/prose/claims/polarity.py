@@ -73,8 +73,8 @@ def unfounded(field: Field, claim: Claim) -> Denial | None:
         if _is_seldom_told(claim, denial):
             continue
         if _doubly(claim.text, denial):
-            places = field.evidence.places(denial.scope[0], field.end)
-            if not any(is_doubly_denied(field.evidence.units[p].text) for p in places):
+            units = (field.evidence.units[p].text for p in field.evidence.places(denial.scope[0], field.end))
+            if not any(_doubly(text, other) for text in units for other in denials(text)):
                 return denial
         elif not _is_borne_out(field, claim, denial.scope[:2]):
             return denial
@@ -176,10 +176,6 @@ def _doubly(text: str, denial: Denial) -> bool:
     return bool(behind) and (
         behind[0].lower() in {"already", "still"} or bool(_NEGATIVE.fullmatch(behind[0].strip("`*.,")))
     )
-
-
-def is_doubly_denied(text: str) -> bool:
-    return any(_doubly(text, denial) for denial in denials(text))
 
 
 def is_guarded(text: str) -> bool:
