@@ -241,6 +241,7 @@ def test_a_bad_environment_value_is_named(processes: Processes) -> None:
 
 
 @pytest.mark.not_on_postgresql
+@pytest.mark.more
 def test_a_terminal_without_a_character_shows_its_number(processes: Processes) -> None:
     """A process of its own: the encoding is that of its start."""
     environment = {**processes.env, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
@@ -260,6 +261,7 @@ def test_a_terminal_without_a_character_shows_its_number(processes: Processes) -
 
 
 @pytest.mark.not_on_postgresql
+@pytest.mark.more
 def test_streams_that_are_closed_or_full_end_a_command_in_a_line(processes: Processes) -> None:
     python = f"{shlex.quote(sys.executable)} manage.py"
 

@@ -288,6 +288,7 @@ def test_everything_kept_is_read_back_only_when_asked_for() -> None:
         assert said in out.getvalue()
 
 
+@pytest.mark.more
 def test_a_model_is_asked_only_when_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     with WireServer(Script([use("ready", word="yes")])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)

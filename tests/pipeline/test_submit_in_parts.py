@@ -131,6 +131,7 @@ def test_the_claim_of_a_process_that_is_gone_holds_nobody_up(tmp_path: Path) -> 
     assert review.submit(proposal, world.ME).state == Proposal.State.SUBMITTED
 
 
+@pytest.mark.more
 def test_a_kill_at_any_commit_of_a_submit_leaves_the_review_open(tmp_path: Path) -> None:
     data = with_database(tmp_path / "data")
     code = f"from tests.pipeline.test_submit_in_parts import sweep; sweep({str(tmp_path)!r})"

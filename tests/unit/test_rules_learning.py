@@ -54,14 +54,13 @@ def test_a_long_first_clause_is_not_cut_where_a_title_has_room_and_the_hook_has_
 
 def test_in_an_index_that_is_too_long_what_was_learnt_has_the_first_row(tmp_path: Path):
     """At its end no session would ever read it."""
-    names = [f"project_part_{number}" for number in range(210)]
-    files = {f"{name}.md": memory(f"- {name} is drawn in layer {name[13:]}\n") for name in names}
-    rows = [f"- [{name}]({name}.md) — a layer\n" for name in names]
-    index = "# Memory\n\n## Project\n\n" + "".join(rows)
+    row = "- [Deploys](project_deploy.md) — how the shop is deployed\n"
+    index = f"# Memory\n\n## Project\n\n{row}\n" + "".join(f"Line {number}.\n" for number in range(200))
+    files = {"project_deploy.md": memory("- The shop is deployed from main.\n")}
     said = [session(7, "from now on, use pnpm instead of npm")]
     made = dream(tmp_path, {"MEMORY.md": index, **files}, said)
     first, second = made.text("MEMORY.md").splitlines()[4:6]
-    assert first == "- [use pnpm instead of npm](feedback_pnpm_npm.md)" and second == rows[0].strip()
+    assert first == "- [use pnpm instead of npm](feedback_pnpm_npm.md)" and second == row.strip()
 
 
 def test_a_row_does_not_say_its_title_twice(tmp_path: Path):

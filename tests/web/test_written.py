@@ -126,6 +126,7 @@ def test_what_was_undone_is_redone_from_the_same_page(browser: Client, proposal:
     assert "Redone: " in text and "Undo all" in text and "Redo</a>" not in text
 
 
+@pytest.mark.more
 def test_several_undos_are_redone_one_by_one_and_the_button_says_so(
     browser: Client, proposal: Proposal
 ) -> None:
