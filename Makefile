@@ -64,11 +64,11 @@ test: install
 # A server of the tests' own, where PostgreSQL is installed; the driver is under the LGPL, so only tests install it.
 ON_POSTGRESQL := $(BIN)/python -m tests.world.processes.postgres env
 
-# Long tests that often wait for a process: whoever has none left takes another's.
+# Long tests that wait for processes a third of their time: four beside each other, and whoever has none left takes another's.
 test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
-	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; $(PYTEST) --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(IN_FULL),\
+	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; $(PYTEST) -n 4 --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(IN_FULL),\
 		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -n 2 -p no:cacheprovider --dist loadfile --no-loadscope-reorder -m "(not more and not sweep or also_on_postgresql) and not by_hand and not not_on_postgresql" tests/pipeline)
 
 lint: install

@@ -139,7 +139,7 @@ def test_a_scheduled_dream_takes_the_place_of_the_time_gate(tmp_path: Path) -> N
     [
         (lambda project: Override.objects.create(key="paused", value=True), "paused everywhere"),
         (lambda project: Override.objects.create(project=project, key="dreaming", value=False), "are off"),
-        (world.three_changes, "finish its review first"),
+        (world.three_changes, "finish that first"),
         (lambda project: Override.objects.create(key="min_sessions", value=9), "5 of 9 sessions"),
         (
             lambda project: Project.objects.update(not_before=timezone.now() + HOUR, failures=1),
