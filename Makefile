@@ -68,7 +68,7 @@ ON_POSTGRESQL := $(BIN)/python -m tests.world.processes.postgres env
 test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
-	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; $(PYTEST) -n 4 --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(IN_FULL),\
+	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; $(PYTEST) --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(IN_FULL),\
 		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -n 2 -p no:cacheprovider --dist loadfile --no-loadscope-reorder -m "(not more and not sweep or also_on_postgresql) and not by_hand and not not_on_postgresql" tests/pipeline)
 
 lint: install

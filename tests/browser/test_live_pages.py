@@ -51,6 +51,7 @@ def test_the_preview_follows_what_is_typed_and_nothing_is_saved(window: Page, ad
     assert memory.versions.count() == 1
 
 
+@pytest.mark.more
 def test_what_is_typed_outlives_the_login(chromium: Browser, address: str) -> None:
     proposal = make.make_proposal(make.make_project("second"))
     hunk = Hunk.objects.filter(file__proposal=proposal).first()

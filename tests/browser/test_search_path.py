@@ -72,6 +72,7 @@ def test_results_come_while_typing_and_a_memory_opens_with_its_words_in_sight(
     window.wait_for_function("window.scrollY > 400")
 
 
+@pytest.mark.more
 def test_inside_a_session_n_and_p_go_from_match_to_match(
     window: Page, address: str, session: Session
 ) -> None:

@@ -116,6 +116,7 @@ def test_its_gates_open_by_themselves_and_its_dreams_are_of_four_kinds(
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.more
 def test_the_dream_of_the_orders_project_shows_what_dreams_can_do(
     data: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

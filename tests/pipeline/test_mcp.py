@@ -243,6 +243,7 @@ def test_suggestions_are_bounded_and_can_be_switched_off_while_reading_still_wor
         del desk.environment["MEMORYWEB_SUGGESTIONS"]
 
 
+@pytest.mark.more
 def test_the_command_answers_what_the_server_answers(desk: Desk) -> None:
     directory = str(desk.root.folder(desk.shop) / "memory")
     found = desk.manage("recall", directory, "how do we deploy the shop?")

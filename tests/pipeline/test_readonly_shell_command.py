@@ -28,6 +28,7 @@ def run(memory: Path, *args: str, stdin: str = "") -> subprocess.CompletedProces
     return done
 
 
+@pytest.mark.more
 def test_a_batch_answers_each_line_in_order_and_a_bad_one_stops_none(memory: Path) -> None:
     lines = [
         {"cmd": "cat a.md | wc -l"},

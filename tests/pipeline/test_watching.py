@@ -56,6 +56,7 @@ def test_folders_of_changed_sessions_and_memories_are_told_and_nothing_else(
     assert set(seen) <= {str(project / "memory"), str(project / "sub")}
 
 
+@pytest.mark.more
 def test_many_changes_are_told_once_while_the_pace_lasts(
     root: Path, told: queue.Queue[list[str]], transactional_db: None
 ) -> None:

@@ -149,6 +149,7 @@ def test_a_key_that_a_server_repeats_is_cut_out(tmp_path: Path) -> None:
         (stalled("message_start"), What.TIMEOUT),
     ],
 )
+@pytest.mark.more
 def test_each_answer_that_is_none_has_its_words_and_its_remedy(step: Reply | Fault, what: What) -> None:
     given = Step(step) if isinstance(step, Reply) else Step(READY, fault=step)
     with WireServer(Script([], then=given)) as wire:

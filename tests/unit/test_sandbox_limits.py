@@ -188,6 +188,7 @@ def test_a_search_that_no_clock_could_stop_is_not_begun(tree: Tree, memory: Path
     assert shell.run("grep -c c long.txt").output == "0\n"
 
 
+@pytest.mark.more
 def test_no_file_stays_open_after_a_line(tree: Tree) -> None:
     shell = Shell(tree, "/memory")
     was = len(os.listdir("/proc/self/fd"))

@@ -75,6 +75,7 @@ def test_an_address_with_a_password_is_not_shown(browser: Client, monkeypatch: p
     assert "is not an address" in found and "pass-word" not in found
 
 
+@pytest.mark.more
 def test_what_a_test_found_stands_on_the_page_with_its_facts_until_the_next_one(
     browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
