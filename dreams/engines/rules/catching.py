@@ -87,8 +87,8 @@ def _is_place(sentence: str) -> bool:
 def _agreed(heard: Heard) -> Iterator[tuple[str, str]]:
     """What the agent summed up and the person confirmed, where it names something: "ready to commit?" does not."""
     for summed_up in heard.agreed.sentences if heard.agreed else ():
-        if read(as_told(summed_up)).anchors:
-            yield as_told(summed_up), summed_up
+        if read(told := as_told(summed_up)).anchors:
+            yield told, summed_up
 
 
 def known(job: Job) -> Known:

@@ -249,7 +249,6 @@ def _is_listed(text: str) -> bool:
 def _says_little(one: Statement, other: Statement, word: str) -> bool:
     if word == lexicon.CONTRAST:  # "use uv instead of pip", "use uv, not pip"
         return all(any(words & said for _, said in other.negations) for _, words in one.contrasts)
-    label = [
-        item.word for item in one.items if item.clause == 0
-    ]  # "Warning: ..." only says what kind of note it is
+    # "Warning: ..." only says what kind of note it is.
+    label = [item.word for item in one.items if item.clause == 0]
     return one.kind_of_note and word in label and set(label) <= _KINDS
