@@ -8,7 +8,7 @@ import os
 from django.db.models import F, Q, QuerySet
 
 from dreams.lib.files import text
-from dreams.lib.files.text import is_below
+from dreams.lib.files.text import is_below, with_home
 from dreams.models import DreamRun, Project, Proposal, Session, TranscriptFolder
 from dreams.services.hosts import host, name_of
 
@@ -65,7 +65,7 @@ def _directories(name: str) -> set[str]:
     """The path as typed and with links resolved: discovery resolves those of a config folder."""
     if not name or "\0" in name:
         return set()
-    path = os.path.abspath(os.path.expanduser(name))  # noqa: PTH100, PTH111 - an unknown ~user is just a name here
+    path = os.path.abspath(with_home(name))  # noqa: PTH100 - links are kept
     return {path, os.path.realpath(path)}
 
 

@@ -25,6 +25,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from dreams.engines.types import EngineError
+from dreams.lib.files.text import with_home
 
 # Why a server cannot be reached, told from the library's nested errors: each has another remedy.
 
@@ -247,8 +248,7 @@ def _key_for(given: Mapping[str, str], hosts: list[str]) -> tuple[str, Source]:
     """The key of the first of these hosts that has one. What the environment holds goes before the file."""
     own = given.get("ANTHROPIC_API_KEY", "").strip()
     file_name = given.get("ANTHROPIC_API_KEY_FILE", "").strip()
-    path = os.path.expanduser(file_name)  # noqa: PTH111 - an unknown ~user is just a name here
-    in_file = _read_key_file(Path(path)) if file_name else {}
+    in_file = _read_key_file(Path(with_home(file_name))) if file_name else {}
     for host in hosts:
         if own and host == ANTHROPIC_HOST:
             return own, "environment"

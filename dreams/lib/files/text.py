@@ -57,6 +57,11 @@ def is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
+def with_home(path: str) -> str:
+    """`~` and `~user` as a home folder; an unknown `~user` is just a name, where pathlib's answer is an error."""
+    return os.path.expanduser(path)  # noqa: PTH111 - see above
+
+
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """False too where it cannot be looked at, where pathlib's answer is an error."""
     return os.path.isdir(path)  # noqa: PTH112 - see above

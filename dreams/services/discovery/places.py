@@ -16,7 +16,7 @@ from django.utils import timezone
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject, LiveSession, Mark
 from dreams.lib.agents.claude_code.listing import printable
-from dreams.lib.files.text import storable
+from dreams.lib.files.text import is_folder, storable
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import database, secret_paths
 from dreams.services.discovery.rows import Tally
@@ -251,7 +251,7 @@ def _mark(projects: Collection[int], **moments: dt.datetime | None) -> None:
 
 
 def _is_away(memory_dir: str, tally: Tally) -> bool:
-    return not os.path.isdir(memory_dir) and not tally.unsure(memory_dir)  # noqa: PTH112 - as above
+    return not is_folder(memory_dir) and not tally.unsure(memory_dir)
 
 
 def _waiting_for_trust(rows: Iterable[Project]) -> set[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from dreams import conf
 from dreams.lib import stopwatch
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject
-from dreams.lib.files.text import is_folder
+from dreams.lib.files.text import is_folder, with_home
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import secret_paths
 from dreams.services.discovery import (
@@ -55,7 +54,7 @@ def configured_roots(chosen: str | None = None) -> tuple[Path, ...]:
     if chosen is None:
         chosen = str(conf.sourced()["roots"].value)
     lines = [line.strip() for line in chosen.splitlines() if line.strip()]
-    found = tuple(Path(os.path.expanduser(line)) for line in lines)  # noqa: PTH111 - an unknown ~user is just a name here
+    found = tuple(Path(with_home(line)) for line in lines)
     return found or tuple(settings.ROOTS)
 
 
