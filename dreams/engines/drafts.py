@@ -92,6 +92,7 @@ KIND_ORDER: tuple[OperationKind, ...] = (
     "demote",
     "date",
     "edit",
+    "copy",
     "undo",
     "index",
 )

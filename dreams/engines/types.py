@@ -18,7 +18,9 @@ from dreams.engines.tokens import ModelUsage, PriceTable
 from dreams.lib.files.workspace import Workspace
 
 Phase = Literal["orient", "gather", "consolidate", "prune"]
-OperationKind = Literal["learn", "merge", "date", "index", "demote", "update", "prune", "edit", "undo"]
+OperationKind = Literal[
+    "learn", "merge", "date", "index", "demote", "update", "prune", "edit", "copy", "undo"
+]
 EvidenceSource = Literal["transcript", "memory", "file", "history", "repository", "agent"]
 FateKind = Literal["kept-in", "merged-into", "superseded-by", "stated"]
 QuestionKind = Literal[

@@ -177,6 +177,7 @@ class Operation(models.Model):
         UPDATE = "update", "Updated"
         PRUNE = "prune", "Removed"
         EDIT = "edit", "Edited"
+        COPY = "copy", "Copied"
         UNDO = "undo", "Undone"
 
     proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="operations")

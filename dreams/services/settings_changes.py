@@ -30,7 +30,9 @@ MEMORY_TYPES = ("", "user", "feedback", "project", "reference", "index")
 
 
 # The kinds of change that a dream makes; an undo needs no policy.
-POLICY_KINDS = tuple(kind.value for kind in Operation.Kind if kind != Operation.Kind.UNDO)
+POLICY_KINDS = tuple(
+    kind.value for kind in Operation.Kind if kind not in (Operation.Kind.COPY, Operation.Kind.UNDO)
+)
 
 #: Whoever gives one of them wants a digest: a job sends it.
 DIGEST_ADDRESSES = ("digest_email", "digest_webhook")

@@ -49,6 +49,15 @@ def test_one_press_leads_to_the_review_of_a_proposal(client: Client, owner: Abst
     assert "seems to have been at" not in page(client, project)
 
 
+def test_what_is_copied_is_called_so(client: Client, owner: AbstractUser, pair: Pair) -> None:
+    former, project = pair
+    client.force_login(owner)
+    review = client.post(reverse("project-copy", args=[former.pk]), {"to": project.pk}, follow=True)
+    card = review.content.decode().partition("<article")[2]
+    assert "Copied" in card
+    assert "Edited" not in card
+
+
 def test_the_former_page_lets_choose_where_it_is_now(client: Client, owner: AbstractUser, pair: Pair) -> None:
     former, project = pair
     client.force_login(owner)

@@ -115,12 +115,12 @@ def _steps(
     former = memdir.parse_index(text.decode(there.get(memdir.INDEX_NAME, b"")))
     index = text.decode(here[memdir.INDEX_NAME]) if memdir.INDEX_NAME in here else None
     if index is None and former.text.strip():
-        yield Edit(memdir.INDEX_NAME, None, former.text, "copy index", "index", reason)
+        yield Edit(memdir.INDEX_NAME, None, former.text, "copy index", "copy", reason)
     for number, path in enumerate(wanted):
-        yield Edit(path, None, text.decode(there[path]), f"copy {number}", "edit", reason)
+        yield Edit(path, None, text.decode(there[path]), f"copy {number}", "copy", reason)
         listed = None if index is None else _with_rows(index, former, path)
         if listed is not None and listed != index:
-            yield Edit(memdir.INDEX_NAME, index, listed, f"copy {number}", "index", reason)
+            yield Edit(memdir.INDEX_NAME, index, listed, f"copy {number}", "copy", reason)
             index = listed
 
 

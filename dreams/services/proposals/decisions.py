@@ -34,6 +34,7 @@ _NOUNS: dict[str, tuple[str, str]] = {
     Kind.PRUNE: ("removal", "removals"),
     Kind.DEMOTE: ("shortened index row", "shortened index rows"),
     Kind.EDIT: ("edit", "edits"),
+    Kind.COPY: ("copied memory", "copied memories"),
     Kind.UNDO: ("undo", "undos"),
 }
 #: In the order in which pages list them: what adds, what changes, what removes.

@@ -51,6 +51,7 @@ _DEEDS: Mapping[str, tuple[str, str, str]] = {
     Kind.PRUNE: ("removed", "remove", ""),
     Kind.INDEX: ("made", "make", "index change"),
     Kind.EDIT: ("edited", "edit", "place"),
+    Kind.COPY: ("copied", "copy", ""),
     Kind.UNDO: ("undid", "undo", _UNCOUNTED),
     _REDO: ("redid", "redo", _UNCOUNTED),
     "": ("made", "make", "other change"),
