@@ -58,6 +58,19 @@ def test_memories_are_counted_alike_by_the_list_the_page_the_command_and_the_inb
     assert row["memories"] == counted
 
 
+def test_a_project_whose_folder_is_gone_is_counted_by_no_page_and_no_command(
+    browser: Client, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = timezone.now()
+    make.make_project("gone", host=hosts.host(), gone_at=gone)
+    make.make_project("unwatched", host=hosts.host(), gone_at=gone, unwatched_at=gone)
+    call_command("projects", "--json")
+    assert len(json.loads(capsys.readouterr().out)["projects"]) == 1
+    text = _text(browser, reverse("projects"))
+    assert "<b>1 project</b>, those that need you first. 2 more are gone or not watched." in text
+    assert "All <b>3</b>" in text
+
+
 @pytest.mark.parametrize("part", ["", "?show=memories"])
 def test_logs_beside_no_memories_are_not_passed_off_as_memories(browser: Client, part: str) -> None:
     project = make.make_project(mode="daily-log")

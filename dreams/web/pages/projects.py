@@ -188,12 +188,19 @@ class ProjectRow:
 
 @dataclass(frozen=True, slots=True)
 class Projects:
-    """The page of rows; `total` counts all projects, `counts` those of each state, whatever is searched for."""
+    """The page of rows; `total` counts all rows, `away` those of them that no command lists, `counts` those of each state,
+    whatever is searched for."""
 
     listed: Listed[ProjectRow]
     total: int
+    away: int
     counts: list[tuple[str, str, int]]
     places: list[str]
+
+    @property
+    def here(self) -> int:
+        """How many there are: as many as the command `projects` lists."""
+        return self.total - self.away
 
 
 def projects(text: str = "", state: str = "", number: str | None = None, host: str = "") -> Projects:
@@ -207,6 +214,7 @@ def projects(text: str = "", state: str = "", number: str | None = None, host: s
     return Projects(
         listed=Listed(_described(list(page.object_list)), page),
         total=sum(counted.values()),
+        away=counted.get(GONE, 0) + counted.get(UNWATCHED, 0),
         counts=[
             (STATES[rank].name, STATES[rank].label, counted[rank]) for rank in STATES if counted.get(rank)
         ],
