@@ -9,7 +9,11 @@ import pytest
 from django.test import Client
 
 from dreams.models import Hunk, Proposal
+from dreams.services import review, rollback
+from dreams.services.apply import applying
 from dreams.services.discovery import discover
+from dreams.services.memories import hand_edits
+from dreams.web.pages import review_proposal
 from tests.world import directory as world
 from tests.world import questions as asked
 
@@ -50,6 +54,39 @@ def test_a_review_is_as_it_was_once_its_folder_is_back(
     assert (Hunk.objects.count(), question.state) == (before, "open")
     shown = _text(browser, proposal)
     assert "not on disk now" not in shown and "no longer on disk" not in shown
+
+
+def test_what_was_decided_is_written_once_the_folder_is_back(browser: Client, proposal: Proposal) -> None:
+    folder, away = _away(proposal)
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    shown = review_proposal.load(proposal)
+    form = {"bases": shown.digest, "answers": shown.answers}
+    submitted = browser.post(f"/review/{proposal.public_id}/submit/", form, follow=True)
+    told = unescape(submitted.content.decode())
+    assert "is not on disk now. Nothing was changed, and what was decided is kept" in told
+    assert "Solve</a>" not in told
+    proposal.refresh_from_db()
+    taken = Hunk.objects.filter(verdict=Hunk.Verdict.APPROVED)
+    assert (proposal.state, taken.count(), folder.exists()) == ("open", Hunk.objects.count(), False)
+    away.rename(folder)
+    assert applying.apply(proposal, world.ME).complete
+
+
+def test_nothing_counts_as_removed_by_an_undo_or_an_edit_meanwhile(proposal: Proposal) -> None:
+    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    applying.apply(proposal, world.ME)
+    memory = proposal.project.memories.filter(gone_at=None).first()
+    assert memory is not None
+    _away(proposal)
+    for attempt in (
+        lambda: rollback.rollback(proposal, world.ME),
+        lambda: rollback.propose(proposal, world.ME, rollback.EVERYTHING),
+        lambda: hand_edits.forget(memory, world.ME),
+    ):
+        with pytest.raises(review.ReviewRefused, match="is not on disk now"):
+            attempt()
+    assert not proposal.project.memories.filter(gone_at__isnull=False).exists()
+    assert not Proposal.objects.filter(state="open").exists()
 
 
 def test_a_memory_folder_that_was_removed_alone_is_gone(browser: Client, proposal: Proposal) -> None:

@@ -74,6 +74,8 @@ def apply(proposal: Proposal, reviewer: Actor, *, rebased: bool = False) -> Appl
     project_lock.refuse_elsewhere(proposal.project)
     recover_first()
     proposal.refresh_from_db()
+    if proposal.state in (Proposal.State.OPEN, Proposal.State.SUBMITTED):
+        review.refuse_away(proposal.project)
     if proposal.state == Proposal.State.OPEN:
         review.refuse_undecided(proposal)
         review.submit(proposal, reviewer)

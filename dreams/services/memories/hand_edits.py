@@ -149,7 +149,8 @@ def carry_out(project: Project, change: Change, reviewer: Actor) -> ApplyReport:
 
 
 def propose(project: Project, change: Change, reviewer: Actor) -> Proposal | None:
-    """The change as an open proposal; None when nothing differs. Raises Stale."""
+    """The change as an open proposal; None when nothing differs. Raises Stale, and ReviewRefused while its folder is away."""
+    review.refuse_away(project)
     before = workspace.take(syncing.memory_dir(project)).contents()
     for path, seen in change.before.items():
         if before.get(path) != seen:

@@ -365,10 +365,12 @@ def is_undecided(proposal: Proposal) -> bool:
 
 
 def refuse_away(project: Project) -> None:
-    """Before what would count the files of a project as removed. Raises ReviewRefused while its folder is away."""
+    """Before what would count the files of a project as removed, or write to where its folder will be. Raises ReviewRefused
+    while its folder is away."""
     if syncing.is_away(project):
         raise ReviewRefused(
-            f"{project.memory_dir} is not on disk now. Nothing was changed: do it once the folder is back."
+            f"{project.memory_dir} is not on disk now. Nothing was changed, and what was decided is kept. Do it once the "
+            "folder is back."
         )
 
 

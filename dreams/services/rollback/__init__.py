@@ -53,6 +53,7 @@ def rollback(
     """
     writing.recover_first()
     project = proposal.project
+    review.refuse_away(project)
     with project_lock.hold(project, "rollback", keep_dir_mtime=True) as held:
         snapshot = workspace.take(syncing.memory_dir(project))
         syncing.sync(project, snapshot)
@@ -95,6 +96,7 @@ def propose(
 
     What it means for `proposal` is told when it is written (`writing.taken_back`).
     """
+    review.refuse_away(proposal.project)
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
     syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
