@@ -66,6 +66,19 @@ def test_a_review_that_is_submitted_here_is_written_there_and_reported_here(
     assert manifest(world.folder(approved.project)) != before
 
 
+def test_nothing_can_be_decided_until_the_host_that_was_asked_has_written(
+    browser: Client, approved: Proposal, two: TwoHosts
+) -> None:
+    address, verbs = f"/review/{approved.public_id}/", ("decide", "edit", "submit", "apply")
+    forms = [f'action="{address}{verb}/' for verb in verbs]
+    assert forms[0] in _text(browser, address) and forms[2] in _text(browser, address)
+    page = _submit(browser, approved)
+    assert not [form for form in forms if form in page]
+    back = {"back": address}
+    browser.post(f"/requests/{HostRequest.objects.get().public_id}/withdraw/", back)
+    assert forms[0] in _text(browser, address) and forms[2] in _text(browser, address)
+
+
 def test_a_host_that_is_away_is_named_with_when_it_was_last_seen(
     browser: Client, approved: Proposal, two: TwoHosts
 ) -> None:

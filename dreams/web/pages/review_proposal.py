@@ -178,7 +178,14 @@ class LoadedProposal:
 
     @property
     def is_open(self) -> bool:
-        return self.proposal.state == Proposal.State.OPEN
+        """It can be decided on: no host was asked to write it as it is now."""
+        return self.proposal.state == Proposal.State.OPEN and not self.is_asked
+
+    @cached_property
+    def is_asked(self) -> bool:
+        """The host that has the files was asked to write it, and has not yet."""
+        project = self.proposal.project
+        return host_requests.is_elsewhere(project) and bool(host_requests.asked_to_write([self.proposal.pk]))
 
     @property
     def is_undecided(self) -> bool:
