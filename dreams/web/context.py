@@ -6,6 +6,7 @@ import datetime as dt
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import DatabaseError
 from django.db.models import Count, Exists, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -18,6 +19,8 @@ from dreams.models.prepared import prepared
 from dreams.services.discovery import configured_roots
 from dreams.services.hosts import cluster_name, host, names
 from dreams.services.inbox import waiting
+from dreams.services.people import role_of
+from dreams.web import access
 
 # The queue looks at its schedules about every 30 s; three missed looks are no coincidence.
 OVERDUE = dt.timedelta(minutes=2)
@@ -31,7 +34,7 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
     if user is None or not user.is_authenticated:
         return {"favicon": favicon(0)}
     try:
-        count, newest = proposals_now(user.get_username())
+        count, newest = proposals_now(user)
         running = scheduler_runs(timezone.now())
         hosts = names()
     except DatabaseError:
@@ -58,14 +61,16 @@ def _newest(now: dt.datetime, reader: str) -> QuerySet[Proposal, tuple[Any, ...]
     return newest.values_list("pk", "waiting", "any_to_finish")[:1]
 
 
-def proposals_now(reader: str) -> tuple[int, int]:
-    """How many wait for the account `reader`, which did not put them off, and the newest proposal's id, 0 without any.
+def proposals_now(user: AbstractUser | AnonymousUser) -> tuple[int, int]:
+    """How many wait for this account, which may decide and did not put them off, and the newest proposal's id, 0 without any.
 
     One query as long as decisions are all that is open, whatever was decided before.
     """
-    now = timezone.now()
+    now, reader = timezone.now(), user.get_username()
     rows = _newest(now, reader)
     pk, count, any_to_finish = rows[0] if rows else (0, 0, False)
+    if not access.allows(role_of(user), "review-submit"):
+        return 0, pk
     return count + (waiting.to_finish(now, reader) if any_to_finish else 0), pk
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
@@ -243,6 +244,15 @@ def test_nobody_is_told_that_something_waits_for_them_where_they_may_do_nothing(
             text = reader.get(address).content.decode()
             assert "for you" not in text.lower()
             assert "Proposal open" in text or "is waiting for a review; finish that first" in text
+
+
+def test_a_viewer_is_not_called_to_what_only_others_may_decide(world: World) -> None:
+    for role, title, news in ((Role.ADMIN, "<title>(1) Inbox", 1), (Role.VIEWER, "<title>Inbox", 0)):
+        reader = client_of(role)
+        assert title in reader.get("/").content.decode()
+        pulse = reader.get("/pulse/?count=9&last=0&since=0")
+        assert json.loads(pulse["HX-Trigger"])["waiting"]["count"] == news
+        assert pulse.content.decode().count("to review.") == news
 
 
 def test_a_viewer_does_not_see_what_the_tools_of_a_dream_read(world: World) -> None:

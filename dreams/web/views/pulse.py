@@ -24,10 +24,10 @@ def pulse(request: Request) -> HttpResponse:
     What is being read is never replaced: the new ones announce themselves with a link.
     """
     known, last, since = (_number(request.GET.get(name, "")) for name in ("count", "last", "since"))
-    waiting, newest = proposals_now(actor(request))
+    waiting, newest = proposals_now(request.user)
     if waiting == known and newest == last:
         return HttpResponse(status=204)
-    new = open_decisions(timezone.now(), actor(request)).filter(pk__gt=since).count()
+    new = open_decisions(timezone.now(), actor(request)).filter(pk__gt=since).count() if waiting else 0
     context = {"open_proposals": waiting, "last_proposal": newest, "since": since, "new_proposals": new}
     response = render(request, "_pulse.html", context)
     return trigger_client_event(
