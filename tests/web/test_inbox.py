@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import AppliedBatch, AppliedFile, DreamRun, Finding, Hunk, Project, Proposal
+from dreams.services import settings_changes
 from dreams.services.inbox.waiting import Item
 from dreams.services.scheduling import next_dream
 from dreams.web.pages import inbox as selector
@@ -120,6 +121,13 @@ def test_an_empty_inbox_says_which_kind_of_empty(browser: Client) -> None:
     assert b"No proposals yet" in browser.get("/").content
     make.make_proposal(project, state=Proposal.State.REJECTED)
     assert b"All reviewed" in browser.get("/").content
+
+
+def test_while_all_is_paused_no_new_session_is_said_to_open_a_gate(browser: Client, world: World) -> None:
+    Proposal.objects.update(state="rejected")
+    assert b"New sessions open the gates again" in browser.get("/").content
+    settings_changes.set_override("paused", True, actor="owner")
+    assert b"New sessions open the gates again" not in browser.get("/").content
 
 
 def test_the_title_and_the_icon_carry_the_count(browser: Client, world: World) -> None:

@@ -36,6 +36,43 @@ def test_the_inbox_offers_what_was_earned_and_shows_what_it_would_have_applied(
     assert page.count('<li><a href="/review/') >= 20 and "Change 7." in page
 
 
+def test_what_an_offer_would_have_applied_is_told_apart_by_its_line(browser: Client, world: World) -> None:
+    made = decided(world.project)
+    hunk = Hunk.objects.filter(file__proposal=world.proposal).select_related("file")[0]
+    Hunk.objects.filter(pk=hunk.pk).update(operation=made[-1].operation)
+    assert f"{hunk.file.path}, line {hunk.new_start + 1}" in browser.get("/").content.decode()
+
+
+def test_whoever_accepts_an_offer_reads_what_of_and_from_when(browser: Client, world: World) -> None:
+    decided(world.project)
+    page = browser.post(
+        "/settings/policies/answer/", {**_offered(browser), "answer": "accept"}, follow=True
+    ).content.decode()
+    assert "Dated lines from the rules engine are applied without asking from the next dream on." in page
+
+
+@pytest.mark.parametrize("for_all", [True, False])
+def test_a_project_with_a_policy_does_not_promise_that_nothing_is_written(
+    browser: Client, world: World, for_all: bool
+) -> None:
+    promise, page = "Nothing is written until you approve it.", f"/projects/{world.project.pk}/"
+    Policy.objects.create(operation="catch", action="auto")  # cards, which no dream makes
+    assert promise in browser.get(page).content.decode()
+    Policy.objects.create(operation="change", action="auto", project=None if for_all else world.project)
+    told = browser.get(page).content.decode()
+    assert promise not in told and "What your policies allow is applied without asking you" in told
+
+
+def test_the_inbox_says_what_a_policy_applied_and_what_not(browser: Client, world: World) -> None:
+    applied(world.proposal, Policy.objects.create(operation="change", action="auto"))
+    make.make_dream(world.project)
+    page = browser.get("/").content.decode()
+    assert (
+        page.count("applied by a policy") == 1
+        and len(page.split('id="news"')[1].split("</section>")[0].split("<li>")) == 3
+    )
+
+
 def test_an_offer_is_accepted_and_ended_in_the_settings(browser: Client, world: World) -> None:
     decided(world.project)
     browser.post("/settings/policies/answer/", {**_offered(browser), "answer": "accept"})

@@ -59,6 +59,12 @@ def test_what_a_policy_applied_is_not_called_the_whole_dream(browser: Client, pr
 
 
 @pytest.mark.more
+def test_boxes_of_like_changes_are_told_apart_by_their_line(browser: Client, proposal: Proposal) -> None:
+    role = desk.hunk_with(proposal, "very short")
+    text = browser.get(f"/review/{proposal.public_id}/undo/").content.decode()
+    assert f"{role.file.path}, line {role.new_start + 1}" in text
+
+
 def test_a_renamed_file_is_one_change_as_in_its_review(browser: Client, tmp_path: Path) -> None:
     made = kinds.make_proposal(kinds.make_project(tmp_path))
     # A file that goes, one that comes, and the row that names it.

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from dreams import conf
 from dreams.engines import drafts
 from dreams.engines.types import Edit
 from dreams.findings.base import Report
 from dreams.models import DreamRun, Policy, Project, Proposal
+from dreams.models.prepared import prepared
 from dreams.services import proposals
 from dreams.services.policies import earned
 from dreams.services.policies.earned import POLICY_ACTOR, corrected, undone, would_apply
@@ -61,6 +62,18 @@ def action_for(found: Table, memory_type: str, operation: str, kind: str = "") -
             if (key[1] or key[3]) and key in found:
                 return found[key]
     return ""
+
+
+@prepared
+def _automatic(project: int) -> QuerySet[Policy, int]:
+    """Cards of what was caught are no part of a dream."""
+    rows = Policy.objects.filter(Q(project=project) | Q(project__isnull=True), action=Policy.Action.AUTO)
+    return rows.exclude(operation=Policy.Operation.CATCH).values_list("pk", flat=True)
+
+
+def may_apply(project: Project) -> bool:
+    """Whether a policy may apply something that a dream of `project` proposes."""
+    return bool(_automatic(project.pk))
 
 
 def operation_of(hunk: drafts.DraftHunk, file: drafts.DraftFile) -> str:

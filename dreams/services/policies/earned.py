@@ -298,10 +298,15 @@ def undone(proposal: Proposal, hunks: Iterable[Hunk], *, actor: str) -> list[str
     kinds = operations.filter(kind__in=ROUTINE_KINDS).exclude(maker="").order_by()
     why = f"A change of {proposal.public_id} was undone."
     return [
-        f"{decisions.named(kind)} from {versions.maker_name(maker)} are no longer applied without asking."
+        f"{named(kind, maker)} are no longer applied without asking."
         for kind, maker in kinds.values_list("kind", "maker").distinct()
         if _start_anew(kind, maker, "policy.ended", why, actor, by_itself=True)
     ]
+
+
+def named(kind: str, maker: str) -> str:
+    """ "Dated lines from the rules engine"."""
+    return f"{decisions.named(kind)} from {versions.maker_name(maker)}"
 
 
 def _start_anew(kind: str, maker: str, action: str, why: str, actor: str, *, by_itself: bool = False) -> bool:
@@ -362,8 +367,7 @@ def _passed(row: Operation, hunks: Sequence[Hunk]) -> Passed:
     return Passed(
         kind=row.kind,
         reason=row.reason,
-        # With the line: changes of one kind often have the same reason.
-        places=tuple(f"{hunk.file.path}, line {hunk.new_start + 1}" for hunk in hunks),
+        places=decisions.places(hunks),
         project=str(row.proposal.project),
         project_pk=row.proposal.project_id,
         proposal=row.proposal.public_id,

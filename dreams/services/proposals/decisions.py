@@ -102,6 +102,19 @@ def count(hunks: Iterable[Grouped]) -> int:
     return len({key(hunk) for hunk in hunks})
 
 
+def places(hunks: Sequence[Hunk]) -> tuple[str, ...]:
+    """The files of one decision, with the line where one line is meant: decisions of a kind often have the same reason."""
+    per_path = Counter(hunk.file.path for hunk in hunks)
+    return tuple(
+        dict.fromkeys(
+            f"{hunk.file.path}, line {hunk.new_start + 1}"
+            if per_path[hunk.file.path] == 1 and hunk.file.kind == FileChange.Kind.MODIFY
+            else hunk.file.path
+            for hunk in hunks
+        )
+    )
+
+
 def state(hunks: Sequence[Judged]) -> State:
     """What was decided; `hunks` are all of one decision. A part in a person's own words makes it edited."""
     return _state({hunk.verdict for hunk in hunks})

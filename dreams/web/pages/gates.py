@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, Project
 from dreams.models.prepared import prepared
+from dreams.services import policies
 from dreams.services.scheduling import gate_inputs, gates, scheduler
 from dreams.services.scheduling.gates import rules
 from dreams.services.scheduling.gates.facts import Tally
@@ -35,6 +36,14 @@ class Gates:
     supersedes: str
     dream: str
     dream_status: str
+    may_apply: bool
+
+    @property
+    def writes(self) -> str:
+        """What a dream may write, for whoever is about to start one."""
+        if self.may_apply:
+            return "What your policies allow is applied without asking you; the rest waits for your review."
+        return "Nothing is written until you approve it."
 
     @property
     def closed(self) -> list[Gate]:
@@ -90,6 +99,7 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
         supersedes=everywhere.open_proposals.get(project.pk, ""),
         dream=active.public_id if active else "",
         dream_status=active.get_status_display() if active else "",
+        may_apply=policies.may_apply(project),
     )
 
 

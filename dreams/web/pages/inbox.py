@@ -262,6 +262,11 @@ class News:
     run: DreamRun
     told: Summary
 
+    @property
+    def by_policy(self) -> bool:
+        """What has no proposal for a person was written by a policy."""
+        return bool(self.told.counts.written)
+
 
 @dataclass(frozen=True, slots=True)
 class Next:

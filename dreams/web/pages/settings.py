@@ -58,6 +58,7 @@ class Example:
     """A change that the policy would have applied."""
 
     reason: str
+    places: tuple[str, ...]
     project: str
     proposal: str
 
@@ -163,7 +164,7 @@ def _ended(row: Policy) -> str:
 
 
 def offers() -> list[Offer]:
-    """What may be applied from now on, if the person wants it. Three queries."""
+    """What may be applied from now on, if the person wants it. Four queries."""
     found = earned.offers()
     shown = {pk for offer in found for pk in offer.operations[:MOST_EXAMPLES]}
     examples = _examples(shown) if shown else {}
@@ -181,7 +182,12 @@ def offers() -> list[Offer]:
 
 def _examples(wanted: Collection[int]) -> Mapping[int, Example]:
     rows = Operation.objects.filter(pk__in=wanted).select_related("proposal__project")
-    return {row.pk: Example(row.reason, str(row.proposal.project), row.proposal.public_id) for row in rows}
+    return {row.pk: _example(row) for row in rows.prefetch_related("hunks__file")}
+
+
+def _example(row: Operation) -> Example:
+    places = decisions.places(list(row.hunks.all()))
+    return Example(row.reason, places, str(row.proposal.project), row.proposal.public_id)
 
 
 def passed(now: dt.datetime) -> list[earned.Passed]:

@@ -181,7 +181,7 @@ def _choice(rows: Sequence[Hunk], undone: set[int]) -> Choice:
         value=rows[0].hunk_id,
         kind=operation.get_kind_display() if operation else "Changed",
         reason=operation.reason if operation else "",
-        places=tuple(dict.fromkeys(row.file.path for row in rows)),
+        places=decisions.places(rows),
         is_chosen=any(row.pk in undone for row in rows),
     )
 

@@ -204,7 +204,9 @@ def answer_offer(request: Request) -> HttpResponse:
             last = request.POST.get("last", "")
             earned.accept(kind, maker, int(last) if last.isdecimal() else 0, actor=actor(request))
             messages.success(
-                request, "From now on these are applied without asking. The first one you undo ends that."
+                request,
+                f"{earned.named(kind, maker)} are applied without asking from the next dream on. "
+                "Undoing one ends that.",
             )
         else:
             earned.decline(kind, maker, actor=actor(request))
