@@ -6,11 +6,16 @@ import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from typing import TYPE_CHECKING
 
 from memoryweb import COMMAND_VARIABLE, INSTALLED_COMMAND, STOPPED, version
 
+if TYPE_CHECKING:
+    from django.core.management.base import BaseCommand
+
 SYSTEM = os.name
 LAST_STREAM = 2  # stderr
+USAGE = 2  # exit code
 
 
 def main() -> None:
@@ -45,11 +50,19 @@ def run(words: Sequence[str], command: str) -> None:
 def _execute(typed: list[str]) -> None:
     try:
         from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415 - it may be missing
-        from django.core.management import execute_from_command_line  # noqa: PLC0415
+        from django.core.management import ManagementUtility  # noqa: PLC0415
     except ImportError:
         sys.exit("Django is not installed here. Run `make install`, then use .venv/bin/python manage.py.")
+
+    class Commands(ManagementUtility):
+        def fetch_command(self, subcommand: str) -> BaseCommand:
+            try:
+                return super().fetch_command(subcommand)
+            except SystemExit as unknown:  # which Django gives the code of a failure
+                sys.exit(unknown.code and USAGE)
+
     try:
-        execute_from_command_line(typed)
+        Commands(typed).execute()
     except ImproperlyConfigured as error:
         sys.exit(f"memoryweb cannot start: {error}")
 

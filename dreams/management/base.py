@@ -1,7 +1,7 @@
 """What every command shares: JSON or words, exit codes, one clear line for a failure, and bare slugs.
 
-Exit 0 done, 1 refused or failed, 2 usage. With `--json` stdout holds one JSON object and nothing else; messages go to
-stderr. No traceback reaches a person: an unexpected fault is one line, and the traceback goes to a log file.
+Exit 0 done, 1 refused or failed, 2 usage. With `--json` stdout holds one JSON object and nothing else, which has the message as
+`error` where the exit code is not 0; messages go to stderr. No traceback reaches a person: an unexpected fault is one line, and the traceback goes to a log file.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LAST_PORT = 65_535  # of TCP
 
 
 class Refused(Exception):
-    """The command cannot do what was asked: one line for a person, exit 1. `result` is still printed with --json."""
+    """The command cannot do what was asked: one line for a person, exit 1. `result` is still printed."""
 
     def __init__(self, message: str, result: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -116,23 +116,23 @@ class Command(BaseCommand):
             self._begin(options)
             self._print(self._answer(options), options)
         except Refused as refused:
-            self._print(refused.result, options)
-            return self._fail(str(refused), REFUSED)
+            return self._fail(str(refused), REFUSED, options, refused.result)
         except BadUsage as error:
-            return self._fail(str(error), USAGE)
+            return self._fail(str(error), USAGE, options)
         except (CommandError, ImproperlyConfigured) as error:
-            return self._fail(str(error), REFUSED)
+            return self._fail(str(error), REFUSED, options)
         except SystemCheckError as error:
-            return self._fail(" ".join(str(error).split()), REFUSED)
+            return self._fail(" ".join(str(error).split()), REFUSED, options)
         except KeyboardInterrupt:
-            return self._fail("Stopped.", STOPPED)
+            return self._fail("Stopped.", STOPPED, options)
         except UnicodeEncodeError as error:
-            return self._fail(f"{error.object!a} is not text in the encoding of this terminal.", REFUSED)
+            told = f"{error.object!a} is not text in the encoding of this terminal."
+            return self._fail(told, REFUSED, options)
         except (BrokenPipeError, Unwritten):
             raise
         except Exception as error:
             kept = faults.keep(faults.file_in(Path(settings.DATA_DIR)), traceback.format_exc())
-            return self._fail(f"{fault(error)} {kept}", REFUSED)
+            return self._fail(f"{fault(error)} {kept}", REFUSED, options)
         return DONE
 
     def _unwritten(self, error: OSError) -> int:
@@ -141,7 +141,9 @@ class Command(BaseCommand):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return REFUSED
-        return self._fail(f"The answer could not be written ({error.strerror}). Write it elsewhere.", REFUSED)
+        return self._fail(
+            f"The answer could not be written ({error.strerror}). Write it elsewhere.", REFUSED, {}
+        )
 
     def _begin(self, options: Mapping[str, Any]) -> None:
         from dreams.services import database, hosts  # noqa: PLC0415 - commands without a database start faster
@@ -200,7 +202,12 @@ class Command(BaseCommand):
 
         return secret_paths.known() if self.needs_database else secret_paths.NONE
 
-    def _fail(self, message: str, code: int) -> int:
+    def _fail(
+        self, message: str, code: int, options: Mapping[str, Any], result: Mapping[str, Any] | None = None
+    ) -> int:
+        if options.get("json"):
+            result = {**(result or {}), "error": (result or {}).get("error") or message}
+        self._print(result, options)
         self.stderr.write(self._paths().mask(message))
         return code
 
@@ -215,7 +222,14 @@ def parsed(parser: CommandParser, words: Sequence[str]) -> dict[str, Any]:
     Intermixed, because plain argparse gives up an optional word that comes after an option: `history SLUG --json PATH`.
     """
     complain = parser.error
-    parser.error = lambda message: complain(message.replace(SHIELD, ""))  # type: ignore[method-assign]  # for one parse
+
+    def refuse(message: str) -> None:
+        told = message.replace(SHIELD, "")
+        if "--json" in words:
+            sys.stdout.write(json.dumps({"error": told}) + "\n")
+        complain(told)
+
+    parser.error = refuse  # type: ignore[method-assign]  # for one parse
     found = vars(parser.parse_intermixed_args(shielded(words, known_options(parser))))
     return {key: unshielded(value) for key, value in found.items()}
 

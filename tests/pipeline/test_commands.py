@@ -213,6 +213,13 @@ def test_bad_input_is_one_clear_line_and_an_exit_code(
     assert done.returncode == code, done.stderr
     assert said in done.stderr and "Traceback" not in done.stderr
     assert done.stdout == ""
+    assert said in discovered.json(*arguments, code=code)["error"]
+
+
+def test_a_command_that_there_is_not_is_wrong_usage(processes: Processes) -> None:
+    for words in (("nothing",), ("help", "nothing")):
+        done = processes.run(*words)
+        assert done.returncode == 2 and "Unknown command: 'nothing'" in done.stderr
 
 
 def test_a_slug_of_two_projects_is_refused_with_the_candidates(shell: Shell, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_folder_that_is_not_there_is_refused_in_one_line(tmp_path: Path) -> No
     found = manage(
         with_database(tmp_path / "data"), "discover", "--root", str(tmp_path / "nowhere"), "--json"
     )
-    assert (found.returncode, found.stdout) == (1, "")
+    assert (found.returncode, json.loads(found.stdout)) == (1, {"error": found.stderr.strip()})
     assert found.stderr.count("\n") == 1
     assert "There is no folder" in found.stderr
 
@@ -114,7 +114,7 @@ def test_a_damaged_database_is_one_line_and_never_a_traceback(tmp_path: Path) ->
     data.mkdir(mode=0o700)
     (data / "memoryweb.sqlite3").write_bytes(b"no database at all, but long enough to be taken for one" * 40)
     found = manage(data, "projects", "--json")
-    assert (found.returncode, found.stdout) == (1, "")
+    assert (found.returncode, json.loads(found.stdout)) == (1, {"error": found.stderr.strip()})
     assert found.stderr.count("\n") == 1
     assert "database" in found.stderr
 

@@ -102,7 +102,8 @@ def test_what_is_unknown_is_refused_with_a_remedy(
     asking.dream(project, monkeypatch, ASK)
     question = Question.objects.get().public_id
     code, out, err = command("answer", *(word.format(question) for word in words), "--json")
-    assert (code, out) == (1, "") and remedy in err and "Traceback" not in err
+    assert (code, json.loads(out)) == (1, {"error": err.strip()})
+    assert remedy in err and "Traceback" not in err
 
 
 @pytest.mark.more
