@@ -22,6 +22,7 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from dreams.lib.files.text import is_folder
 from dreams.lib.refusal import Refusal
 from dreams.models import HistoryFile, Host, JobRun, Project, ScheduledJob
 from dreams.models.prepared import prepared
@@ -149,13 +150,27 @@ def register() -> None:
 
 def _free_name() -> str:
     """The name that was asked for, or the computer's; two people on one computer are told apart by theirs."""
-    wanted = settings.HOST_NAME or platform.node() or "localhost"
-    person = ""
+    wanted, person = _wanted_name(), ""
     with suppress(KeyError, OSError):
         person = getpass.getuser()
     tries = [wanted, *([f"{person}@{wanted}"] if person else []), *(f"{wanted}-{n}" for n in range(2, 1000))]
     taken = set(Host.objects.exclude(key=host()).values_list("name", flat=True))
     return next(name[:LONGEST_NAME] for name in tries if name[:LONGEST_NAME] not in taken)
+
+
+def _wanted_name() -> str:
+    return settings.HOST_NAME or platform.node() or "localhost"
+
+
+def before_another_id() -> str:
+    """The name of a host that is away and has this one's name and folders: this one, before its `host_id` was replaced. Else ""."""
+    name = _wanted_name()
+    if not any(one.name == name and one.is_away and not one.is_here for one in known()):
+        return ""
+    folders = Project.objects.filter(host=key_of(name), gone_at__isnull=True).values_list(
+        "memory_dir", flat=True
+    )
+    return name if any(is_folder(folder) for folder in folders) else ""
 
 
 def _is_mine(project: Project) -> bool:

@@ -20,6 +20,7 @@ from dreams.services.hosts import host
 from dreams.services.memories import syncing
 
 REMEDY = "Bring the history back with `import FILE` from an export, or copy the file from a backup."
+OR_ANEW = "Else the next change begins a new one, and earlier versions are in the database alone."
 CHUNK = 200  # texts at once; chosen
 # Of one kind of damage: a lost disk must not print a line for each of a million texts.
 MOST = 100
@@ -93,8 +94,14 @@ def verify(project: Project | None = None) -> Report:
 
 def _all_histories() -> list[Path]:
     """Those that are there, and those that should be."""
-    kept = Project.objects.filter(host=host(), memories__versions__isnull=False).distinct()
-    return sorted({*syncing.history_paths(), *map(syncing.history_path, kept)})
+    return sorted({*syncing.history_paths(), *lost_histories()})
+
+
+def lost_histories() -> list[Path]:
+    """Those that should be there and are not; the next change of their project begins a new one."""
+    any_version = Version.objects.filter(memory__project=OuterRef("pk"))
+    kept = Project.objects.filter(Exists(any_version), host=host()).order_by("pk")
+    return [path for project in kept if not (path := syncing.history_path(project)).exists()]
 
 
 def _histories(paths: list[Path]) -> Iterator[Damage]:

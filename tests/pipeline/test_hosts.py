@@ -195,6 +195,22 @@ def test_doctor_speaks_of_one_host(elsewhere: str, capsys: pytest.CaptureFixture
     assert "broken" not in here["Dreaming"].said and "desk" in here["Host"].detail
 
 
+def test_a_replaced_host_id_is_pointed_at(settings: SettingsWrapper, tmp_path: Path) -> None:
+    settings.HOST_NAME = "laptop"
+    hosts.register()
+    hosts.note_seen()
+    world.make_project(tmp_path)
+    settings.DATA_DIR = tmp_path / "with-another-id"
+    hosts.register()
+    assert checks.host_here().state == "ok", "the other one may be running"
+    _gone_quiet("laptop")
+    found = checks.host_here()
+    assert found.state == "warn" and "`host_id` was replaced" in found.said
+    assert found.remedy.endswith("`hosts adopt laptop`.")
+    assert hosts.adopt("laptop", "me").moved
+    assert checks.host_here().state == "ok"
+
+
 def test_a_former_name_that_never_came_back_is_pointed_at(elsewhere: str) -> None:
     make_project(host=FORMER)
     found = checks.host_here()

@@ -204,6 +204,10 @@ def host_here() -> Check:
         names = ", ".join(unknown[:MOST_NAMES])
         remedy = f"If one of them is this computer’s former name: `hosts adopt {unknown[0]}`."
         return Check("Host", "warn", mine, f"Projects of hosts that never came back: {names}", remedy)
+    if former := hosts.before_another_id():
+        said = f"{mine} is another host than {former}, which has the same name and folders: `host_id` was replaced"
+        remedy = f"Put the former file back into {settings.DATA_DIR}, or take the projects over: `hosts adopt {former}`."
+        return Check("Host", "warn", said, detail, remedy)
     return Check("Host", "ok", mine, detail)
 
 
@@ -331,6 +335,10 @@ def kept(*, thorough: bool) -> Check:
     """Histories, texts, journals and the audit log, each as it was written?"""
     if not thorough and (cut := auditlog.cut_off()):
         return Check("Kept data", "bad", cut[0], "In the audit log", verifying.AUDIT_REMEDY)
+    if not thorough and (lost := verifying.lost_histories()):
+        said = f"{plural(len(lost), 'history is', 'histories are')} missing"
+        names = ", ".join(str(path) for path in lost[:MOST_NAMES])
+        return Check("Kept data", "warn", said, names, f"{verifying.REMEDY} {verifying.OR_ANEW}")
     if not thorough:
         remedy = "`doctor --thorough`, or “Check everything” on the health page, reads all of it back."
         return Check("Kept data", "info", "Not checked now", remedy=remedy)
