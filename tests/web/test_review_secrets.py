@@ -80,6 +80,20 @@ def test_a_secret_for_another_one_is_still_a_difference() -> None:
     ]
 
 
+@pytest.mark.parametrize("quote", ["", "> ", "    "])
+def test_the_short_last_line_of_a_key_is_hidden_wherever_it_is_a_line(quote: str) -> None:
+    body = [
+        "-----BEGIN " + "PRIVATE KEY-----",
+        "MIIEvQIBADANBgkq" * 4,
+        "hmQ==",
+        "-----END " + "PRIVATE KEY-----",
+    ]
+    block = "".join(f"{quote}{line}\n" for line in body)
+    mask = Mask.of([f"Deploys use\n\n{block}"])
+    assert "hmQ==" not in mask(f"{quote}hmQ==\n")
+    assert mask("It ends with hmQ== as they do.\n>\n") == "It ends with hmQ== as they do.\n>\n"
+
+
 def test_what_was_asked_for_is_shown_to_this_visit_and_the_audit_log_says_who_asked(
     browser: Client, redaction: Proposal
 ) -> None:

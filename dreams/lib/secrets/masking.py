@@ -15,20 +15,22 @@ HIDDEN = "•" * 8
 #: Of a shorter secret even its ends would help to guess it.
 LONG = 20
 HEAD, TAIL = 4, 2
-#: A shorter line of a key block could be anybody's, and tells nothing of the key.
+#: A shorter line of a key block is hidden only where it is a whole line: within one it could be anybody's.
 LEAST_LINE = 8
 Data = TypeVar("Data", bytes, bytes | None)
 _LINE = re.compile(r"[^\r\n]+")
+_WORD = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
     """`shown` has what stands in place of each secret. Lines stay lines, so that numbers of lines stay true.
 
-    `lines` are those of secrets over several: a change may hold some of them alone."""
+    `lines` are those of secrets over several, `ends` the short ones of them: a change may hold some of them alone."""
 
     shown: Mapping[str, str] = field(default_factory=dict)
     lines: Mapping[str, str] = field(default_factory=dict)
+    ends: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Mask:
@@ -38,10 +40,17 @@ class Mask:
     @classmethod
     def hiding(cls, secrets: Iterable[str]) -> Mask:
         shown = {value: _hidden(value) for value in secrets}
-        return cls(shown, {line: HIDDEN for value in shown for line in _lines_of(value)})
+        lines = [line for value in shown if "\n" in value for line in value.splitlines()]
+        ends = frozenset(line.strip() for line in lines if len(line) < LEAST_LINE and _WORD.search(line))
+        return cls(shown, {line: HIDDEN for line in lines if len(line) >= LEAST_LINE}, ends)
 
     def __call__(self, text: str) -> str:
-        return replaced(replaced(text, self.shown), self.lines) if self.shown else text
+        if not self.shown:
+            return text
+        bare = replaced(replaced(text, self.shown), self.lines)
+        if not self.ends:
+            return bare
+        return _LINE.sub(lambda line: HIDDEN if line[0].strip() in self.ends else line[0], bare)
 
     def bytes(self, data: Data) -> Data:
         """A file's text, to the byte where it holds no secret; None stays None."""
@@ -75,10 +84,6 @@ def rows(mask: Mask, before: str, after: str, context: int | None = 3) -> list[d
 
 def _masked(mask: Mask, text: str) -> tuple[str, ...]:
     return tuple(diff.split_lines(mask(text)))
-
-
-def _lines_of(value: str) -> list[str]:
-    return [line for line in value.splitlines() if len(line) >= LEAST_LINE] if "\n" in value else []
 
 
 def _hidden(value: str) -> str:
