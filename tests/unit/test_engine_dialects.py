@@ -189,7 +189,16 @@ def test_a_model_whose_every_call_is_wrong_has_tidied_nothing(tmp_path: Path) ->
     wrong = Reply((Use("Read", {}), Use("Write", {"file_path": 7}), Use("Search", {"for": "deploy"})))
     run = kit.dream(tmp_path, [wrong, say("All is tidy.")])
     assert run.outcome is None and run.calls == 2
-    assert "without a single tool call that could be answered" in run.error
+    assert "The last one, Search " in run.error and "“Not done: There is no tool 'Search'." in run.error
+
+
+def test_a_model_that_read_nothing_but_a_missing_file_is_not_said_to_call_no_tools(tmp_path: Path) -> None:
+    missing = Reply((Use("Read", {"file_path": "/memory/nothing.md"}),))
+    run = kit.dream(tmp_path, [missing, say("All is tidy.")])
+    assert run.outcome is None
+    assert (
+        "one, Read " in run.error and "/memory/nothing.md" in run.error and "can call them" not in run.error
+    )
 
 
 def test_calls_that_are_never_whole_want_another_model(tmp_path: Path) -> None:

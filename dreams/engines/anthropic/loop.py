@@ -20,6 +20,7 @@ from dreams.engines.anthropic.tools import Result, Toolbox
 from dreams.engines.types import Cancelled, Edit, EngineError, LimitReached, Reporter, Work
 from dreams.lib.files.text import plural
 
+SAID_CHARS = 200  # of a refusal in a dream's error; chosen
 BROKE_OFF = "It broke off here."
 # The agent's own constants: tokens of an answer at first and once it was cut off, how often it is told to go on, and the
 # tokens below which going on three times in a row brings nothing.
@@ -39,8 +40,11 @@ STILL_TOO_LONG = (
     "with a larger context."
 )
 READ_NOTHING = (
-    "The model ended without a single tool call that could be answered, so it read nothing. Nothing was proposed. "
-    f"{CALLS_TOOLS}"
+    f"The model ended without a single tool call, so it read nothing. Nothing was proposed. {CALLS_TOOLS}"
+)
+ALL_REFUSED = (
+    "None of the model's tool calls could be answered, so it read nothing. Nothing was proposed. The last one, {call}, was "
+    "answered: “{said}” Dream again; if that does not help, choose another model."
 )
 FINAL = frozenset({"end_turn", "stop_sequence"})
 
@@ -134,6 +138,7 @@ class Progress:
     continuing: bool = False
     compacted: bool = False
     answered: bool = False
+    refused: str = ""
     done: Done | None = None
 
 
@@ -219,7 +224,7 @@ class Loop:
         """The model says that it is done. What the checks find goes back to it, once."""
         if not self.progress.answered:
             self._say(reply, "No tool call could be answered.")
-            raise EngineError(READ_NOTHING)
+            raise EngineError(self.progress.refused or READ_NOTHING)
         summary = clean(reply.text)[:SUMMARY_CHARS]
         is_first = self.progress.done is None and self.budget.has_room()
         problems = self.toolbox.examine() if is_first else []
@@ -243,6 +248,10 @@ class Loop:
         try:
             results = self.toolbox.run(reply.calls)
             self.progress.answered |= not all(result.refused for result in results)
+            for record in (result.record for result in results):
+                call = f"{record['name']} {record['input']}"[:SAID_CHARS]
+                said = " ".join(record["output"].split())[:SAID_CHARS]
+                self.progress.refused = ALL_REFUSED.format(call=call, said=said)
             return results
         finally:
             self.teller.tool_ms += int((time.monotonic() - started) * 1000)
