@@ -87,6 +87,17 @@ def test_while_it_dreams_the_page_leads_to_the_dream(browser: Client, real_proje
     text = _text(browser, real_project)
     assert reverse("dream", args=[run.public_id]) in text
     assert "Dream now" not in text
+    assert "of 5 sessions since" not in text and 'class="gates"' not in text, (
+        "judged by the running dream's lock"
+    )
+
+
+def test_a_dream_asked_for_on_an_older_page_is_told_of_the_one_that_runs(
+    browser: Client, real_project: Project
+) -> None:
+    run = world.make_dream(real_project, DreamRun.Status.RUNNING)
+    response = browser.post(reverse("project-dream", args=[real_project.pk]), follow=True)
+    assert f"{real_project} is already dreaming ({run.public_id})" in response.content.decode()
 
 
 def test_trust_is_switched_and_written_down(browser: Client, real_project: Project) -> None:

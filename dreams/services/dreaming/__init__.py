@@ -14,6 +14,7 @@ from dreams.services.dreaming.reporter import (
     lost_its_command,
     lost_its_worker,
     note_told,
+    refuse_second,
     request,
     under_way,
 )

@@ -41,6 +41,15 @@ def note_told(public_ids: Collection[str]) -> None:
     untold.update(notified_at=timezone.now())
 
 
+def refuse_second(project: Project) -> None:
+    """Raises ProjectBusy while a dream of `project` is pending or running."""
+    running = project.dreams.filter(status__in=DreamRun.UNFINISHED).first()
+    if running is not None:
+        raise project_lock.ProjectBusy(
+            f"{project} is already dreaming ({running.public_id}). Wait for it, or cancel it."
+        )
+
+
 def request(
     project: Project,
     trigger: DreamRun.Trigger,
@@ -58,11 +67,7 @@ def request(
     me = process.current() if trigger == DreamRun.Trigger.COMMAND else None
     with transaction.atomic():
         database.one_at_a_time(f"dreams of {project.pk}")
-        running = project.dreams.filter(status__in=DreamRun.UNFINISHED).first()
-        if running is not None:
-            raise project_lock.ProjectBusy(
-                f"{project} is already dreaming ({running.public_id}). Wait for it, or cancel it."
-            )
+        refuse_second(project)
         dream = DreamRun.objects.create(
             project=project,
             engine=chosen,

@@ -314,7 +314,11 @@ def refuse_closed(
     logs: bool = False,
     scan: Callable[[Project], None] | None = None,
 ) -> None:
-    """Raises GateClosed unless every gate is open, or passed, for a dream with `engine` (or the chosen one). `scan`: as in `case_of`."""
+    """Raises GateClosed unless every gate is open, or passed, for a dream with `engine` (or the chosen one). `scan`: as in `case_of`.
+
+    While one dreams, ProjectBusy: its lock would be read as the last dream's.
+    """
+    dreaming.refuse_second(project)
     case = case_of(project, Everywhere.load(), timezone.now(), scan=scan, engine=engine)
     results = gates.evaluate(case, force=forced, logs=logs, stop_at_first=False)
     # Whoever waited for the next check of the sessions would be refused for the other gate then.
