@@ -105,7 +105,6 @@ RESOLVED = [
     ("hired two and a half years ago", "2023-09-04", "hired in 2023-09"),
     ("cut three wks ago", "2026-02-11", None),
     ("fixed yesturday", "2026-03-03", "fixed on 2026-03-03"),
-    ("This morning the standup decided on Kafka", "2026-03-04", None),
     ("after last month's incident we pinned it", "2026-02", None),
     ("It is expected to land in Q3", "2026-Q3", None),
     ("The system will be down this coming weekend", "2026-03-07/2026-03-09", None),
@@ -119,7 +118,6 @@ RESOLVED = [
     ("It is slow since Monday", "2026-03-02", None),
     ("DB was moved on Sunday", "2026-03-01", None),
     ("The dashboard shows that the disk filled up last night", "2026-03-03", None),
-    ("A customer reported yesterday that the export hangs", "2026-03-03", None),
     ("Tomorrow's meeting is cancelled", "2026-03-05", None),
     ("The manager approves it next week", "2026-W11", None),
     ("The API gets a new version next month", "2026-04", None),
@@ -144,7 +142,6 @@ RESOLVED = [
     ("He cannot sign it until tomorrow, he is on a flight", "2026-03-05", None),
     ("// Workaround for the kernel bug that we hit last year", "2025", None),
     ("Blocked since the outage last weekend", "2026-02-28/2026-03-02", None),
-    ("Feedback from last Friday: keep answers short", "2026-02-27", None),
     ("Release 3.0 ships in three weeks", "2026-03-25", None),
     ("Code freeze until Friday, only fixes go in", "2026-03-06", None),
     ("6 failed attempts last night (the same error)", "2026-03-03", None),
@@ -152,8 +149,6 @@ RESOLVED = [
     ("What we agreed on last week is the other way round", "2026-W09", None),
     ("The table has no new entries since this morning's scan", "2026-03-04", None),
     ("Two boxes are out of stock. Will ship next week or offer credit.", "2026-W11", None),
-    ("There is a lunch planned for next week", "2026-W11", None),
-    ("docs: note the incident of last Friday", "2026-02-27", None),
     ("For example, my driver was merged yesterday.", "2026-03-03", None),
     ("One review a day (which itself failed last night) is not enough", "2026-03-03", None),
     ("I need a new scanner because mine is broken since yesterday", "2026-03-03", None),
@@ -189,7 +184,6 @@ LARGER = [
     ("We'll be away May 9 through 17", "2026-05-09/2026-05-17", "away 2026-05-09 through 2026-05-17"),
     ("We'll be away between the 9th and 17th of May", "2026-05-09/2026-05-17", "2026-05-09 and 2026-05-17"),
     ("It was down from Feb. 2 to Feb. 9", "2026-02-02/2026-02-09", "from 2026-02-02 to 2026-02-09"),
-    ("Kim is away from tomorrow until Monday.", "2026-03-05/2026-03-09", "from 2026-03-05 until 2026-03-09"),
     ("We ran it from November to February", "2025-11-01/2026-02-01", "from 2025-11 to 2026-02"),
     (
         "We will meet next week between Tuesday and Friday",
@@ -221,7 +215,6 @@ He was born on 13 Sept nineteen seventy two, she in April of 87
 It ran for two weeks since 2011; it happened in two years since 2011
 the following Easter; 3 and 12 May were fine
 A large model today needs less memory
-Orders placed yesterday are locked
 the third week of this month
 from the end of March to the middle of September
 end of day Friday
@@ -305,8 +298,6 @@ The report is sent on Monday.
 The branch gets cut on Monday.
 Reports are read on Friday and archived later.
 We cut releases on Monday; users put it on Friday; we set it on Monday
-Deploys must happen on Friday.
-Reports are due on Friday.
 Deploys are not allowed on Friday.
 It was decided that deploys happen on Friday.
 We decided to deploy on Friday.
@@ -346,53 +337,38 @@ The job imports yesterday's orders and fetches today's teams
 users see yesterday's data
 compare this week with last week; this month vs last month
 start_date defaults to today; default: last 30 days; the date must not be before today
-a model that shipped last month; a backup from three weeks ago
-rates over the last ten days; changes since the beginning of this month are noted
 range picker (this week, last week, this month)
 introduced 6 months ago or more; it was fine a minute ago; an hour and a quarter of an hour ago
 npm run today
 Users who signed up last month get a mail; that is all
-A cookie set today expires
 Rows older than yesterday are hidden
 addDays(today, 7) and today + 7
 BETWEEN yesterday AND today
 --until tomorrow
 The cursor jumps to today
-yesterday is a reserved word
 Do not write yesterday, write the date
 a sentence such as I shipped it last week
 March 1, 2026: started yesterday
 traffic doubles in March; traffic drops over Easter
-Invoices dated today are locked; the bot tells what is due today
 DST ends on the last Sunday of March
 It runs if due today.
-The plugin marks files touched today in green.
 The lambda forwards whatever came in last night.
 Nobody uses it today; few people today remember it
 What was true yesterday may be wrong today.
-Students enrolled this year use the portal.
 A run started today ends tomorrow.
-Swipe left for tomorrow; the arrow goes to next week
-/remind tomorrow buy milk
 let yesterday = now - 1
 Tomorrow Ltd. is a customer.
 Why not postpone it to next month?
 The string next week is not translated.
-A teacher can run it tomorrow morning.
 It would open the comparison of last week.
-Yesterday, if you looked for it, you had to ask
 what was the last night on which it ran
 a package delivered a week ago, is noise
-No framework that launched last month.
 the timestamp from two weeks ago is looked up
 the number of steps done today
 Retrieve the values for this week from it
-how it is computed today
 wait(); // expires next week
 Days left until next week
 It cannot bury what the user said yesterday.
-Resolves one card for the week (stable until next week).
-last week's model on this week's traffic
 at tomorrow -f script
 Maybe next week we look again; perhaps tomorrow
 Should we do it tomorrow instead?
@@ -404,7 +380,6 @@ Assuming it ships next week, docs follow
 Unless something breaks, it lands next month.
 When a user signs up today, the trial starts tomorrow.
 A streak breaks if nothing was done yesterday.
-Jobs due today are shown in red; sort the tasks due this week first
 Calls with a date before today are rejected.
 Whatever was logged yesterday is shipped elsewhere.
 Everything uploaded this week gets a green dot.
@@ -412,18 +387,14 @@ Any key that was created before last month must go.
 Data from yesterday is in S3.
 The digest covers what happened yesterday.
 The bot posts what is planned for tomorrow.
-The planner suggests meals for tomorrow.
 The chart must include yesterday and today.
 Deletes everything that changed since yesterday.
 delete everything older than last month
 give me all orders from last week as SQL
 the current week is highlighted
-Today's users expect it. Tomorrow's problem: sharding.
 The way it works today is confusing; even today most do it.
-Today most banks run it. It is widely used today.
 Browsers today support it.
 Pay today, read tomorrow.
-The world of tomorrow; here today, gone tomorrow; there is no tomorrow
 The Day After Tomorrow is a film, Last Week Tonight a show
 The default range is last week.
 Due dates default to tomorrow.
@@ -433,7 +404,6 @@ Yesterday by the Beatles plays on hold
 The key `today` maps to today.
 Type tomorrow into the box; pick next Monday in the widget
 freeze time to yesterday
-The error says: try again tomorrow.
 The tooltip explains what next week means.
 He wrote 'we moved last week' there
 **Last week** | 12 | 14
@@ -451,12 +421,8 @@ Recall what was decided last week
 The agent forgets what you decided last week.
 Each engineer tells what they shipped yesterday, what they do today
 An integrator who copies a sample that broke yesterday opens a ticket.
-The panel is a question that the user asked yesterday.
 So a database migrated last month and one migrated today end up the same
-A dismissal made last month says nothing about this one.
-Invoices are due in 14 days.
 Rome was not built in a day.
-list all files that I changed yesterday
 It would be nice to have search by next month
 Could you show me what changed last week?
 Hold the board that would otherwise show yesterday's paper
@@ -465,7 +431,6 @@ Timeline with events: task created today, note added yesterday, mail sent last w
 // Both habits broke yesterday, the tests pick one
 docker.io/nginx         latest              3f8a4339aadd        2 weeks ago         108 MB
 Calls with a date before today are refused.
-AI features pause until next month.
 It was merged yesterday or 2 days before, sometime this week
 Ask for the invoice of last month if it is missing
 It rolled out yesterday (April 23)

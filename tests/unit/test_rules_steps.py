@@ -491,7 +491,7 @@ def test_vague_quoted_and_dated_lines_keep_their_words(tmp_path: Path, body: str
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("text", ["Freeze next Friday", "Feb 14 is the launch", "Last Tuesday we moved"])
+@pytest.mark.parametrize("text", ["Freeze next Friday", "Last Tuesday we moved"])
 def test_a_phrase_that_has_one_reading_only_on_some_days_names_a_day_on_all(text: str):
     counted = [bool(spans(text, WRITTEN.day + dt.timedelta(days=number))) for number in range(400)]
     assert any(counted) and not all(counted)

@@ -26,19 +26,6 @@ _EACH_TIME = re.compile(
     r"\b(?:every|each|whenever|usually|always|never|daily|weekly|monthly|quarterly|per (?:day|week|month)|(?:once|twice|times) an?|(?<!these )(?<!the )(?<!two )(?<!both )\w+s are due in)\b",
     re.IGNORECASE,
 )
-_TODAY = re.compile(r"\btoday\b", re.IGNORECASE)
-_PAST = (
-    r"(?:was|were|had|did|got|went|ran|took|made|came|found|saw|broke|met|began|became|lost|sent|paid|left|built|wrote|chose|cut|put|fell|"
-    r"gave|told|said|set|shipped|\w{2,}ed)"
-)
-# What happened on that day; "the Macs in use today" is what holds these days.
-_HAPPENED = re.compile(
-    rf"\b(?:we|i|they|he|she|it|who|has|have|been|was|were|got|just|also|finally)\s+(?:\w+ly\s+)?{_PAST}\b|\b(?:was|were|got|had|did|went)\b|"
-    rf"\b{_PAST},?\s+(?:earlier\s+)?today\b|^\W*(?:earlier\s+)?today,?\s+(?:the\s+)?[`\w-]+\s+{_PAST}\b|"
-    r"\btoday\s+at\s+\d|\b(?:as of|since|from|until|till|by|due) today\b|^\W*(?:deployed|merged|moved|fixed|added|shipped|released|migrated|removed|renamed|"
-    r"switched|upgraded|created|decided|agreed|started|finished|completed|reverted|updated|installed|enabled|disabled|tested|met|found|broke)\b",
-    re.IGNORECASE,
-)
 
 
 def spans(text: str, reference: dt.datetime | dt.date) -> list[dates.DateSpan]:
@@ -50,11 +37,6 @@ def spans(text: str, reference: dt.datetime | dt.date) -> list[dates.DateSpan]:
 
 
 def _may_be_written_out(text: str, span: dates.DateSpan) -> bool:
-    if _TODAY.fullmatch(span.text):
-        each_day = re.search(r"\bwhat(?:ever)?\b", text[: span.start]) or re.match(
-            r"['’]s\b", text[span.end :]
-        )
-        return bool(_HAPPENED.search(text)) and not each_day
     return bool(_WHICH.search(span.text)) or not _WEEKDAY.search(span.text)
 
 

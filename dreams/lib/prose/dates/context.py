@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Literal
 
 from dreams.lib.prose.dates import roles
-from dreams.lib.prose.dates.sentence import letters
 from dreams.lib.prose.words import MONTH_NAME, WEEKDAYS
 
 Standing = Literal["told", "asked", "shown"]  # "shown" means any day, or no day, and is never given out
@@ -348,10 +347,11 @@ class Context:
         return hold == "firm"
 
     def _clause_tells(self, start: int, end: int) -> bool:
-        phrase = self.text[start:end]
-        row = letters(f"{self.said_before(start)} @{self._said_after(end)}")
-        # A comment in code tells what the code does, unless somebody is said to have done something.
-        return roles.told(row, phrase, comment=bool(_COMMENT.match(self.line(start))))
+        """A comment in code tells what the code does."""
+        around = self.said_before(start), self._said_after(end)
+        return not _COMMENT.match(self.line(start)) and roles.tells(
+            self.text[start:end], self.tense(start), *around
+        )
 
     def customary(self, start: int) -> bool:
         """ "is renewed on 2 October": each year, as far as the sentence says; "is away until 2 October" is once."""

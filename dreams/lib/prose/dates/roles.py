@@ -1,20 +1,15 @@
 """Decides what a date phrase does in its sentence. Only the time of one past or future event counts as a date. Pure.
 
-The same words say how things are each day ("the report covers yesterday"), what to do with whichever things there are
-("orders placed yesterday are locked"), what might be ("if it broke yesterday") or what somebody may type. So a phrase is read
-only where its clause tells of one thing: by its verb, and by whether somebody or something known does it. `_ROLES` says
-for each kind of verb what that takes; what is not understood is left.
+The same words say how things are each day ("the report covers yesterday"), what might be ("if it broke yesterday") or what
+somebody may type. So a phrase is told where its sentence has a tense that looks its way, or where it is a label or a bound.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
-from dreams.lib.prose.dates import sentence
 from dreams.lib.prose.dates import vocabulary as v
-from dreams.lib.prose.dates.sentence import CONTACT, Clause, Phrase, clause_of, phrase_of
 
 _FUTURE = re.compile(
     r"\b(?:will|shall|won't|going to|gonna|let's|lets|let us|(?:need|needs|want|wants|plan|plans|planning|hope|hopes|"
@@ -158,7 +153,7 @@ _REQUEST = re.compile(
 _OF_ONE_S_OWN = re.compile(r"\b(?:i|we|me|us|my)\b|\bi['’]m\b|\blet['’]?s\b", re.IGNORECASE)
 _CLOCK_AFTER = re.compile(rf"\s*{v.CLOCK}", re.IGNORECASE)
 _CLOCK_BEFORE = re.compile(rf"{v.CLOCK}\s*(?:on\s+)?$", re.IGNORECASE)
-_FEW_WORDS = re.compile(r"(?:\W*\w+){0,2}\W*$")
+_FEW_WORDS = 4  # beside the phrase: it is a note in short, or a search; chosen
 
 
 def is_asked(phrase: str, sentence: str, before: str, after: str) -> bool:
@@ -169,214 +164,48 @@ def is_asked(phrase: str, sentence: str, before: str, after: str) -> bool:
         return True
     if phrase.lower() == "today":  # these days, as far as anybody can tell
         return False
-    opens = not before.strip(" *_#>-") and after[:1] not in {"'", "’"}
-    by_itself = opens and bool(_FEW_WORDS.match(after) or phrase.lower().startswith("in "))
-    return by_itself or bool(_OF_ONE_S_OWN.search(sentence))
+    few = len(re.findall(r"\w+", f"{before} {after}")) <= _FEW_WORDS
+    return few or bool(_OF_ONE_S_OWN.search(sentence))
 
 
-_SPAN = re.compile(r"in\s", re.IGNORECASE)
+_PAST = (
+    r"(?:was|were|had|did|got|went|ran|took|made|came|found|saw|broke|met|began|became|lost|sent|paid|left|built|wrote|chose|cut|put|fell|"
+    r"gave|told|said|set|shipped|\w{2,}ed)"
+)
+# What happened on that day; "the Macs in use today" is what holds these days.
+_HAPPENED = re.compile(
+    rf"\b(?:we|i|they|he|she|it|who|has|have|been|was|were|got|just|also|finally)\s+(?:\w+ly\s+)?{_PAST}\b|\b(?:was|were|got|had|did|went)\b|"
+    rf"\b{_PAST},?\s+(?:earlier\s+)?today\b|^\W*(?:earlier\s+)?today,?\s+(?:the\s+)?[`\w-]+\s+{_PAST}\b|"
+    r"\btoday\s+at\s+\d|\b(?:as of|since|from|until|till|by|due) today\b|^\W*(?:deployed|merged|moved|fixed|added|shipped|released|migrated|removed|renamed|"
+    r"switched|upgraded|created|decided|agreed|started|finished|completed|reverted|updated|installed|enabled|disabled|tested|met|found|broke)\b",
+    re.IGNORECASE,
+)
+_BACK = re.compile(r"\b(?:yester\w*|last|ago|previous|past|earlier|this morning)\b", re.IGNORECASE)
+_AHEAD = re.compile(r"\b(?:to?m+or+ow?|tmrw|next|coming|later|tonight|from now|hence)\b|^in\b", re.IGNORECASE)
+_TO_COME = re.compile(r"^(?:tomorrow|next|the day after)\b", re.IGNORECASE)
+_BOUNDED = re.compile(r"\b(?:since|until|till|by|before|after|as of|starting)\s+(?:the\s+)?$", re.IGNORECASE)
+_LABEL = re.compile(r"(?:^|[(\[—–|>-]|\*\*)\s*[*_]*$")
+_LABEL_ENDS = re.compile(r"['’]s\b|\s*[*_]*\s*(?:[:)\]—–(]|\.?$)")
+# Only thought of, compared with, or of whichever there is: what stands before the phrase.
+_DOUBT = re.compile(
+    r"\b(?:if|unless|whether|when|whenever|once|in case|suppose|supposing|assuming|imagine|than|maybe|perhaps|possibly|might|could|would|what|whatever|who|"
+    r"any|anything|everything|nothing|each|every|an?(?=\s+\w+\s+\w+(?:ed|en)\b))\b",
+    re.IGNORECASE,
+)
 
 
-def told(row: str, text: str, *, comment: bool = False) -> bool:
-    """Whether the phrase `text`, the `@` in the letters `row`, dates one thing.
+def tells(phrase: str, tense: str | None, before: str, after: str) -> bool:
+    """Whether the sentence, of which `before` and `after` stand around the phrase, dates one thing by it.
 
-    `comment`: its line is a comment in code.
+    It does by its tense, where the phrase looks the same way; and a label or a bound needs none.
     """
-    if not row.strip("@.,!?qQ-"):
+    sentence = f"{before}{phrase}{after}"
+    if _DOUBT.search(before) or _QUESTION.search(sentence):
+        return False
+    if phrase.lower() == "today":
+        return bool(_HAPPENED.search(sentence)) and not re.match(r"['’]s\b", after)
+    if _BOUNDED.search(before) or (_LABEL.search(before) and _LABEL_ENDS.match(after)):
         return True
-    clause, phrase = clause_of(row), phrase_of(text)
-    unwitnessed = comment and not sentence.witnessed(clause)
-    if unwitnessed or sentence.in_doubt(row, clause) or _part_of_more(clause, phrase):
-        return False
-    if clause.opener == "W":
-        return sentence.asked(row, clause)
-    if not sentence.can_tell(clause, phrase):
-        return False
-    if phrase.text.lower() == "today" and not _this_very_day(clause):
-        return False
-    if _is_bounded(clause, phrase) and clause.fronted:
-        return True  # "since yesterday the build is red"
-    if clause.in_subject and not _subject_is_dated(clause, phrase):
-        return False
-    return _ROLES.get(clause.verb[:1], _fragment)(clause, phrase)
-
-
-def _part_of_more(clause: Clause, phrase: Phrase) -> bool:
-    """ "The story's last night", "than yesterday", "at 5 minutes ago", "compared to today", "fixed it in two days"."""
-    left = clause.left
-    if left.endswith(("D", "Z", "n")) or (phrase.lone and re.search("[^YPJV]Q$|^Q$", left)) or left == "Va":
-        return True
-    if "M" in left[1:] and not clause.verb.startswith("M"):  # "it would be nice to have it by @"
-        return True
-    return bool(_SPAN.match(phrase.text)) and bool(left) and clause.verb[:1] in set("XVvH")
-
-
-def _this_very_day(clause: Clause) -> bool:
-    """Today, and not these days: something happened, is to be done, or is said of a person."""
-    verb, left, right = clause.verb[:1], clause.left, clause.right
-    if right.startswith("'E"):  # "today's users"
-        return verb in {"X", "F"}
-    match verb:
-        case "X" | "F" | "H" | "L":
-            return True
-        case "V":
-            return clause.who in {"known", "none"}
-        case "B":
-            return left.endswith(("B", "q")) or clause.subject.endswith("P") or right.startswith("'")
-        case "U":
-            return clause.subject != "@" and bool(left)
-    if left.endswith("q"):
-        return bool(right)
-    later = left.strip("R") == "" != left
-    return left[:1] == "P" or (later and right[:1] == "P") or right[:2] == "PG" or not left + right
-
-
-# How the phrase is tied to what stands before it.
-
-
-def _is_bounded(clause: Clause, phrase: Phrase) -> bool:
-    """Behind since, until, by; "from" bounds only what is to come."""
-    left = clause.left.rstrip("R")
-    return left.endswith("q") or (left.endswith("f") and phrase.ahead > 0)
-
-
-def _is_tied(clause: Clause, phrase: Phrase) -> bool:
-    """To a noun: "the orders of yesterday", "fetches yesterday's rates"."""
-    left = clause.left.rstrip("R")
-    owns = bool(left) and clause.right.startswith("'") and not _is_bounded(clause, phrase)
-    return owns or left.endswith("a") or (left.endswith("f") and not _is_bounded(clause, phrase))
-
-
-def _subject_is_dated(clause: Clause, phrase: Phrase) -> bool:
-    if _is_bounded(clause, phrase) and clause.who != "known":  # "keys from before last year are weak"
-        return False
-    return clause.verb[0] == "X" or not (phrase.lone and _is_tied(clause, phrase))
-
-
-# What each kind of verb takes.
-
-
-def _participle(clause: Clause, phrase: Phrase) -> bool:
-    """ "the key rotated @ is lost", "a commit merged @ broke it"; not "orders placed @ are locked"."""
-    if clause.verb == "vX":
-        return True
-    return clause.who == "known" and not clause.verb.startswith("vBV") and not re.match("K?V", clause.left)
-
-
-def _past_or_participle(clause: Clause, phrase: Phrase) -> bool:
-    """ "Tests added @" may be either; with an object, or one who did it, it is told."""
-    known = clause.who in {"known", "none"}
-    if phrase.ahead > 0 and not _is_bounded(clause, phrase):
-        return known and _is_tied(clause, phrase) and clause.left != "KVa"  # "moved to next week"
-    if re.search("[af][wE]+V$", clause.left):  # "the number of steps done @"
-        return False
-    return known or not re.search("Vq?$", clause.left) or clause.after.startswith("T")
-
-
-def _perfect(clause: Clause, phrase: Phrase) -> bool:
-    if _is_tied(clause, phrase):
-        return False
-    known = clause.who in {"known", "none"} and (phrase.ahead <= 0 or "V" not in clause.verb)
-    return known or _is_bounded(clause, phrase) or clause.left.startswith("H")
-
-
-def _future(clause: Clause, phrase: Phrase) -> bool:
-    return not re.search("[wEKN]Y$", clause.subject)  # "a talk you will forget by @"
-
-
-def _wish(clause: Clause, phrase: Phrase) -> bool:
-    if clause.left.endswith("EU") and not clause.after.startswith(":"):  # "the tasks due @"
-        return False
-    there = clause.left.startswith("JB")  # "there is a lunch planned for @"
-    known = clause.who in {"known", "none"} or clause.subject == "Y" or clause.subject.endswith("P")
-    return (known or there) and phrase.ahead >= 0
-
-
-def _duty(clause: Clause, phrase: Phrase) -> bool:
-    """A duty of things is a rule, unless a day to come is named; that of a person may be a plan."""
-    if phrase.ahead >= 0 and (clause.who == "none" or clause.subject[-1:] in set("PKY")):
-        return True
-    return phrase.ahead > 0 and clause.who == "known"
-
-
-def _ability(clause: Clause, phrase: Phrase) -> bool:
-    """ "can you send it @"; else only what could be."""
-    had = clause.subject.endswith("P") and "H" in clause.verb and phrase.ahead <= 0
-    return had or (clause.left.startswith("M") and not clause.before)
-
-
-def _being(clause: Clause, phrase: Phrase) -> bool:
-    known = clause.who in {"known", "none"}
-    if "U" in clause.verb:
-        return known or (phrase.ahead > 0 and not _SPAN.match(phrase.text))
-    if "V" in clause.verb:  # "is archived @": each day, as far as the words say
-        return (known and phrase.ahead > 0) or _is_bounded(clause, phrase)
-    if clause.subject == "@" and clause.right.startswith("BA"):  # "tomorrow is another day"
-        return False
-    return (known and not _is_tied(clause, phrase)) or _is_bounded(clause, phrase)
-
-
-def _timetable(clause: Clause, phrase: Phrase) -> bool:
-    if "n" in clause.left and _is_bounded(clause, phrase):  # "the search returns no results since @"
-        return True
-    known = clause.who in {"known", "none"}
-    return phrase.ahead >= int(not known) and clause.who != "any" and not _is_tied(clause, phrase)
-
-
-def _does(clause: Clause, phrase: Phrase) -> bool:
-    return clause.left.startswith("O") or (clause.who == "known" and _is_bounded(clause, phrase))
-
-
-def _fragment(clause: Clause, phrase: Phrase) -> bool:
-    """No verb that we know: a note in short ("demo for Kim tomorrow"), or something done in the present."""
-    if clause.opener == "S":  # "before the board meeting on Thursday"
-        return True
-    left, right = clause.left.rpartition(",")[2].lstrip("RC,-"), clause.right
-    if not clause.left and right == "'w" and not clause.after.strip("."):  # "last week's outage"
-        return True
-    if right[:1] in {"w", "E", "N", "&"} or (left and right[:1] == "G") or (not left and right[:1] == "'"):
-        return False  # "the today button", "type tomorrow into it", "yesterday's data lives there"
-    if not left:
-        return not clause.left or bool(right)
-    if _is_bounded(clause, phrase):
-        return not re.search("[wKG]Eq$|Ewq$|JE", left)
-    if _is_tied(clause, phrase):
-        named = clause.after.startswith(":") and "E" not in left
-        if (
-            not phrase.lone
-            and not clause.before
-            and not clause.after.strip(".")
-            and left.rstrip("af").isalpha()
-        ):
-            return len(left) <= 3 and left.endswith("a")  # "Sales for this quarter"
-        noun = re.search("D[wK]+[af]$" if clause.opener == ":" and not phrase.lone else "D[wK]+f$", left)
-        return named or (phrase.ahead < 0 and bool(noun))
-    return _noted(left, clause, phrase)
-
-
-def _noted(left: str, clause: Clause, phrase: Phrase) -> bool:
-    if left[0] in "Nn":
-        return True
-    if left[0] == "P":
-        return phrase.ahead >= 0
-    if left[0] in "YAe" or (left in {"w", "K"} and not phrase.lone and not clause.after.startswith(":")):
-        return False
-    if re.search("[wKE]E[^E]|E[wKDAJ]", left):  # "the client pays the bill @"
-        return left[0] in "DKN" and phrase.ahead > 0
-    return phrase.ahead != 0
-
-
-_ROLES: dict[str, Callable[[Clause, Phrase], bool]] = {
-    # Not "a question that the user asked @": that is told of whichever it is.
-    "X": lambda clause, _: clause.who != "any" or not CONTACT.search(clause.subject),
-    "v": _participle,
-    "V": _past_or_participle,
-    "H": _perfect,
-    "F": _future,
-    "U": _wish,
-    "u": _duty,
-    "M": _ability,
-    "B": _being,
-    "L": _timetable,
-    "O": _does,
-}
+    if tense is None:
+        return bool(_TO_COME.search(phrase)) and not re.search(r"\w", after)
+    return before.endswith("for ") or not (_BACK if tense == "future" else _AHEAD).search(phrase)
