@@ -56,7 +56,7 @@ def test_a_machine_that_lacks_nothing_is_told_so_and_every_trouble_has_a_remedy(
     checks = doctor.examine()
     assert [check.name for check in checks if check.state == "bad"] == []
     assert all(check.remedy for check in checks if check.state != "ok")
-    assert len({check.name for check in checks}) == len(checks) == 18
+    assert len({check.name for check in checks}) == len(checks)
 
 
 def test_a_job_that_fails_is_named() -> None:

@@ -1,4 +1,4 @@
-"""The list of projects, most urgent first, each with the size of its index. A fixed number of queries."""
+"""The list of projects, most urgent first. A fixed number of queries."""
 
 from __future__ import annotations
 
@@ -14,111 +14,16 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from dreams import conf
-from dreams.lib import memdir
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
 from dreams.models.prepared import Fixed, prepared
-from dreams.services import blobs, hosts
+from dreams.services import hosts
 from dreams.services.discovery import configured_roots
 from dreams.services.kept_counts import Kind, kept_each, per_project
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
+from dreams.web.pages.index_size import IndexSize, size_by_row
 from dreams.web.paging import Asked, Listed, page_of
 from dreams.web.tags.desk import short_path
-
-MOST_ROWS_SHOWN = 30  # of an index that do not fit; chosen
-
-
-@dataclass(frozen=True, slots=True)
-class LostRow:
-    """A row of the index that the agent never sees, because it stands behind the cut."""
-
-    line_no: int
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class IndexSize:
-    """The index against its limits."""
-
-    lines: int
-    bytes: int
-    max_lines: int
-    max_bytes: int
-    lost: tuple[LostRow, ...] = ()
-    lost_count: int = 0
-    first_lost_line: int | None = None
-
-    @property
-    def by_bytes(self) -> bool:
-        """Bytes are the tighter of the two limits."""
-        return self.bytes / self.max_bytes > self.lines / self.max_lines
-
-    @property
-    def used(self) -> int:
-        return self.bytes if self.by_bytes else self.lines
-
-    @property
-    def limit(self) -> int:
-        return self.max_bytes if self.by_bytes else self.max_lines
-
-    @property
-    def is_over(self) -> bool:
-        return self.used > self.limit
-
-    @property
-    def percent(self) -> int:
-        return round(100 * self.used / self.limit)
-
-    @property
-    def size(self) -> str:
-        """In thousands of bytes, as the limit is a round number of those: "20.4"."""
-        return "under 0.1" if 0 < self.bytes < 50 else f"{self.bytes / 1000:.1f}"
-
-    @property
-    def max_size(self) -> str:
-        return f"{self.max_bytes / 1000:g}"
-
-    @property
-    def label(self) -> str:
-        return f"Index: {self.lines:,} of {self.max_lines:,} lines, {self.size} of {self.max_size} KB"
-
-
-def size_by_row(lines: int, size: int, config: conf.Config) -> IndexSize:
-    """From a row alone, for lists: frontmatter and comments are counted too, which the agent would not."""
-    return IndexSize(lines, size, config.index_max_lines, config.index_max_bytes)
-
-
-def size_as_loaded(data: bytes, config: conf.Config) -> IndexSize:
-    """As the agent loads it, with the rows that fall off."""
-    found = memdir.loaded(data, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
-    lost = tuple(
-        LostRow(row.line_no, row.title or row.target) for row in found.rows_dropped[:MOST_ROWS_SHOWN]
-    )
-    return IndexSize(
-        lines=found.lines,
-        bytes=found.bytes,
-        max_lines=config.index_max_lines,
-        max_bytes=config.index_max_bytes,
-        lost=lost,
-        lost_count=len(found.rows_dropped),
-        first_lost_line=found.first_dropped_line,
-    )
-
-
-def index_size(project: Project, config: conf.Config) -> tuple[IndexSize | None, int | None]:
-    """The index as the agent loads it, and its row's id; None without one."""
-    row = next(iter(_index_row(project.pk)), None)
-    if row is None:
-        return None, None
-    data = blobs.get_many([row.sha256]).get(row.sha256)
-    found = size_by_row(row.lines, row.size, config) if data is None else size_as_loaded(data, config)
-    return found, row.pk
-
-
-@prepared
-def _index_row(project: int) -> QuerySet[Memory]:
-    return Memory.objects.filter(project_id=project, path="MEMORY.md", gone_at__isnull=True)[:1]
-
 
 M = TypeVar("M", bound=Model)
 FigureKind = Literal["age", "number", "index"]

@@ -19,8 +19,9 @@ from dreams.models import Blob, Memory, Project, Version
 from dreams.services import blobs
 from dreams.services.memories import time_travel
 from dreams.web.hidden_secrets import Sight
-from dreams.web.pages import diffs, projects
+from dreams.web.pages import diffs
 from dreams.web.pages.diffs import DiffLine
+from dreams.web.pages.index_size import IndexSize, size_as_loaded
 from dreams.web.pages.memory import Body, Look, Looks, body_of
 from dreams.web.pages.project import READING_ORDER
 from dreams.web.paging import Listed, page_of
@@ -51,7 +52,7 @@ class Step:
 class Loaded:
     """The index as an agent would have had it at its start."""
 
-    index: projects.IndexSize
+    index: IndexSize
     text: str
     warning: str
 
@@ -159,7 +160,7 @@ def _loaded(project: Project, when: dt.datetime) -> Loaded | None:
     config = conf.current(project)
     found = memdir.loaded(data, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
     return Loaded(
-        projects.size_as_loaded(data, config),
+        size_as_loaded(data, config),
         diff.visible(Mask.of([found.text])(found.text)),
         found.warning,
     )

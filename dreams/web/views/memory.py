@@ -28,10 +28,11 @@ from dreams.web.access import is_path_here, reviewer
 from dreams.web.hidden_secrets import Sight
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.pages import blame as blame_pages
-from dreams.web.pages import diffs, projects
+from dreams.web.pages import diffs
 from dreams.web.pages import memory as pages
 from dreams.web.pages import project as project_pages
 from dreams.web.pages import statements as statements_pages
+from dreams.web.pages.index_size import size_as_loaded
 from dreams.web.paging import Filter, chosen, number_or_none, search_text
 from dreams.web.views.host_requests import asked
 
@@ -54,7 +55,7 @@ def memory(request: Request, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "memory": found,
         "is_index": is_index,
-        "index_size": projects.size_as_loaded(data or b"", conf.current(found.project)) if is_index else None,
+        "index_size": size_as_loaded(data or b"", conf.current(found.project)) if is_index else None,
         "evidence": blame_pages.evidence(found),
         "project": found.project,
         "sight": sight,

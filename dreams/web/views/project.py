@@ -32,6 +32,7 @@ from dreams.web.pages import instructions as instructions_pages
 from dreams.web.pages import project as pages
 from dreams.web.pages import projects as projects_pages
 from dreams.web.pages import prompts as prompts_pages
+from dreams.web.pages.index_size import size_of
 from dreams.web.paging import Filter, chosen, host_asked, number_or_none, search_text
 from dreams.web.views.host_requests import asked
 
@@ -88,7 +89,7 @@ def _part(request: Request, found: Project, head: pages.Head, show: str) -> dict
 
 
 def _overview(found: Project, head: pages.Head) -> dict[str, Any]:
-    index_size, _ = projects_pages.index_size(found, head.config)
+    index_size, _ = size_of(found, head.config)
     return {
         "gates": gates.gates_of(found, timezone.now(), head.tally),
         "distilling": logs_pages.distilling(found, timezone.now()),
