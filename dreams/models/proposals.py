@@ -364,7 +364,7 @@ class LedgerEntry(models.Model):
 
     class Fate(models.TextChoices):
         KEPT = "kept-in", "Kept in"
-        MERGED = "merged-into", "Merged into"
+        MERGED = "merged-into", "Now in"
         SUPERSEDED = "superseded-by", "Superseded by"
         STATED = "stated", "Left out because"
         UNEXPLAINED = "unexplained", "Not explained"

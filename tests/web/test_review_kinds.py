@@ -72,7 +72,7 @@ def test_a_removed_line_has_beside_it_where_it_went_or_why_it_left(
     browser: Client, proposal: Proposal
 ) -> None:
     text = page(browser, proposal)
-    assert "Merged into" in text and "Left out: its file is removed" in text and "Not explained" in text
+    assert "Now in" in text and "Left out: its file is removed" in text and "Not explained" in text
     assert "“q12 is gone since Monday”" in of_file(browser, proposal, "reference_queues.md")
 
 
