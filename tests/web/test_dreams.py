@@ -61,6 +61,17 @@ def test_a_running_dream_is_asked_after_every_two_seconds_and_one_that_is_over_i
     assert "every 2s" not in _page(browser, run)
 
 
+def test_the_sessions_of_a_dream_are_listed_as_soon_as_they_are_chosen(browser: Client) -> None:
+    run = _running()
+    assert "Not chosen yet." in _page(browser, run)
+    chosen = world.make_session(run.project, title="Fix the importer")
+    DreamSession.objects.create(dream=run, session=chosen)
+    _turn(run, 1)
+    assert "Fix the importer" in _poll(browser, run, 0)
+    _turn(run, 2)
+    assert "dream-sessions" not in _poll(browser, run, 1), "what is being read is not replaced"
+
+
 def test_a_poll_brings_only_new_turns_and_appends_them(browser: Client) -> None:
     run = _running()
     for number in (1, 2, 3):
