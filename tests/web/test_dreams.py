@@ -72,6 +72,16 @@ def test_the_sessions_of_a_dream_are_listed_as_soon_as_they_are_chosen(browser: 
     assert "dream-sessions" not in _poll(browser, run, 1), "what is being read is not replaced"
 
 
+def test_turns_are_counted_as_their_limit_counts_them(browser: Client) -> None:
+    run = _running(engine="anthropic", model="claude-sonnet-5-5")
+    _turn(run, 1, "Asking claude-sonnet-5-5.", "orient")
+    _turn(run, 2, "I read.", "orient", api_ms=40)
+    _turn(run, 3, "I write.", api_ms=40)
+    text = " ".join(_page(browser, run).split())
+    assert '<dt>Turns</dt><dd class="number">2</dd>' in text and "2 of 60" in text
+    assert '<li id="turn-3"><span class="row-state turn-number">2</span>' in text
+
+
 def test_a_poll_brings_only_new_turns_and_appends_them(browser: Client) -> None:
     run = _running()
     for number in (1, 2, 3):

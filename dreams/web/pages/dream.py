@@ -204,7 +204,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
+    """`turn` counts what the limit of turns counts; None for a note of the engine, such as whom it asks."""
+
     number: int
+    turn: int | None
     phase: str
     text: str
     tools: list[Tool]
@@ -252,13 +255,13 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
         waits_for=_waits_for(run, now),
         engine=engine_words(run),
         steps=_steps(run, totals.per_phase),
-        turns=[_turn(row) for row in rows],
+        turns=[_turn(row, totals.turns.get(row.number)) for row in rows],
         last_turn=rows[-1].number if rows else after,
-        turn_count=totals.turns,
-        hidden_turns=max(0, totals.turns - MOST_TURNS) if not after else 0,
+        turn_count=len(totals.turns),
+        hidden_turns=max(0, totals.rows - MOST_TURNS) if not after else 0,
         files=totals.files[:MOST_FILES],
         more_files=max(0, len(totals.files) - MOST_FILES),
-        used=used(run, totals.turns, now),
+        used=used(run, len(totals.turns), now),
         elapsed=_elapsed(run, now),
         sessions=_reviewed(run, number),
         result=result(run) if run.is_over else None,
@@ -267,7 +270,10 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
 
 @dataclass(frozen=True, slots=True)
 class _Totals:
-    turns: int
+    """`turns`: the number of a row → which turn it is."""
+
+    rows: int
+    turns: Mapping[int, int]
     per_phase: Mapping[str, int]
     files: list[str]
 
@@ -276,15 +282,16 @@ def _totals(run: DreamRun) -> _Totals:
     """Sums over every turn, also those that are shown already."""
     per_phase: dict[str, int] = {}
     files: dict[str, None] = {}
-    turns = 0
-    rows = run.turns.order_by("number").values_list("phase", "files")
-    for phase, touched in rows[: MOST_TURNS * 5]:
-        turns += 1
+    turns: dict[int, int] = {}
+    rows = run.turns.order_by("number").values_list("number", "phase", "files", "api_ms")[: MOST_TURNS * 5]
+    for number, phase, touched, asked in rows:
+        if asked or run.engine == "rules":
+            turns[number] = len(turns) + 1
         per_phase[phase] = per_phase.get(phase, 0) + 1
         # Before that, files are only read.
         if phase in _WRITES:
             files |= dict.fromkeys(str(path) for path in touched)
-    return _Totals(turns, per_phase, list(files))
+    return _Totals(len(rows), turns, per_phase, list(files))
 
 
 def _whole(value: object) -> int:
@@ -324,9 +331,10 @@ def _state(position: int, at: int, run: DreamRun) -> str:
     return "stopped" if run.is_over else "now"
 
 
-def _turn(row: Turn) -> TurnView:
+def _turn(row: Turn, turn: int | None) -> TurnView:
     return TurnView(
         number=row.number,
+        turn=turn,
         phase=row.get_phase_display(),
         text=shown(row.text),
         tools=[_tool(tool) for tool in row.tools[:50] if isinstance(tool, dict)],
