@@ -260,6 +260,12 @@ def test_what_was_to_come_long_ago_is_asked_about(tmp_path: Path, day: str, aske
         assert after.endswith("**Why:** CSV is all there is.\n")
 
 
+def test_what_is_pending_in_each_entry_of_a_log_is_no_question(tmp_path: Path) -> None:
+    entry = "## Import, part {n}\n\nDone since 2026-02-0{n}: the reader reads CSV.\n\n### Pending\n\n- Part {n} of the writer.\n\n"
+    made = dream(tmp_path, project_file("".join(entry.format(n=n) for n in (1, 2, 3))), written=None)
+    assert [each for each in made.outcome.questions if each.kind == "expired"] == []
+
+
 def test_a_section_of_rows_or_one_that_is_most_of_its_file_is_left(tmp_path: Path) -> None:
     files = project_file(
         "## Next steps\n\n- The reader, as of 2026-02-01 or so.\n- The writer.\n- The rest of it.\n"

@@ -24,6 +24,14 @@ def test_an_orphan_gets_a_row_in_words_of_its_own(tmp_path: Path):
     assert (cited.place, cited.line_no, cited.quote) == ("b.md", 7, "Set by Ana.")
 
 
+def test_an_orphan_of_a_type_without_rows_goes_where_most_rows_are(tmp_path: Path):
+    index = "# Index\n\n- [A](a.md) — first\n- [C](c.md) — third\n\n## Only if explicitly asked\n\n- [D](d.md) — old\n"
+    files = notes(["a.md", "c.md", "d.md"])
+    text = "---\ntype: user\n---\n\n# Freeze weeks\n\nSet by Ana. More.\n"
+    made = dream(tmp_path, {"MEMORY.md": index, "b.md": text, **files})
+    assert "third\n- [Freeze weeks](b.md) — Set by Ana.\n" in made.text("MEMORY.md")
+
+
 def test_a_file_that_is_not_utf8_is_named_in_the_index_by_its_file_name(tmp_path: Path):
     """Its own words would make the index no UTF-8 either, and every step that touches it would be taken back."""
     odd = "---\nname: Caf\xe9 au lait\ntype: user\n---\n\nDas Ger\xe4t ist alt.\n".encode("latin-1")

@@ -198,7 +198,8 @@ def old_states(context: Asking) -> Iterator[Question]:
             continue
         day = _last_written(context, path)
         next_ = [each for each in sections if _HEADS_WHAT_IS_NEXT.fullmatch(each.heading.lstrip("#").strip())]
-        if next_ and day and _is_old(context, day):
+        of_days = len({each.heading for each in next_}) < len(next_)  # what was next on each of several days
+        if next_ and not of_days and day and _is_old(context, day):
             yield from _sections(
                 context, next_, _why("This was to come when the memory was last written,", day, context), day
             )

@@ -188,24 +188,21 @@ def with_rows(
 
 
 def _heading_for(tree: Tree, index: memdir.Index, base: str, kind: str | None) -> str | None:
-    """The section named for this type, else the one where its rows are, else that of the last row."""
+    """The section named for this type, else the one with most of its rows, else with most of all."""
     rows = [row for row in index.rows if row.is_memory_target]
     headings = {
         item.content: None
         for item in memdir.sections(index.text)
         if item.kind == "heading" and item.content.strip()
     }
-    if not kind:
-        return Counter(row.heading for row in rows).most_common(1)[0][0] if rows else None
-    for heading in headings:
+    for heading in headings if kind else ():
         if heading.casefold().strip() in {kind, f"{kind}s"}:
             return heading
-    places = Counter(
-        row.heading for row in rows if (p := f"{base}{row.target}") in tree.texts and tree.kind(p) == kind
-    )
-    if places:
-        return places.most_common(1)[0][0]
-    return rows[-1].heading if rows else None
+    alike = [
+        row for row in rows if kind and (p := f"{base}{row.target}") in tree.texts and tree.kind(p) == kind
+    ]
+    places = Counter(row.heading for row in alike or rows)
+    return places.most_common(1)[0][0] if places else None
 
 
 def row_text(tree: Tree, path: str, target: str, row_max: int) -> tuple[str, str, str]:
