@@ -12,6 +12,7 @@ import difflib
 import json
 import logging
 import os
+import re
 import secrets
 import shlex
 import sys
@@ -19,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,9 @@ MOST_BYTES = 1024 * 1024  # of a settings file; chosen
 LOCK_SECONDS = 5.0  # that a person waits for another of our processes
 SLOW_LOCK = 0.1  # seconds, above which it is told; chosen
 Values = dict[str, Any]
+_CLOSER = re.compile(r"[\]}]")
+_OURS = re.compile(rf'\{{|"(?:hooks|{EVENT})"\s*:\s*')  # where a part begins that may be ours
+MOST_PLACES = 1_000  # of a text that are tried; chosen
 
 
 class SettingsRefused(Refusal):
@@ -224,22 +229,59 @@ def _text(values: Values, before: str) -> str:
 
 
 def _small_edits(values: Values, before: str) -> Iterator[str]:
-    """Where no hooks were there before us, or are left without us."""
+    """The text with our lines put in before each closing bracket, or with each part cut out that may be ours. Which of them
+    says `values`, whoever reads them finds out."""
     was = _read_as(before) or {}
-    if "hooks" in values and "hooks" not in was:
+    if "hooks" not in was:
         body = before.rstrip()
         head = body[:-1].rstrip()
         yield head + ("," if was else "") + _inside({"hooks": values["hooks"]}, before) + before[len(head) :]
-    elif "hooks" in was and "hooks" not in values:
-        yield before.replace("," + _inside({"hooks": was["hooks"]}, before), "")
+    elif any(_is_ours(hook) for hook in _hooks(_groups(was))):
+        yield from _cut_out(before)
+    else:
+        group = _groups(values)[-1]
+        for closer in islice(_CLOSER.finditer(before), MOST_PLACES):
+            piece = [group] if closer[0] == "]" else {EVENT: [group]}
+            yield _put_in(piece, before, closer.start())
 
 
-def _inside(values: Values, before: str) -> str:
-    """What is between the braces of an object, without the line break at its end."""
+def _put_in(piece: Values | list[Any], before: str, closer: int) -> str:
+    """The piece's parts as the last ones of what ends with this closing bracket, laid out as the others are."""
+    head = before[:closer].rstrip()
+    line = before[:closer].rpartition("\n")[2]
+    outer = line[: len(line) - len(line.lstrip())]
+    is_empty = head.endswith(("[", "{"))
+    if line.strip() and not is_empty:  # on one line with the others
+        return f"{head}, {json.dumps(piece, ensure_ascii=False)[1:-1]}{before[len(head) :]}"
+    inside = _inside(piece, before).replace("\n", f"\n{outer}")
+    end = "\r\n" if "\r\n" in before else "\n"
+    rest = before[len(head) :] if not line.strip() else f"{end}{outer}{before[closer:]}"
+    return f"{head}{'' if is_empty else ','}{inside}{rest}"
+
+
+def _cut_out(before: str) -> Iterator[str]:
+    decoder = json.JSONDecoder()
+    for found in islice(_OURS.finditer(before), MOST_PLACES):
+        try:
+            _, end = decoder.raw_decode(before, found.start() if found[0] == "{" else found.end())
+        except ValueError:  # within a text
+            continue
+        head, rest = before[: found.start()].rstrip(), before[end:]
+        following = rest.lstrip()
+        if head.endswith(","):
+            yield head[:-1] + rest
+        elif following.startswith(","):
+            yield before[: found.start()] + following[1:].lstrip()
+        else:
+            yield head + following
+
+
+def _inside(values: Values | list[Any], before: str) -> str:
+    """What is between the brackets, without the line break at its end."""
     return _dumped(values, before)[1:-1].rstrip()
 
 
-def _dumped(values: Values, before: str) -> str:
+def _dumped(values: Values | list[Any], before: str) -> str:
     second = next((line for line in before.splitlines()[1:] if line.strip()), "  ")
     indent = "\t" if second.startswith("\t") else len(second) - len(second.lstrip()) or 2
     is_ascii = before.isascii() and "\\u" in before
@@ -250,7 +292,7 @@ def _dumped(values: Values, before: str) -> str:
 def _read_as(text: str) -> Any:
     """None for what is not JSON."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     except ValueError:
         return None
 

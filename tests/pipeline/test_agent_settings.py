@@ -63,6 +63,12 @@ def test_what_was_added_is_taken_out_again_to_the_byte(tmp_path: Path, indent: i
         '{\r\n  "model": "opus"\r\n}\r\n',
         '{"name": "\\u00fc \\ud83d", "ratio": 1.10, "large": 1e3 }',
         "{}\n",
+        '{ "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},\n\n  "ratio": 1.10}\n',
+        '{\n    "hooks": {\n        "SessionEnd": [ {"hooks": [{"type": "command", "command": "x"}]} ]\n    },\n'
+        '    "allow": ["a",\n  "b"], "large": 1e3 }\n',
+        '{\n  "hooks": {\n    "SessionEnd": [\n      {\n        "hooks": [{"type": "command", "command": "x"}]\n      }\n'
+        '    ],\n    "Stop": []\n  },\n  "allow": ["a", "b"]\n}\n',
+        '{\r\n  "allow": ["a", "b"],\r\n  "hooks": {\r\n    "Stop": []\r\n  }\r\n}\r\n',
     ],
 )
 def test_a_text_of_any_form_gets_our_lines_and_is_else_as_it_was(tmp_path: Path, text: str) -> None:
