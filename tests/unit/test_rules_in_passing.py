@@ -65,6 +65,12 @@ def test_who_somebody_is_and_what_holds_in_general_is_certain(prompt: str) -> No
     assert sureness(prompt) == ["certain"]
 
 
+def test_the_next_time_that_something_happens_is_part_of_what_was_said() -> None:
+    [when] = remarks("Next time I tell you to run the tests, do so.")
+    [order] = remarks("Next time, use yarn.")
+    assert (when.text, order.text) == ("Next time I tell you to run the tests, do so", "use yarn")
+
+
 @each(
     "prompt",
     [
@@ -76,7 +82,6 @@ def test_who_somebody_is_and_what_holds_in_general_is_certain(prompt: str) -> No
         "our bugs live in Jira under PLAT",
         "do not mock the database in integration tests, we got burned by that",
         "our alerts go to PagerDuty",
-        "We write changelogs by hand.",
         "Never show the banner when the user is logged in",
         "always show the sidebar on the start page",
         "don't ever open the dialog twice",
@@ -100,6 +105,7 @@ def test_what_may_be_for_this_task_only_is_likely(prompt: str) -> None:
         "I'm not sure what this function does",
         "I'm working on the search page",
         "we need a table for invoices",
+        "we send mails to everybody who signed up",
         "we have a bug in the checkout",
         "we merged the branch, please rebase",
         "We use the wrong variable here",

@@ -80,6 +80,15 @@ def test_dreaming_again_changes_nothing(tmp_path: Path) -> None:
 OTHER = "glpat-" + "Zk3vQ9xT7mB2nL5wR8sd"
 
 
+def test_a_list_of_keys_is_decided_as_a_whole(tmp_path: Path) -> None:
+    keys = [f"ghp_{number}{TOKEN[5:]}" for number in range(8)]
+    body = "".join(f"- service {number}: {key}\n" for number, key in enumerate(keys))
+    made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(body, name="API keys")})
+    assert len({edit.operation for edit in made.edits}) == 1
+    assert not any(key in made.text("deploy.md") for key in keys)
+    assert "removed 8 secrets" in made.summary.lower()
+
+
 def test_each_secret_of_a_file_is_decided_by_itself_and_cites_its_own_line(tmp_path: Path) -> None:
     body = f"- Deploys use {TOKEN} there.\n- Reviews use {OTHER} there.\n"
     made = dream(tmp_path, {"MEMORY.md": INDEX, "deploy.md": memory(body)})

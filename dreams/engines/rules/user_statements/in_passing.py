@@ -228,9 +228,9 @@ def _names_something(text: str) -> bool:
     return any(piece.is_value for piece in pieces(text)[1:])
 
 
-def _practice(found: re.Match[str]) -> Sureness:
-    """Certain where it names something by its name, or against something else."""
-    return "certain" if _names_something(found[0]) or _CONTRAST.search(found[0]) else "likely"
+def _practice(found: re.Match[str]) -> Sureness | None:
+    """Where it names something by its name, or against something else; else it mostly tells of the task."""
+    return "certain" if _names_something(found[0]) or _CONTRAST.search(found[0]) else None
 
 
 def _named(found: re.Match[str]) -> Sureness | None:
@@ -346,7 +346,8 @@ def _of_sentence(sentence: str, *, weaken: bool) -> Remark | None:
     found = _read(ahead, (*_CORRECTING, *_SIGNALS) if text != said else _SIGNALS)
     if ahead != bare:
         wanted = _WANTS.match(ahead) and not _SOME_DAY.match(bare)
-        text, found = ahead, (_AS_ORDERED, "certain") if wanted else _from_now_on(ahead, found)
+        found = (_AS_ORDERED, "certain") if wanted else _from_now_on(ahead, found)
+        text = bare if bare[:9].lower() == "next time" and _PLAN.match(ahead) else ahead
     if found is None:
         return None
     signal, sureness = found
