@@ -54,6 +54,11 @@ class Forecast:
         return self.estimate.likely.dollars
 
     @property
+    def is_too_dear(self) -> bool:
+        """The budget gate refuses it: more is likely than one dream may cost."""
+        return self.likely is not None and self.most_dollars is not None and self.likely > self.most_dollars
+
+    @property
     def tokens(self) -> tuple[int, int]:
         """Fewest and most."""
         low, high = self.estimate.low.tokens, self.estimate.high.tokens
@@ -65,7 +70,7 @@ class Forecast:
         low, high = self.estimate.low.dollars, self.estimate.high.dollars
         if low is None or high is None:
             return "no price is known for it"
-        most = self.most_dollars
+        most = None if self.is_too_dear else self.most_dollars
         return (
             f"about {words(low, high)}" if most is None else f"about {words(min(low, most), min(high, most))}"
         )

@@ -118,3 +118,14 @@ def test_the_projects_page_says_it_where_a_dream_is_started(
     text = " ".join(browser.get(reverse("project", args=[project.pk])).content.decode().split())
     assert asked(project).cost in text
     assert "It stops at $1.00." in text
+
+
+def test_a_dream_that_the_budget_refuses_is_not_said_to_stop_at_its_limit(
+    project: Project, browser: Client
+) -> None:
+    Override.objects.create(key="engine", value="anthropic")
+    Override.objects.create(key="max_cost_dream", value=0.05)
+    told = asked(project)
+    text = " ".join(browser.get(reverse("project", args=[project.pk])).content.decode().split())
+    assert told.likely and "is over the $0.05 for one dream" in text and "It stops at" not in text
+    assert "$0.05" not in told.cost, "the range is what it would cost, not what it may"

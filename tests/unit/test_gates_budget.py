@@ -66,7 +66,7 @@ def test_a_projects_own_cap_is_named():
 def test_a_dream_dearer_than_a_cap_never_opens_by_waiting(cap):
     result = gate(paid(estimate="3"), **{cap: 2})
     assert (result.passed, result.opens_at) == (False, None)
-    assert "raise the cap" in result.reason
+    assert "raise that limit" in result.reason
 
 
 def test_no_caps_mean_no_limit():

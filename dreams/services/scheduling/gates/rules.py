@@ -326,7 +326,7 @@ def _cap(dollars: float) -> Decimal:
 def _too_dear(what: str, cap: Decimal, spending: SpendingFact) -> Ruling:
     reason = (
         f"{spending.what.capitalize()} takes about {money(spending.estimate)}, over the {money(cap)} for {what}; "
-        "raise the cap or choose the rules engine, which is free."
+        "raise that limit or choose the rules engine, which is free."
     )
     return Ruling(False, reason, None, f"over {what}")
 
