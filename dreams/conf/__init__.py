@@ -14,8 +14,7 @@ import math
 import os
 import urllib.parse
 import zoneinfo
-from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Set as AbstractSet
 from dataclasses import Field, dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints

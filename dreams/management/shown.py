@@ -9,8 +9,7 @@ from typing import Any, cast
 
 from dreams.engines.tokens import KINDS, ModelUsage
 from dreams.findings.examining import rule_of
-from dreams.lib.diff import Hunk as DiffHunk
-from dreams.lib.diff import split_lines
+from dreams.lib.diff import Hunk as DiffHunk, split_lines
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.management import named

@@ -44,11 +44,7 @@ from dreams.services.search import index
 from dreams.web import urls
 from tests.browser.judging import FORMS, LAYOUT, NARROW, WIDE, Form, judge
 from tests.browser.shots import log_in
-from tests.world import directory as real
-from tests.world import questions as asked
-from tests.world import review as desk
-from tests.world import rows as make
-from tests.world import talking
+from tests.world import directory as real, questions as asked, review as desk, rows as make, talking
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper

@@ -15,10 +15,7 @@ from playwright.sync_api import expect
 from dreams.models import Finding, Hunk, Proposal
 from dreams.services.login import make_link
 from tests.browser.judging import COLOURS, bring_rules, broken_rules
-from tests.world import directory as world
-from tests.world import every_kind as kinds
-from tests.world import review as desk
-from tests.world import rows
+from tests.world import directory as world, every_kind as kinds, review as desk, rows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page

@@ -12,8 +12,7 @@ from dreams.models import Hunk, Proposal
 from dreams.services import review
 from dreams.services.login import make_link
 from tests.browser.windows import until
-from tests.world import directory as world
-from tests.world import review as desk
+from tests.world import directory as world, review as desk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Dialog, Locator, Page

@@ -15,8 +15,7 @@ from dreams.services.login import make_link
 from dreams.services.memories import syncing
 from dreams.services.proposals import rebase
 from tests.browser.judging import judge
-from tests.world import directory as world
-from tests.world import review as desk
+from tests.world import directory as world, review as desk
 from tests.world.manifest import manifest
 
 if TYPE_CHECKING:

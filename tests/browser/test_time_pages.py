@@ -15,8 +15,7 @@ from dreams.services.apply import applying
 from dreams.services.login import make_link
 from dreams.services.memories import syncing, time_travel
 from tests.browser.shots import outside_loop
-from tests.world import directory as real
-from tests.world import rows as make
+from tests.world import directory as real, rows as make
 
 
 @pytest.fixture

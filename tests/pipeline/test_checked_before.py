@@ -14,9 +14,7 @@ from dreams.findings import secrets
 from dreams.models import DreamRun, Policy, Project, Proposal
 from dreams.services import dreaming, hosts, settings_changes
 from dreams.web.pages.dreams import result
-from tests.world import directory as world
-from tests.world import engines
-from tests.world import model as kit
+from tests.world import directory as world, engines, model as kit
 
 pytestmark = pytest.mark.django_db
 FACT = "Snapshots are reviewed by hand.\n"

@@ -21,8 +21,7 @@ from dreams.services.catching import unread_parts
 from dreams.services.dreaming import dream_inputs as dream_reading
 from dreams.services.questions import question_states
 from dreams.services.scheduling import gates, scheduler
-from tests.world import directory as world
-from tests.world import rows
+from tests.world import directory as world, rows
 
 pytestmark = pytest.mark.django_db
 YEARS = dt.timedelta(days=3650)

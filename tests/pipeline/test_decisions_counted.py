@@ -11,8 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from dreams.models import Hunk, Proposal
 from dreams.services import review
 from dreams.services.proposals import decisions
-from tests.world import every_kind as kinds_world
-from tests.world import review as review_world
+from tests.world import every_kind as kinds_world, review as review_world
 
 pytestmark = pytest.mark.django_db
 BY = review.Actor("me")

@@ -20,8 +20,7 @@ from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Override, Proposal
 from dreams.services import dreaming
-from tests.world import directory as world
-from tests.world import model as kit
+from tests.world import directory as world, model as kit
 
 WRITE = Use(
     "Write",

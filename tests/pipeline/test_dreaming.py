@@ -15,8 +15,7 @@ from dreams.lib import locks
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
 from dreams.services import dreaming, project_lock, review, settings_changes
 from dreams.services.scheduling import gate_inputs
-from tests.world import directory as world
-from tests.world import engines
+from tests.world import directory as world, engines
 from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -22,9 +22,7 @@ from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Project, Proposal
 from dreams.services import dreaming
 from memoryweb import BASE_DIR
-from tests.world import directory as world
-from tests.world import faults as fault_rows
-from tests.world import model as kit
+from tests.world import directory as world, faults as fault_rows, model as kit
 from tests.world.faults import MENDING, ROWS, TURN, Row
 from tests.world.manifest import manifest
 

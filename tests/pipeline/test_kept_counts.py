@@ -15,9 +15,7 @@ from dreams.services import discovery, kept_counts
 from dreams.services.kept_counts import Kind
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.gates.facts import Tally
-from dreams.web.pages import project as pages
-from dreams.web.pages import projects as projects_page
-from dreams.web.pages import timeline
+from dreams.web.pages import project as pages, projects as projects_page, timeline
 from tests.world import rows as world
 from tests.world.cases import each
 

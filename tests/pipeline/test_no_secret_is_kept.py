@@ -11,8 +11,7 @@ from django.apps import apps
 from dreams.engines.types import Edit, Job, Reporter
 from dreams.models import DreamRun, Project, Prompt, Session, Turn
 from dreams.services import discovery, dreaming
-from tests.world import directory as world
-from tests.world import engines
+from tests.world import directory as world, engines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KEY = (

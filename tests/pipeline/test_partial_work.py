@@ -14,8 +14,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.dev.fake_server import Reply, Script, Use, WireServer, status
 from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
@@ -38,8 +37,7 @@ from dreams.models import (
 from dreams.services import dreaming, proposals, review, rollback
 from dreams.services.apply import applying
 from dreams.services.dreaming import steps
-from tests.world import directory as world
-from tests.world import engines
+from tests.world import directory as world, engines
 from tests.world.strategies import tries
 
 QUOTE = "Snapshots are reviewed by hand."

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from tests.world import directory as world
-from tests.world.processes import commands as forked
-from tests.world.processes import postgres
+from tests.world.processes import commands as forked, postgres
 
 pytestmark = pytest.mark.sweep
 

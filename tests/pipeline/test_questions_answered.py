@@ -9,16 +9,14 @@ from unittest.mock import Mock
 import pytest
 from django.utils import timezone
 
-from dreams.engines.types import Option, Place
-from dreams.engines.types import Question as Asked
+from dreams.engines.types import Option, Place, Question as Asked
 from dreams.lib import process
 from dreams.models import AuditEntry, Evidence, Hunk, LedgerEntry, Proposal, Question
 from dreams.services import blobs, hosts, review, rollback
 from dreams.services.apply import applying
 from dreams.services.questions import answering, joining, options
 from dreams.services.review import ReviewRefused
-from tests.world import asking, engines
-from tests.world import directory as world
+from tests.world import asking, directory as world, engines
 from tests.world.asking import ALPHA, RESET
 from tests.world.manifest import manifest
 

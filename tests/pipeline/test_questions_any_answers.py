@@ -7,16 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import event, given
-from hypothesis import strategies as st
+from hypothesis import event, given, strategies as st
 
-from dreams.engines.types import Edit, Option, Place
-from dreams.engines.types import Question as Asked
+from dreams.engines.types import Edit, Option, Place, Question as Asked
 from dreams.models import DreamRun, Finding, Hunk, Project, Proposal, Question
 from dreams.services import review, rollback
 from dreams.services.apply import applying
-from dreams.services.questions import answering
-from dreams.services.questions import asking as service
+from dreams.services.questions import answering, asking as service
 from dreams.services.review import ReviewRefused
 from tests.pipeline.test_any_change_can_be_undone import contents, directories, propose
 from tests.world import directory as world

@@ -9,15 +9,12 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from dreams.engines.types import Job, Place
-from dreams.engines.types import Question as Asked
+from dreams.engines.types import Job, Place, Question as Asked
 from dreams.models import Project, Question, Session
 from dreams.services import settings_changes
 from dreams.services.memories import syncing
-from dreams.services.questions import answering, shown_questions
-from dreams.services.questions import asking as service
-from tests.world import asking
-from tests.world import directory as world
+from dreams.services.questions import answering, asking as service, shown_questions
+from tests.world import asking, directory as world
 from tests.world.asking import ALPHA, RESET
 
 pytestmark = pytest.mark.django_db

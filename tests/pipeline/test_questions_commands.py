@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from dreams.engines.types import Edit, Option, Place
-from dreams.engines.types import Question as Asked
+from dreams.engines.types import Edit, Option, Place, Question as Asked
 from dreams.models import Question
-from tests.world import asking
-from tests.world import directory as world
+from tests.world import asking, directory as world
 from tests.world.asking import ALPHA
 from tests.world.command_line import typed
 

@@ -14,8 +14,7 @@ from dreams.services import proposals, review
 from dreams.services.apply import applying
 from dreams.services.questions import answering
 from dreams.services.review import ReviewRefused
-from tests.world import asking, engines
-from tests.world import directory as world
+from tests.world import asking, directory as world, engines
 from tests.world.asking import ALPHA, RESET
 
 pytestmark = pytest.mark.django_db(transaction=True)

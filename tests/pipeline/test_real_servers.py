@@ -33,8 +33,7 @@ from dreams.engines.anthropic.keys import Endpoint
 from dreams.engines.anthropic.probe import What, probe
 from dreams.management.base import Refused
 from dreams.models import DreamRun, Evidence, Project, Proposal, Turn
-from tests.world import directory as world
-from tests.world import one_hot
+from tests.world import directory as world, one_hot
 from tests.world.processes.servers import until
 
 pytestmark = [pytest.mark.sweep, pytest.mark.django_db(transaction=True)]

@@ -18,8 +18,7 @@ from dreams.services import discovery, dreaming
 from dreams.services.doctor import checks
 from dreams.services.hosts import host
 from dreams.services.scheduling import scheduler
-from tests.world import directory as world
-from tests.world import engines
+from tests.world import directory as world, engines
 from tests.world.rows import make_project
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -41,8 +41,7 @@ from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.questions import answering
 from dreams.services.search import index
-from tests.world import asking, rows
-from tests.world import directory as world
+from tests.world import asking, directory as world, rows
 from tests.world.directory import ME
 
 pytestmark = pytest.mark.django_db(transaction=True)

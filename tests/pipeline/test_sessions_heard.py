@@ -16,8 +16,7 @@ from dreams.services import proposals, review
 from dreams.services.memories import syncing
 from dreams.services.proposals import transcript_verdicts
 from dreams.services.secret_purge.locating import scrub
-from tests.world import directory as world
-from tests.world import rows
+from tests.world import directory as world, rows
 
 pytestmark = pytest.mark.django_db
 SAID = "The export runs at 04:00 UTC on host beta."

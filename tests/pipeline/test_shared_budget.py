@@ -20,8 +20,7 @@ from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.models import DreamRun, DreamUsage, Override, Project
 from dreams.services import database, discovery, dreaming, pricing
 from dreams.services.dreaming.reporter import DreamReporter
-from tests.world import directory as world
-from tests.world import model as kit
+from tests.world import directory as world, model as kit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SLUGS = ("-home-dev-app", "-home-dev-web")

@@ -13,8 +13,7 @@ from dreams.services import dreaming, policies, proposals, review, settings_chan
 from dreams.services.apply import applying
 from dreams.services.catching import cards
 from dreams.services.policies import earned
-from tests.world import directory as world
-from tests.world import engines, trusting
+from tests.world import directory as world, engines, trusting
 
 pytestmark = pytest.mark.django_db
 

@@ -17,8 +17,7 @@ from dreams.services.memories import hand_edits
 from dreams.services.policies import earned
 from dreams.services.review import Actor
 from dreams.services.rollback import Selection
-from tests.world import directory as world
-from tests.world import trusting
+from tests.world import directory as world, trusting
 from tests.world.trusting import accepted, decided, offered
 
 pytestmark = pytest.mark.django_db

@@ -19,8 +19,7 @@ from dreams.services import discovery
 from dreams.services.catching import lifecycle
 from dreams.services.memories import checkup, instructions, syncing
 from dreams.services.scheduling.gate_inputs import Everywhere
-from tests.world import directory as world
-from tests.world import talking
+from tests.world import directory as world, talking
 
 pytestmark = pytest.mark.django_db
 NAMES = ("gone-at-stat.md", "gone-at-open.md", "gone-at-stat.jsonl", "gone-at-open.jsonl")

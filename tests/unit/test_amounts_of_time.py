@@ -1,7 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.amounts import ago, exact, span, until
 from tests.world.cases import each

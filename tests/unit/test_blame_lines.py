@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.line_origins import Origin, StateLine, lines_of, origins
 from tests.world.strategies import edited, texts, tries

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.prose.claims import check, read
 from dreams.lib.prose.claims.anchors import number_of, pieces, terms_in, terms_of

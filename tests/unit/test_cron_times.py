@@ -8,8 +8,7 @@ import zoneinfo
 
 import pytest
 from croniter import croniter
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib import cron
 from tests.world.cases import each

@@ -4,8 +4,7 @@ import datetime as dt
 import itertools
 import zoneinfo
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.prose.dates import resolve, rewrite, told
 from tests.world.cases import each

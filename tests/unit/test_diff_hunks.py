@@ -3,8 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dreams.lib.diff import HunkMismatchError, apply_hunks, fitted, hunks, line_end_of, split_lines
 from tests.world.strategies import pairs, texts, words

@@ -1,7 +1,6 @@
 """MEMORY.md is merged by row: sessions append to it all the time, and that is no conflict."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.diff import split_lines
 from dreams.lib.diff.index_merge import merge_index

@@ -1,8 +1,7 @@
 """Three-way merge by line: nothing lost, nothing decided that a person should decide."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.diff import split_lines
 from dreams.lib.diff.merge import Edited, UnresolvedConflictError, merge3

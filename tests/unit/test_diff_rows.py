@@ -1,7 +1,6 @@
 """Rows of a diff: numbered, shortened, side by side."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.diff import Span, hunks, pieces, rows, split_lines
 from tests.world.strategies import pairs

@@ -1,7 +1,6 @@
 """Nothing hides in a text that is shown for approval."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.diff import visible
 from tests.world.cases import each

@@ -2,8 +2,7 @@
 
 import unicodedata
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.diff import tokens, word_spans
 from dreams.lib.diff.words import MAX_TOKENS

@@ -152,8 +152,7 @@ def test_an_output_limit_that_the_server_refuses_is_lowered(tmp_path: Path) -> N
 
 
 def test_an_option_that_the_server_refuses_is_left_out(tmp_path: Path) -> None:
-    from dreams.engines.anthropic.budget import Budget, Ledger
-    from dreams.engines.anthropic.budget import Limits as DreamLimits
+    from dreams.engines.anthropic.budget import Budget, Ledger, Limits as DreamLimits
     from dreams.engines.anthropic.retrying import Asker, CallFailed, Kind
     from dreams.engines.anthropic.stream import Reply as Whole
     from dreams.engines.tokens import Tokens

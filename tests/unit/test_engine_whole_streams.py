@@ -6,11 +6,9 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from dreams.dev.fake_server import Limits, Text, Think, Use
-from dreams.dev.fake_server import Reply as Said
+from dreams.dev.fake_server import Limits, Reply as Said, Text, Think, Use
 from dreams.dev.fake_server.messages import Counted, events, refusal
 from dreams.engines.anthropic.conversation import KEPT_MESSAGES, Conversation
 from dreams.engines.anthropic.retrying import Kind, kind_of

@@ -6,8 +6,7 @@ import random
 import re
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from dreams.findings import Subject, examine, health, regression
 from dreams.findings.base import ChangedHunk

@@ -1,7 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.conf import Config
 from dreams.lib.timestamps import to_ns

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.engines.handover import sections
 from dreams.engines.handover.sections import ALL_TOKENS, SECTIONS

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from dulwich.objects import Blob
 from dulwich.repo import Repo
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from dreams.lib.storage.history import HistoryDamaged, HistoryError, HistoryStore, Meta, State
 from tests.world.strategies import tries

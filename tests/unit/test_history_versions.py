@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.storage.history import Entry, HistoryError, HistoryStore, Meta, State, UnknownVersion, trees
 from tests.world.strategies import tries

@@ -5,8 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as s
+from hypothesis import given, strategies as s
 
 from dreams.lib.storage.journal import FileOp, Plan, run, sha256_of
 from tests.world.journal import LONG_AGO, OLD, Place, Traced, back, make_place, make_plan

@@ -1,8 +1,7 @@
 """Taking a memory file apart and putting it together again."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.memdir import MemoryEditError, is_index, is_topic, parse, with_body
 from tests.world.cases import each

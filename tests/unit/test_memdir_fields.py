@@ -1,8 +1,7 @@
 """Changing the description in the frontmatter and nothing else."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.memdir import MemoryEditError, parse, with_description
 from tests.world.cases import each

@@ -2,8 +2,7 @@
 
 from datetime import UTC, date, datetime
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from dreams.lib.memdir import Frontmatter, parse
 from dreams.lib.memdir.frontmatter import read_simple, read_yaml

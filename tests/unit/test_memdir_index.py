@@ -1,8 +1,7 @@
 """MEMORY.md: its rows, and edits that touch one of them."""
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from dreams.lib.memdir import IndexRow, MemoryEditError, parse_index, render_row, replace_lines
 from tests.world.cases import each

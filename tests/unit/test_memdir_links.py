@@ -1,7 +1,6 @@
 """Wikilinks and Markdown links between memories."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.memdir import markdown_links, mask_code, retarget, wikilinks
 from tests.world.strategies import tries

@@ -1,7 +1,6 @@
 """What the agent loads of an index."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.memdir import INDEX_MAX_BYTES, loaded
 from tests.world.strategies import tries

@@ -2,8 +2,7 @@
 
 import unicodedata
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.memdir import memory_type, name_key, parse, safe_file_name, slug_for, unfit
 from tests.world.cases import each

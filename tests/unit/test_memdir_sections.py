@@ -1,7 +1,6 @@
 """A body as addressable items."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.memdir import sections, with_children
 from tests.world.strategies import tries

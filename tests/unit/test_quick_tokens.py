@@ -1,7 +1,6 @@
 """Most words of a text are found without RE2: what is found is the same, whatever the text is."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.prose import values
 

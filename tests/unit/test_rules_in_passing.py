@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.engines.rules.questions import requests
 from dreams.engines.rules.user_statements.in_passing import MOST_LIKELY, remarks

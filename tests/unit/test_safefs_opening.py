@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as s
+from hypothesis import given, strategies as s
 
 from dreams.lib.files.safefs import Root, TooLarge, UnsafePath, split
 from dreams.lib.files.safefs.root import open_plain

@@ -4,8 +4,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.files.safefs import Root
 from dreams.lib.sandbox import Mount, Shell, Tree

@@ -6,8 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as s
+from hypothesis import given, strategies as s
 
 from dreams.lib.files.safefs import Root
 from dreams.lib.sandbox import Ignored

@@ -4,8 +4,7 @@ import re
 from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as s
+from hypothesis import given, strategies as s
 
 from dreams.lib.sandbox import patterns
 from dreams.lib.sandbox.globbing import matches

@@ -5,8 +5,7 @@ import subprocess
 import tempfile
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as s
+from hypothesis import given, settings, strategies as s
 
 from dreams.lib.sandbox.process import Refused
 from dreams.lib.sandbox.tokenizer import MOST_COMMANDS, parse

@@ -4,8 +4,7 @@ import shlex
 import string
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as s
+from hypothesis import given, strategies as s
 
 from dreams.lib.sandbox.process import Refused
 from dreams.lib.sandbox.tokenizer import parse

@@ -1,7 +1,6 @@
 """An edited copy of a statement is another one, whatever was edited; moving a phrase or adding a reason is no edit."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.prose.comparing import compare, same
 from tests.world.cases import each

@@ -1,7 +1,6 @@
 """Surely the same, or not: a merge on a wrong "same" loses a fact."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.prose.comparing import compare, normalised, same
 from tests.world import similarity_pairs as table

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.prose.comparing import compare
 from dreams.lib.prose.statement_index import StatementIndex, statements_of

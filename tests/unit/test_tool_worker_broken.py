@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import Reply as Said
-from dreams.dev.fake_server import Script, Use, WireServer, say
+from dreams.dev.fake_server import Reply as Said, Script, Use, WireServer, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.tools import mounts_of
 from dreams.engines.types import Job

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 import re2
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dreams.lib.files.safefs import Root
 from dreams.lib.sandbox import Limits, Mount, Tree

@@ -11,8 +11,7 @@ from django.urls import reverse
 from dreams.models import Question
 from dreams.services.apply import applying
 from dreams.services.questions import answering
-from tests.world import asking
-from tests.world import directory as world
+from tests.world import asking, directory as world
 from tests.world.asking import ALPHA
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -19,8 +19,7 @@ from dreams.services import blobs, review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing
 from dreams.web.pages import blame as selector
-from tests.world import directory as real
-from tests.world import rows as world
+from tests.world import directory as real, rows as world
 
 
 @pytest.fixture

@@ -16,8 +16,7 @@ from dreams.services import review
 from dreams.services.questions import answering
 from dreams.services.review import deciding
 from dreams.web.pages.review_proposal import load
-from tests.world import directory as world
-from tests.world import questions as question_world
+from tests.world import directory as world, questions as question_world
 
 pytestmark = pytest.mark.django_db
 PLAIN = world.DEPLOY.replace("host alpha", "host beta")

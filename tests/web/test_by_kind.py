@@ -16,8 +16,7 @@ from dreams.models import Blob, Decision, Evidence, FileChange, Finding, Hunk, O
 from dreams.services import review
 from dreams.services.review import triage
 from dreams.web.pages import bulk as pages
-from tests.world import directory as real
-from tests.world import rows as make
+from tests.world import directory as real, rows as make
 
 pytestmark = pytest.mark.django_db
 

@@ -12,8 +12,7 @@ from dreams.models import FileChange, Finding, Hunk, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.proposals import rebase
-from tests.world import directory as world
-from tests.world import review as desk
+from tests.world import directory as world, review as desk
 
 pytestmark = pytest.mark.django_db
 OUTSIDE = desk.TESTING.replace("shared PostgreSQL 15", "shared PostgreSQL 17").replace(

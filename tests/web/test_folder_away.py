@@ -14,8 +14,7 @@ from dreams.services.apply import applying
 from dreams.services.discovery import discover
 from dreams.services.memories import hand_edits
 from dreams.web.pages import review_proposal
-from tests.world import directory as world
-from tests.world import questions as asked
+from tests.world import directory as world, questions as asked
 
 
 @pytest.fixture

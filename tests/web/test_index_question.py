@@ -11,8 +11,7 @@ from django.test import Client
 
 from dreams.engines.types import Edit, Option, Place, Question
 from dreams.models import Project
-from tests.world import directory as world
-from tests.world import questions as asked
+from tests.world import directory as world, questions as asked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROWS = [f"- [Note {number}](note_{number:02}.md) — what note {number} says\n" for number in range(25)]

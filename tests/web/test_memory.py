@@ -19,8 +19,7 @@ from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing
 from dreams.services.review import ReviewRefused
-from tests.world import directory as real
-from tests.world import rows
+from tests.world import directory as real, rows
 
 
 @pytest.fixture

@@ -22,8 +22,7 @@ from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.services.notify import digest
 from dreams.services.rollback import Selection
-from tests.world import directory as world
-from tests.world import review as desk
+from tests.world import directory as world, review as desk
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,7 @@ from django.utils import timezone
 from dreams.models import AuditEntry, DreamRun, DreamSession, GateEvaluation, Memory, Project, Version
 from dreams.services import auditlog, settings_changes
 from dreams.web.pages import timeline as timelines
-from tests.world import directory as real
-from tests.world import rows as world
+from tests.world import directory as real, rows as world
 
 
 def _text(browser: Client, project: Project, query: str = "") -> str:

@@ -15,8 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from dreams.engines.types import Edit, Option
 from dreams.models import DreamRun, Hunk, Project, Proposal, Question
 from dreams.services import dreaming
-from tests.world import directory
-from tests.world import questions as asked
+from tests.world import directory, questions as asked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HTMX = {"HX-Request": "true"}

@@ -12,8 +12,7 @@ from dreams.models import Evidence, Project, Proposal, Session
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
 from tests.web.test_review_page import card, page
-from tests.world import directory as world
-from tests.world import review as desk
+from tests.world import directory as world, review as desk
 
 pytestmark = pytest.mark.django_db
 TRAIN = "Releases leave on Tuesdays at 10:00 UTC, from `main`, and never before a holiday."

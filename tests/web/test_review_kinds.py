@@ -10,9 +10,7 @@ from django.test import Client
 
 from dreams.models import FileChange, Hunk, Proposal
 from dreams.services import review
-from tests.world import directory as world
-from tests.world import every_kind as kinds
-from tests.world import review as desk
+from tests.world import directory as world, every_kind as kinds, review as desk
 from tests.world.pressing import labels, press
 
 pytestmark = pytest.mark.django_db

@@ -12,12 +12,9 @@ from django.test import Client
 from dreams.models import Hunk, Proposal
 from dreams.services import review
 from dreams.services.proposals import decisions
-from dreams.web.pages import review as review_page
-from dreams.web.pages import review_filter
+from dreams.web.pages import review as review_page, review_filter
 from tests.web.test_review_page import many_files
-from tests.world import directory as world
-from tests.world import every_kind as kinds
-from tests.world import review as desk
+from tests.world import directory as world, every_kind as kinds, review as desk
 from tests.world.pressing import form, labels, press
 
 pytestmark = pytest.mark.django_db

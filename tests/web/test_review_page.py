@@ -18,8 +18,7 @@ from dreams.lib.files import workspace
 from dreams.models import Evidence, FileChange, Hunk, Project, Proposal, Session
 from dreams.services import proposals, review
 from dreams.services.memories import syncing
-from tests.world import directory as world
-from tests.world import review as desk
+from tests.world import directory as world, review as desk
 
 pytestmark = pytest.mark.django_db
 

@@ -14,9 +14,7 @@ from dreams.services import review
 from dreams.services.apply import applying, writing
 from dreams.services.questions import answering
 from dreams.web.pages import review_proposal as selector
-from tests.world import directory as world
-from tests.world import questions as question_world
-from tests.world import review as desk
+from tests.world import directory as world, questions as question_world, review as desk
 from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,7 @@ from django.test import Client
 from dreams.models import Decision, FileChange, Finding, Hunk, Proposal
 from dreams.web import verdicts as verdict_steps
 from dreams.web.pages import review_proposal as selector
-from tests.world import directory as world
-from tests.world import review as desk
+from tests.world import directory as world, review as desk
 from tests.world.pressing import form, press
 
 pytestmark = pytest.mark.django_db

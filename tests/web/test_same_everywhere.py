@@ -14,9 +14,7 @@ from django.utils import timezone
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project
 from dreams.services import hosts
 from dreams.services.search import index
-from dreams.web.pages import inbox as inbox_page
-from dreams.web.pages import project as project_page
-from dreams.web.pages import timeline
+from dreams.web.pages import inbox as inbox_page, project as project_page, timeline
 from dreams.web.pages.inbox import Asked
 from tests.world import rows as make
 

@@ -22,8 +22,7 @@ from dreams.services import discovery, notify, review
 from dreams.services.notify import digest
 from dreams.services.search import index
 from dreams.web import urls
-from tests.world import directory as world
-from tests.world import talking
+from tests.world import directory as world, talking
 
 pytestmark = pytest.mark.django_db
 

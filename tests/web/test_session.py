@@ -11,12 +11,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dreams.models import DreamRun, DreamSession, Prompt, Session, TranscriptFile
-from dreams.web.pages import session as selector
-from dreams.web.pages import session_turns
+from dreams.web.pages import session as selector, session_turns
 from tests.world import rows as world
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dreams.lib.agents.transcripts import offset_at, search
 from dreams.lib.agents.transcripts.turns import Turn, page

@@ -13,8 +13,7 @@ from dreams.lib.prose.statement_index import StatementIndex
 from dreams.models import Project
 from dreams.services.questions import answering
 from dreams.web.pages import statements
-from tests.world import directory as world
-from tests.world import questions as asked
+from tests.world import directory as world, questions as asked
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,7 @@ from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from dreams.web.pages import timeline as timelines
 from dreams.web.paging import OUTSIDE, SYSTEM, Filter
-from tests.world import directory as real
-from tests.world import rows as world
+from tests.world import directory as real, rows as world
 
 
 @pytest.fixture

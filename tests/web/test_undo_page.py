@@ -14,9 +14,7 @@ from dreams.models import Finding, Hunk, LeftOut, Memory, Proposal
 from dreams.services import review, rollback, work_under_way
 from dreams.services.apply import applying
 from dreams.web.pages import undo as selector
-from tests.world import directory as world
-from tests.world import every_kind as kinds
-from tests.world import review as desk
+from tests.world import directory as world, every_kind as kinds, review as desk
 from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,7 @@ from django.utils import timezone
 from dreams.models import RequestUsage, Session
 from dreams.services import kept_counts
 from dreams.services.pricing import PriceBook
-from dreams.web.pages import usage as selector
-from dreams.web.pages import usage_sums
+from dreams.web.pages import usage as selector, usage_sums
 from tests.world import rows as world
 
 pytestmark = pytest.mark.django_db

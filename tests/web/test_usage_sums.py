@@ -15,8 +15,7 @@ from django.utils import timezone
 from dreams.engines.tokens import Tokens, rate_for
 from dreams.models import Price, RequestUsage
 from dreams.services.pricing import PriceBook
-from dreams.web.pages import usage as selector
-from dreams.web.pages import usage_sums
+from dreams.web.pages import usage as selector, usage_sums
 from tests.world import rows as world
 
 _keys = count(1)

@@ -15,10 +15,8 @@ from dreams.models import Hunk, Memory, Project, Proposal, Version
 from dreams.services import blobs, review
 from dreams.services.apply import applying
 from dreams.services.memories import hand_edits, syncing
-from dreams.web.pages import memory as memory_page
-from dreams.web.pages import timeline
-from tests.world import directory as real
-from tests.world import rows as world
+from dreams.web.pages import memory as memory_page, timeline
+from tests.world import directory as real, rows as world
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from dreams.models import Hunk, Memory, Prompt, Proposal
 from dreams.services import review
 from dreams.services.apply import applying
 from dreams.services.proposals import summaries
-from tests.world import directory as world
-from tests.world import rows
+from tests.world import directory as world, rows
 
 pytestmark = pytest.mark.django_db
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dreams.engines.types import Edit, Fate, Job, Option, Place, Question
-from dreams.models import DreamRun, Project
-from dreams.models import Question as Row
+from dreams.models import DreamRun, Project, Question as Row
 from dreams.services import dreaming
 from tests.world import engines
 

@@ -18,9 +18,7 @@ from dreams.lib.files import workspace
 from dreams.models import DreamRun, DreamSession, Project, Proposal
 from dreams.services import proposals
 from dreams.services.memories import syncing
-from tests.world import directory as world
-from tests.world import review as desk
-from tests.world import rows
+from tests.world import directory as world, review as desk, rows
 
 
 def memory(name: str, kind: str, body: str, description: str = "") -> str:

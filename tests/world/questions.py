@@ -8,15 +8,13 @@ from pathlib import Path
 from django.utils import timezone
 
 from dreams.engines import drafts
-from dreams.engines.types import Citation, Edit, Fate, Option, Place
-from dreams.engines.types import Question as Asked
+from dreams.engines.types import Citation, Edit, Fate, Option, Place, Question as Asked
 from dreams.lib.files import workspace
 from dreams.models import DreamRun, Project, Proposal, Question
 from dreams.services import proposals
 from dreams.services.memories import syncing
 from dreams.services.questions import asking
-from tests.world import directory as world
-from tests.world import rows
+from tests.world import directory as world, rows
 
 FILES = {
     "MEMORY.md": (

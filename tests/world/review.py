@@ -13,8 +13,7 @@ from dreams.lib.files import workspace
 from dreams.models import DreamRun, DreamSession, Finding, Hunk, Project, Proposal
 from dreams.services import proposals
 from dreams.services.memories import syncing
-from tests.world import directory as world
-from tests.world import rows
+from tests.world import directory as world, rows
 
 TESTING = (
     "---\nname: Testing\ndescription: How tests are run here\ntype: feedback\n---\n\n"

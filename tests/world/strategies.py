@@ -1,7 +1,6 @@
 """Texts as agents write them, texts as nobody would, and edits of either."""
 
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 
 
 def tries(few: int, many: int) -> settings:

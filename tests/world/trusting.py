@@ -15,8 +15,7 @@ from dreams.models import Decision, DreamRun, Hunk, Operation, Policy, Project, 
 from dreams.services import dreaming, review
 from dreams.services.apply import applying
 from dreams.services.policies import earned
-from tests.world import directory as world
-from tests.world import engines
+from tests.world import directory as world, engines
 
 NOTE = "project_log.md"
 LINES = 60

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from dreams.lib.files import safefs
-from dreams.lib.files import text as texts
+from dreams.lib.files import safefs, text as texts
 
 if TYPE_CHECKING:
     from dulwich.objects import ObjectID

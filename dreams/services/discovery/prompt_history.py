@@ -18,8 +18,7 @@ from django.utils import timezone
 from dreams.lib.agents.claude_code import slug_of
 from dreams.lib.agents.claude_code.history import FILE, Entry, History
 from dreams.lib.agents.claude_code.listing import printable, why
-from dreams.lib.agents.transcripts import Change, FileMark, change, identity_of, key64, seen
-from dreams.lib.agents.transcripts import Prompt as Typed
+from dreams.lib.agents.transcripts import Change, FileMark, Prompt as Typed, change, identity_of, key64, seen
 from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.files.text import one_line, storable
 from dreams.lib.secrets.redact import redact

@@ -18,7 +18,11 @@ from dreams.services.dreaming.reporter import (
     request,
     under_way,
 )
-from dreams.services.dreaming.steps import PartialRefused, used_by_model, work_of
-from dreams.services.dreaming.steps import changed as unfinished_files
-from dreams.services.dreaming.steps import propose as propose_partial
-from dreams.services.dreaming.steps import sweep as sweep_unfinished
+from dreams.services.dreaming.steps import (
+    PartialRefused,
+    changed as unfinished_files,
+    propose as propose_partial,
+    sweep as sweep_unfinished,
+    used_by_model,
+    work_of,
+)

@@ -12,8 +12,7 @@ from django.db.models import Window
 from django.db.models.functions import RowNumber
 
 from dreams import conf
-from dreams.engines.types import QUESTIONS, Edit, Option, Place
-from dreams.engines.types import Question as Asked
+from dreams.engines.types import QUESTIONS, Edit, Option, Place, Question as Asked
 from dreams.lib.files import text
 from dreams.models import DreamRun, Project, Proposal, Question, QuestionOption, Session
 from dreams.services import blobs

@@ -15,8 +15,7 @@ from django.urls import reverse
 from dreams.lib import diff
 from dreams.lib.files import text
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Memory, Proposal
-from dreams.web.pages import diffs
-from dreams.web.pages import review_evidence as proof
+from dreams.web.pages import diffs, review_evidence as proof
 from dreams.web.pages.diffs import Block
 from dreams.web.pages.review_evidence import CardEvidence, Offer, Remark, Said
 from dreams.web.pages.review_filter import LETTERS, OPEN_LINES, Batch, Passing, Window, file_batch, kind_of

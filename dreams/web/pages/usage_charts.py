@@ -12,8 +12,7 @@ from django.db.models.functions import Concat
 from django.utils import timezone
 
 from dreams.engines.tokens import Tokens
-from dreams.lib.amounts import money
-from dreams.lib.amounts import tokens as counted
+from dreams.lib.amounts import money, tokens as counted
 from dreams.lib.files.text import plural
 from dreams.models import DreamRun, DreamUsage
 from dreams.models.prepared import prepared

@@ -10,8 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dreams.lib.files.text import plural
-from dreams.services import login as logins
-from dreams.services import people
+from dreams.services import login as logins, people
 from dreams.services.people import PersonRefused, Role
 from dreams.services.review import Actor
 from dreams.web.access import actor, safe_next

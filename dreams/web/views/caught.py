@@ -23,8 +23,7 @@ from dreams.services.host_requests import AskedDeed, Deed
 from dreams.services.review import ReviewRefused
 from dreams.web.access import reviewer
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
-from dreams.web.pages import caught as pages
-from dreams.web.pages import project as project_pages
+from dreams.web.pages import caught as pages, project as project_pages
 from dreams.web.views.host_requests import asked
 
 _VERDICTS: dict[str, Callable[..., Card]] = {"approve": cards.approve, "reject": cards.reject}

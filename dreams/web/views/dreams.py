@@ -16,9 +16,7 @@ from dreams.services.people import role_of
 from dreams.web.access import actor, allows
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.page_cache import kept
-from dreams.web.pages import dream as one
-from dreams.web.pages import dreams as pages
-from dreams.web.pages import usage_charts
+from dreams.web.pages import dream as one, dreams as pages, usage_charts
 from dreams.web.paging import chosen, host_asked, number_or_none
 
 

@@ -11,8 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.services import agent_settings
-from dreams.services.catching import lifecycle as catching
-from dreams.services.catching import session_end_hook
+from dreams.services.catching import lifecycle as catching, session_end_hook
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import settings as pages

@@ -20,8 +20,7 @@ from dreams.services.review import triage
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page
 from dreams.web.page_cache import kept
-from dreams.web.pages import inbox as inbox_pages
-from dreams.web.pages import questions, settings
+from dreams.web.pages import inbox as inbox_pages, questions, settings
 from dreams.web.paging import host_asked
 
 

@@ -27,11 +27,13 @@ from dreams.web import hidden_secrets
 from dreams.web.access import is_path_here, reviewer
 from dreams.web.hidden_secrets import Sight
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
-from dreams.web.pages import blame as blame_pages
-from dreams.web.pages import diffs
-from dreams.web.pages import memory as pages
-from dreams.web.pages import project as project_pages
-from dreams.web.pages import statements as statements_pages
+from dreams.web.pages import (
+    blame as blame_pages,
+    diffs,
+    memory as pages,
+    project as project_pages,
+    statements as statements_pages,
+)
 from dreams.web.pages.index_size import size_as_loaded
 from dreams.web.paging import Filter, chosen, number_or_none, search_text
 from dreams.web.views.host_requests import asked

@@ -25,13 +25,18 @@ from dreams.services.scheduling import scheduler
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
 from dreams.web.page_cache import kept
-from dreams.web.pages import checkup as checkup_pages
-from dreams.web.pages import daily_logs as logs_pages
-from dreams.web.pages import gates, questions, statements, timeline
-from dreams.web.pages import instructions as instructions_pages
-from dreams.web.pages import project as pages
-from dreams.web.pages import projects as projects_pages
-from dreams.web.pages import prompts as prompts_pages
+from dreams.web.pages import (
+    checkup as checkup_pages,
+    daily_logs as logs_pages,
+    gates,
+    instructions as instructions_pages,
+    project as pages,
+    projects as projects_pages,
+    prompts as prompts_pages,
+    questions,
+    statements,
+    timeline,
+)
 from dreams.web.pages.index_size import size_of
 from dreams.web.paging import Filter, chosen, host_asked, number_or_none, search_text
 from dreams.web.views.host_requests import asked

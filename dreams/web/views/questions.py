@@ -21,9 +21,7 @@ from dreams.services.questions import answering, asking, shown_questions
 from dreams.services.review import ReviewRefused
 from dreams.web.access import is_path_here, reviewer
 from dreams.web.htmx import Request, SeeOther, page, rendered, wants_fragment
-from dreams.web.pages import project as project_pages
-from dreams.web.pages import questions as pages
-from dreams.web.pages import review as review_pages
+from dreams.web.pages import project as project_pages, questions as pages, review as review_pages
 from dreams.web.pages.question_card import card as card_of
 from dreams.web.views import review as desk
 

@@ -28,15 +28,11 @@ from dreams.services.review import ReviewRefused
 from dreams.web import hidden_secrets, render, verdicts
 from dreams.web.access import actor, reviewer
 from dreams.web.htmx import Request, SeeOther, rendered, wants_fragment
-from dreams.web.pages import memory as memory_pages
-from dreams.web.pages import questions as question_pages
-from dreams.web.pages import recall
-from dreams.web.pages import review as pages
+from dreams.web.pages import memory as memory_pages, questions as question_pages, recall, review as pages
 from dreams.web.pages.recall import loads
 from dreams.web.pages.review import entries_of, listing
 from dreams.web.pages.review_filter import Asked, asked_of, batch_of, passing, window
-from dreams.web.pages.review_proposal import Decision, LoadedProposal, address, find
-from dreams.web.pages.review_proposal import load as load_rows
+from dreams.web.pages.review_proposal import Decision, LoadedProposal, address, find, load as load_rows
 from dreams.web.pages.review_texts import texts_of
 
 A_YEAR = 60 * 60 * 24 * 365  # in seconds: how long a layout is remembered; chosen

@@ -17,9 +17,7 @@ from dreams.services.search import finding, index, query
 from dreams.web import access
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.page_cache import kept
-from dreams.web.pages import project as project_pages
-from dreams.web.pages import recall as recall_pages
-from dreams.web.pages import search as pages
+from dreams.web.pages import project as project_pages, recall as recall_pages, search as pages
 from dreams.web.pages.projects import told_apart
 from dreams.web.paging import chosen, number_or_none
 

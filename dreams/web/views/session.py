@@ -19,8 +19,7 @@ from dreams.services import handing_over, host_requests, project_lock, session_n
 from dreams.services.search import query
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
-from dreams.web.pages import session as pages
-from dreams.web.pages import session_notes as notes_pages
+from dreams.web.pages import session as pages, session_notes as notes_pages
 from dreams.web.paging import number_or_none
 from dreams.web.views.project import beside
 

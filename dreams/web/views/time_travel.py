@@ -21,8 +21,7 @@ from dreams.services.review import Actor, ReviewRefused
 from dreams.web import hidden_secrets
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page
-from dreams.web.pages import memory as memory_pages
-from dreams.web.pages import time_travel as pages
+from dreams.web.pages import memory as memory_pages, time_travel as pages
 from dreams.web.paging import chosen
 from dreams.web.views.host_requests import asked
 from dreams.web.views.project import beside

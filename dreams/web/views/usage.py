@@ -13,8 +13,7 @@ from dreams.engines.anthropic.probe import probe
 from dreams.models import Project
 from dreams.web.htmx import Request, go, page
 from dreams.web.page_cache import kept
-from dreams.web.pages import engines as engines_pages
-from dreams.web.pages import usage as usage_pages
+from dreams.web.pages import engines as engines_pages, usage as usage_pages
 from dreams.web.paging import chosen, number_or_none
 
 

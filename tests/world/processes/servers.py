@@ -21,8 +21,7 @@ from typing import Any
 import psutil
 
 from memoryweb import BASE_DIR
-from tests.world.processes import commands as forked
-from tests.world.processes import postgres
+from tests.world.processes import commands as forked, postgres
 
 MANAGE = (sys.executable, str(BASE_DIR / "manage.py"))
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/login/#token=\S+")

@@ -8,8 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dreams.engines.rules.notes import bodies
-from dreams.engines.rules.notes import days as days_of
+from dreams.engines.rules.notes import bodies, days as days_of
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_daily, is_index, is_team
 from dreams.engines.types import Citation, Fate, LineDate
 from dreams.lib import memdir

@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from dreams.lib.prose.dates import calendars, roles
-from dreams.lib.prose.dates import vocabulary as v
+from dreams.lib.prose.dates import calendars, roles, vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY, Period
 from dreams.lib.prose.dates.context import Context, is_no_month
 from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, chosen, leave, rule, whole

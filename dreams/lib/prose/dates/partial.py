@@ -6,8 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Callable
 
-from dreams.lib.prose.dates import calendars, vocabulary
-from dreams.lib.prose.dates import vocabulary as v
+from dreams.lib.prose.dates import calendars, vocabulary, vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY, Period
 from dreams.lib.prose.dates.context import Context, is_no_month
 from dreams.lib.prose.dates.relative import edge_reading

@@ -6,8 +6,7 @@ import datetime as dt
 import re
 from dataclasses import replace
 
-from dreams.lib.prose.dates import calendars, counting
-from dreams.lib.prose.dates import vocabulary as v
+from dreams.lib.prose.dates import calendars, counting, vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY, Period
 from dreams.lib.prose.dates.context import Context
 from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, leave, rule, whole, with_part
