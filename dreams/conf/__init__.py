@@ -12,6 +12,7 @@ import json
 import logging
 import math
 import os
+import re
 import urllib.parse
 import zoneinfo
 from collections.abc import Callable, Mapping, Set as AbstractSet
@@ -82,6 +83,8 @@ def parse(key: str, raw: object) -> Value:
     value = str(raw).strip()
     if spec.choices is not None and value not in spec.choices:
         raise BadValue(f"{spec.label}: “{value}” is not one of {', '.join(spec.choices)}")
+    if not value and key == "model":
+        raise BadValue(f"{spec.label}: its name is missing")
     if value and key in _CHECKS and (trouble := _CHECKS[key](value)):
         raise BadValue(f"{spec.label}: {trouble}")
     return value
@@ -156,17 +159,24 @@ def _boolean(spec: Spec, raw: object) -> bool:
     raise BadValue(f"{spec.label}: “{raw}” is neither “on” nor “off”")
 
 
+#: A comma is read where it groups three digits: in “0,50” it is a decimal one, and without it a limit would be a hundredfold.
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+
+
 def _number(spec: Spec, raw: object) -> int | float:
+    text = str(raw).strip()
+    if not text:
+        raise BadValue(f"{spec.label}: a number is missing")
     try:
-        number: int | float = spec.kind(str(raw).strip().replace("_", "").replace(",", ""))
+        number: int | float = spec.kind(text.replace(",", "") if _GROUPED.fullmatch(text) else text)
     except ValueError as error:
-        raise BadValue(
-            f"{spec.label}: “{raw}” is not a {'whole ' if spec.kind is int else ''}number"
-        ) from error
+        point = "; write decimals with a point, as in 0.5" if "," in text and spec.kind is float else ""
+        whole = "whole " if spec.kind is int else ""
+        raise BadValue(f"{spec.label}: “{text}” is not a {whole}number{point}") from error
     if math.isnan(number) or (spec.minimum is not None and number < spec.minimum):
-        raise BadValue(f"{spec.label}: {raw!s} is below the minimum, {spec.minimum:g}")
+        raise BadValue(f"{spec.label}: {text} is below the minimum, {spec.minimum:,.15g}")
     if spec.maximum is not None and number > spec.maximum:
-        raise BadValue(f"{spec.label}: {raw!s} is above the maximum, {spec.maximum:g}")
+        raise BadValue(f"{spec.label}: {text} is above the maximum, {spec.maximum:,.15g}")
     return number
 
 

@@ -18,6 +18,7 @@ from tests.world.cases import each
         ("engine", "rules", "rules"),
         ("time_zone", "Europe/Berlin", "Europe/Berlin"),
         ("max_tokens", "1_000_000", 1_000_000),
+        ("max_tokens", "2,000,000", 2_000_000),
     ],
 )
 def test_a_good_value_is_read_as_its_own_type(key: str, raw: str, value: object) -> None:
@@ -34,12 +35,26 @@ def test_a_good_value_is_read_as_its_own_type(key: str, raw: str, value: object)
         ("min_hours", "-1"),
         ("paused", "perhaps"),
         ("engine", "oracle"),
+        ("model", " "),
         ("time_zone", "Mars/Olympus"),
     ],
 )
 def test_junk_is_refused_with_the_settings_name(key: str, raw: str) -> None:
     with pytest.raises(conf.BadValue, match=conf.specs()[key].label):
         conf.parse(key, raw)
+
+
+@pytest.mark.parametrize("raw", ["0,50", "1,5", "1,5000", "12,00"])
+def test_a_decimal_comma_is_not_left_out(raw: str) -> None:
+    with pytest.raises(conf.BadValue, match=f"“{raw}” is not a number; write decimals with a point"):
+        conf.parse("max_cost_dream", raw)
+
+
+def test_a_number_that_is_missing_or_too_large_is_told_in_words() -> None:
+    with pytest.raises(conf.BadValue, match="Hours between dreams: a number is missing"):
+        conf.parse("min_hours", " ")
+    with pytest.raises(conf.BadValue, match=r"is above the maximum, 100,000,000$"):
+        conf.parse("max_tokens", "999999999999")
 
 
 def test_every_default_is_a_value_that_its_setting_takes() -> None:

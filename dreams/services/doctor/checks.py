@@ -81,6 +81,8 @@ def roots() -> Check:
     missing = ", ".join(str(root) for root in chosen if root not in found)
     if not found:
         remedy = "Set MEMORYWEB_ROOTS, or start `serve`, which makes a demo."
+        if conf.current().roots:
+            remedy = "Correct them in Settings, Places, or reset them there."
         return Check("Config folders", "bad", f"None found: {missing}", remedy=remedy)
     projects = _projects_on(host())
     number = plural(len(projects), "project")
