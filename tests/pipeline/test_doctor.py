@@ -111,7 +111,7 @@ def test_a_memory_directory_without_a_right_to_it_is_named(
 def test_folders_that_were_set_in_the_pages_are_corrected_there(tmp_path: Path) -> None:
     override("roots", str(tmp_path / "gone"))
     check = found("Config folders")
-    assert check.state == "bad" and check.remedy == "Correct them in Settings, Places, or reset them there."
+    assert check.state == "bad" and check.remedy == "Correct them in Settings, Places, or in MEMORYWEB_ROOTS."
 
 
 def test_a_data_directory_that_others_can_read_is_told_with_the_command_that_closes_it(

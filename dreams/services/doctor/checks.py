@@ -79,16 +79,13 @@ def roots() -> Check:
     chosen = discovery.configured_roots()
     found = [root for root in chosen if is_folder(root)]
     missing = ", ".join(str(root) for root in chosen if root not in found)
+    remedy = "Correct them in Settings, Places, or in MEMORYWEB_ROOTS."
     if not found:
-        remedy = "Set MEMORYWEB_ROOTS, or start `serve`, which makes a demo."
-        if conf.current().roots:
-            remedy = "Correct them in Settings, Places, or reset them there."
         return Check("Config folders", "bad", f"None found: {missing}", remedy=remedy)
     projects = _projects_on(host())
     number = plural(len(projects), "project")
     names = ", ".join(str(root) for root in found)
     if missing:
-        remedy = "Correct them in Settings, Places, or in MEMORYWEB_ROOTS."
         return Check("Config folders", "warn", f"Not found: {missing}", f"{number} in {names}", remedy)
     folders = [one.memory_dir for one in projects if is_folder(one.memory_dir)]
     if closed := [folder for folder in folders if not os.access(folder, os.R_OK | os.W_OK | os.X_OK)]:
