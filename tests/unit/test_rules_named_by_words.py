@@ -30,15 +30,6 @@ def after(question: Question, option: str) -> dict[str, str]:
     return {edit.path: edit.after or "" for edit in chosen.edits}
 
 
-def test_one_value_of_a_thing_that_two_words_name_is_told_twice(tmp_path: Path) -> None:
-    found = asked(
-        tmp_path,
-        "- page size in copper sender is 810",
-        "- list 810 rows in copper sender, then paginate",
-    )
-    assert [each.kind for each in found] == ["same"]
-
-
 def test_two_words_that_two_things_have_name_none_of_them(tmp_path: Path) -> None:
     one, other = "- quartz proxy poll interval: 41 s", "- basalt sender keeps a poll interval of 41 s"
     assert asked(tmp_path, one, other) == []

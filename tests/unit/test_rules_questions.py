@@ -94,21 +94,21 @@ READS = "The reader of `ledger-worker` is drafted by Ana"
 
 
 @pytest.mark.parametrize(
-    ("body", "asks"),
+    "body",
     [
-        (f"- {READS}\n- The writer is done\n- {READS}\n", True),
-        (f"In order:\n\n1. The writer is done\n2. {READS}\n\n**What remains:**\n\n- {READS}\n", False),
-        (f"In May:\n- {READS}\n- The writer is done\n\nIn June:\n- {READS}\n", False),
-        (f"- In May it was begun\n  - {READS}\n- In June it is done\n  - {READS}\n", False),
+        f"In order:\n\n1. The writer is done\n2. {READS}\n\n**What remains:**\n\n- {READS}\n",
+        f"In May:\n- {READS}\n- The writer is done\n\nIn June:\n- {READS}\n",
+        f"- In May it was begun\n  - {READS}\n- In June it is done\n  - {READS}\n",
     ],
 )
-def test_what_one_file_says_in_two_lists_is_no_double(tmp_path: Path, body: str, asks: bool) -> None:
+def test_what_one_file_says_in_two_lists_is_no_double(tmp_path: Path, body: str) -> None:
     files = {"MEMORY.md": "- [A](a.md)\n", "a.md": memory(body)}
-    assert len(of_kind(tmp_path, "same", files)) == asks
+    assert of_kind(tmp_path, "same", files) == []
 
 
 WORDS = ("Linting", "Packing", "Signing", "Mirroring", "Indexing", "Warming", "Sealing", "Sorting")
 NOTED = [(word, thing) for thing in ("marlow importer", "otter exporter") for word in WORDS]
+OWN = [f"- {word} of the {thing} took {n} minutes.\n" for n, (word, thing) in enumerate(NOTED, 31)]
 
 
 def test_what_two_diaries_name_is_no_double(tmp_path: Path) -> None:
@@ -122,15 +122,14 @@ def test_what_two_diaries_name_is_no_double(tmp_path: Path) -> None:
 
 def test_a_form_that_was_filled_in_for_two_things_is_no_double(tmp_path: Path) -> None:
     form = (
-        "## Source\n\n- [x] No `eval()` or `exec()` usage\n- Output format is structured JSON with checksums\n\n"
+        "## Source\n\n- [x] No usage of `eval()`\n- Output format is structured JSON with checksums\n\n"
         "## Errors\n\n- Any errors → Log to `memory/harbour-security.md`\n\n"
         "## Verdict\n\n**Decision:** **APPROVED FOR DEPLOYMENT**\n\n## Notes\n\n"
     )
-    own = [f"- {word} of the {thing} took {n} minutes.\n" for n, (word, thing) in enumerate(NOTED, 31)]
     files = {
         "MEMORY.md": "- [A](marlow_audit.md)\n- [B](otter_audit.md)\n",
-        "marlow_audit.md": memory(form + "".join(own[:8])),
-        "otter_audit.md": memory(form + "".join(own[8:])),
+        "marlow_audit.md": memory(form + "".join(OWN[:8])),
+        "otter_audit.md": memory(form + "".join(OWN[8:])),
     }
     assert not dream(tmp_path, files).outcome.questions
 
@@ -215,9 +214,9 @@ def test_a_rule_is_kept_where_the_rules_are(tmp_path: Path) -> None:
 def test_a_merge_writes_each_entry_once_and_with_one_bullet(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [Flash](flash.md) — the flash\n- [Frames](frames.md) — the frames\n",
-        "flash.md": memory("- `flash_time`: 2000 ms for the OV2640, 4000 ms for the OV5640\n", "feedback"),
+        "flash.md": memory("- The OV2640 has a `flash_time` of 2000 ms\n", "feedback"),
         "frames.md": memory(
-            "The camera:\n- **OV2640:** `flash_time` 2000 ms (steady in ~2 frames)\n- **OV5640:** `aec` is 7000 ms\n"
+            "The camera:\n- **OV2640:** `flash_time` 2000 ms (steady in ~2 frames)\n- **Owner:** Carla Castellanos\n"
         ),
     }
     (question,) = of_kind(tmp_path, "same", files)
@@ -229,9 +228,12 @@ def test_a_merge_writes_each_entry_once_and_with_one_bullet(tmp_path: Path) -> N
 def test_a_product_that_two_memories_name_is_no_double(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [Overview](overview.md) — all of it\n- [Stack](stack.md) — what was chosen\n",
-        "overview.md": memory("- AWS Lambda (serverless compute)\n- Pages on `pages.example`\n"),
+        "overview.md": memory(
+            "- AWS Lambda (serverless compute)\n- Pages on `pages.example`\n" + "".join(OWN[:4])
+        ),
         "stack.md": memory(
             "- **Compute:** AWS Lambda (serverless functions)\n- **Pages:** built by `vite`\n"
+            + "".join(OWN[4:8])
         ),
     }
     assert of_kind(tmp_path, "same", files) == []

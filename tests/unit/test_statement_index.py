@@ -149,19 +149,9 @@ def test_three_values_of_one_form_are_three_things() -> None:
     assert StatementIndex(files).two_values() == []
 
 
-def test_a_form_filled_in_for_two_things_is_no_duplicate() -> None:
-    form = "- Author reputation: Ralph, trusted\n- No eval() or exec() usage at all\n- Error handling is proper in every branch of it\n- Output format is structured JSON with checksums"
-    files = {"citizen_audit.md": note(form), "constitution_audit.md": note(form)}
-    assert StatementIndex(files).possible_duplicates() == []
-
-
 @each(
     ("one", "other"),
     [
-        (
-            "- Typography: `buttonSmall` - 14px medium, 20px high",
-            "- Text: `buttonSmall` (14px medium, 20px high)",
-        ),
         (
             "- Height: 32px | Padding: `8px 16px` | Radius: 64px (pill)",
             "- Height: 32px | Padding: `8px 16px` | Radius: 100px (pill)",
@@ -169,7 +159,7 @@ def test_a_form_filled_in_for_two_things_is_no_duplicate() -> None:
         ("- **OS:** `Ubuntu` 24.04.3 LTS", "- **OS**: `Ubuntu` 24.04.2 LTS"),
     ],
 )
-def test_fields_of_two_things_are_neither_doubles_nor_two_values(one: str, other: str) -> None:
+def test_fields_of_two_things_are_no_two_values(one: str, other: str) -> None:
     index = StatementIndex({"reference_chips.md": note(one), "reference_tabs.md": note(other)})
     assert index.pairs == []
     alike = StatementIndex({"chips.md": note(one), "more_chips.md": note(other)})
@@ -250,29 +240,24 @@ def grouped(*told: str, names: tuple[str, ...] = ("harbour_rules.md", "loading_d
     return [[each.text for each in places_of(group)] for group in index.possible_duplicates()]
 
 
-def test_what_is_said_within_a_longer_statement_by_two_rare_names_is_found_in_long_files() -> None:
-    short = "Read `tools/trace.txt` when `pump-reader` stalls and count its chunks."
-    long = (
-        "When `pump-reader` stalls, somebody reads `tools/trace.txt`, counts the chunks of each handoff and writes the "
-        "result into the ticket of that week, together with the serial number of the crane, the weather, the name of the "
-        "foreman and the tonnage that was waiting on the quay, because insurance asks for all of them and "
-        "refuses payment where a harbour pilot, the night watch or a customs officer contradicts the report later."
-    )
-    assert grouped(short, long) == [[short, long]]
+def test_two_long_files_tell_one_fact_where_most_of_what_is_rare_in_both_is_common() -> None:
+    first = "- **Inheritance** is off for `pump-reader`: a pump has its own valve, ladder and pressure plate"
+    second = "`pump-reader` has no inheritance, since each pump has its own valve, its ladder and a pressure plate."
+    assert grouped(first, second) == [[first.removeprefix("- "), second]]
 
 
-def test_three_doubles_in_other_words_between_two_files_are_no_form() -> None:
-    one = (
-        "- Panels use `<deck>` and `<rope>` for grouped controls (semantic)\n"
-        "- Only `forklift-2` brings crates to `bay/north`, which is narrow and steep\n"
-        "- Never add `raw export` to `.ship` files: it breaks `unload()`, as the spring release showed\n"
-    )
-    other = (
-        "- `<deck>` and `<rope>` for grouped input controls: semantic, grouping built in, no extra paint.\n"
-        "- Crates go to `bay/north` by `forklift-2`, since the big ones got stuck there twice\n"
-        "- `raw export` in `.ship` files breaks `unload()`; strip it whenever the linter finds one\n"
-    )
-    assert len(grouped(one, other)) == 3
+@each(
+    "second",
+    [
+        "`pump-reader` has its own valve.",  # few words
+        "Inheritance of a `pump-reader` went away with the ladder, the valve and the pressure plate, which the harbour master "
+        "sold in spring to a museum on the other bank, whose keeper paints boats.",  # much else
+        "Inheritance is off for `pump-reader`, as a pump has its own valve, ladder and pressure plate of 40 bar.",
+    ],
+)
+def test_few_words_much_else_or_a_value_of_its_own_is_another_fact_of_a_long_file(second: str) -> None:
+    first = "Inheritance is off for `pump-reader`, as a pump has its own valve, ladder and pressure plate of 30 bar."
+    assert grouped(first, second) == []
 
 
 @each(
@@ -288,14 +273,6 @@ def test_three_doubles_in_other_words_between_two_files_are_no_form() -> None:
             "- [[retry_rule]] — the 0ms-for-optional-elements rule these helpers break",
         ),
         (
-            "- The forwarder of the login page:\n  - OAuth callback: `https://pier.example/callback.html`",
-            "**Redirect of the script**: `https://pier.example/callback.html`, an OAuth callback that the store asks each app for.",
-        ),
-        (
-            "4. Run `npm run build:copy` to deploy to local Foundry",
-            "**Local deployment:** `npm run build:copy` deploys `src/` to the Foundry folder, which `.env` has.",
-        ),
-        (
             "The `pump-reader` reads `tools/trace.txt` for each stall (see [[loading_dock]]).",
             "The `pump-reader` reads `tools/trace.txt` for each stall that there is.",
         ),
@@ -309,11 +286,9 @@ def test_members_of_a_list_labelled_values_and_events_are_no_doubles(one: str, o
     assert grouped(one, other) == []
 
 
-def test_remarks_behind_a_statement_make_no_form_of_it_and_a_title_above_is_none() -> None:
-    first = "`pump-reader` is pinned to 3.31.5. **Why:** the next one broke the seals. **How to apply:** refuse the bump."
-    second = "We are on 3.31.5 of `pump-reader` and stay there until somebody lifts the pin."
-    assert grouped(first, second) == [[first, second]]
-    assert [each.text for each in statements_of({"a.md": note(f"a note\n\n{second}")})] == [second]
+def test_a_title_above_a_statement_is_none() -> None:
+    told = "We are on 3.31.5 of `pump-reader` and stay there until somebody lifts the pin."
+    assert [each.text for each in statements_of({"a.md": note(f"a note\n\n{told}")})] == [told]
 
 
 def test_a_note_behind_an_angle_is_a_statement_and_a_quotation_is_none() -> None:
@@ -325,13 +300,6 @@ def test_two_notes_behind_angles_are_remarks_on_their_files_and_no_doubles() -> 
     told = "Moved here from the `pier-gate` log to keep it under 25 KB."
     assert not StatementIndex({"a.md": note(f"> {told}"), "b.md": note(f"> {told}")}).possible_duplicates()
     assert StatementIndex({"a.md": note(f"> {told}"), "b.md": note(told)}).possible_duplicates()
-
-
-def test_a_step_or_an_entry_with_the_same_number_of_the_same_thing_is_a_double() -> None:
-    second = "harbour-gate opens at most 720 connections in its pool"
-    for first in ("pool maximum of harbour-gate is 720", "`harbour-gate`: pool of 720"):
-        mark = "- " if first.startswith("`") else "1. "
-        assert grouped(f"{mark}{first}", second) == [[first, second]]
 
 
 def test_the_number_that_files_are_named_by_is_no_value() -> None:

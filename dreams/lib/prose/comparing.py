@@ -57,7 +57,6 @@ class Compared:
     """`score` from 0 to 1; `rule` names the signal that decided, in words for a person.
 
     `old` and `new` are the values that differ where the relation is "other value" (of the first and the second text).
-    `covered` is how much of the shorter one the other says, `common` the weight of what both say.
     """
 
     relation: Relation
@@ -65,8 +64,6 @@ class Compared:
     rule: str
     old: Value | None = None
     new: Value | None = None
-    covered: float = 0.0
-    common: float = 0.0
 
 
 def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key: True) -> Compared:
@@ -96,7 +93,7 @@ def compare(one: str, other: str, *, is_rare: Callable[[str], bool] = lambda key
     told_apart = bool(missing(mine, theirs) or missing(theirs, mine))
     enough = _enough(covered, shared, weight, len(anchors), told_apart)
     rule = enough or "too little in common"
-    return Compared("same" if enough else "none", score, rule, covered=covered, common=weight)
+    return Compared("same" if enough else "none", score, rule)
 
 
 def says_more(text: str, known: str, most_new: float = MOST_NEW) -> bool:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -21,10 +19,6 @@ Source = Literal["body", "description", "row"]
 Two = tuple[int, int]  # the numbers of two statements, the smaller one first
 
 MOST_GROUP = 5  # places of one fact
-COPY = 0.85  # in one list, what scores less is another member of it
-NEAR_COPY = 0.85  # of the words beside two values
-TWO_THINGS = "their files are about two things"
-FORM = 3  # lines that two files have alike, where their names are of two things
 _DAY = re2.compile(
     r"(?i)(?:^|\D)(?:19|20)\d\d(?:[-_]\d{2}|[01]\d[0-3]\d)(?:\D|$)|(?:^|[^a-z])(?:logs?|sessions?|journal|history|changelog|archives?|retros?)(?:[^a-z]|$)"
     r"|(?:^|[^a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?:[-_]\d{1,2}(?:\D|$)|\.? \d{1,2}\D?\d{0,2},? (?:19|20)\d\d)"
@@ -78,119 +72,16 @@ class Pair:
     found: Compared
 
 
-@dataclass(frozen=True, slots=True)
-class _Circle:
-    """Statements that hang together by pairs, and the groups that they make."""
-
-    members: frozenset[int]
-    groups: Sequence[list[Pair]]
-
-
-class ToldPairs:
-    """Pairs that were compared, of which those count that tell something; and the groups that they make.
-
-    A pair that tells nothing is kept as None: it was compared.
-    """
-
-    def __init__(self) -> None:
-        self._compared: dict[Two, Pair | None] = {}
-        self._between: defaultdict[tuple[str, str], dict[Two, Pair]] = defaultdict(dict)
-        self._changed: set[tuple[str, str]] = set()
-        self._pairs: dict[Two, Pair] = {}  # without those of forms
-        self._of: defaultdict[int, set[Two]] = defaultdict(set)
-        self._told_between: dict[tuple[str, str], list[Two]] = {}
-        self._circles: dict[int, _Circle] = {}
-        self._groups: list[tuple[tuple[float, str, int, str, int], list[Pair]]] = []  # the likeliest first
-
-    def __contains__(self, two: Two) -> bool:
-        return two in self._compared
-
-    def add(self, two: Two, pair: Pair) -> None:
-        counts = pair.found.relation != "none" or pair.found.rule == TWO_THINGS
-        self._compared[two] = pair if counts else None
-        if counts:
-            self._between[_files(pair)][two] = pair
-            self._changed.add(_files(pair))
-
-    def remove(self, pairs: Iterable[Two]) -> None:
-        for two in pairs:
-            pair = self._compared.pop(two, None)
-            if pair is not None:
-                del self._between[_files(pair)][two]
-                self._changed.add(_files(pair))
-
-    def pairs(self, relation: str = "") -> list[Pair]:
-        self._settle()
-        found = self._pairs.values()
-        return sorted((each for each in found if relation in ("", each.found.relation)), key=_order)
-
-    def groups(self) -> list[list[Pair]]:
-        self._settle()
-        return [group for _, group in self._groups]
-
-    def _settle(self) -> None:
-        """Take in what was added and removed: forms are told by all pairs of two files, groups by all that hang together."""
-        touched: set[int] = set()
-        for files in self._changed:
-            told = _without_forms(self._between[files])
-            for two in self._told_between.get(files, ()):
-                touched.update(two)
-                del self._pairs[two]
-                for number in two:
-                    self._of[number].discard(two)
-                    if not self._of[number]:
-                        del self._of[number]
-            for two in told:
-                touched.update(two)
-                self._pairs[two] = self._between[files][two]
-                for number in two:
-                    self._of[number].add(two)
-            self._told_between[files] = told
-            if not self._between[files]:
-                del self._between[files], self._told_between[files]
-        self._changed.clear()
-        if touched:
-            self._group(touched)
-
-    def _group(self, touched: set[int]) -> None:
-        """Group the statements that hang together with these anew."""
-        old = [self._circles[number] for number in touched if number in self._circles]
-        touched.update(*(circle.members for circle in old))
-        gone = {id(group) for circle in old for group in circle.groups}
-        self._groups = [each for each in self._groups if id(each[1]) not in gone]
-        for number in touched:
-            self._circles.pop(number, None)
-        while touched:
-            circle = self._circle_of(touched.pop())
-            touched -= circle.members
-            if len(circle.members) > 1:
-                self._circles.update(dict.fromkeys(circle.members, circle))
-            self._groups += [((-group[0].found.score, *_order(group[0])), group) for group in circle.groups]
-        self._groups.sort(key=itemgetter(0))
-
-    def _circle_of(self, number: int) -> _Circle:
-        members, found, ways = {number}, set[Two](), [number]
-        while ways:
-            for two in self._of.get(ways.pop(), set()) - found:
-                found.add(two)
-                ways += set(two) - members
-                members.update(two)
-        return _Circle(frozenset(members), _grouped([self._pairs[two] for two in found]))
-
-
 def places_of(group: Sequence[Pair]) -> list[Statement]:
     """The statements of a group, in order of paths and lines."""
     every = {each for pair in group for each in (pair.one, pair.other)}
     return sorted(every, key=place_of)
 
 
-def _grouped(pairs: Collection[Pair]) -> list[list[Pair]]:
-    """Groups of two to five places that seem to tell one fact, the likeliest pairs first."""
+def grouped(pairs: Iterable[Pair], apart: Set[tuple[Statement, Statement]]) -> list[list[Pair]]:
+    """Groups of two to five places that seem to tell one fact, the likeliest first, without two that are known to be apart."""
     group_of: dict[Statement, list[Pair]] = {}
-    apart = {(each.one, each.other) for each in pairs if each.found.relation == "other value"}
-    for pair in sorted(pairs, key=lambda each: (-each.found.score, _order(each))):
-        if pair.found.relation != "same":
-            continue
+    for pair in sorted(pairs, key=lambda each: (-each.found.score, order_of(each))):
         groups = [group_of.get(each, []) for each in (pair.one, pair.other)]
         joined = groups[0] if groups[0] is groups[1] else [*groups[0], *groups[1]]
         members = places_of([*joined, pair])
@@ -198,7 +89,8 @@ def _grouped(pairs: Collection[Pair]) -> list[list[Pair]]:
             continue
         made = [*joined, pair]
         group_of.update((each, made) for each in members)
-    return list({id(group): group for group in group_of.values()}.values())
+    found = {id(group): group for group in group_of.values()}.values()
+    return sorted(found, key=lambda group: (-group[0].found.score, order_of(group[0])))
 
 
 def two_of(one: int, other: int) -> Two:
@@ -209,65 +101,21 @@ def place_of(statement: Statement) -> tuple[str, int]:
     return statement.path, statement.first_line
 
 
-def _order(pair: Pair) -> tuple[str, int, str, int]:
+def order_of(pair: Pair) -> tuple[str, int, str, int]:
     return *place_of(pair.one), *place_of(pair.other)
 
 
-def _files(pair: Pair) -> tuple[str, str]:
-    return pair.one.path, pair.other.path
-
-
-def _without_forms(pairs: Mapping[Two, Pair]) -> list[Two]:
-    """Of the pairs between two files those that say something, but for the lines that are filled in by one form."""
-    is_form = len(pairs) >= FORM and sum(map(_is_of_a_form, pairs.values())) >= FORM
-    return [
-        two
-        for two, each in pairs.items()
-        if each.found.relation != "none" and not (is_form and _of_two_things(each))
-    ]
-
-
-def _is_of_a_form(pair: Pair) -> bool:
-    """A form has the same words with other values; the same in other words was written twice."""
-    is_told = pair.found.relation != "none" and _of_two_things(pair)
-    return pair.found.rule == TWO_THINGS or (is_told and pair.found.score >= NEAR_COPY)
-
-
-def _of_two_things(pair: Pair) -> bool:
-    return bool(_own(pair.one, pair.other) and _own(pair.other, pair.one))
-
-
-def places_apart(one: Statement, other: Statement, found: Compared, *, alike: bool = False) -> str:
-    """What the places of two statements say against them: the environment, a day, a section, a file's name; empty for nothing.
-
-    `alike`: the two give one named thing the same value, which a list says of each of its things once, and a fact says too.
-    """
+def places_apart(one: Statement, other: Statement) -> str:
+    """What the places of two statements say against them: one file, the environment, a day, a link; empty for nothing."""
+    if one.path == other.path:
+        return "they are in one file"
     if any(map(_is_record, (one, other))):
         return "one is the record of a day or a task"
     if all(each.raw.lstrip().startswith(">") for each in (one, other)):
         return "they are remarks on their files"
     if _environments(one) != _environments(other):
         return "environments differ"
-    if one.path == other.path:
-        return _apart_in_one_file(one, other, found)
-    if not alike and found.score < COPY and (veto := _members_apart(one, other)):
-        return veto
-    named = {value.key for value in one.reading.values if not value.is_measured}
-    is_field = all(_FIELD.match(encodable(each.text)) for each in (one, other))
-    if (is_field or not (alike or named & other.reading.anchors)) and _own(one, other) and _own(other, one):
-        return TWO_THINGS
-    return ""
-
-
-def _apart_in_one_file(one: Statement, other: Statement, found: Compared) -> str:
-    if (one.headings, one.lead) != (other.headings, other.lead):
-        return "they are under different headings"
-    if any(map(_is_entry, (one, other))):
-        return "one is an entry of a list of things"
-    if all(each.text.startswith(("**", "__")) for each in (one, other)):
-        return "they are labelled"
-    is_copy = found.relation == "same" and found.score >= COPY
-    return "" if is_copy else "they belong to one list or section"
+    return _links_apart(one, other)
 
 
 def _is_record(statement: Statement) -> bool:
@@ -275,7 +123,7 @@ def _is_record(statement: Statement) -> bool:
     return bool(_TASK.search(path) or _DAY.search(encodable(" ".join((path, *statement.headings)))))
 
 
-def links_apart(one: Statement, other: Statement) -> str:
+def _links_apart(one: Statement, other: Statement) -> str:
     """ "A faithful port (see [[decision-substrate]])": what leads to the other's memory sums it up on purpose."""
     if one.text.startswith("[[") and other.text.startswith("[["):
         return "they are rows of links"
@@ -284,18 +132,19 @@ def links_apart(one: Statement, other: Statement) -> str:
     return "one leads to the other" if leads else ""
 
 
-def _members_apart(one: Statement, other: Statement) -> str:
-    """What two statements are members of: a list of things, labelled values, events of a day, files of one series."""
-    if any(_is_entry(each) for each in (one, other)):
-        return "one is an entry of a list of things"
+def members_apart(one: Statement, other: Statement) -> bool:
+    """Whether each is a member of something else: a list of things, labelled values, events of a day, what two files are about."""
+    if any(map(_is_entry, (one, other))):
+        return True
     labels = [_FIELD.match(encodable(each.text)) for each in (one, other)]
     if all(labels):
         mine, theirs = (frozenset(read(match[1]).terms) for match in labels if match)
         if mine - other.reading.terms.keys() and theirs - one.reading.terms.keys():
-            return "their labels differ"
+            return True
     if sum(bool(_EVENT.match(encodable(each.text))) for each in (one, other)) == 1:
-        return "one is the record of a day"
-    return ""
+        return True
+    named = {value.key for value in one.reading.values if not value.is_measured} & other.reading.anchors
+    return (all(labels) or not named) and bool(_own(one, other) and _own(other, one))
 
 
 def _is_entry(statement: Statement) -> bool:

@@ -5,9 +5,9 @@ The merge keeps one statement, and whatever only the others say: a value, or wor
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from dreams.engines.rules.notes.bodies import (
     BULLET,
@@ -21,7 +21,6 @@ from dreams.engines.rules.notes.bodies import (
 from dreams.engines.rules.notes.removing import Rewording, fates, remove, reword
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.questions.asking import Asking
-from dreams.engines.rules.questions.repository import LITTLE
 from dreams.engines.rules.steps import files, orphans
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib import memdir
@@ -35,7 +34,6 @@ LEAST, RANGE = 0.35, 0.4  # an answer to the least and to the most alike helps s
 MOST_WORDS = 12  # of a subject
 # Of the weight of a statement that names the same values: the rest is other words for the same.
 MOST_REWORDED = 0.7
-SHORT = 12  # statements of a memory in which each rule has weight; chosen
 _NAMING = frozenset({"code", "address", "path", "identifier"})
 KEPT_WHOLE = frozenset({"code", "table", "comment"})  # a file with these is not folded into another
 
@@ -55,7 +53,6 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[Statement])
             yield from _question(asking, statements, f"The text of these files is the same, but {why}.", 1.0)
     config = asking.job.config
     fit = {path for path in tree.indexes() if not orphans.loaded(tree.texts[path], config).cut_by}
-    told_by = Counter(each.path for each in bodies)
     for pairs in index.possible_duplicates():
         score = pairs[0].found.score
         statements = [
@@ -65,15 +62,8 @@ def same(asking: Asking, index: StatementIndex, changing: Collection[Statement])
         statements = [each for each in statements if each.path not in fit] or statements
         # What this dream merges for certain needs no answer; the others of its group do.
         statements = [each for each in statements if not asking.is_touched(place_of(each))]
-        is_asked = len(statements) > 1 and not any(each in changing for each in statements)
-        if is_asked and _has_weight(tree, told_by, {each.path for each in statements}):
+        if len(statements) > 1 and not any(each in changing for each in statements):
             yield from _question(asking, statements, _why(statements), score)
-
-
-def _has_weight(tree: Tree, told_by: Mapping[str, int], paths: Collection[str]) -> bool:
-    """A rule is needed once, and an index that is cut needs room. A fact is told again where it belongs to a whole."""
-    most = SHORT if any(map(tree.is_rule, paths)) else LITTLE
-    return any(is_index(path) or told_by[path] <= most for path in paths)
 
 
 def _why(statements: Sequence[Statement]) -> str:
@@ -108,22 +98,22 @@ def cited(statement: Statement) -> Citation:
 
 
 def _question(asking: Asking, statements: list[Statement], why: str, score: float) -> Iterator[Question]:
-    tree = asking.tree_before
-    keep = _keeper(tree, statements)
-    rest = [each for each in statements if each != keep]
-    option = asking.draftsman.option(
-        "merge", f"Merge into {keep.path}", lambda rec: merge(rec, keep, rest, asking.job.config.row_max)
-    )
-    left = _left(option, rest)
-    if option is None or len(left) == len(rest):
+    for keep in _by_fitness(asking.tree_before, statements):
+        rest = [each for each in statements if each != keep]
+        option = asking.draftsman.option(
+            "merge",
+            f"Merge into {keep.path}",
+            partial(merge, keep=keep, rest=rest, row_max=asking.job.config.row_max),
+        )
+        left = _left(option, rest)
+        if option and len(left) < len(rest):
+            break
+    else:
         return
     if left:  # something leans on these where they are
         said = [each for each in statements if each not in left]
         yield from _question(asking, said, _why(said) if why == _why(statements) else why, score)
         return
-    is_less = any(edit.after is None for edit in option.edits)
-    if score < 1 and not is_less and all(value.kind == "name" for value in _shared(statements)):
-        return  # a product that both have ("AWS Lambda"): each tells it of something else
     places = tuple(place_of(each) for each in (keep, *rest))
     keeping = Option("keep", "Keep them as they are")
     weight = LEAST + RANGE * min(1.0, score)
@@ -143,8 +133,8 @@ def _left(option: Option | None, rest: Sequence[Statement]) -> list[Statement]:
     ]
 
 
-def _keeper(tree: Tree, statements: Sequence[Statement]) -> Statement:
-    """Not the index, a file of this one fact rather than a list, a rule's file, then the best by `files.by_worth`."""
+def _by_fitness(tree: Tree, statements: Sequence[Statement]) -> list[Statement]:
+    """Which to keep first: not the index, a file of this one fact rather than a list, a rule's file, then the best by `files.by_worth`."""
     order = files.by_worth(tree, {each.path for each in statements})
 
     def rank(each: Statement) -> tuple[bool, bool, bool, int, float, int]:
@@ -152,7 +142,7 @@ def _keeper(tree: Tree, statements: Sequence[Statement]) -> Statement:
         of_file = is_index(each.path), listed, not tree.is_rule(each.path), order.index(each.path)
         return *of_file, -each.reading.weight, each.first_line
 
-    return min(statements, key=rank)
+    return sorted(statements, key=rank)
 
 
 def merge(rec: Recorder, keep: Statement, rest: Sequence[Statement], row_max: int) -> None:
