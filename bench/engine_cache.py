@@ -21,7 +21,7 @@ from dreams.conf import Config
 from dreams.dev.fake_server import Reply, Script, Text, Use, WireServer, say
 from dreams.engines.anthropic import Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.types import Edit, Job, Problem
+from dreams.engines.types import Edit, EngineTurn, Job, Problem
 from dreams.lib.files import workspace
 
 PRICES = {"claude-sonnet-5-5": [Rate.of("2", "10")]}
@@ -31,7 +31,7 @@ FACT = "The export runs at night and writes one file for each customer of the li
 class Quiet:
     """A reporter that keeps nothing."""
 
-    def turn(self, phase: str, text: str, **more: object) -> None: ...
+    def turn(self, turn: EngineTurn) -> None: ...
 
     def checkpoint(self) -> None: ...
 

@@ -309,23 +309,25 @@ class Outcome:
     usage: Usage = field(default_factory=Usage)
 
 
+@dataclass(frozen=True, slots=True)
+class EngineTurn:
+    """One message of the engine. `usage`, `work` and `edits`: those since the last turn, each told once."""
+
+    phase: Phase
+    text: str
+    tools: Sequence[Mapping[str, object]] = ()
+    files: Sequence[str] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    work: Work = field(default_factory=Work)
+    edits: Sequence[Edit] = ()
+
+
 class Reporter(Protocol):
     """How an engine tells what it does. Every call may raise Cancelled."""
 
-    def turn(
-        self,
-        phase: Phase,
-        text: str,
-        *,
-        tools: Sequence[Mapping[str, object]] = (),
-        files: Sequence[str] = (),
-        counts: Mapping[str, int] | None = None,
-        usage: Usage | None = None,
-        work: Work | None = None,
-        edits: Sequence[Edit] = (),
-    ) -> None:
-        """One message of the engine. `usage`, `work` and `edits`: those since the last turn, each told once, so that
-        they are kept whatever happens next."""
+    def turn(self, turn: EngineTurn) -> None:
+        """Keeps it, whatever happens next."""
 
     def checkpoint(self) -> None:
         """Call at least once a second of work: raises Cancelled when the dream is to stop."""
@@ -334,18 +336,7 @@ class Reporter(Protocol):
 class Silent:
     """A reporter for work that nobody follows and nothing stops."""
 
-    def turn(
-        self,
-        phase: Phase,
-        text: str,
-        *,
-        tools: Sequence[Mapping[str, object]] = (),
-        files: Sequence[str] = (),
-        counts: Mapping[str, int] | None = None,
-        usage: Usage | None = None,
-        work: Work | None = None,
-        edits: Sequence[Edit] = (),
-    ) -> None:
+    def turn(self, turn: EngineTurn) -> None:
         pass
 
     def checkpoint(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
-from dreams.engines.types import Edit, Job, Reporter
+from dreams.engines.types import Edit, EngineTurn, Job, Reporter
 from dreams.models import DreamRun, Project, Prompt, Session, Turn
 from dreams.services import discovery, dreaming
 from tests.world import directory as world, engines
@@ -46,7 +46,8 @@ def _kept() -> list[str]:
 
 
 def _talk(job: Job, report: Reporter) -> list[Edit]:
-    report.turn("gather", f"The key is {KEY}.", tools=[{"name": "Bash", "input": f"grep {KEY} notes.md"}])
+    tool = {"name": "Bash", "input": f"grep {KEY} notes.md"}
+    report.turn(EngineTurn("gather", f"The key is {KEY}.", tools=[tool]))
     return []
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from hypothesis import given, strategies as st
 
 from dreams.dev.fake_server import Reply, Script, Use, WireServer, status
-from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
+from dreams.engines.types import Citation, Edit, EngineTurn, Fate, Job, Reporter
 from dreams.lib import locks
 from dreams.lib.files import text
 from dreams.management.base import Refused
@@ -234,7 +234,7 @@ def test_a_dream_that_ends_well_keeps_no_steps(project: Project, monkeypatch: py
 
 def _reported(job: Job, report: Reporter) -> list[Edit]:
     edits = engines.add("project_new.md", "---\nname: New\ntype: project\n---\n\nA fact.\n")(job, report)
-    report.turn("consolidate", "Wrote it.", edits=edits)
+    report.turn(EngineTurn("consolidate", "Wrote it.", edits=edits))
     return edits
 
 

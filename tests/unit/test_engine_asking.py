@@ -64,7 +64,7 @@ def test_without_wanted_questions_there_is_no_such_tool(tmp_path: Path) -> None:
     run = kit.dream(tmp_path, [Reply(tools), say("Done.")], questions_per_dream=0)
     assert run.outcome is not None and run.outcome.questions == []
     assert "Ask" not in [tool["name"] for tool in run.server.calls[0].body["tools"]]
-    assert "There is no tool 'Ask'" in run.report.turns[1]["tools"][0]["output"]
+    assert "There is no tool 'Ask'" in str(run.report.turns[1].tools[0]["output"])
 
 
 def changed(**more: Any) -> dict[str, Any]:

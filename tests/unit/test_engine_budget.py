@@ -44,7 +44,7 @@ def test_the_tokens_of_a_dream_are_never_passed(tmp_path: Path) -> None:
 def test_the_dollars_of_a_dream_are_never_passed(tmp_path: Path, dollars: float) -> None:
     run = kit.dream(tmp_path, kit.ByTurn(*[[kit.Step(greedy)]] * 40), max_cost_dream=dollars)
     assert run.outcome is None and "Cost limit per dream" in run.error
-    spent = sum((t["usage"].cost_usd for t in run.report.turns if t.get("usage")), Decimal(0))
+    spent = sum((t.usage.cost_usd or 0 for t in run.report.turns), Decimal(0))
     assert Decimal(0) < spent <= Decimal(str(dollars))
 
 
@@ -118,7 +118,7 @@ def test_a_model_without_a_price_has_tokens_and_no_cost(tmp_path: Path) -> None:
         server={"limits": ServerLimits(models=("own-model",))},
     )
     assert run.outcome is not None and run.outcome.usage.cost_usd is None
-    assert run.outcome.usage.output_tokens > 0 and "No price is known" in run.report.turns[0]["text"]
+    assert run.outcome.usage.output_tokens > 0 and "No price is known" in run.report.turns[0].text
 
 
 def test_the_price_follows_the_size_of_the_prompt() -> None:

@@ -21,8 +21,8 @@ def test_a_wish_becomes_a_memory_and_a_row_that_stand_or_fall_together(tmp_path:
         ("MEMORY.md", "feedback_run_the_linter_before_every_commit.md"),
     ]
     assert all(cited.found and cited.role == "user" for edit in run.outcome.edits for cited in edit.citations)
-    assert not any(tool["refused"] for turn in run.report.turns for tool in turn.get("tools", ()))
-    assert [turn["phase"] for turn in run.report.turns] == [
+    assert not any(tool["refused"] for turn in run.report.turns for tool in turn.tools)
+    assert [turn.phase for turn in run.report.turns] == [
         "orient",
         "orient",
         "gather",

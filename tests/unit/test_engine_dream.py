@@ -12,6 +12,7 @@ import pytest
 from dreams.dev.fake_server import Reply, Text, Think, Use, say
 from dreams.engines.anthropic.loop import BROKE_OFF
 from dreams.engines.anthropic.tools import Answer
+from dreams.engines.types import EngineTurn
 from tests.world import model as kit
 
 
@@ -35,9 +36,9 @@ def test_a_dream_reads_writes_with_evidence_and_ends_with_its_summary(tmp_path: 
     assert run.files["feedback_linter.md"].decode() == edit.after
     assert run.report.tools == ["Phase", "Read", "Write"]
     assert run.outcome.usage.requests == 3 and run.outcome.usage.cost_usd
-    wrote, work = run.report.turns[2]["counts"], run.report.turns[2]["work"]
+    wrote, work = run.report.turns[2].counts, run.report.turns[2].work
     assert (wrote["tools"], work.lines_added, work.lines_removed) == (1, 6, 0)
-    assert run.report.turns[2]["edits"] == (edit,)
+    assert run.report.turns[2].edits == (edit,)
     assert "refused" not in wrote and "retries" not in wrote
     thought = [
         block for block in run.server.calls[2].body["messages"][-2]["content"] if block["type"] == "thinking"
@@ -51,18 +52,18 @@ def test_a_turn_that_could_not_be_kept_is_told_again_with_its_edits_and_tokens(t
     class Busy(kit.Watched):
         failed = False
 
-        def turn(self, phase: str, text: str, **more: Any) -> None:
-            if more.get("edits") and not self.failed:
+        def turn(self, turn: EngineTurn) -> None:
+            if turn.edits and not self.failed:
                 self.failed = True
                 raise OSError("busy")
-            super().turn(phase, text, **more)
+            super().turn(turn)
 
     report = Busy()
     with pytest.raises(OSError, match="busy"):
         kit.dream(tmp_path, [Reply((kit.learn(),)), say("Done.")], report=report)
-    [last] = [turn for turn in report.turns if turn.get("edits")]
-    assert last["usage"].requests == 1 and last["work"].lines_added == 6
-    assert last["text"] == BROKE_OFF
+    [last] = [turn for turn in report.turns if turn.edits]
+    assert last.usage.requests == 1 and last.work.lines_added == 6
+    assert last.text == BROKE_OFF
 
 
 class Crowd:

@@ -11,7 +11,6 @@ import threading
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -32,7 +31,7 @@ from dreams.dev.fake_server import (
     status,
 )
 from dreams.engines.anthropic.engine import AnthropicEngine
-from dreams.engines.types import EngineError
+from dreams.engines.types import EngineError, EngineTurn
 from tests.world import model as kit
 from tests.world.model import EVENTS
 
@@ -184,9 +183,9 @@ def test_a_connection_that_closes_while_tools_run_costs_nothing(tmp_path: Path) 
     class Unhurried(kit.Watched):
         """Goes on when the connection is closed: one that closes while the next request is on its way is a fault."""
 
-        def turn(self, phase: str, text: str, **more: Any) -> None:
-            assert not more.get("tools") or next(open_ones).struck.wait(20)
-            super().turn(phase, text, **more)
+        def turn(self, turn: EngineTurn) -> None:
+            assert not turn.tools or next(open_ones).struck.wait(20)
+            super().turn(turn)
 
     run = kit.dream(tmp_path, [*steps, say("Done.")], report=Unhurried())
     survived(run, calls=3)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from dreams.engines.types import Edit, Job, Outcome, Question, Reporter
+from dreams.engines.types import Edit, EngineTurn, Job, Outcome, Question, Reporter
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Scripted:
     ask: Callable[[Job], list[Question]] = lambda job: []
 
     def run(self, job: Job, report: Reporter) -> Outcome:
-        report.turn("orient", "Looked around.")
+        report.turn(EngineTurn("orient", "Looked around."))
         edits = self.act(job, report)
         return Outcome(edits=edits, summary="Did as the script says.", questions=self.ask(job))
 

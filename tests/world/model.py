@@ -22,12 +22,12 @@ from dreams.engines.types import (
     Cancelled,
     Edit,
     EngineError,
+    EngineTurn,
     Job,
     Outcome,
     Problem,
     PromptBrief,
     SessionBrief,
-    Usage,
 )
 from dreams.lib.files import workspace
 from dreams.lib.sandbox import Tree
@@ -106,12 +106,12 @@ def job(tmp: Path, files: Mapping[str, str] = FILES, **config: Any) -> Iterator[
 class Watched:
     """A reporter that keeps the turns. `stop` makes every look raise Cancelled."""
 
-    turns: list[dict[str, Any]] = field(default_factory=list)
+    turns: list[EngineTurn] = field(default_factory=list)
     looks: int = 0
     stop: Callable[[], bool] = lambda: False
 
-    def turn(self, phase: str, text: str, **more: Any) -> None:
-        self.turns.append({"phase": phase, "text": text, **more})
+    def turn(self, turn: EngineTurn) -> None:
+        self.turns.append(turn)
         self.checkpoint()
 
     def checkpoint(self) -> None:
@@ -121,16 +121,15 @@ class Watched:
 
     @property
     def tools(self) -> list[str]:
-        return [tool["name"] for turn in self.turns for tool in turn.get("tools", ())]
+        return [str(tool["name"]) for turn in self.turns for tool in turn.tools]
 
     @property
     def text(self) -> str:
-        return "\n".join(turn["text"] for turn in self.turns)
+        return "\n".join(turn.text for turn in self.turns)
 
     def used(self, name: str) -> int:
         """A token count over all turns."""
-        usages = [turn["usage"] for turn in self.turns if isinstance(turn.get("usage"), Usage)]
-        return sum(getattr(usage, name) for usage in usages)
+        return sum(getattr(turn.usage, name) for turn in self.turns)
 
 
 class ByTurn:

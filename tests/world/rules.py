@@ -13,14 +13,13 @@ from dreams import conf, engines
 from dreams.engines.linedates import day_of_log
 from dreams.engines.types import (
     Edit,
+    EngineTurn,
     Job,
     LineDate,
     LogBrief,
     Outcome,
     PromptBrief,
     SessionBrief,
-    Usage,
-    Work,
 )
 from dreams.lib.files import text, workspace
 
@@ -36,20 +35,9 @@ class Told:
     checkpoints: int = 0
     edits: list[Edit] = field(default_factory=list)
 
-    def turn(
-        self,
-        phase: str,
-        text: str,
-        *,
-        tools: Sequence[Mapping[str, object]] = (),
-        files: Sequence[str] = (),
-        counts: Mapping[str, int] | None = None,
-        usage: Usage | None = None,
-        work: Work | None = None,
-        edits: Sequence[Edit] = (),
-    ) -> None:
-        self.edits += edits
-        self.turns.append((phase, text, dict(counts or {})))
+    def turn(self, turn: EngineTurn) -> None:
+        self.edits += turn.edits
+        self.turns.append((turn.phase, turn.text, dict(turn.counts)))
 
     def checkpoint(self) -> None:
         self.checkpoints += 1

@@ -18,7 +18,7 @@ from dreams.engines.anthropic.loop import Loop, Teller
 from dreams.engines.anthropic.retrying import Asker, Patience
 from dreams.engines.anthropic.tools import ReadTools, Toolbox, open_tools
 from dreams.engines.tokens import PriceTable, rate_for
-from dreams.engines.types import LOOK_SECONDS, Allowance, EngineError, Job, Outcome, Reporter
+from dreams.engines.types import LOOK_SECONDS, Allowance, EngineError, EngineTurn, Job, Outcome, Reporter
 from dreams.lib.files.text import plural
 from dreams.lib.memdir import INDEX_NAME
 
@@ -142,7 +142,7 @@ class AnthropicEngine:
 
     def _dream(self, job: Job, report: Reporter, line: Line, reads: ReadTools) -> Outcome:
         loop = self._loop(job, report, line, reads)
-        report.turn("orient", _opening(job, line.endpoint, loop))
+        report.turn(EngineTurn("orient", _opening(job, line.endpoint, loop)))
         try:
             summary = loop.run()
         except BaseException:

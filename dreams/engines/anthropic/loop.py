@@ -17,10 +17,11 @@ from dreams.engines.anthropic.conversation import Conversation
 from dreams.engines.anthropic.retrying import CALLS_TOOLS, Asker, Timing, TooLong, remedy
 from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.anthropic.tools import Result, Toolbox
-from dreams.engines.types import Cancelled, Edit, EngineError, LimitReached, Reporter, Work
+from dreams.engines.types import Cancelled, Edit, EngineError, EngineTurn, LimitReached, Reporter, Work
 from dreams.lib.files.text import plural
 
 SAID_CHARS = 200  # of a refusal in a dream's error; chosen
+NOTHING_COUNTED: Mapping[str, int] = {}
 BROKE_OFF = "It broke off here."
 # The agent's own constants: tokens of an answer at first and once it was cut off, how often it is told to go on, and the
 # tokens below which going on three times in a row brings nothing.
@@ -67,21 +68,15 @@ class Teller:
         *,
         tools: Sequence[Mapping[str, object]] = (),
         files: Sequence[str] = (),
-        counts: Mapping[str, int] | None = None,
+        counts: Mapping[str, int] = NOTHING_COUNTED,
     ) -> None:
         """One turn, with everything that was not told yet. Raises Cancelled."""
         edits = tuple(self.toolbox.writer.edits[self._edits :])
         try:
-            self.report.turn(
-                self.toolbox.phase,
-                text,
-                tools=tools,
-                files=files,
-                counts=counts,
-                usage=joined(self.asker.spent[self._usages :]),
-                work=self._work(edits),
-                edits=edits,
-            )
+            usage = joined(self.asker.spent[self._usages :])
+            work = self._work(edits)
+            phase = self.toolbox.phase
+            self.report.turn(EngineTurn(phase, text, tools, files, counts, usage, work, edits))
         except (Cancelled, EngineError):
             # The turn is kept; what was raised is about going on. Any other fault kept nothing: it is told again.
             self._is_told()

@@ -13,7 +13,7 @@ from dreams.engines.rules.steps import dating, files, forgetting, index, learnin
 from dreams.engines.rules.user_statements import lessons
 from dreams.engines.rules.user_statements.logs import noted
 from dreams.engines.rules.user_statements.prompts import Heard, hear
-from dreams.engines.types import Job, Outcome, Phase, Question, Reporter
+from dreams.engines.types import EngineTurn, Job, Outcome, Phase, Question, Reporter
 from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
@@ -54,12 +54,8 @@ def _orient(tree: Tree, report: Reporter) -> None:
     lost = index.dangling(tree)
     if lost:
         text += f" {plural(lost, 'row points', 'rows point')} to a file that is not there."
-    report.turn(
-        "orient",
-        text,
-        files=memories[:200],
-        counts={"memories": len(memories), "rows": rows, "pinned": pinned, "dangling": lost},
-    )
+    counts = {"memories": len(memories), "rows": rows, "pinned": pinned, "dangling": lost}
+    report.turn(EngineTurn("orient", text, files=memories[:200], counts=counts))
 
 
 def _gather(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -> lessons.Gathered:
@@ -76,18 +72,15 @@ def _gather(job: Job, rec: Recorder, heard: Sequence[Heard], report: Reporter) -
         rec.note(f"Left out {plural(found.secrets, 'request')} that looked like a secret.")
     if found.undated:
         rec.note(f"Left out {plural(found.undated, 'request')} with a date that cannot be worked out.")
-    report.turn(
-        "gather",
-        " ".join([text, *rec.notes]),
-        counts={
-            **({"log lines": lines} if lines else {}),
-            "sessions": len(job.sessions),
-            "prompts": found.prompts,
-            "found": len(found.lessons),
-            "known": found.known,
-            "secrets": found.secrets,
-        },
-    )
+    counts = {
+        **({"log lines": lines} if lines else {}),
+        "sessions": len(job.sessions),
+        "prompts": found.prompts,
+        "found": len(found.lessons),
+        "known": found.known,
+        "secrets": found.secrets,
+    }
+    report.turn(EngineTurn("gather", " ".join([text, *rec.notes]), counts=counts))
     return found
 
 
@@ -152,7 +145,8 @@ def _mend(job: Job, rec: Recorder, report: Reporter) -> None:
     taken = take_back(job, rec) if rec.edits else 0
     if taken:
         rec.note(f"Undid {plural(taken, 'change')} that failed the checks.")
-        report.turn("prune", f"Checked the work and undid {plural(taken, 'change')} that failed the checks.")
+        told = f"Checked the work and undid {plural(taken, 'change')} that failed the checks."
+        report.turn(EngineTurn("prune", told))
 
 
 def _note_lost_rows(rec: Recorder) -> None:
@@ -193,7 +187,7 @@ def _tell_phase(rec: Recorder, report: Reporter, phase: Phase, start: int, befor
     counts = {name: count for name, count in (rec.counts - before).items() if count}
     text = _told(counts) or "Nothing to do."
     paths = list(dict.fromkeys(edit.path for edit in made))
-    report.turn(phase, text, files=paths, counts=counts, edits=made)
+    report.turn(EngineTurn(phase, text, files=paths, counts=counts, edits=made))
 
 
 def _told(counts: dict[str, int]) -> str:

@@ -105,7 +105,6 @@ class FoundMemory(msgspec.Struct, frozen=True, gc=False):
     size: int
     mtime_ns: int
     inode: int
-    mode: int
     links: int = 1
 
 
@@ -115,7 +114,6 @@ class LiveSession:
 
     session_id: str
     pid: int
-    cwd: str = ""
 
 
 @dataclass(frozen=True, slots=True)

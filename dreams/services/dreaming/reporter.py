@@ -6,7 +6,7 @@ import datetime as dt
 import logging
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from decimal import Decimal
 from types import TracebackType
@@ -17,7 +17,13 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from dreams import conf
-from dreams.engines.types import Allowance, Cancelled, Edit, EngineError, LimitReached, Phase, Usage, Work
+from dreams.engines.types import (
+    Allowance,
+    Cancelled,
+    EngineError,
+    EngineTurn,
+    LimitReached,
+)
 from dreams.lib import locks, process
 from dreams.lib.secrets import redact
 from dreams.models import DreamRun, Project, Turn
@@ -272,37 +278,26 @@ class DreamReporter:
         if state is None or state[0] != DreamRun.Status.RUNNING or state[1] is not None:
             raise Cancelled
 
-    def turn(
-        self,
-        phase: Phase,
-        text: str,
-        *,
-        tools: Sequence[Mapping[str, object]] = (),
-        files: Sequence[str] = (),
-        counts: Mapping[str, int] | None = None,
-        usage: Usage | None = None,
-        work: Work | None = None,
-        edits: Sequence[Edit] = (),
-    ) -> None:
+    def turn(self, turn: EngineTurn) -> None:
         self._turns += 1
-        number, now, used = self._turns, timezone.now(), usage or Usage()
+        number, now, used = self._turns, timezone.now(), turn.usage
         with transaction.atomic():
             Turn.objects.create(
                 dream=self._dream,
                 number=number,
-                phase=phase,
-                text=redact.redact(text),
-                tools=[_without_secrets(tool) for tool in tools],
-                files=list(files),
-                counts=dict(counts or {}),
+                phase=turn.phase,
+                text=redact.redact(turn.text),
+                tools=[_without_secrets(tool) for tool in turn.tools],
+                files=list(turn.files),
+                counts=dict(turn.counts),
                 at=now,
                 input_tokens=used.input_tokens + used.cache_read_tokens + used.cache_creation_tokens,
                 output_tokens=used.output_tokens,
-                **asdict(work or Work()),
+                **asdict(turn.work),
             )
             book(self._dream, number, now, used)
-            steps.keep(self._dream, edits)
-        DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(phase=phase)
+            steps.keep(self._dream, turn.edits)
+        DreamRun.objects.filter(pk=self._dream.pk, status=DreamRun.Status.RUNNING).update(phase=turn.phase)
         self.checkpoint()
 
     def dollars_left(self) -> Allowance | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.apps import AppConfig
 from django.conf import settings
 
-from dreams.engines.types import Job, Outcome, Reporter
+from dreams.engines.types import EngineTurn, Job, Outcome, Reporter
 
 
 class SleepyConfig(AppConfig):
@@ -25,7 +25,7 @@ class SleepyEngine:
     name = "rules"
 
     def run(self, job: Job, report: Reporter) -> Outcome:
-        report.turn("orient", "Fell asleep.")
+        report.turn(EngineTurn("orient", "Fell asleep."))
         while (Path(settings.DATA_DIR) / "sleep").exists():
             time.sleep(0.05)
             report.checkpoint()

@@ -73,7 +73,7 @@ def _file(memory_dir: str, path: str, st: os.stat_result) -> FoundMemory | Skipp
     kind = kind_of(path)
     if kind is None:
         return Skipped(printable(f"{memory_dir}/{path}"), "not a Markdown file")
-    return FoundMemory(path, kind, st.st_size, st.st_mtime_ns, st.st_ino, st.st_mode, st.st_nlink)
+    return FoundMemory(path, kind, st.st_size, st.st_mtime_ns, st.st_ino, st.st_nlink)
 
 
 def kind_of(path: str) -> MemoryKind | None:

@@ -175,7 +175,6 @@ _ENTRY_BYTES = 1 << 16  # an entry has a few hundred; chosen
 class _Entry(msgspec.Struct, rename="camel"):
     session_id: str
     pid: int | None = None
-    cwd: str | None = None
 
 
 _decode = msgspec.json.Decoder(_Entry).decode
@@ -225,7 +224,7 @@ def _live(fd: int, folder: str, name: str, alive: Callable[[int], bool]) -> Iter
     stem = name.removesuffix(".json")
     pid = entry.pid if entry.pid is not None else int(stem) if stem.isascii() and stem.isdigit() else 0
     if 0 < pid < 2**31 and alive(pid):
-        yield LiveSession(entry.session_id, pid, entry.cwd or "")
+        yield LiveSession(entry.session_id, pid)
 
 
 def agent_beside(path: str) -> str:
