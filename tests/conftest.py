@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 # The suite tries the same examples for everybody, so that it is green or red for a reason; HYPOTHESIS_PROFILE=explore
 # looks for new ones. Neither looks at a clock: a busy machine is no reason.
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# Always the same examples: more of them cost every run and find nothing new. `make test-more` has half as many again
+# Always the same examples: more of them cost every run and find nothing new. `make test-more` has a few more
 # ("more"), "explore" draws others. It alone looks for the smallest example that fails: that can take half an hour.
 settings.register_profile(
     "more",
     settings.get_profile("explore"),
     derandomize=True,
-    max_examples=15,
+    max_examples=12,
     phases=(Phase.explicit, Phase.generate),
 )
 settings.register_profile("suite", settings.get_profile("more"), max_examples=10)

@@ -54,7 +54,8 @@ if TYPE_CHECKING:
 LIGHT: Sequence[Form] = (("light", WIDE, ()), ("light", NARROW, None))
 # Another state of a page that was open before, by turns.
 TURNS: Sequence[Sequence[Form]] = (
-    (("light", WIDE, ()), ("light", NARROW, LAYOUT)),
+    (("light", WIDE, ()),),
+    (("light", NARROW, LAYOUT),),
     (("dark", NARROW, ()),),
 )
 # What is folded, but no more of it than a person opens; of a question all.
@@ -101,7 +102,7 @@ class Watch:
         self.opened.add(name)
         self.turn += 1
         self.page.evaluate(UNFOLD)
-        forms = self.first if is_first else TURNS[self.turn % 2]
+        forms = self.first if is_first else TURNS[self.turn % len(TURNS)]
         self.wrong += [f"{path} at {found}" for found in judge(self.page, forms)]
 
 

@@ -59,7 +59,7 @@ def test_an_attack_comes_out_as_text(text: str) -> None:
 
 
 @given(st.text(alphabet="<>&\"'`*_-+#[]()!|~ \n\tabscript:/=1.\u202e", max_size=120))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_whatever_is_written_only_known_tags_come_out(text: str) -> None:
     assert "<" not in ALLOWED.sub("", markdown(text))
 

@@ -16,7 +16,7 @@ def shown(line: diffs.Line) -> str:
     return "".join(bit.text for run in line.runs for bit in run.bits)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(LINES, LINES)
 def test_cards_and_gaps_together_are_the_whole_text_once(base: str, new: str) -> None:
     cards = diffs.blocks(base, diff.hunks(base, new), "a.md")

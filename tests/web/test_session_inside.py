@@ -107,7 +107,7 @@ def _is_plain(character: str) -> bool:
 
 
 @pytest.mark.more
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     words=st.lists(
         st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=2, max_size=6),
@@ -156,7 +156,7 @@ def test_a_share_of_the_length_is_gone_to_and_nonsense_is_told(
     assert "is not a place in this session" in _text(browser, session, goto="<soon>")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(gaps=st.lists(st.integers(0, 3), min_size=1, max_size=60), minute=st.integers(-2, 190))
 def test_the_place_of_a_moment_is_the_first_line_said_then_or_later(
     tmp_path_factory: pytest.TempPathFactory, gaps: list[int], minute: int

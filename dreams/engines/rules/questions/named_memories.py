@@ -85,7 +85,7 @@ def _history(context: Asking, old: str, unit: Statement, sentence: str) -> Itera
     yield Question(
         "changed",
         f"{old} {unit.path}",
-        f"{unit.path} says that it replaces or corrects {old}, and {old} does not say so.",
+        f"Another memory says that it replaces or corrects {old}, which does not say so.",
         (
             Place(old, tree.document(old).body_start_line, _told(tree, old)),
             Place(unit.path, unit.first_line, unit.text),
