@@ -15,7 +15,7 @@ from dreams.management.base import Refused
 from dreams.models import HostRequest
 from dreams.services import host_requests, hosts
 from dreams.services.apply.applying import ApplyReport
-from dreams.services.host_requests import AskedDeed
+from dreams.services.host_requests import NewRequest
 
 LOOK_SECONDS = 1.0  # between two looks at the row; chosen
 
@@ -30,7 +30,7 @@ def add_wait(parser: CommandParser) -> None:
     )
 
 
-def ask(make: Callable[[], AskedDeed], wait: int) -> Mapping[str, Any]:
+def ask(make: Callable[[], NewRequest], wait: int) -> Mapping[str, Any]:
     """The report that the other host made, or `queued` with that host and when it was last seen.
 
     Raises Refused, also where that host did not do it, and project_lock.ProjectElsewhere where it takes no requests.

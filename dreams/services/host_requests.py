@@ -43,7 +43,7 @@ class NotAccepted(project_lock.ProjectElsewhere):
 
 
 @dataclass(frozen=True, slots=True)
-class AskedDeed:
+class NewRequest:
     """What a person wants done, as ids. `seen` maps a path to the sha256 that they saw, "" where there is no file."""
 
     deed: HostRequest.Deed
@@ -119,28 +119,28 @@ def _not_accepted(key: str, what: str) -> NotAccepted:
 # --- Asking -------------------------------------------------------------------------------------------------------
 
 
-def ask(wish: AskedDeed, actor: Actor) -> HostRequest:
+def ask(new_request: NewRequest, actor: Actor) -> HostRequest:
     """The row that asks for it; the one that waits already, where it was asked before. Raises NotAccepted."""
-    if not _takes_requests(wish.owner):
-        raise _not_accepted(wish.owner, wish.project.slug if wish.project else "This")
+    if not _takes_requests(new_request.owner):
+        raise _not_accepted(new_request.owner, new_request.project.slug if new_request.project else "This")
     try:
         with transaction.atomic():
             made = HostRequest.objects.create(
-                host=wish.owner,
+                host=new_request.owner,
                 asked_on=hosts.host(),
-                project=wish.project,
-                proposal=wish.proposal,
-                deed=wish.deed,
-                given=dict(wish.given),
-                seen=dict(wish.seen),
-                digest=wish.digest,
+                project=new_request.project,
+                proposal=new_request.proposal,
+                deed=new_request.deed,
+                given=dict(new_request.given),
+                seen=dict(new_request.seen),
+                digest=new_request.digest,
                 asked_by=actor.name,
                 by_command=actor.by_command,
                 asked_at=Now(),
             )
             record("request.asked", made, actor)
     except IntegrityError:
-        made = HostRequest.objects.get(digest=wish.digest, state__in=HostRequest.OPEN)
+        made = HostRequest.objects.get(digest=new_request.digest, state__in=HostRequest.OPEN)
     made.refresh_from_db()
     return made
 
@@ -185,14 +185,14 @@ def record(action: str, request: HostRequest, actor: Actor) -> None:
     )
 
 
-def to_apply(proposal: Proposal, *, rebased: bool = False) -> AskedDeed:
+def to_apply(proposal: Proposal, *, rebased: bool = False) -> NewRequest:
     """Raises ReviewRefused: what blocks it is decided and confirmed where it is asked."""
     only_answers = bool(applying.answers_with(proposal)) and review.is_undecided(proposal)
     if proposal.state == Proposal.State.OPEN and not only_answers:
         review.refuse_undecided(proposal)
         review.refuse_open_findings(proposal)
     seen = decided(proposal)
-    return AskedDeed(Deed.APPLY, proposal.project, {"rebased": rebased}, seen, proposal)
+    return NewRequest(Deed.APPLY, proposal.project, {"rebased": rebased}, seen, proposal)
 
 
 def decided(proposal: Proposal) -> dict[str, str]:
@@ -211,7 +211,7 @@ def decided(proposal: Proposal) -> dict[str, str]:
 
 def to_undo(
     proposal: Proposal, selection: rollback.Selection, *, reason: str = "", never_again: bool = False
-) -> AskedDeed:
+) -> NewRequest:
     given = {
         "paths": list(selection.paths),
         "hunks": list(selection.hunk_ids),
@@ -219,40 +219,40 @@ def to_undo(
         "never_again": never_again,
     }
     seen = current(proposal.project, proposal.files.values_list("path", flat=True))
-    return AskedDeed(Deed.UNDO, proposal.project, given, seen, proposal)
+    return NewRequest(Deed.UNDO, proposal.project, given, seen, proposal)
 
 
-def to_edit(memory: Memory, content: str, base_sha: str, reason: str = "") -> AskedDeed:
+def to_edit(memory: Memory, content: str, base_sha: str, reason: str = "") -> NewRequest:
     [sha] = blobs.put_many([text.encode(content)])
     given = {"memory": memory.pk, "text": sha, "reason": redact(reason)}
-    return AskedDeed(Deed.EDIT, memory.project, given, {memory.path: base_sha})
+    return NewRequest(Deed.EDIT, memory.project, given, {memory.path: base_sha})
 
 
-def to_forget(memory: Memory, reason: str = "") -> AskedDeed:
+def to_forget(memory: Memory, reason: str = "") -> NewRequest:
     given = {"memory": memory.pk, "reason": redact(reason)}
-    return AskedDeed(Deed.FORGET, memory.project, given, {memory.path: memory.sha256})
+    return NewRequest(Deed.FORGET, memory.project, given, {memory.path: memory.sha256})
 
 
-def to_restore(project: Project, path: str, sha: str, reason: str = "") -> AskedDeed:
+def to_restore(project: Project, path: str, sha: str, reason: str = "") -> NewRequest:
     given = {"path": path, "sha": sha, "reason": redact(reason)}
-    return AskedDeed(Deed.RESTORE, project, given, current(project, [path]))
+    return NewRequest(Deed.RESTORE, project, given, current(project, [path]))
 
 
-def to_purge(project: Project, wanted: Collection[str], reason: str = "") -> AskedDeed:
+def to_purge(project: Project, wanted: Collection[str], reason: str = "") -> NewRequest:
     """Each host names secrets with a key of its own, so a secret is named by a place of it in a kept text."""
     places = secret_purge.places_of(project, wanted)
-    return AskedDeed(Deed.PURGE, project, {"places": places, "reason": redact(reason)})
+    return NewRequest(Deed.PURGE, project, {"places": places, "reason": redact(reason)})
 
 
 def to_propose_moment(
     project: Project, when: dt.datetime, paths: Collection[str], reason: str = ""
-) -> AskedDeed:
+) -> NewRequest:
     given = {"when": when.isoformat(), "paths": sorted(paths), "reason": redact(reason)}
-    return AskedDeed(Deed.MOMENT, project, given)
+    return NewRequest(Deed.MOMENT, project, given)
 
 
-def to_write_cards(project: Project) -> AskedDeed:
-    return AskedDeed(Deed.CARDS, project, {}, approved_cards(project))
+def to_write_cards(project: Project) -> NewRequest:
+    return NewRequest(Deed.CARDS, project, {}, approved_cards(project))
 
 
 def approved_cards(project: Project) -> dict[str, str]:

@@ -38,7 +38,7 @@ from dreams.services import (
 )
 from dreams.services.apply import applying
 from dreams.services.catching import lifecycle as catching
-from dreams.services.host_requests import AskedDeed, Deed
+from dreams.services.host_requests import Deed, NewRequest
 from dreams.services.inbox import waiting
 from dreams.services.memories import syncing
 from dreams.services.proposals.transcript_verdicts import TranscriptVerdicts
@@ -226,7 +226,7 @@ def test_a_task_that_was_lost_is_handed_out_again(approved: Proposal, two: TwoHo
     assert two.tasks(two.desk) == 2
 
 
-WRITES: dict[str, Callable[[Proposal], AskedDeed]] = {
+WRITES: dict[str, Callable[[Proposal], NewRequest]] = {
     "edit": lambda made: host_requests.to_edit(_memory(made), "Other.\n", _memory(made).sha256, "Better"),
     "forget": lambda made: host_requests.to_forget(_memory(made)),
     "restore": lambda made: host_requests.to_restore(
@@ -268,13 +268,13 @@ def test_redaction_extraction_a_dream_and_a_job_are_started_there(approved: Prop
         host=two.desk, project=project, kind="verify", cron="0 3 * * *", made_at=timezone.now()
     )
     Proposal.objects.filter(pk=approved.pk).update(state=Proposal.State.REJECTED)
-    for wish in (
-        AskedDeed(Deed.REDACT, project),
-        AskedDeed(Deed.EXTRACT, project),
-        AskedDeed(Deed.DREAM, project, {"engine": "rules", "forced": True}),
-        AskedDeed(Deed.JOB, project, {"job": job.pk}, host=two.desk),
+    for new_request in (
+        NewRequest(Deed.REDACT, project),
+        NewRequest(Deed.EXTRACT, project),
+        NewRequest(Deed.DREAM, project, {"engine": "rules", "forced": True}),
+        NewRequest(Deed.JOB, project, {"job": job.pk}, host=two.desk),
     ):
-        host_requests.ask(wish, world.ME)
+        host_requests.ask(new_request, world.ME)
     done = two.work()
     assert [one.state for one in done] == [State.DONE] * 4, [one.text for one in done]
     run = DreamRun.objects.get(project=project)
@@ -337,8 +337,10 @@ def test_a_state_of_before_is_proposed_there(approved: Proposal, two: TwoHosts) 
     before = timezone.now()
     with two.there():
         assert applying.apply(approved, world.ME).complete
-    wish = host_requests.to_propose_moment(approved.project, before, ["feedback_testing.md"], "as it was")
-    host_requests.ask(wish, world.ME)
+    new_request = host_requests.to_propose_moment(
+        approved.project, before, ["feedback_testing.md"], "as it was"
+    )
+    host_requests.ask(new_request, world.ME)
     [done] = two.work()
     made = approved.project.proposals.get(origin=Proposal.Origin.RESTORE)
     assert (done.state, done.text) == (State.DONE, f"Proposal {made.public_id} waits for a review.")
@@ -350,7 +352,7 @@ def test_a_file_that_changed_there_is_brought_up_to_date_there_and_confirmed_her
 ) -> None:
     path = world.folder(approved.project) / "feedback_testing.md"
     path.write_text(path.read_text() + "\nAdded by a session.\n")
-    host_requests.ask(AskedDeed(Deed.BRING_UP, approved.project, proposal=approved), world.ME)
+    host_requests.ask(NewRequest(Deed.BRING_UP, approved.project, proposal=approved), world.ME)
     [done] = two.work()
     assert done.state == State.DONE and done.text.startswith("1 file updated"), done.text
     file = approved.files.get(path="feedback_testing.md")

@@ -27,8 +27,8 @@ class Command(base.Command):
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         proposal = _proposal(options["dream"])
         if host_requests.is_elsewhere(proposal.project):
-            wish = partial(host_requests.to_apply, proposal, rebased=options["rebased"])
-            return queued.ask(wish, options["wait"])
+            new_request = partial(host_requests.to_apply, proposal, rebased=options["rebased"])
+            return queued.ask(new_request, options["wait"])
         writing.recover()
         try:
             done = applying.apply_with_answers(proposal, named.me(), rebased=options["rebased"])

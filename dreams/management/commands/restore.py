@@ -39,8 +39,8 @@ class Command(base.Command):
         project = named.project(options["project"], anywhere=True)
         sha = _full(project, options["path"], options["version"])
         if host_requests.is_elsewhere(project):
-            wish = partial(host_requests.to_restore, project, options["path"], sha, options["reason"])
-            return queued.ask(wish, options["wait"])
+            new_request = partial(host_requests.to_restore, project, options["path"], sha, options["reason"])
+            return queued.ask(new_request, options["wait"])
         writing.recover()
         try:
             done = hand_edits.restore(project, options["path"], sha, named.me(), reason=options["reason"])

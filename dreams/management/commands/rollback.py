@@ -67,8 +67,8 @@ class Command(base.Command):
         if len(chosen) > 1:
             names = ", ".join(one.public_id for one in chosen)
             raise base.Refused(f"Its parts were applied separately. Undo them one by one: {names}")
-        wish = partial(host_requests.to_undo, chosen[0], selection, reason=options["reason"])
-        return queued.ask(wish, options["wait"])
+        new_request = partial(host_requests.to_undo, chosen[0], selection, reason=options["reason"])
+        return queued.ask(new_request, options["wait"])
 
     def _applied(self, name: str) -> list[Proposal]:
         """A dream's proposals that were applied, newest first; what was not applied has nothing to undo."""

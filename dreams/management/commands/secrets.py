@@ -10,7 +10,7 @@ from dreams.lib.files.text import plural
 from dreams.management import base, named, queued
 from dreams.models import Project
 from dreams.services import host_requests, secret_purge
-from dreams.services.host_requests import AskedDeed, Deed
+from dreams.services.host_requests import Deed, NewRequest
 
 
 class Command(base.Command):
@@ -64,17 +64,17 @@ def _ask(project: Project, options: Mapping[str, Any]) -> Mapping[str, Any]:
     if options["purge"] and options["redact"]:
         raise base.BadUsage("Another host does one thing at a time: --redact first, then --purge.")
     if options["redact"]:
-        return queued.ask(partial(AskedDeed, Deed.REDACT, project), options["wait"])
+        return queued.ask(partial(NewRequest, Deed.REDACT, project), options["wait"])
     if not options["purge"]:
         return {}
-    wish = host_requests.to_purge(project, options["purge"], options["reason"])
-    if len(wish.given["places"]) < len(set(options["purge"])):
+    new_request = host_requests.to_purge(project, options["purge"], options["reason"])
+    if len(new_request.given["places"]) < len(set(options["purge"])):
         known = secret_purge.look(project).found
         listed = ", ".join(leak.id for leak in known) or "none"
         raise base.Refused(
             f"Nothing was asked: {project.slug} has no secret of that id here. There are: {listed}."
         )
-    return queued.ask(lambda: wish, options["wait"])
+    return queued.ask(lambda: new_request, options["wait"])
 
 
 def _found(project: Project) -> dict[str, Any]:

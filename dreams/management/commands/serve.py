@@ -31,13 +31,13 @@ class Command(base.Command):
     def run(self, options: Mapping[str, Any]) -> None:
         from dreams.services.serving import lifecycle  # noqa: PLC0415 - the queue's modules want the database settings checked
 
-        wish = lifecycle.Wish(
+        chosen = lifecycle.ServeOptions(
             host=options["host"],
             port=options["port"],
             roots=[base.path(root) for root in options["root"]],
             browser=not options["no_browser"],
         )
-        lifecycle.serve(wish, self._line)
+        lifecycle.serve(chosen, self._line)
 
     def _line(self, text: str) -> None:
         # Flushed: whoever reads a log file or a pipe waits for the link.

@@ -115,7 +115,7 @@ class CannotServe(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ServeOptions:
     """What was asked for on the command line."""
 
     host: str = "127.0.0.1"
@@ -146,12 +146,12 @@ class Stop:
         return bool(select.select([self._asked], [], [], seconds)[0])
 
 
-def serve(wish: Wish, say: Say) -> None:
+def serve(chosen: ServeOptions, say: Say) -> None:
     """Serve until told to stop. `say` takes lines for a person. Raises CannotServe."""
     with Stop() as stop:
         lock = _only_one()
         try:
-            _serve(wish, say, stop)
+            _serve(chosen, say, stop)
         finally:
             server_registry.clear()
             web_server.clear()
@@ -177,23 +177,23 @@ def _only_one() -> int:
     return lock
 
 
-def _serve(wish: Wish, say: Say, stop: Stop) -> None:
+def _serve(chosen: ServeOptions, say: Say, stop: Stop) -> None:
     login.ensure_owner()
-    _refuse_open_door(wish.host)
+    _refuse_open_door(chosen.host)
     try:
-        listening = web_server.listen(wish.host, wish.port, settings.PORT)
+        listening = web_server.listen(chosen.host, chosen.port, settings.PORT)
     except web_server.CannotListen as error:
         raise CannotServe(str(error)) from error
     with listening:
-        choose_roots(wish.roots, say)
+        choose_roots(chosen.roots, say)
         make_ready(say)
-        web = Web(listening, wish.host)
+        web = Web(listening, chosen.host)
         # The config folders given to `serve` stand in no other place.
         queue = Supervisor(say, {"MEMORYWEB_ROOTS": os.pathsep.join(map(str, settings.ROOTS))})
         with _ended(web, queue):
             web.start()
             server_registry.write(web.address, web.port)
-            _tell(web.address, wish, say)
+            _tell(web.address, chosen, say)
             # After the link, as both take of the first page's time.
             queue.start()
             web.load()
@@ -266,7 +266,7 @@ def _cancel_dreams(queue: Supervisor) -> None:
                 dreaming.cancel(dream, actor="")
 
 
-def _tell(address: str, wish: Wish, say: Say) -> None:
+def _tell(address: str, chosen: ServeOptions, say: Say) -> None:
     link = login.make_link()
     say(f"memoryweb {version()} serves at {address}")
     say("")
@@ -278,7 +278,7 @@ def _tell(address: str, wish: Wish, say: Say) -> None:
         f"The link works once, for {minutes} minutes; `{typed('login_url')}` prints a new one. "
         "Press Ctrl-C to stop."
     )
-    if wish.browser and web_server.has_display():
+    if chosen.browser and web_server.has_display():
         web_server.show(address + link.path)
 
 

@@ -19,7 +19,7 @@ from dreams.lib.refusal import Refusal
 from dreams.models import Card, Project
 from dreams.services import host_requests
 from dreams.services.catching import cards, lifecycle
-from dreams.services.host_requests import AskedDeed, Deed
+from dreams.services.host_requests import Deed, NewRequest
 from dreams.services.review import ReviewRefused
 from dreams.web.access import reviewer
 from dreams.web.htmx import Request, SeeOther, page, wants_fragment
@@ -95,7 +95,7 @@ def read(request: Request, pk: int) -> HttpResponse:
     """Read what is new in this project's sessions now."""
     project = get_object_or_404(Project, pk=pk)
     back = SeeOther(reverse("project-caught", args=[pk]))
-    if waits := asked(request, project, lambda: AskedDeed(Deed.EXTRACT, project), back):
+    if waits := asked(request, project, lambda: NewRequest(Deed.EXTRACT, project), back):
         return waits
     found = lifecycle.catch(project, asked=True)
     if found.closed:

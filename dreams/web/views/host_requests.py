@@ -13,25 +13,25 @@ from django.views.decorators.http import require_POST
 from dreams.lib import amounts
 from dreams.models import HostRequest, Project
 from dreams.services import host_requests, hosts
-from dreams.services.host_requests import AskedDeed
+from dreams.services.host_requests import NewRequest
 from dreams.services.review import Actor
 from dreams.web.access import actor, is_path_here
 from dreams.web.htmx import Request, SeeOther, go
 
 
 def asked(
-    request: Request, project: Project, wish: Callable[[], AskedDeed], back: HttpResponse
+    request: Request, project: Project, new_request: Callable[[], NewRequest], back: HttpResponse
 ) -> HttpResponse | None:
     """Ask the host that has the project's files, and go `back`; None where that is this host.
 
     Raises ReviewRefused where it cannot be asked for, and project_lock.ProjectElsewhere where that host takes no requests.
     """
-    return ask(request, wish(), back) if host_requests.is_elsewhere(project) else None
+    return ask(request, new_request(), back) if host_requests.is_elsewhere(project) else None
 
 
-def ask(request: Request, wish: AskedDeed, back: HttpResponse) -> HttpResponse:
-    host_requests.ask(wish, Actor(actor(request)))
-    one = next(found for found in hosts.known() if found.key == wish.owner)
+def ask(request: Request, new_request: NewRequest, back: HttpResponse) -> HttpResponse:
+    host_requests.ask(new_request, Actor(actor(request)))
+    one = next(found for found in hosts.known() if found.key == new_request.owner)
     said = f"Asked {one.name} to do it. It checks once a minute; the result appears here."
     if one.is_away:
         seen = (

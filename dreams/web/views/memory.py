@@ -135,8 +135,8 @@ def restore(request: Request, pk: int) -> HttpResponse:
         raise Http404("There is nothing to restore in that version.")
 
     sha, why = picked.version.sha256, _reason(request) or hand_edits.moment_reason(picked.version.at)
-    wish = partial(host_requests.to_restore, found.project, found.path, sha, why)
-    if waits := asked(request, found.project, wish, go(request, "memory", pk=pk)):
+    new_request = partial(host_requests.to_restore, found.project, found.path, sha, why)
+    if waits := asked(request, found.project, new_request, go(request, "memory", pk=pk)):
         return waits
 
     def act() -> ApplyReport:
@@ -158,8 +158,8 @@ def edit(request: Request, pk: int) -> HttpResponse:
     typed, base = request.POST.get("content", ""), request.POST.get("base_sha", "")
     if "preview" in request.POST:
         return _edit_page(request, found, data, typed, base, previewed=True)
-    wish = partial(host_requests.to_edit, found, typed, base, _reason(request))
-    if waits := asked(request, found.project, wish, go(request, "memory", pk=pk)):
+    new_request = partial(host_requests.to_edit, found, typed, base, _reason(request))
+    if waits := asked(request, found.project, new_request, go(request, "memory", pk=pk)):
         return waits
 
     def act() -> ApplyReport:
@@ -239,8 +239,8 @@ def forget(request: Request, pk: int) -> HttpResponse:
         messages.info(request, UNREAD if found.unread else f"{found.path} is no longer on disk.")
         return go(request, "memory", pk=pk)
     if request.method == "POST":
-        wish = partial(host_requests.to_forget, found, _reason(request))
-        if waits := asked(request, found.project, wish, go(request, "memory", pk=pk)):
+        new_request = partial(host_requests.to_forget, found, _reason(request))
+        if waits := asked(request, found.project, new_request, go(request, "memory", pk=pk)):
             return waits
 
         def act() -> ApplyReport:

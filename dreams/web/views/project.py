@@ -18,7 +18,7 @@ from dreams import conf
 from dreams.lib.files import safefs
 from dreams.models import Evidence, Project, Prompt
 from dreams.services import forecast, project_lock, prompt_hiding, settings_changes
-from dreams.services.host_requests import AskedDeed, Deed
+from dreams.services.host_requests import Deed, NewRequest
 from dreams.services.memories import moved
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.scheduling import scheduler
@@ -121,7 +121,7 @@ def dream(request: Request, pk: int) -> HttpResponse:
     forced, logs = (request.POST.get(name) == "1" for name in ("forced", "logs"))
     given = {"engine": engine, "forced": forced, "logs": logs}
     if waits := asked(
-        request, found, lambda: AskedDeed(Deed.DREAM, found, given), go(request, "project", pk=pk)
+        request, found, lambda: NewRequest(Deed.DREAM, found, given), go(request, "project", pk=pk)
     ):
         return waits
     try:

@@ -17,7 +17,7 @@ from dreams.lib.refusal import Refusal
 from dreams.models import FileChange, Finding, Hunk, Proposal
 from dreams.services import host_requests, review, work_under_way
 from dreams.services.apply import applying
-from dreams.services.host_requests import AskedDeed, Deed
+from dreams.services.host_requests import Deed, NewRequest
 from dreams.services.proposals import rebase
 from dreams.services.review import FindingInTheWay, ReviewRefused
 from dreams.web.access import reviewer
@@ -39,8 +39,8 @@ def bring_up(request: Request, public_id: str) -> HttpResponse:
             messages.warning(request, f"{file.path} changed again; check the new result.")
         return SeeOther(back_to(request, loaded.proposal, f"file-{file.pk}"))
     back = SeeOther(back_to(request, loaded.proposal, ""))
-    wish = AskedDeed(Deed.BRING_UP, loaded.proposal.project, proposal=loaded.proposal)
-    if waits := asked(request, loaded.proposal.project, lambda: wish, back):
+    new_request = NewRequest(Deed.BRING_UP, loaded.proposal.project, proposal=loaded.proposal)
+    if waits := asked(request, loaded.proposal.project, lambda: new_request, back):
         return waits
     try:
         outcomes = applying.bring_up(loaded.proposal)

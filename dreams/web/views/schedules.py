@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dreams.lib.files.text import plural
 from dreams.models import Project, ScheduledJob
 from dreams.services import hosts, jobs
-from dreams.services.host_requests import AskedDeed, Deed
+from dreams.services.host_requests import Deed, NewRequest
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor
 from dreams.web.htmx import Request, go, page
@@ -39,8 +39,8 @@ def schedules(request: Request) -> HttpResponse:
 def run(request: Request, public_id: str) -> HttpResponse:
     job = _found(public_id)
     if job.host != hosts.host():
-        wish = AskedDeed(Deed.JOB, job.project, {"job": job.pk}, host=job.host)
-        return ask(request, wish, go(request, "schedules"))
+        new_request = NewRequest(Deed.JOB, job.project, {"job": job.pk}, host=job.host)
+        return ask(request, new_request, go(request, "schedules"))
     try:
         made = jobs.start_now(job, actor=actor(request))
     except jobs.AlreadyRunning as error:

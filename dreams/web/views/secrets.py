@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services import secret_purge
-from dreams.services.host_requests import AskedDeed, Deed, to_purge
+from dreams.services.host_requests import Deed, NewRequest, to_purge
 from dreams.services.memories import hand_edits
 from dreams.services.review import Actor
 from dreams.web.access import actor
@@ -35,7 +35,7 @@ def show(request: Request, pk: int) -> HttpResponse:
 def redact(request: Request, pk: int) -> HttpResponse:
     """Propose to take every secret out of the memories as they are; the review says what would change."""
     project = get_object_or_404(Project, pk=pk)
-    waits = asked(request, project, lambda: AskedDeed(Deed.REDACT, project), go(request, "project", pk=pk))
+    waits = asked(request, project, lambda: NewRequest(Deed.REDACT, project), go(request, "project", pk=pk))
     if waits:
         return waits
     try:

@@ -108,8 +108,8 @@ def propose(request: Request, pk: int) -> HttpResponse:
     path = request.POST.get("path", "")[:MAX_PATH]
     reason = request.POST.get("reason", "").strip()[:MAX_REASON]
     paths = [path] if path else []
-    wish = partial(host_requests.to_propose_moment, project, when, paths, reason)
-    if waits := asked(request, project, wish, go(request, "project", pk=pk)):
+    new_request = partial(host_requests.to_propose_moment, project, when, paths, reason)
+    if waits := asked(request, project, new_request, go(request, "project", pk=pk)):
         return waits
     try:
         made = hand_edits.propose_moment(project, when, Actor(actor(request)), paths, reason=reason)

@@ -61,8 +61,10 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
     reason = (request.POST.get("own_reason") or request.POST.get("reason") or "").strip()
     reviewer = Actor(actor(request))
     never_again = "never_again" in request.POST
-    wish = partial(host_requests.to_undo, proposal, found.selection, reason=reason, never_again=never_again)
-    if waits := asked(request, proposal.project, wish, SeeOther(address(proposal.undoes or proposal))):
+    new_request = partial(
+        host_requests.to_undo, proposal, found.selection, reason=reason, never_again=never_again
+    )
+    if waits := asked(request, proposal.project, new_request, SeeOther(address(proposal.undoes or proposal))):
         return waits
     if found.conflicts:
         made = rollback.propose(proposal, reviewer, found.selection, reason=reason, never_again=never_again)
