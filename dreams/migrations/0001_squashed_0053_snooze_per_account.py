@@ -13,13 +13,13 @@ from django.db import migrations, models
 from dreams.migrations._prices import seed_whole
 from dreams.migrations._statements import run
 from dreams.migrations._together import Together
-from dreams.services import kept_counts
+from dreams.services import cached_counts
 from dreams.services.search import postgresql, sqlite
 
 
 def create_indexes(apps, editor):
     run(editor, {"sqlite": sqlite.CREATE, "postgresql": postgresql.CREATE})
-    run(editor, {"sqlite": kept_counts.CREATE_DAYS})
+    run(editor, {"sqlite": cached_counts.CREATE_DAYS})
 
 
 class Migration(migrations.Migration):

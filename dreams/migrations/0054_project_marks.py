@@ -8,15 +8,15 @@ from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 from dreams.migrations._statements import run
-from dreams.services import kept_counts
+from dreams.services import cached_counts
 
 
 def create(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": kept_counts.CREATE_PROJECTS})
+    run(editor, {"sqlite": cached_counts.CREATE_PROJECTS})
 
 
 def drop(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    run(editor, {"sqlite": kept_counts.DROP_PROJECTS})
+    run(editor, {"sqlite": cached_counts.DROP_PROJECTS})
 
 
 class Migration(migrations.Migration):

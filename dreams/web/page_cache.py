@@ -21,7 +21,7 @@ from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.utils import timezone
 
-from dreams.services import kept_counts
+from dreams.services import cached_counts
 from dreams.web.htmx import Request
 
 P = ParamSpec("P")
@@ -72,7 +72,7 @@ def kept(
             return view(request, *given, **named)
         page = _place((request.user.pk, request.build_absolute_uri()))
         with _turn(page):
-            state, now = kept_counts.database_state(), timezone.now()
+            state, now = cached_counts.database_state(), timezone.now()
             if page.made and state is not None and page.made.is_fresh(state):
                 return _again(request, page.made)
             response = view(request, *given, **named)
@@ -112,7 +112,7 @@ def _keep(page: _Kept, response: HttpResponse, state: Hashable, now: dt.datetime
         return  # what tokens it has is not known for sure
     content = response.content.replace(tokens.pop(), _PLACE)
     page.made = _Made(state, now, content, tuple(response.items()))
-    page.is_steady = page.made.is_fresh(kept_counts.database_state())
+    page.is_steady = page.made.is_fresh(cached_counts.database_state())
 
 
 def _again(request: Request, made: _Made) -> HttpResponse:

@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import Project
-from dreams.services import kept_counts, people
+from dreams.services import cached_counts, people
 from dreams.services.review import Actor
 from dreams.web import htmx, page_cache
 from tests.conftest import logged_in
@@ -127,9 +127,9 @@ def test_what_is_told_once_is_on_one_page(browser: Client, world: World) -> None
 
 
 def test_within_a_transaction_nothing_is_known_to_be_unchanged(world: World) -> None:
-    assert kept_counts.database_state() is not None
+    assert cached_counts.database_state() is not None
     with transaction.atomic():
-        assert kept_counts.database_state() is None
+        assert cached_counts.database_state() is None
 
 
 @pytest.mark.not_on_postgresql  # a commit in any other database of the server counts there

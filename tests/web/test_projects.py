@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.models import DreamRun, Memory, Project, Proposal
-from dreams.services import kept_counts, settings_changes
+from dreams.services import cached_counts, settings_changes
 from dreams.services.scheduling import next_dream
 from tests.world import rows as world
 
@@ -133,7 +133,7 @@ def test_sessions_since_the_last_dream_and_the_index_are_counted(browser: Client
 
 def test_many_projects_cost_no_more_queries_than_few(browser: Client) -> None:
     def cost() -> int:
-        kept_counts._kept.clear()
+        cached_counts._kept.clear()
         next_dream._counted.clear()
         with CaptureQueriesContext(connection) as queries:
             browser.get(reverse("projects"))

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import RequestUsage, Session
-from dreams.services import kept_counts
+from dreams.services import cached_counts
 from dreams.services.pricing import PriceBook
 from dreams.web.pages import usage as selector, usage_sums
 from tests.world import rows as world
@@ -98,11 +98,11 @@ def test_a_month_that_is_over_is_summed_up_once() -> None:
     first, second = asked
     assert len(first) == len(second) == 2
     # PostgreSQL sums up a year as fast as it would look after what is kept.
-    assert (first == second) is not kept_counts.has_marks()
+    assert (first == second) is not cached_counts.has_marks()
 
 
 def test_a_request_without_a_moment_has_no_mark() -> None:
     session = world.make_session(world.make_project())
-    before = kept_counts.of_days(dt.date(2000, 1, 1))
+    before = cached_counts.of_days(dt.date(2000, 1, 1))
     RequestUsage.objects.create(key=next(_keys), session=session, model="m", at=None)
-    assert kept_counts.of_days(dt.date(2000, 1, 1)) == before
+    assert cached_counts.of_days(dt.date(2000, 1, 1)) == before

@@ -12,7 +12,7 @@ from dreams.lib import amounts
 from dreams.management import base
 from dreams.models import COUNTED_MEMORIES, COUNTED_SESSIONS, Memory, Project, Session
 from dreams.services import hosts
-from dreams.services.kept_counts import per_project
+from dreams.services.cached_counts import per_project
 
 
 class Command(base.Command):

@@ -21,7 +21,7 @@ from dreams.lib.files.text import plural
 from dreams.lib.timestamps import to_ns
 from dreams.models import DreamRun, GateEvaluation, Project, Session
 from dreams.models.prepared import prepared
-from dreams.services import discovery, hosts, kept_counts
+from dreams.services import cached_counts, discovery, hosts
 from dreams.services.scheduling import gates
 from dreams.services.scheduling.gate_inputs import Everywhere, case_of
 from dreams.services.scheduling.gates.facts import Tally
@@ -218,9 +218,9 @@ def new_sessions(projects: Sequence[Project], now: dt.datetime) -> dict[int, Tal
     queries: of projects where nothing changed since they were counted, they are not counted again.
     """
     live = _running_by_root(projects)
-    if not kept_counts.has_marks():
+    if not cached_counts.has_marks():
         return {pk: one.tally for pk, one in _count(projects, live, now, {}).items()}
-    marks = kept_counts.of_projects(kept_counts.Kind.SESSIONS)
+    marks = cached_counts.of_projects(cached_counts.Kind.SESSIONS)
     kept = {
         project.pk: one
         for project in projects

@@ -30,8 +30,8 @@ from dreams.models import (
 )
 from dreams.models.prepared import Fixed, prepared
 from dreams.services import hosts, session_notes
+from dreams.services.cached_counts import Kind, kept
 from dreams.services.inbox.waiting import counted
-from dreams.services.kept_counts import Kind, kept
 from dreams.services.memories import instructions, moved
 from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gates.facts import Tally

@@ -17,8 +17,8 @@ from dreams import conf
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Override, Project, Proposal
 from dreams.models.prepared import Fixed, prepared
 from dreams.services import hosts
+from dreams.services.cached_counts import Kind, kept_each, per_project
 from dreams.services.discovery import configured_roots
-from dreams.services.kept_counts import Kind, kept_each, per_project
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.next_dream import NextDream
 from dreams.web.pages.index_size import IndexSize, size_by_row

@@ -23,7 +23,7 @@ from dreams.models import (
     Version,
 )
 from dreams.models.prepared import Fixed, prepared
-from dreams.services.kept_counts import Kind, kept
+from dreams.services.cached_counts import Kind, kept
 from dreams.services.memories import time_travel
 from dreams.services.proposals import decisions, summaries
 from dreams.services.proposals.summaries import Summary

@@ -20,7 +20,7 @@ from django.utils import timezone
 from dreams.engines.tokens import KINDS, Tokens, known_price, rate_for
 from dreams.models import DreamUsage, ModelRequest, RequestUsage
 from dreams.models.prepared import prepared
-from dreams.services import kept_counts
+from dreams.services import cached_counts
 from dreams.services.pricing import LEDGERS, ModelLimits, PriceBook
 
 # The shortest time for which a zone has kept a clock of its own is the month of Ramadan.
@@ -120,9 +120,9 @@ def midnight(day: dt.date) -> dt.datetime:
 
 
 def _keyed(spans: list[Span], what: str, on: Iterable[object]) -> list[Span]:
-    if not kept_counts.has_marks() or len(spans) == 1:
+    if not cached_counts.has_marks() or len(spans) == 1:
         return spans
-    marks = kept_counts.of_days(spans[0].start.astimezone(dt.UTC).date())
+    marks = cached_counts.of_days(spans[0].start.astimezone(dt.UTC).date())
     shape = (FORM, what, str(timezone.get_current_timezone()), *on)
     return [
         Span(span.start, span.end, _key(span.start, span.end, marks, shape)) if span.end else span

@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dreams.models import Memory, Project, Session, Version
-from dreams.services import discovery, kept_counts
-from dreams.services.kept_counts import Kind
+from dreams.services import cached_counts, discovery
+from dreams.services.cached_counts import Kind
 from dreams.services.scheduling import next_dream
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.web.pages import project as pages, projects as projects_page, timeline
@@ -53,7 +53,7 @@ def _told(now: dt.datetime = NOW) -> list[object]:
 
 
 def _told_anew(now: dt.datetime = NOW) -> list[object]:
-    kept_counts._kept.clear()
+    cached_counts._kept.clear()
     next_dream._counted.clear()
     return _told(now)
 
@@ -172,10 +172,10 @@ def test_a_clock_that_was_put_back_has_a_session_running_again(project: Project)
 
 
 def test_what_changes_with_every_line_of_a_transcript_keeps_the_marks(project: Project) -> None:
-    before = kept_counts.of_projects(Kind.SESSIONS)
+    before = cached_counts.of_projects(Kind.SESSIONS)
     project.sessions.update(size=99, lines=3, used_bytes=7)
-    assert kept_counts.of_projects(Kind.SESSIONS) == before
-    assert bool(before) is kept_counts.has_marks()
+    assert cached_counts.of_projects(Kind.SESSIONS) == before
+    assert bool(before) is cached_counts.has_marks()
 
 
 def test_nothing_is_counted_twice_where_nothing_changed(project: Project) -> None:
@@ -185,4 +185,4 @@ def test_nothing_is_counted_twice_where_nothing_changed(project: Project) -> Non
         _told()
     assert any("COUNT(DISTINCT" in query["sql"] for query in first)
     counted = [query["sql"] for query in queries if "COUNT(DISTINCT" in query["sql"]]
-    assert bool(counted) is not kept_counts.has_marks()
+    assert bool(counted) is not cached_counts.has_marks()
