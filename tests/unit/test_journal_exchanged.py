@@ -128,10 +128,10 @@ def test_a_directory_exchanged_before_it_is_opened_is_refused(
 ) -> None:
     world = Exchanged(tmp_path / "w", above=False)
     plan = make_plan(world.place)
-    from dreams.lib.storage.journal import script
+    from dreams.lib.storage.journal import resolving
 
-    place = script.locate(plan)
-    monkeypatch.setattr(script, "locate", lambda _: (world.exchange(), place)[1])
+    place = resolving.locate(plan)
+    monkeypatch.setattr(resolving, "locate", lambda _: (world.exchange(), place)[1])
     with pytest.raises(UnsafePath):
         run(plan, world.place.journal, Traced())
     assert world.untouched

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from dreams.lib.files.safefs import Root
-from dreams.lib.storage.journal.script import read_xattrs
+from dreams.lib.storage.journal.resolving import read_xattrs
 
 Kind = Literal["file", "dir", "link", "other"]
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dreams.lib.files.safefs import SafeFsError, held
-from dreams.lib.storage.journal.plan import Kept, KeptTexts, Script
-from dreams.lib.storage.journal.script import look
+from dreams.lib.storage.journal.plan import Kept, KeptTexts, ResolvedPlan
+from dreams.lib.storage.journal.resolving import look
 from dreams.lib.storage.journal.system import Patience, StillOpen, nobody_writes
 
 from .plan import JournalDamaged
@@ -72,14 +72,14 @@ def handed_over(journal_dir: str | os.PathLike[str], late: Late) -> None:
 
 
 def _of(journal: Journal) -> Iterator[Late]:
-    script = journal.get("record", Script)
-    if script is None:
+    resolved = journal.get("record", ResolvedPlan)
+    if resolved is None:
         return
     if (journal.path / "old").exists():
-        _look_at_all(journal, {task.temp: task.path for task in script.tasks})
+        _look_at_all(journal, {task.temp: task.path for task in resolved.tasks})
     kept = journal.get("kept", KeptTexts)
     for one in kept.texts if kept else ():
-        yield Late(journal.path.name, one.path, one.sha256, journal.blob(one.sha256), dict(script.meta))
+        yield Late(journal.path.name, one.path, one.sha256, journal.blob(one.sha256), dict(resolved.meta))
 
 
 def _look_at_all(journal: Journal, paths: dict[str, str]) -> None:

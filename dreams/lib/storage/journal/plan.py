@@ -194,7 +194,7 @@ Outcome = Literal["applied", "conflict", "failed", "undone", "abandoned"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One file, made ready. `where` is its path below the script's base; `temp` lies in the same folder."""
+    """One file, made ready. `where` is its path below the resolved plan's base; `temp` lies in the same folder."""
 
     path: str
     where: str
@@ -219,7 +219,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class ResolvedPlan:
     """A plan resolved against the disk, enough to finish or undo it. Directory paths are below `base`."""
 
     plan_id: str
@@ -241,7 +241,7 @@ class Script:
     boot: str = ""
 
     def folders(self) -> list[str]:
-        """Every directory whose entries this script changes, deepest first."""
+        """Every directory whose entries this plan changes, deepest first."""
         found = {task.where.rpartition("/")[0] for task in self.tasks}
         found |= {rel.rpartition("/")[0] for rel in (*self.make_dirs, *self.remove_dirs)}
         return sorted(found | set(self.dir_states), key=lambda rel: (-len(rel.split("/")) if rel else 1, rel))

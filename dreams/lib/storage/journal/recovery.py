@@ -17,12 +17,12 @@ from typing import Literal
 
 from dreams.lib.files import flush
 from dreams.lib.files.safefs import Root, SafeFsError
-from dreams.lib.storage.journal.plan import End, KeptTexts, Script, Staged
+from dreams.lib.storage.journal.plan import End, KeptTexts, ResolvedPlan, Staged
 from dreams.lib.storage.journal.swap import Work
 
 from .plan import JournalDamaged, Result
+from .resolving import boot_id
 from .run import complete
-from .script import boot_id
 from .store import Journal, attempts, discard, locked, sweep
 from .system import System
 from .undo import is_built_upon, undo
@@ -91,45 +91,45 @@ def _recover_one(system: System, path: Path) -> Recovered | None:
 
 
 def _end(system: System, journal: Journal) -> Recovered:
-    script = journal.get("record", Script)
-    if script is None:
+    resolved = journal.get("record", ResolvedPlan)
+    if resolved is None:
         raise JournalDamaged("the record is gone")
     staged = journal.get("staged", Staged)
-    files = tuple(task.path for task in script.tasks)
+    files = tuple(task.path for task in resolved.tasks)
     try:
-        root = Root.open_resolved(script.base)
+        root = Root.open_resolved(resolved.base)
     except OSError as error:
-        error.filename = script.base
+        error.filename = resolved.base
         raise
     with root:
-        _refuse_another(script, root)
-        work = Work(system, root, journal, script, staged.inodes if staged else None)
+        _refuse_another(resolved, root)
+        work = Work(system, root, journal, resolved, staged.inodes if staged else None)
         if journal.get("commit", End) is None and is_built_upon(work):
             journal.put("commit", End("applied"))
         if journal.get("commit", End) is not None:
             result = complete(work)
             done = journal.has("end")
-            return Recovered(script.plan_id, "finished" if done else "nothing", files, result.said)
+            return Recovered(resolved.plan_id, "finished" if done else "nothing", files, result.said)
         return _undo(work, files)
 
 
-def _refuse_another(script: Script, root: Root) -> None:
+def _refuse_another(resolved: ResolvedPlan, root: Root) -> None:
     """Raises JournalDamaged unless this is the directory that was written to. Devices are numbered anew at each start."""
     device, inode = root.identity()
-    if script.inode is None or (
-        script.inode == inode and (script.boot != boot_id() or script.device == device)
+    if resolved.inode is None or (
+        resolved.inode == inode and (resolved.boot != boot_id() or resolved.device == device)
     ):
         return
-    raise JournalDamaged(f"{script.base!r} is another directory now; put the one back that was written to.")
+    raise JournalDamaged(f"{resolved.base!r} is another directory now; put the one back that was written to.")
 
 
 def _undo(work: Work, files: tuple[str, ...]) -> Recovered:
     troubles = undo(work)
     if troubles:
         said = (*work.said, "undoing is not complete; run recover again", *troubles)
-        return Recovered(work.script.plan_id, "nothing", files, said)
+        return Recovered(work.resolved.plan_id, "nothing", files, said)
     work.journal.put("end", End("undone", None, tuple(work.said)))
-    return Recovered(work.script.plan_id, "undone", files, tuple(work.said))
+    return Recovered(work.resolved.plan_id, "undone", files, tuple(work.said))
 
 
 def plan_ids(journal_dir: str | os.PathLike[str]) -> set[str]:
@@ -152,15 +152,15 @@ def _entry(path: Path) -> JournalEntry:
     plan_id = path.name.rpartition(".")[0]
     try:
         with Journal(System(), path) as journal:
-            script, end = journal.get("record", Script), journal.get("end", End)
+            resolved, end = journal.get("record", ResolvedPlan), journal.get("end", End)
             state: JournalState = end.outcome if end else "open"
     except (OSError, SafeFsError, JournalDamaged) as error:
         return JournalEntry(path.name, plan_id, "damaged", said=(str(error),))
     result, said = (end.result, end.said) if end else (None, ())
-    if script is None:
+    if resolved is None:
         return JournalEntry(path.name, plan_id, state, result=result, said=said)
-    meta = dict(script.meta)
-    return JournalEntry(path.name, plan_id, state, script.made_at, script.target_dir, meta, result, said)
+    meta = dict(resolved.meta)
+    return JournalEntry(path.name, plan_id, state, resolved.made_at, resolved.target_dir, meta, result, said)
 
 
 def read_text(journal_dir: str | os.PathLike[str], plan_id: str, sha256: str) -> bytes:
@@ -186,14 +186,14 @@ def verify_journals(journal_dir: str | os.PathLike[str]) -> list[str]:
 
 
 def _verify(journal: Journal) -> list[str]:
-    script = journal.get("record", Script)
+    resolved = journal.get("record", ResolvedPlan)
     journal.get("staged", Staged)
     journal.get("commit", End)
     journal.get("end", End)
     journal.get("kept", KeptTexts)
     named = (
-        {state.sha256 for task in script.tasks for state in (task.before, task.after) if state}
-        if script
+        {state.sha256 for task in resolved.tasks for state in (task.before, task.after) if state}
+        if resolved
         else set()
     )
     troubles = []

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from dreams.lib.files import flush
 from dreams.lib.files.safefs import SafeFsError
-from dreams.lib.storage.journal.plan import End, Outcome, Script
+from dreams.lib.storage.journal.plan import End, Outcome, ResolvedPlan
 from dreams.lib.storage.journal.swap import Work, make_dirs, stage
 
 from .plan import Applied, Conflict, JournalBusy, JournalDamaged, Plan, Result, Status
-from .script import Checked, PlanBase, check
+from .resolving import Checked, PlanBase, check
 from .store import Journal, attempts, begin, ended, locked, unfinished
 from .swap import Raced, finish, swap_all, verify_still, wait_for_writers
 from .system import System
@@ -42,7 +42,7 @@ def run(
             raise JournalBusy(f"an interrupted change ({', '.join(waiting)}) waits here; run recover first")
         with check(system, plan) as checked:
             if checked.conflicts:
-                return result_of(checked.script, "conflict", checked.conflicts)
+                return result_of(checked.resolved, "conflict", checked.conflicts)
             return _write(system, where, plan, checked)
 
 
@@ -56,31 +56,31 @@ def _applied_before(system: System, journal_dir: Path, plan_id: str) -> Result |
 
 
 def _write(system: System, journal_dir: Path, plan: Plan, checked: Checked) -> Result:
-    script = checked.script
-    if not (script.tasks or script.make_dirs or script.remove_dirs or script.dir_states):
-        return result_of(script, "applied")
+    resolved = checked.resolved
+    if not (resolved.tasks or resolved.make_dirs or resolved.remove_dirs or resolved.dir_states):
+        return result_of(resolved, "applied")
     try:
         journal = begin(system, journal_dir, plan.id)
     except OSError as error:
-        return result_of(script, "failed", error=flush.refusal(error, journal_dir))
+        return result_of(resolved, "failed", error=flush.refusal(error, journal_dir))
     with journal:
         try:
             _write_ahead(journal, plan, checked)
         except OSError as error:
-            return _close_failed(journal, result_of(script, "failed", error=_words(error, script)), [])
+            return _close_failed(journal, result_of(resolved, "failed", error=_words(error, resolved)), [])
         except BaseException:
-            _close_failed(journal, result_of(script, "failed", error="interrupted"), [])
+            _close_failed(journal, result_of(resolved, "failed", error="interrupted"), [])
             raise
-        return _carry_out(Work(system, checked.root, journal, script))
+        return _carry_out(Work(system, checked.root, journal, resolved))
 
 
 def _write_ahead(journal: Journal, plan: Plan, checked: Checked) -> None:
     journal.put_blobs([*(op.data for op in plan.ops if op.data is not None), *checked.old_texts])
-    journal.put("record", checked.script)
+    journal.put("record", checked.resolved)
 
 
 def _carry_out(work: Work) -> Result:
-    script = work.script
+    resolved = work.resolved
     try:
         make_dirs(work)
         stage(work)
@@ -88,24 +88,24 @@ def _carry_out(work: Work) -> Result:
         swap_all(work)
         verify_still(work)
     except Raced as race:
-        return _take_back(work, result_of(script, "conflict", (race.conflict,)))
+        return _take_back(work, result_of(resolved, "conflict", (race.conflict,)))
     except (OSError, SafeFsError, JournalDamaged) as error:
-        return _take_back(work, result_of(script, "failed", error=_words(error, script)))
+        return _take_back(work, result_of(resolved, "failed", error=_words(error, resolved)))
     except BaseException:
-        _take_back(work, result_of(script, "failed", error="interrupted"))
+        _take_back(work, result_of(resolved, "failed", error="interrupted"))
         raise
     return _commit(work)
 
 
-def _words(error: Exception, script: Script) -> str:
-    return flush.refusal(error, script.target_dir) if isinstance(error, OSError) else str(error)
+def _words(error: Exception, resolved: ResolvedPlan) -> str:
+    return flush.refusal(error, resolved.target_dir) if isinstance(error, OSError) else str(error)
 
 
 def _commit(work: Work) -> Result:
     try:
         work.journal.put("commit", End("applied"))
     except OSError as error:
-        failed = result_of(work.script, "failed", error=_words(error, work.script))
+        failed = result_of(work.resolved, "failed", error=_words(error, work.resolved))
         try:
             # The record may be there without being lasting. Only once it surely is not may we undo.
             work.journal.drop("commit")
@@ -118,7 +118,7 @@ def _commit(work: Work) -> Result:
 def complete(work: Work) -> Result:
     """From the commit record to the end record; also what recovery does."""
     troubles = finish(work)
-    result = replace(result_of(work.script, "applied"), said=tuple(work.said))
+    result = replace(result_of(work.resolved, "applied"), said=tuple(work.said))
     if not troubles:
         try:
             work.journal.put("end", End("applied", result, result.said))
@@ -145,21 +145,21 @@ def _close_failed(journal: Journal, result: Result, troubles: list[str]) -> Resu
 
 
 def result_of(
-    script: Script, status: Status, conflicts: tuple[Conflict, ...] = (), error: str = ""
+    resolved: ResolvedPlan, status: Status, conflicts: tuple[Conflict, ...] = (), error: str = ""
 ) -> Result:
-    """A script in the words of its plan."""
-    outer = PlanBase(script.base, script.prefix).outer
+    """What became of a resolved plan, in the words of the plan."""
+    outer = PlanBase(resolved.base, resolved.prefix).outer
     return Result(
-        plan_id=script.plan_id,
-        target_dir=script.target_dir,
+        plan_id=resolved.plan_id,
+        target_dir=resolved.target_dir,
         status=status,
-        applied=tuple(Applied(t.path, t.before, t.after.sha256 if t.after else None) for t in script.tasks)
+        applied=tuple(Applied(t.path, t.before, t.after.sha256 if t.after else None) for t in resolved.tasks)
         if status == "applied"
         else (),
-        untouched=script.untouched,
+        untouched=resolved.untouched,
         conflicts=conflicts,
-        dirs_made=tuple(outer(rel) for rel in script.make_dirs),
-        dirs_removed=tuple(outer(rel) for rel in script.remove_dirs if rel in script.dirs_before),
-        dirs_before={outer(rel): state for rel, state in script.dirs_before.items()},
+        dirs_made=tuple(outer(rel) for rel in resolved.make_dirs),
+        dirs_removed=tuple(outer(rel) for rel in resolved.remove_dirs if rel in resolved.dirs_before),
+        dirs_before={outer(rel): state for rel, state in resolved.dirs_before.items()},
         error=error,
     )

@@ -23,7 +23,7 @@ from typing import Literal, TypeVar
 
 from dreams.lib import progress
 from dreams.lib.files.safefs import held
-from dreams.lib.storage.journal.plan import End, Kept, KeptTexts, Script, decode, encode
+from dreams.lib.storage.journal.plan import End, Kept, KeptTexts, ResolvedPlan, decode, encode
 
 from .plan import FILE_LIMIT, JournalBusy, JournalDamaged, sha256_of
 from .system import System
@@ -262,8 +262,8 @@ def unfinished(system: System, journal_dir: Path, target_dir: str) -> list[str]:
         if (path / "end.json").exists() or not (path / "record.json").exists():
             continue
         with Journal(system, path) as journal, suppress(JournalDamaged):
-            script = journal.get("record", Script)
-            if script is not None and os.path.realpath(f"{script.base}/{script.prefix}") == real:
+            resolved = journal.get("record", ResolvedPlan)
+            if resolved is not None and os.path.realpath(f"{resolved.base}/{resolved.prefix}") == real:
                 found.append(path.name)
     return found
 

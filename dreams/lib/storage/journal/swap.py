@@ -14,20 +14,20 @@ from functools import partial
 
 from dreams.lib import progress
 from dreams.lib.files.safefs import Root, SafeFsError, held
-from dreams.lib.storage.journal.plan import Conflict, FileState, Script, Staged, Task
-from dreams.lib.storage.journal.script import Seen, Texts, Who, look, restore_mtime, who
+from dreams.lib.storage.journal.plan import Conflict, FileState, ResolvedPlan, Staged, Task
+from dreams.lib.storage.journal.resolving import Seen, Texts, Who, look, restore_mtime, who
 from dreams.lib.storage.journal.store import Journal
 from dreams.lib.storage.journal.system import Patience, StillOpen, System, nobody_writes
 
 
 @dataclass(slots=True)
 class Work:
-    """One script in progress."""
+    """One resolved plan in progress."""
 
     system: System
     root: Root
     journal: Journal
-    script: Script
+    resolved: ResolvedPlan
     inodes: Mapping[str, int] | None = None
     said: list[str] = field(default_factory=list)
     mended: set[str] = field(default_factory=set)
@@ -48,7 +48,7 @@ class Work:
         return (self.inodes or {}).get(task.temp)
 
     def sync_folders(self) -> None:
-        for rel in self.script.folders():
+        for rel in self.resolved.folders():
             with suppress(FileNotFoundError), held(self.root.open_dir(rel)) as fd:
                 self.system.fsync_dir(fd, rel)
         self.journal.sync_old()
@@ -56,7 +56,7 @@ class Work:
 
 def make_dirs(work: Work) -> None:
     """Make the missing directories, outermost first; the mode is set apart, because mkdir's obeys the umask."""
-    for rel, mode in work.script.make_dirs.items():
+    for rel, mode in work.resolved.make_dirs.items():
         with work.root.parent(rel) as (folder, name):
             work.system.mkdir(folder, name, mode)
             work.system.fsync_dir(folder, rel)
@@ -67,7 +67,7 @@ def make_dirs(work: Work) -> None:
 def stage(work: Work) -> None:
     """Write every temporary file, on disk, then note their inodes."""
     inodes = {}
-    new = [(task, task.after) for task in work.script.tasks if task.after is not None]
+    new = [(task, task.after) for task in work.resolved.tasks if task.after is not None]
     with _one_step(work, len(new)) as together:
         for task, state in progress.each("Writing files", new):
             inodes[task.temp] = write_temp(work, task, state, task.temp, together)
@@ -169,7 +169,7 @@ def _inode(folder: int, name: str) -> int:
 
 def swap_all(work: Work) -> None:
     """Swap every file in. Raises Raced when what came out was not expected."""
-    for task in work.script.tasks:
+    for task in work.resolved.tasks:
         with work.root.parent(task.where) as (folder, name):
             _swap(work.system, folder, task, name)
             if task.before is not None:
@@ -204,7 +204,7 @@ def _verify(system: System, folder: int, task: Task) -> None:
 def wait_for_writers(work: Work) -> None:
     """Before anything is swapped: wait for whoever has one of the old files open. Raises Raced when they stay."""
     patience = Patience(work.system)
-    for task in work.script.tasks:
+    for task in work.resolved.tasks:
         if task.before is None:
             continue
         with work.root.parent(task.where) as (folder, name):
@@ -227,7 +227,7 @@ def verify_still(work: Work) -> None:
     With a lease nobody has one, and nobody can get one by the file's name any more.
     """
     patience = Patience(work.system, _DRAIN)
-    for task in work.script.tasks:
+    for task in work.resolved.tasks:
         if task.before is None:
             continue
         with work.root.parent(task.where) as (folder, _):
@@ -237,7 +237,7 @@ def verify_still(work: Work) -> None:
             except StillOpen as busy:
                 raise _raced(task, None, str(busy)) from None
     if not is_where_it_was(work):
-        first = work.script.tasks[0] if work.script.tasks else None
+        first = work.resolved.tasks[0] if work.resolved.tasks else None
         if first is not None:
             raise _raced(first, None, "is in a directory that was moved or exchanged meanwhile")
 
@@ -245,7 +245,7 @@ def verify_still(work: Work) -> None:
 def is_where_it_was(work: Work) -> bool:
     """Whether the base's path still leads to the directory that is held."""
     try:
-        with Root.open_resolved(work.script.base) as now:
+        with Root.open_resolved(work.resolved.base) as now:
             return now.identity() == work.root.identity()
     except (OSError, SafeFsError):
         return False
@@ -262,13 +262,13 @@ def finish(work: Work) -> list[str]:
     Safe to repeat from any point; it is what recovery does with a committed plan.
     """
     troubles = _drop_all_old(work)
-    for rel in work.script.remove_dirs:
+    for rel in work.resolved.remove_dirs:
         try:
             remove_dir(work, rel)
         except (OSError, SafeFsError) as error:
             troubles.append(f"the directory {rel!r} could not be removed: {error}")
     try:
-        for rel, state in work.script.dir_states.items():
+        for rel, state in work.resolved.dir_states.items():
             restore_mtime(work.system, work.root, rel, state)
         work.sync_folders()
     except (OSError, SafeFsError) as error:
@@ -278,7 +278,7 @@ def finish(work: Work) -> list[str]:
 
 def _drop_all_old(work: Work) -> list[str]:
     troubles = []
-    for task in work.script.tasks:
+    for task in work.resolved.tasks:
         try:
             _drop_old(work, task)
         except (OSError, SafeFsError) as error:

@@ -15,12 +15,12 @@ from enum import Enum, auto
 
 from dreams.lib.files.safefs import SafeFsError
 from dreams.lib.storage.journal.plan import Task
-from dreams.lib.storage.journal.script import Seen, Who, look, restore_mtime
+from dreams.lib.storage.journal.resolving import Seen, Who, look, restore_mtime
 from dreams.lib.storage.journal.swap import Work, write_temp
 from dreams.lib.storage.journal.system import Patience, StillOpen, nobody_writes
 
 from .plan import FileState, JournalDamaged, sha256_of
-from .script import NEW_FILE_MODE
+from .resolving import NEW_FILE_MODE
 from .swap import exchange, is_known, keep, remove_dir, retire
 
 _TRIES = 32  # others may move files meanwhile; chosen
@@ -93,7 +93,7 @@ def is_built_upon(work: Work) -> bool:
     """
     if work.inodes is None:
         return False
-    seen = [_swapped(work, task) for task in work.script.tasks]
+    seen = [_swapped(work, task) for task in work.resolved.tasks]
     return None not in seen and True in seen
 
 
@@ -116,15 +116,15 @@ def _swapped(work: Work, task: Task) -> bool | None:
 def undo(work: Work) -> list[str]:
     """Undo all files, then directories, then mtimes. Returns what went wrong; then it is to be run again."""
     troubles = []
-    for task in reversed(work.script.tasks):
+    for task in reversed(work.resolved.tasks):
         try:
             _undo_one(work, task)
         except (OSError, SafeFsError, JournalDamaged) as error:
             troubles.append(f"{task.path!r}: {error}")
     try:
-        for rel in reversed(tuple(work.script.make_dirs)):
+        for rel in reversed(tuple(work.resolved.make_dirs)):
             remove_dir(work, rel)
-        for rel, state in work.script.dirs_before.items():
+        for rel, state in work.resolved.dirs_before.items():
             restore_mtime(work.system, work.root, rel, state)
         work.sync_folders()
     except (OSError, SafeFsError) as error:

@@ -1,4 +1,4 @@
-"""A plan held against the disk as it is right now: a `Script` ready to run, or the conflicts that forbid it. Changes
+"""A plan held against the disk as it is right now: a `ResolvedPlan` ready to run, or the conflicts that forbid it. Changes
 nothing."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dreams.lib.storage.journal.plan import (
     FileOp,
     FileState,
     Plan,
-    Script,
+    ResolvedPlan,
     Task,
     check_plan,
     sha256_of,
@@ -162,10 +162,10 @@ NEW_DIR_MODE = 0o700  # the owner's alone
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The outcome of a check. With conflicts, the script must not be run."""
+    """The outcome of a check. With conflicts, the plan must not be run."""
 
     root: Root
-    script: Script
+    resolved: ResolvedPlan
     conflicts: tuple[Conflict, ...]
     old_texts: tuple[bytes, ...]
 
@@ -294,7 +294,7 @@ class _Checker:
         remove = tuple(sorted({inner(rel) for rel in plan.remove_dirs}, key=lambda rel: -rel.count("/")))
         states = {inner(rel): state for rel, state in plan.dir_states.items()}
         device, inode = self.root.identity()
-        script = Script(
+        resolved = ResolvedPlan(
             plan_id=plan.id,
             made_at=plan.made_at,
             target_dir=plan.target_dir,
@@ -311,7 +311,7 @@ class _Checker:
             inode=inode,
             boot=boot_id(),
         )
-        return Checked(self.root, script, tuple(self.conflicts), tuple(self.old_texts))
+        return Checked(self.root, resolved, tuple(self.conflicts), tuple(self.old_texts))
 
     def _missing_dirs(self) -> Mapping[str, int]:
         """Directories to make with their modes, outermost first."""
