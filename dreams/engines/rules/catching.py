@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dreams.conf import Config
 from dreams.engines.rules.notes.known import Known
@@ -16,12 +16,13 @@ from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.steps.learning import learn_each
 from dreams.engines.rules.user_statements.in_passing import AT_HAND
 from dreams.engines.rules.user_statements.lessons import Lesson, all_statements, gather
-from dreams.engines.rules.user_statements.phrases import TROUBLE
-from dreams.engines.rules.user_statements.prompts import Heard, as_told, hear
+from dreams.engines.rules.user_statements.phrases import TROUBLE, is_own_word
+from dreams.engines.rules.user_statements.prompts import Heard, hear
 from dreams.engines.rules.user_statements.requests import Wish, wishes
 from dreams.engines.rules.user_statements.speech import asks, typed_lines
 from dreams.engines.rules.user_statements.statements import names_change
-from dreams.engines.types import Edit, Job, Reporter, Silent
+from dreams.engines.types import Citation, Edit, Job, Reporter, SessionBrief, Silent
+from dreams.lib.agents import transcripts
 from dreams.lib.prose.values import read
 
 _PLACE = re.compile(r"https?://\S+|\b[\w-]+(?:\.[\w-]+)+/\S+")
@@ -33,16 +34,30 @@ _DECIDED = re.compile(
     r"(?:we|the team)(?:['’]ve| have)? (?:decided|agreed) (?:to|that|on|against|not)\b", re.I
 )
 
+_YES = re.compile(
+    r"(?:(?:yes|yeah|yep|right|correct|exactly|indeed|that['’]?s (?:right|correct|it))[\s,.!]*){1,3}",
+    re.IGNORECASE,
+)
+_HELD_OUT = re.compile(
+    r"(?:so|understood|(?:just )?to confirm)\b[\s,:—-]*(?P<told>[^?]+?)(?:,? (?:right|correct))?\s*\?",
+    re.IGNORECASE,
+)
+
 
 def said(job: Job, report: Reporter) -> list[Lesson]:
     """What the person said in `job.sessions` that neither memory nor `job.known` says, in the order of time."""
     rec = Recorder(Tree(job.workspace, report), report)
     heard = hear(job, report)
+    agreed: dict[str, tuple[Citation, ...]] = {}
     for each in heard:
         each.wishes += _plainly(each)
+        for wish, cited in _agreed(each):
+            each.wishes.append(wish)
+            agreed[wish.quote] = cited
     found = gather(job, rec, heard)
     lessons = [*found.lessons, *found.asked]
     for lesson in lessons:
+        lesson.citations = [one for cited in lesson.citations for one in agreed.get(cited.quote, (cited,))]
         if _PLACE.search(lesson.text):
             lesson.kind = "reference"
     return sorted(lessons, key=lambda lesson: min(str(cited.at or "") for cited in lesson.citations))
@@ -51,7 +66,7 @@ def said(job: Job, report: Reporter) -> list[Lesson]:
 def _plainly(heard: Heard) -> Iterator[Wish]:
     """What was not asked to be remembered, and is meant to last all the same."""
     known = [wish.quote for wish in heard.wishes if wish.handling in {"learn", "ask"}]
-    told = (*_told(heard), *_stated(heard.prompt.text), *_agreed(heard))
+    told = (*_told(heard), *_stated(heard.prompt.text))
     for text, quote in sorted(told, key=lambda pair: -len(pair[1])):
         if not any(quote in other for other in known) and any(
             wish.text for wish in wishes(f"Remember that {text}")
@@ -84,11 +99,23 @@ def _is_place(sentence: str) -> bool:
     return bool(at and _IS_AT.search(sentence[: at.start()]))
 
 
-def _agreed(heard: Heard) -> Iterator[tuple[str, str]]:
-    """What the agent summed up and the person confirmed, where it names something: "ready to commit?" does not."""
-    for summed_up in heard.agreed.sentences if heard.agreed else ():
-        if read(told := as_told(summed_up)).anchors:
-            yield told, summed_up
+def _agreed(heard: Heard) -> Iterator[tuple[Wish, tuple[Citation, ...]]]:
+    """What the agent held out last, with a question mark, and the person confirmed by a yes alone, where it names something:
+    "ready to commit?" does not. The agent's words are cited first. A transcript that is gone tells nothing."""
+    if not isinstance(heard.source, SessionBrief) or not _YES.fullmatch(heard.prompt.text.strip()):
+        return
+    try:
+        turn = transcripts.answered(heard.source.path, heard.prompt.offset, line=heard.prompt.line_no)
+    except OSError:
+        return
+    said = [*sentences(turn.parts[-1].text), ""][-2:][0] if turn else ""
+    held = _HELD_OUT.fullmatch(said)
+    if turn and held and is_own_word(held["told"]) and read(held["told"]).anchors:
+        of_the_agent = replace(
+            heard.citation(said), role="assistant", line_no=turn.line, offset=turn.offset, at=turn.at
+        )
+        wish = Wish(held["told"], said, fact=True, in_passing=True)
+        yield wish, (of_the_agent, heard.citation(heard.prompt.text))
 
 
 def known(job: Job) -> Known:

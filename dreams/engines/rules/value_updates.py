@@ -66,7 +66,7 @@ class Update:
 
     @property
     def place(self) -> Place:
-        found = self.heard.citations(self.typed.quote)[-1]
+        found = self.heard.citation(self.typed.quote)
         return Place(
             found.place, found.line_no, self.typed.quote, found.session_pk, found.offset, found.role, found.at
         )
@@ -333,7 +333,7 @@ def _stands(update: Update, heard: Sequence[Heard]) -> bool:
     """Whether nothing typed later takes something of the same words back."""
     words = words_of(update.typed.text)
     later = heard[heard.index(update.heard) + 1 :]
-    return not any(REVERTED.search(each.words) and words & words_of(each.words) for each in later)
+    return not any(REVERTED.search(each.prompt.text) and words & words_of(each.prompt.text) for each in later)
 
 
 # --- Updating -------------------------------------------------------------------------------------------------------
@@ -358,7 +358,7 @@ def _write(rec: Recorder, each: Update) -> bool:
     if not all(is_free(rec.tree, wording.statement.path) for wording in each.wordings):
         return False
     quote = each.typed.quote
-    made = reword(rec, each.wordings, each.heard.reason(quote), CHANGED, each.heard.citations(quote))
+    made = reword(rec, each.wordings, each.heard.reason(quote), CHANGED, (each.heard.citation(quote),))
     rec.count("updated", made)
     return made
 

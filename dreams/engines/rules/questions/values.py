@@ -64,7 +64,7 @@ def told_changes(asking: Asking, index: StatementIndex) -> Iterator[tuple[Questi
 
 def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] | None:
     old, new, statements, quote = update.old, update.new, update.statements, update.typed.quote
-    quotes = update.heard.citations(quote)
+    quotes = (update.heard.citation(quote),)
     said, wrote = ("Your agent’s log says",) * 2 if update.heard.is_logged else ("You said", "You wrote")
 
     def work(rec: Recorder) -> object:

@@ -139,7 +139,7 @@ def _lesson(job: Job, heard: Heard, wish: Wish, found: Gathered) -> Lesson | Non
     return Lesson(
         text,
         kind_of(wish),
-        list(heard.citations(wish.quote)),
+        [heard.citation(wish.quote)],
         in_passing=wish.in_passing,
         sureness=_SURENESS.get(wish.handling, "certain"),
     )
@@ -175,9 +175,9 @@ def _bring_up_to_date(said: list[Lesson], heard: Heard) -> None:
                 new = typed.text[found.new.start : found.new.end]
                 if is_told_past(old, typed.text) or is_last_number(lesson.text, old, typed.text, new):
                     lesson.text = f"{lesson.text[: found.old.start]}{new}{lesson.text[found.old.end :]}"
-                    lesson.citations += heard.citations(typed.quote)
-    if REVERTED.search(heard.words):
-        words = keys_of(heard.words)
+                    lesson.citations.append(heard.citation(typed.quote))
+    if REVERTED.search(heard.prompt.text):
+        words = keys_of(heard.prompt.text)
         said[:] = [
             lesson for lesson in said if not (_may_change(heard, lesson) and _is_undone(lesson, words))
         ]
