@@ -17,7 +17,6 @@ DO = frozenset({"do", "does", "did"})
 MODALS = frozenset({"must", "should", "shall", "will", "would", "can", "cannot", "could", "may", "might"})
 # What stands behind one of these is no past: "was moved", "has moved", "got moved".
 PERFECT_OR_PASSIVE = BE | HAVE | GET
-FINITE = IS | WAS | HAVE - {"having"} | DO | MODALS  # one of these begins what is said of a thing
 
 
 _FILLER = """

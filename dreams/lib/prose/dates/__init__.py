@@ -15,10 +15,9 @@ from dreams.lib.prose.dates.context import LONGEST, DateSpan, rewrite
 # One look that spares most lines the grammar; in small letters it is three times as fast.
 _ANY = re.compile(
     r"day|week|month|year|decade|ago\b|night|tonite|hour|minute|tom\w{0,4}row|tomorr|tommorw|tmrw|yest|this |last |next |past |quarter|\bq[1-4]\b|"
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mins?|hrs?|secs?|yrs?)|second|centur|\beod\b|christmas|xmas|easter|hallow|juneteenth|pentecost|"
-    r"thanksgiving|hence|from now|\d(?:st|nd|rd|th)\b|\b(?:fir|secon|thir|four|fif|six|seven|eigh|nin|ten|twel|twen)\w*(?:st|nd|rd|th)\b|"
-    r"\b(?:mon|tue|tues|wed|thu|thurs|fri|sat|sun)\b|\beve\b|gestern|heute|morgen|hier|aujourd|demain|ayer|hoy|어제|오늘|내일|모레|그제|그저께|"
-    r"woche|monat|jahr|\bvor \w|il y a|semaine|mois|derni|\bhace |semana|mañana|\bmes |\baño|지난|저번|이번|다음|작년|올해|내년|\d\s?(?:일|주|개월|달|년)\s?전"
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mins?|hrs?|secs?|yrs?)|second|centur|"
+    r"hence|from now|\d(?:st|nd|rd|th)\b|\b(?:fir|secon|thir|four|fif|six|seven|eigh|nin|ten|twel|twen)\w*(?:st|nd|rd|th)\b|"
+    r"\b(?:mon|tue|tues|wed|thu|thurs|fri|sat|sun)\b|gestern|übermorgen|hier|demain|ayer|mañana|어제|내일|모레|그제|그저께"
 )
 
 

@@ -1,9 +1,8 @@
-"""Calendar arithmetic for relative dates: periods, ISO names, holidays. No text is read here."""
+"""Calendar arithmetic for relative dates: periods, ISO names. No text is read here."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
 from dataclasses import dataclass
 
 DAY = dt.timedelta(days=1)  # a unit
@@ -128,71 +127,3 @@ def before(date: dt.date, weekday: int) -> dt.date:
 def after(date: dt.date, weekday: int) -> dt.date:
     """The nearest such weekday strictly after `date`."""
     return date + ((weekday - date.weekday() - 1) % 7 + 1) * DAY
-
-
-def easter(year: int) -> dt.date:
-    """Western Easter Sunday (the anonymous Gregorian computation)."""
-    century, in_century = divmod(year, 100)
-    golden = year % 19
-    shift = (century - (century + 8) // 25 + 1) // 3
-    epact = (19 * golden + century - century // 4 - shift + 15) % 30
-    leap = (32 + 2 * (century % 4) + 2 * (in_century // 4) - epact - in_century % 4) % 7
-    correction = (golden + 11 * epact + 22 * leap) // 451
-    month, rest = divmod(epact + leap - 7 * correction + 114, 31)
-    return dt.date(year, month, rest + 1)
-
-
-def _fixed(month: int, on: int) -> Callable[[int], dt.date]:
-    return lambda year: dt.date(year, month, on)
-
-
-def _ruled(month: int, weekday: int, nth: int, shift: int = 0) -> Callable[[int], dt.date]:
-    return lambda year: nth_weekday(year, month, weekday, nth) + shift * DAY
-
-
-def _around_easter(shift: int) -> Callable[[int], dt.date]:
-    return lambda year: easter(year) + shift * DAY
-
-
-# Only holidays with one date in the countries that use the name (Thanksgiving is the one of the United States,
-# which Canadian writers mark as theirs; Mother's Day and the like differ too much and are left out).
-HOLIDAYS: dict[str, Callable[[int], dt.date]] = {
-    "christmas": _fixed(12, 25),
-    "xmas": _fixed(12, 25),
-    "christmas day": _fixed(12, 25),
-    "christmas eve": _fixed(12, 24),
-    "xmas eve": _fixed(12, 24),
-    "boxing day": _fixed(12, 26),
-    "new year's eve": _fixed(12, 31),
-    "new years eve": _fixed(12, 31),
-    "new year's day": _fixed(1, 1),
-    "new years day": _fixed(1, 1),
-    "halloween": _fixed(10, 31),
-    "valentine's day": _fixed(2, 14),
-    "valentines day": _fixed(2, 14),
-    "st patrick's day": _fixed(3, 17),
-    "st. patrick's day": _fixed(3, 17),
-    "april fools day": _fixed(4, 1),
-    "april fool's day": _fixed(4, 1),
-    "juneteenth": _fixed(6, 19),
-    "veterans day": _fixed(11, 11),
-    "earth day": _fixed(4, 22),
-    "groundhog day": _fixed(2, 2),
-    "martin luther king day": _ruled(1, 0, 3),
-    "mlk day": _ruled(1, 0, 3),
-    "presidents day": _ruled(2, 0, 3),
-    "president's day": _ruled(2, 0, 3),
-    "memorial day": _ruled(5, 0, -1),
-    "labor day": _ruled(9, 0, 1),
-    "columbus day": _ruled(10, 0, 2),
-    "thanksgiving": _ruled(11, 3, 4),
-    "thanksgiving day": _ruled(11, 3, 4),
-    "black friday": _ruled(11, 3, 4, 1),
-    "cyber monday": _ruled(11, 3, 4, 4),
-    "good friday": _around_easter(-2),
-    "easter": _around_easter(0),
-    "easter sunday": _around_easter(0),
-    "easter monday": _around_easter(1),
-    "ash wednesday": _around_easter(-46),
-    "pentecost": _around_easter(49),
-}

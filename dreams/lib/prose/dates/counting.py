@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from dreams.lib.prose.dates import calendars, roles, vocabulary as v
-from dreams.lib.prose.dates.calendars import DAY, Period
+from dreams.lib.prose.dates import calendars, vocabulary as v
+from dreams.lib.prose.dates.calendars import DAY
 from dreams.lib.prose.dates.context import Context, is_no_month
-from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, chosen, leave, rule, whole
+from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, chosen, leave, rule
 
 OFFSETS = {"today": 0, "now": 0, "yesterday": -1, "tomorrow": 1, "tonight": 0}
 _AND_A_HALF = r"\s+and\s+an?\s+half"
@@ -86,26 +86,9 @@ def _ago(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     return _counted(moved(ref, steps, -1), steps)
 
 
-def _weeks_from_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    """ "a week from Friday", said of what is to come, and not on a Friday."""
-    wanted = v.weekday(m["wd"])
-    if context.tense(m.start()) == "past" or wanted == ref.date.weekday():
-        return None
-    return whole(calendars.day(calendars.after(ref.date, wanted) + 7 * v.number(m["n"]) * DAY))
-
-
 def _from_now(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     steps = steps_of(m["steps"])
     return _counted(moved(ref, steps, 1), steps)
-
-
-def _within(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    """ "We will be back within 5 days": between now and then, whether the last of them counts or not."""
-    end = moved(ref, steps_of(m["steps"]), 1)
-    if end is None or not roles.surely_ahead(context.sentence(m.start())):
-        return None
-    period = calendars.span(ref.date, max(end, ref.date + DAY))
-    return Reading(period, "range", f"{m[0]} from {ref.date.isoformat()}", "", "loose")
 
 
 def _in_units(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
@@ -123,19 +106,12 @@ def _off_anchor(m: re.Match[str], context: Context, ref: Reference) -> Reading |
     return _counted(moved(anchor, steps, sign), steps)
 
 
-def _weekdays_ago(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    nearest, sign = (calendars.before, -1) if m["back"] else (calendars.after, 1)
-    beyond = 7 * (v.number(m["n"]) - 1) * DAY
-    return whole(calendars.day(nearest(ref.date, v.weekday(m["wd"])) + sign * beyond))
-
-
 _STEPS = (
     rf"(?P<steps>(?:{_HALF}|{v.COUNT}(?:{_AND_A_HALF})?\s+{v.UNIT})"
     rf"(?:\s*,?\s*(?:and\s+)?{v.COUNT}\s+{v.UNIT}){{0,6}})(?!\s*[+\d])"
 )
 
 RULES: tuple[Rule, ...] = (
-    rule("within", rf"within\s+{_STEPS}(?!\s+(?:of|from|after|before|ago))", _within),
     rule(
         "approximate",
         rf"(?:(?:more|less|longer|older|newer|later|earlier|sooner|other|fewer)\s+than|over|under|at\s+least|at\s+most|about|"
@@ -164,11 +140,6 @@ RULES: tuple[Rule, ...] = (
         _off_anchor,
     ),
     rule(
-        "weeks from a weekday",
-        rf"(?P<n>{v.COUNT})\s+weeks?\s+from\s+(?P<wd>{v.WEEKDAY})",
-        _weeks_from_weekday,
-    ),
-    rule(
         "off another day",
         rf"{v.COUNT}\s+{v.UNIT}\s+(?:before|after|from|prior\s+to|since|until|into)\s+(?:the\s+)?"
         rf"(?:(?:last|this|next|past|previous)\s+\w+|{v.WEEKDAY}|{v.MONTH}|christmas|easter|thanksgiving|new\s+year)",
@@ -186,11 +157,6 @@ RULES: tuple[Rule, ...] = (
         "in units",
         rf"in\s+(?:another\s+)?{_STEPS}(?!['’]|\s+(?:of|or|ago|before|after|since|from))",
         _in_units,
-    ),
-    rule(
-        "weekdays ago",
-        rf"(?P<n>{v.COUNTED})\s+(?P<wd>{v.WEEKDAY})s?\s+(?:(?P<back>ago)|from\s+now)",
-        _weekdays_ago,
     ),
 )
 
@@ -230,11 +196,6 @@ def _range(m: re.Match[str], context: Context, start: dt.date, end: dt.date) -> 
     return range_of(start, end, m["to"]) if joins(m["to"], context.before(m.start("a"))) else None
 
 
-def _of_a_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    month = calendars.unit_of(ref.date, "month", v.direction(m["d"])).start
-    return _range(m, context, *(month.replace(day=v.day_number(m[name])) for name in ("a", "b")))
-
-
 def _of_a_named_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
     before, after = context.said_before(m.start("x")), context.text[m.end() : m.end() + 40]
     numeral, behind = m["b"].isdigit(), m.start("a") < m.start("m")
@@ -247,49 +208,11 @@ def _of_a_named_month(m: re.Match[str], context: Context, ref: Reference) -> Rea
     return _range(m, context, period.start, period.end) if period else None
 
 
-def _months(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    """ "From March to May": up to the first day of May."""
-    first, last = v.month(m["a"]), v.month(m["b"])
-    whole = chosen(lambda year: _with_months(year, first, last), m, context, ref)
-    if whole is None or context.moved(m.start("a")) or not joins(m["to"], context.before(m.start("a"))):
-        return None
-    end = calendars.add_months(whole.end, -1)
-    words = f"{whole.start:%Y-%m} {m['to'].strip()} {end:%Y-%m}"
-    return Reading(calendars.span(whole.start, end), "range", words, "")
-
-
-def _with_months(year: int, first: int, last: int) -> Period:
-    return calendars.span(dt.date(year, first, 1), calendars.month_of(year + (last <= first), last).end)
-
-
-def _weekdays(m: re.Match[str], ref: Reference) -> tuple[dt.date, dt.date]:
-    monday = calendars.unit_of(ref.date, "week", v.direction(m["d"])).start
-    return monday + v.weekday(m["a"]) * DAY, monday + v.weekday(m["b"]) * DAY
-
-
-def _of_a_week(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    return _range(m, context, *_weekdays(m, ref))
-
-
-def _in_a_week(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    between = m["lead"].lower() == "between"
-    if not between and m["to"].strip().lower() == "and":
-        return None
-    start, end = _weekdays(m, ref)
-    return range_of(start, end, m["to"], m["lead"].lower())
-
-
 _DAYS = rf"(?P<a>{_DAY}){_TO}(?P<b>{_DAY})"
-_WEEKDAYS = rf"(?P<a>{v.WEEKDAY}){_TO}(?P<b>{v.WEEKDAY})"
 _NO_NUMBER = r"(?<!\$)(?<!€)(?<![\d.,/:-])(?<!\d\s)"
 _NO_TIME = rf"(?!\s*(?:[/:%$€]|[.,]?\s*\d|(?:am|pm)\b|{v.MONTH}|{v.UNIT}\b))"
 
 RANGES: tuple[Rule, ...] = (
-    rule(
-        "days of a month",
-        rf"{_NO_NUMBER}(?P<x>(?:the\s+)?{_DAYS}\s+(?:(?:of|in)\s+)?(?:the\s+)?{v.DIRECTION}\s+month)",
-        _of_a_month,
-    ),
     rule(
         "days of a named month",
         rf"{_NO_NUMBER}(?P<x>(?:the\s+)?{_DAYS}\s+(?:of\s+)?(?P<m>{v.MONTH}))(?!,?\s+\d)",
@@ -299,14 +222,5 @@ RANGES: tuple[Rule, ...] = (
         "days behind a month",
         rf"(?P<x>(?P<m>{v.MONTH})\s+(?:between\s+)?(?:the\s+)?{_DAYS}){_NO_TIME}",
         _of_a_named_month,
-    ),
-    rule(
-        "months",
-        rf"(?:from|between)\s+(?P<x>(?P<a>{v.MONTH}){_TO}(?P<b>{v.MONTH}))(?!,?\s+\d|['’]\d)",
-        _months,
-    ),
-    rule("days of a week", rf"(?P<x>{_WEEKDAYS}\s+(?:of\s+)?{v.DIRECTION}\s+week)", _of_a_week),
-    rule(
-        "days in a week", rf"(?P<x>{v.DIRECTION}\s+week,?\s+(?P<lead>from|between)\s+{_WEEKDAYS})", _in_a_week
     ),
 )

@@ -23,22 +23,6 @@ def _last_units(m: re.Match[str], context: Context, ref: Reference) -> Reading:
     return Reading(period, "range", words, "in", "firm" if unit == "quarter" else "tensed")
 
 
-def _around_now(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    ahead = "next" in m[0].lower()
-    period = _shared(ref.date, v.unit(m["u"]), 1 if ahead else -1)
-    words = f"the {m['u']} {'after' if ahead else 'before'} {ref.date.isoformat()}"
-    return Reading(period, "range", words, "in", "loose")
-
-
-def _hours(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    """The day itself, unless they began or end on another."""
-    steps = counting.steps_of(m["steps"]) or [(1, "hour")]
-    day = counting.moved(ref, steps, v.direction(m["d"]))
-    if day != ref.date:
-        return None
-    return Reading(calendars.day(day), "subday", day.isoformat(), "on", "loose")
-
-
 def _shared(date: dt.date, unit: str, count: int) -> Period:
     """`count` units, before the day if negative. Only quarters are never counted from a day."""
     this, edge = calendars.unit_of(date, unit), calendars.unit_of(date, unit, count)
@@ -49,30 +33,13 @@ def _shared(date: dt.date, unit: str, count: int) -> Period:
     return calendars.span(max(start, counted), end) if count < 0 else calendars.span(start, min(end, counted))
 
 
-_OF_NOTHING = r"(?!\s+(?:of|in|before|until|that|which|when|to|on|\d+)\b)"
-
 _WINDOWS: tuple[Rule, ...] = (
     rule(
         "last units",
         rf"(?P<d>last|past|previous|next|coming|upcoming)\s+(?P<n>{v.COUNTED})\s+(?P<u>(?:day|week|wk|month|{v.QUARTER}|{v.YEAR})s)",
         _last_units,
     ),
-    rule(
-        "hours",
-        rf"(?P<d>last|past|previous|next|coming)\s+(?P<steps>(?:{v.COUNTED}\s+)?(?:hour|hr)s?|{v.COUNTED}\s+(?:minute|min|second|sec)s?)\b",
-        _hours,
-    ),
     rule("other units", rf"(?:last|past|previous|next|coming|following)\s+{v.COUNTED}\s+{v.UNIT}", leave),
-    rule(
-        "past unit",
-        rf"(?:the\s+last|(?:(?:the|this)\s+)?past)\s+(?P<u>{v.PERIOD}){_OF_NOTHING}",
-        _around_now,
-    ),
-    rule(
-        "time to come",
-        rf"(?:in|over|during|within|for)\s+(?P<x>the\s+next\s+(?P<u>{v.PERIOD})){_OF_NOTHING}",
-        _around_now,
-    ),
 )
 
 _LARGER = {"week": 0, "month": 1, "quarter": 2, "year": 3}
@@ -120,15 +87,6 @@ def _several(m: re.Match[str], context: Context, ref: Reference) -> Reading | No
     return Reading(period, "range", f"{m['which']} {m['n']} {m['piece']} of {whole(base).words}", "in")
 
 
-def _half(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    year = _of_direction(m, ref).start.year
-    first, turn, end = dt.date(year, 1, 1), dt.date(year, 7, 1), dt.date(year + 1, 1, 1)
-    period = (
-        calendars.span(first, turn) if m["nth"].lower() in {"first", "1st"} else calendars.span(turn, end)
-    )
-    return Reading(period, "range", f"the {m['nth']} half of {year}", "in")
-
-
 _PIECES: tuple[Rule, ...] = (
     rule(
         "nth piece",
@@ -139,11 +97,6 @@ _PIECES: tuple[Rule, ...] = (
         "several pieces",
         rf"(?P<which>first|last)\s+(?P<n>{v.COUNTED})\s+(?P<piece>days|weeks|months|quarters)\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})",
         _several,
-    ),
-    rule(
-        "half of a year",
-        rf"(?:the\s+)?(?P<nth>first|1st|second|2nd)\s+half\s+of\s+{v.DIRECTION}\s+(?P<u>{v.YEAR})",
-        _half,
     ),
 )
 
@@ -189,18 +142,6 @@ def _one_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | No
 
 def _weekend_reading(period: Period) -> Reading:
     return Reading(period, "weekend", f"the weekend of {period.start.isoformat()}", "on")
-
-
-def _bare_weekend(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    tense = context.tense(m.start())
-    if tense is None or ref.date.weekday() >= 5:
-        return None
-    return _weekend_reading(calendars.unit_of(ref.date, "weekend", -1 if tense == "past" else 0))
-
-
-def _weekday_of_week(m: re.Match[str], context: Context, ref: Reference) -> Reading:
-    week = calendars.unit_of(ref.date, "week", v.direction(m["d"]))
-    return with_part(calendars.day(week.start + v.weekday(m["wd"]) * DAY), m.groupdict().get("p"))
 
 
 def _weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
@@ -260,14 +201,6 @@ def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading:
     return whole(calendars.day(calendars.nth_weekday(base.year, base.month, v.weekday(m["wd"]), nth)))
 
 
-def _nth_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    if not m["d"] and context.tense(m.start()) is None:  # "is paid on the 5th of the month"
-        return None
-    base = calendars.unit_of(ref.date, "month", v.direction(m["d"] or "this")).start
-    reading = whole(calendars.day(base.replace(day=v.ordinal(m["nth"]))))
-    return reading if m["d"] else replace(reading, hold="loose")
-
-
 _END = r"(?=\s*(?:[.,;!?)]|$))"
 
 RULES: tuple[Rule, ...] = (
@@ -298,24 +231,14 @@ RULES: tuple[Rule, ...] = (
         _nth_weekday,
     ),
     rule(
-        "nth day",
-        rf"(?:the\s+)?(?P<nth>{v.ORDINAL})\s+(?:day\s+)?of\s+(?:(?:the\s+)?{v.DIRECTION}|the)\s+month",
-        _nth_day,
-    ),
-    rule(
-        "weekday of week",
-        rf"(?P<wd>{v.WEEKDAY}){v.PART_OF_IT}\s+(?:(?:of|from|in)\s+)?(?:the\s+)?{v.DIRECTION}\s+week",
-        _weekday_of_week,
-    ),
-    rule(
         "week's weekday",
-        rf"{v.DIRECTION}\s+week(?:['’]s|,?\s+on)?,?\s+(?P<wd>{v.WEEKDAY}){v.PART_OF_IT}",
-        _weekday_of_week,
+        rf"{v.DIRECTION}\s+week(?:['’]s|,?\s+(?:on|from|between))?,?\s+{v.WEEKDAY}(?:\s+(?:and|to)\s+{v.WEEKDAY})?",
+        leave,
     ),
     rule("weekend beyond", r"(?:the\s+)?weekend\s+(?:before\s+last|after\s+next)", leave),
     rule(
         "unit beyond",
-        rf"(?:the\s+)?(?P<u>{v.PERIOD})\s+(?:before\s+(?P<d>last)|after\s+(?:the\s+)?next)(?:\s+(?P=u))?(?!\s+(?:\w*day|week|month|quarter|year|night)\b)",
+        rf"(?:the\s+)?(?P<u>{v.PERIOD})\s+(?:before\s+(?P<d>last)|after\s+(?:the\s+)?next)(?!\s+\w*(?:day|week|month|quarter|year|night)\b)",
         lambda m, c, r: whole(calendars.unit_of(r.date, v.unit(m["u"]), -2 if m["d"] else 2)),
     ),
     rule(
@@ -327,11 +250,6 @@ RULES: tuple[Rule, ...] = (
         "earlier",
         rf"(?P<e>earlier|later)\s+(?:this|in\s+the|(?:in\s+)?(?P<d>last|previous|next))\s+(?P<u>{v.PERIOD})(?!\s+of\b)",
         _earlier,
-    ),
-    rule(
-        "end of it",
-        rf"(?<!today\s)(?<!tomorrow\s)(?<!day\s)(?:end\s+of\s+day|eod)(?!\s+(?:on|of|today|tomorrow|tonight|next|this|{v.WEEKDAY_SHORT}|{v.MONTH}))",
-        lambda m, c, r: replace(with_part(calendars.day(r.date), "end"), hold="loose"),
     ),
     rule(
         "pieces of a period",
@@ -364,7 +282,6 @@ RULES: tuple[Rule, ...] = (
         rf"(?P<d>last|previous|this\s+past|past|this\s+(?:coming|upcoming)|coming|upcoming|this|next)\s+(?P<wd>{v.WEEKDAY_SHORT}){v.PART_OF_IT}(?!s\b|\s+(?:of|in|week)\b)",
         _weekday,
     ),
-    rule("bare weekend", r"(?:on|over|during)\s+(?P<x>the\s+weekend)", _bare_weekend),
     rule(
         "last night",
         r"last\s+(?:night|evening)",

@@ -101,7 +101,7 @@ _STANDUP = re.compile(r"\bstandups?\b", re.IGNORECASE)  # on a weekday it is eac
 # Such a phrase has a place in every week or year, unless a word says which one.
 _RETURNS = re.compile(
     r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b|\bjan|\bfeb|\bmar|\bapr|\bmay\b|\bjun|\bjul|\baug|\bsep|\boct|\bnov|\bdec|"
-    r"\bq[1-4]\b|christmas|easter|thanksgiving|the weekend|^the \w+$",
+    r"\bq[1-4]\b|the weekend|^the \w+$",
     re.IGNORECASE,
 )
 _WHICH = re.compile(r"\b(?:last|next|this|past|previous|coming|ago|from now)\b", re.IGNORECASE)
