@@ -119,7 +119,8 @@ class StatementIndex:
         self._facts: dict[int, bool] = {}
         self._partners: dict[int, list[int]] = {}
         self._stale: set[int] = set()
-        self._told: dict[Two, Pair] = {}  # each that was compared
+        self._told: dict[Two, Pair | None] = {}  # each that was compared; None where it tells nothing
+        self._rare: dict[Statement, frozenset[str]] = {}
         self._asked: dict[tuple[str, ...], list[Statement]] = {}
         self._next = 0
         self.update(files)
@@ -141,8 +142,9 @@ class StatementIndex:
             having = self._having[term]
             if min(count, len(having)) <= COMMON_WORD:
                 self._stale |= having
-            if self._partners and (count <= RARE) != (len(having) <= RARE):
+            if (count <= RARE) != (len(having) <= RARE):
                 for each in having:
+                    self._rare.pop(self._bodies[each], None)
                     for other in having.intersection(self._partners.get(each, ())):
                         self._told.pop(two_of(each, other), None)
             if not having:
@@ -167,7 +169,9 @@ class StatementIndex:
         for number in self._numbers.pop(path, ()):
             self._stale.add(number)
             self._facts.pop(number, None)
-            for term in self._bodies.pop(number).reading.keys:
+            statement = self._bodies.pop(number)
+            self._rare.pop(statement, None)
+            for term in statement.reading.keys:
                 before.setdefault(term, len(self._having[term]))
                 self._having[term].discard(number)
 
@@ -253,10 +257,9 @@ class StatementIndex:
             if not (other in self._partners.get(one, ()) or one in self._partners.get(other, ())):
                 self._told.pop(two, None)
             elif two not in self._told:
-                self._told[two] = self._compared(
-                    *sorted((self._bodies[one], self._bodies[other]), key=place_of)
-                )
-        return sorted(self._told.values(), key=order_of)
+                pair = self._compared(*sorted((self._bodies[one], self._bodies[other]), key=place_of))
+                self._told[two] = pair if pair.found.relation != "none" else None
+        return sorted(filter(None, self._told.values()), key=order_of)
 
     def _is_fact(self, number: int) -> bool:
         """Whether a statement tells something by itself."""
@@ -300,16 +303,23 @@ class StatementIndex:
         """Whether most of what is rare in both is common, and one says no more than the other. Of files of few statements, each of
         which is one fact, less will do.
         """
-        words = [
-            {word for word, weight in each.reading.terms.items() if weight and self.is_rare(word)}
-            for each in (pair.one, pair.other)
-        ]
+        words = self._rare_words(pair.one), self._rare_words(pair.other)
         common, both = len(words[0] & words[1]), len(words[0]) + len(words[1])
         if common >= MANY_WORDS and 2 * common >= MOST_WORDS * both:
             told = pair.one.text, pair.other.text
             return not (says_more(*told) and says_more(*told[::-1]))
         few = all(len(self._numbers[each.path]) <= FEW for each in (pair.one, pair.other))
         return few and pair.found.score >= ONE_FACT and not members_apart(pair.one, pair.other)
+
+    def _rare_words(self, statement: Statement) -> frozenset[str]:
+        """Kept for statements of bodies, until a word of them becomes rare or common."""
+        found = self._rare.get(statement)
+        if found is None:
+            terms = statement.reading.terms.items()
+            found = frozenset(word for word, weight in terms if weight and self.is_rare(word))
+            if statement.source == "body":
+                self._rare[statement] = found
+        return found
 
     def _name_one_thing(self, one: Statement, other: Statement) -> bool:
         """Whether two short statements are about one thing that has a name, which few others have."""

@@ -132,6 +132,7 @@ def _links_apart(one: Statement, other: Statement) -> str:
     return "one leads to the other" if leads else ""
 
 
+@lru_cache(maxsize=20_000)
 def members_apart(one: Statement, other: Statement) -> bool:
     """Whether each is a member of something else: a list of things, labelled values, events of a day, what two files are about."""
     if any(map(_is_entry, (one, other))):
