@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import discovery
-from dreams.services.doctor import checks
+from dreams.services.doctor import work
 from tests.world.agent_folder import Root, closed_to_us, project, reasons, session, typed
 
 pytestmark = pytest.mark.django_db
@@ -133,8 +133,8 @@ def test_a_config_folder_that_cannot_be_looked_at_stops_nothing(root: Root, sett
     report = discovery.discover([odd, root.path])
     assert report.projects == 1 and reasons(report)[odd.name] == "no such folder"
     settings.ROOTS = (odd, root.path)
-    assert checks.roots().state == "warn" and str(odd) in checks.roots().said
-    assert checks.watched().state != "bad"
+    assert work.roots().state == "warn" and str(odd) in work.roots().said
+    assert work.watched().state != "bad"
 
 
 def test_agent_memory_is_a_project_of_its_own_and_counts_no_session_twice(root: Root) -> None:

@@ -22,7 +22,7 @@ from dreams.lib.sandbox.tool_worker import fences
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, Override, ScheduledJob
 from dreams.services import doctor, server_registry, settings_changes
-from dreams.services.doctor import checks
+from dreams.services.doctor import installation, work
 from dreams.services.hosts import host
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
@@ -197,32 +197,32 @@ def test_a_scheduler_that_stands_still_while_a_server_runs_stops_dreams() -> Non
     now = timezone.now()
     server = server_registry.write("http://127.0.0.1:1", 1)
     cache.set(scheduler.LAST_TICK, (now - dt.timedelta(seconds=20)).isoformat())
-    assert checks.ticks(now).state == "ok"
+    assert work.ticks(now).state == "ok"
     cache.set(scheduler.LAST_TICK, (now - dt.timedelta(hours=1)).isoformat())
-    assert checks.ticks(now).state == "warn", "it has just started"
-    assert checks.ticks(server.since + checks.LATE).state == "bad"
+    assert work.ticks(now).state == "warn", "it has just started"
+    assert work.ticks(server.since + work.LATE).state == "bad"
     server_registry.clear()
-    assert checks.ticks(server.since + checks.LATE).state == "warn", "no server is no fault"
+    assert work.ticks(server.since + work.LATE).state == "warn", "no server is no fault"
 
 
 def test_workers_are_counted_and_none_while_a_server_runs_stops_dreams(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = timezone.now()
-    assert checks.workers(now).state == "warn", "no server is no fault"
+    assert work.workers(now).state == "warn", "no server is no fault"
     server = server_registry.write("http://127.0.0.1:1", 1)
-    assert checks.workers(server.since + checks.LATE).state == "bad"
+    assert work.workers(server.since + work.LATE).state == "bad"
     monkeypatch.setattr("django_q.status.Stat.get_all", lambda: [SimpleNamespace(workers=[1, 2])])
-    check = checks.workers(now)
+    check = work.workers(now)
     assert (check.state, check.said, check.detail) == ("ok", "2 ready", "0 tasks waiting")
 
 
 def test_a_changed_audit_entry_is_found_when_all_is_read_back() -> None:
     settings_changes.set_override("min_hours", 3, actor="owner")
-    assert checks.kept(thorough=True).state == "ok"
+    assert installation.kept(thorough=True).state == "ok"
     AuditEntry.objects.update(actor="someone else")
-    assert checks.kept(thorough=False).state == "info"
-    check = checks.kept(thorough=True)
+    assert installation.kept(thorough=False).state == "info"
+    check = installation.kept(thorough=True)
     assert check.state == "bad"
     assert check.said.startswith("Audit entry") and "audit log" not in check.said
     assert check.detail.startswith("In the audit log; 1 problem in ")
@@ -261,7 +261,7 @@ def test_one_check_that_fails_hides_no_other(monkeypatch: pytest.MonkeyPatch) ->
     def fails() -> doctor.Check:
         raise DatabaseError("disk I/O error")
 
-    monkeypatch.setattr(checks, "database", fails)
+    monkeypatch.setattr(installation, "database", fails)
     found = {check.name: check for check in doctor.examine()}
     assert found["Database"].state == "bad"
     assert "disk I/O error" in found["Database"].said

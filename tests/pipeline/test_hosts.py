@@ -17,7 +17,7 @@ from django_q.models import Schedule
 from dreams.management.base import Refused
 from dreams.models import AuditEntry, DreamRun, HistoryFile, Host, Memory, Project, ScheduledJob, Session
 from dreams.services import discovery, doctor, hosts
-from dreams.services.doctor import checks
+from dreams.services.doctor import work
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 from tests.world.rows import make_project, make_session
@@ -202,16 +202,16 @@ def test_a_replaced_host_id_is_pointed_at(settings: SettingsWrapper, tmp_path: P
     world.make_project(tmp_path)
     settings.DATA_DIR = tmp_path / "with-another-id"
     hosts.register()
-    assert checks.host_here().state == "ok", "the other one may be running"
+    assert work.host_here().state == "ok", "the other one may be running"
     _gone_quiet("laptop")
-    found = checks.host_here()
+    found = work.host_here()
     assert found.state == "warn" and "`host_id` was replaced" in found.said
     assert found.remedy.endswith("`hosts adopt laptop`.")
     assert hosts.adopt("laptop", "me").moved
-    assert checks.host_here().state == "ok"
+    assert work.host_here().state == "ok"
 
 
 def test_a_former_name_that_never_came_back_is_pointed_at(elsewhere: str) -> None:
     make_project(host=FORMER)
-    found = checks.host_here()
+    found = work.host_here()
     assert found.state == "warn" and f"hosts adopt {FORMER}" in found.remedy

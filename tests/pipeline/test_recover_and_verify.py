@@ -19,7 +19,7 @@ from dreams.management.base import BadUsage, Refused
 from dreams.models import AppliedBatch, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Version
 from dreams.services import auditlog, recovery, review
 from dreams.services.apply import applying, writing
-from dreams.services.doctor import checks
+from dreams.services.doctor import installation
 from dreams.services.memories import syncing
 from tests.world import directory as world
 from tests.world.journal import DyingAt
@@ -215,9 +215,9 @@ def test_a_lost_history_is_found(project: Project, tmp_path: Path) -> None:
 
 
 def test_the_doctor_names_a_lost_history_before_a_new_one_is_begun(project: Project, tmp_path: Path) -> None:
-    assert checks.kept(thorough=False).state == "info"
+    assert installation.kept(thorough=False).state == "info"
     os.rename(syncing.history_path(project), tmp_path / "elsewhere")
-    told = checks.kept(thorough=False)
+    told = installation.kept(thorough=False)
     assert (told.state, told.said) == ("warn", "1 history is missing")
     assert str(syncing.history_path(project)) in told.detail
     assert "`import FILE`" in told.remedy and "begins a new one" in told.remedy

@@ -15,7 +15,7 @@ from dreams import conf, tasks
 from dreams.lib import process
 from dreams.models import DreamRun, GateEvaluation, LockHold, Override, Project, Proposal, ScheduledJob
 from dreams.services import discovery, dreaming
-from dreams.services.doctor import checks
+from dreams.services.doctor import work
 from dreams.services.hosts import host
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world, engines
@@ -254,11 +254,11 @@ def test_a_project_that_cannot_be_looked_at_stops_nothing_and_the_health_page_na
     with monkeypatch.context() as patched:
         patched.setattr(broken, lambda *given, **more: int("no number"))
         scheduler.tick()
-    check = checks.ticks(timezone.now())
+    check = work.ticks(timezone.now())
     assert check.state == "warn"
     assert f"{named} " in check.detail and str(project) in check.detail and "no number" in check.detail
     scheduler.tick()
-    assert checks.ticks(timezone.now()).state == "ok"
+    assert work.ticks(timezone.now()).state == "ok"
 
 
 def test_there_is_one_schedule_row_however_often_it_is_ensured() -> None:

@@ -18,7 +18,7 @@ from django.test import Client, RequestFactory, override_settings
 from django.urls import path
 
 from dreams.services import server_registry
-from dreams.services.doctor import checks
+from dreams.services.doctor import work
 from dreams.services.login import make_link
 from dreams.web import middleware
 from dreams.web.access import safe_next
@@ -247,7 +247,7 @@ def test_a_failure_after_an_update_under_the_server_says_to_start_it_again(
         after = client.get("/broken/").content.decode()
     assert "memoryweb was updated" not in before and "Something failed here" in before
     assert "memoryweb was updated" in after and "start it again" in after
-    check = checks.server()
+    check = work.server()
     assert check.state == "warn" and "start it again" in check.remedy
 
 

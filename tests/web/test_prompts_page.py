@@ -61,7 +61,7 @@ def test_what_could_not_be_read_or_placed_is_counted(root: Root, browser: Client
     root.discover()
     text = " ".join(look(browser).split())
     assert "<b>1 line</b> could not be read, and <b>1 prompt</b> is from folders of no known project." in text
-    check = doctor.checks.prompt_history()
+    check = doctor.work.prompt_history()
     assert check.state == "ok"
     assert check.said == "4 lines; 1 line could not be read; 1 prompt from folders of no known project"
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from django.utils import timezone
 
 from dreams.services import hosts
-from dreams.services.doctor import checks
-from dreams.services.doctor.checks import Check, State, ask_a_model, safely
+from dreams.services.doctor import installation, work
+from dreams.services.doctor.check import Check, State, safely
 
 _ORDER: Sequence[State] = ("bad", "warn", "ok", "info")
 
@@ -25,25 +25,25 @@ def examine(
     at = now or timezone.now()
     here = hosts.host()
     todo: Sequence[tuple[str, Callable[[], Check]]] = (
-        ("Version", checks.versions),
-        ("Settings", checks.configuration),
-        ("Data directory", checks.data_directory),
-        ("Disk", checks.disk),
-        ("Database", checks.database),
-        ("Config folders", checks.roots),
-        ("Watching", checks.watched),
-        ("Prompt history", checks.prompt_history),
-        ("Host", checks.host_here),
-        ("Server", checks.server),
-        ("Scheduler", lambda: checks.ticks(at)),
-        ("Workers", lambda: checks.workers(at)),
-        ("Dreaming", lambda: checks.dreams(at, here)),
-        ("Schedule", lambda: checks.schedule(here)),
-        ("Engine", checks.engine),
-        ("Sandbox", checks.sandbox),
-        ("Time zone", checks.time_zone),
-        ("Kept data", lambda: checks.kept(thorough=thorough)),
-        *([("Connection", ask_a_model)] if connection else []),
+        ("Version", installation.versions),
+        ("Settings", installation.configuration),
+        ("Data directory", installation.data_directory),
+        ("Disk", installation.disk),
+        ("Database", installation.database),
+        ("Config folders", work.roots),
+        ("Watching", work.watched),
+        ("Prompt history", work.prompt_history),
+        ("Host", work.host_here),
+        ("Server", work.server),
+        ("Scheduler", lambda: work.ticks(at)),
+        ("Workers", lambda: work.workers(at)),
+        ("Dreaming", lambda: work.dreams(at, here)),
+        ("Schedule", lambda: work.schedule(here)),
+        ("Engine", work.engine),
+        ("Sandbox", installation.sandbox),
+        ("Time zone", installation.time_zone),
+        ("Kept data", lambda: installation.kept(thorough=thorough)),
+        *([("Connection", installation.ask_a_model)] if connection else []),
     )
     return [safely(name, check) for name, check in todo]
 
@@ -52,9 +52,9 @@ def examine_other(one: hosts.Known, now: dt.datetime | None = None) -> list[Chec
     """What can be said of another host from here: what the database knows of it."""
     at = now or timezone.now()
     return [
-        safely("Host", lambda: checks.host_there(one)),
-        safely("Dreaming", lambda: checks.dreams(at, one.key)),
-        safely("Schedule", lambda: checks.schedule(one.key)),
+        safely("Host", lambda: work.host_there(one)),
+        safely("Dreaming", lambda: work.dreams(at, one.key)),
+        safely("Schedule", lambda: work.schedule(one.key)),
     ]
 
 

@@ -17,7 +17,7 @@ from dreams.engines.tokens import PriceTable, Rate, rate_for
 from dreams.lib.amounts import exact, money
 from dreams.models import Project
 from dreams.services import pricing
-from dreams.services.doctor import Check, checks
+from dreams.services.doctor import Check, installation
 from dreams.web.pages.settings import SOURCES, as_text
 from dreams.web.paging import Listed, listed, page_of
 
@@ -164,7 +164,7 @@ def _prices(choices: Iterable[conf.Config], prices: PriceTable) -> list[Priced]:
 def way(uses_model: bool) -> list[Check]:
     """Server, key and sandbox as rows: what there is, and what to do where something is missing."""
     found = keys.state()
-    return [_server(found), _key(found, uses_model), checks.sandbox()]
+    return [_server(found), _key(found, uses_model), installation.sandbox()]
 
 
 def _server(found: keys.KeyState) -> Check:

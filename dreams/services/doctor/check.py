@@ -1,0 +1,43 @@
+"""What a check of `doctor` answers: what was found, in words, and what to do if something is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db import DatabaseError
+
+from dreams import conf
+from dreams.lib.storage.history import HistoryError
+
+# `bad` stops every dream; `warn` is what a person should know of; `info` was not looked at.
+State = Literal["ok", "warn", "bad", "info"]
+
+MOST_NAMES = 5  # in one line; chosen
+NO_SPACE = 10**6  # below it not even a small file of the cache can be written; chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`said` is what was found; `detail` adds to it."""
+
+    name: str
+    state: State
+    said: str
+    detail: str = ""
+    remedy: str = ""
+
+
+def safely(name: str, check: Callable[[], Check]) -> Check:
+    """One check that fails hides no other: this is where one looks when things fail."""
+    try:
+        return check()
+    except DatabaseError as error:
+        return Check(name, "bad", f"The database does not answer: {error}", remedy="See Database.")
+    except conf.BadValue:
+        # The check of the settings names it; here it would hide what else there is.
+        return Check(name, "info", "Not checked: a setting is invalid", remedy="The Settings row says which.")
+    except (HistoryError, OSError, ValueError) as error:
+        said = f"This could not be checked: {error}"
+        return Check(name, "bad", said, remedy="Fix what the message names.")
