@@ -223,8 +223,6 @@ RULES = {
     "answer-linked": "What an agent used for an answer must still be easy to find.",
     "answer-lost": "What an agent used for an answer must still exist.",
     # what memory should not say
-    "architecture": "Memory should not describe how the code is built.",
-    "debug-recipe": "Memory should not contain debugging steps.",
     "home-path": "A memory that others read must not name a folder on one machine.",
     "account": "A memory that others read must not name someone’s account.",
     "personal": "A memory that others read must not be about one person.",

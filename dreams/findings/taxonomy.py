@@ -25,7 +25,6 @@ from dreams.findings.ledger.units import (
     units_of,
     units_of_lines,
 )
-from dreams.findings.passing import passing
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 from dreams.lib.prose import comparing
@@ -132,6 +131,8 @@ _TELLS = {
 }
 LEAST_DRAWN = 3  # lines that make the drawing of a folder
 LEAST_LOGGED = 2  # lines that make a log
+_BOX = re.compile(r"\s*[-*+]\s+\[ \]\s+\S")
+LEAST_OPEN = 2  # boxes that are not ticked; one alone is a way to write
 
 
 def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
@@ -147,7 +148,19 @@ def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) 
         "shows the repository's file tree",
         "Remove it: a session can list the files itself.",
     )
-    yield from _runs(lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}")  # fmt: skip
+    yield from _runs(
+        lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}"
+    )
+    yield from _runs(
+        (
+            line for line in lines if memdir.is_topic(line.path)
+        ),  # an index and a log are meant to say what is open
+        _BOX,
+        LEAST_OPEN,
+        "task-state",
+        "says how far a task has come, which is soon out of date",
+        "Leave it out, or keep what was decided and drop the state.",
+    )
 
 
 def _in_instructions(subject: Subject, lines: Iterable[Line], severity: Severity) -> Iterator[Found]:
@@ -224,7 +237,6 @@ def check(subject: Subject) -> Iterator[Found]:
     lines = list(new_lines(subject))
     yield from _judgements(lines)
     yield from said_elsewhere(subject, lines, "warn")
-    yield from passing(subject.after, lines)
 
 
 def standing(subject: Subject) -> Iterator[Found]:
@@ -234,7 +246,6 @@ def standing(subject: Subject) -> Iterator[Found]:
     lines = list(standing_lines(subject))
     yield from _judgements(lines)
     yield from said_elsewhere(subject, lines, "info")
-    yield from passing(subject.after, lines)
 
 
 def _rows_standing(files: Mapping[str, bytes]) -> Iterator[Found]:
