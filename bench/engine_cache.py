@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from dreams.conf import Config
-from dreams.dev.fake_server import Reply, Script, Text, Use, WireServer, say
+from dreams.dev.fake_server import ModelServer, Reply, Script, Text, Use, say
 from dreams.engines.anthropic import Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Edit, EngineTurn, Job, Problem
@@ -87,7 +87,7 @@ def main(count: int) -> None:
         config = dataclasses.replace(Config(), max_turns=count + 1, max_cost_dream=0.0)
         with (
             workspace.Workspace.create(Path(base) / "scratch", workspace.take(folder)) as scratch,
-            WireServer(Script(turns(count, 30))) as server,
+            ModelServer(Script(turns(count, 30))) as server,
         ):
             job = Job("bench", None, scratch, [], {}, config, dt.datetime.now(dt.UTC), dt.UTC, found)
             engine = AnthropicEngine(prices=PRICES, environ={"ANTHROPIC_BASE_URL": server.url})

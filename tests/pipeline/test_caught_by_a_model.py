@@ -12,7 +12,7 @@ import pytest
 from django.core.cache import cache
 
 from dreams import conf
-from dreams.dev.fake_server import Reply, Script, Step, Text, Use, WireServer
+from dreams.dev.fake_server import ModelServer, Reply, Script, Step, Text, Use
 from dreams.engines.anthropic import catching as model
 from dreams.engines.types import PromptBrief
 from dreams.models import Card, ModelRequest, Project, Session, SetAside
@@ -48,7 +48,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 def asked(
     monkeypatch: pytest.MonkeyPatch, project: Project, steps: list[object]
 ) -> tuple[lifecycle.Caught, list[Mapping[str, Any]]]:
-    with WireServer(Script(steps)) as wire:
+    with ModelServer(Script(steps)) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         found = lifecycle.catch(project)
         return found, [call.body for call in wire.calls]
@@ -259,7 +259,7 @@ def test_a_session_read_once_more_does_not_move_its_cursor_back(
     row = Session.objects.get(session_id=talk.id)
     assert row.caught_bytes == row.size
     monkeypatch.setattr(model, "MOST_WINDOWS", 1)
-    with WireServer(Script([one_item("Monday")])) as wire:
+    with ModelServer(Script([one_item("Monday")])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         found = lifecycle.catch(project, asked=True, session=row)
     row.refresh_from_db()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import Reply, Script, Use, WireServer, say
+from dreams.dev.fake_server import ModelServer, Reply, Script, Use, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.types import Edit, Job, Outcome, Problem, Reporter
 from dreams.findings import secrets
@@ -122,7 +122,7 @@ def test_each_kind_of_problem_goes_back_to_a_model_once_and_what_it_mended_is_on
     ]
     engine = AnthropicEngine(patience=kit.QUICK, open_tools=kit.Near)
     monkeypatch.setattr("dreams.engines.get", lambda name: engine)
-    with WireServer(Script(turns)) as server:
+    with ModelServer(Script(turns)) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         asked = dreaming.request(project, DreamRun.Trigger.COMMAND, engine="anthropic", forced=True)
         run = dreaming.run_dream(asked.pk)

@@ -16,7 +16,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 from pytest_django import Settings
 
-from dreams.dev.fake_server import Script, WireServer, use
+from dreams.dev.fake_server import ModelServer, Script, use
 from dreams.lib import amounts
 from dreams.lib.sandbox.tool_worker import fences
 from dreams.management.base import Refused
@@ -296,7 +296,7 @@ def test_everything_kept_is_read_back_only_when_asked_for() -> None:
 
 @pytest.mark.more
 def test_a_model_is_asked_only_when_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    with WireServer(Script([use("ready", word="yes")])) as server:
+    with ModelServer(Script([use("ready", word="yes")])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         doctor.examine()
         assert server.seen == []

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dreams.dev.fake_server import Reply, Request, Script, Step, Text, Use, WireServer
+from dreams.dev.fake_server import ModelServer, Reply, Request, Script, Step, Text, Use
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Override, Proposal
@@ -77,7 +77,7 @@ def test_a_limit_has_its_own_words_keeps_the_work_and_waits_a_day(
         monkeypatch.setattr("dreams.services.dreaming.reporter.time", SimpleNamespace(monotonic=clock_on))
     engine = AnthropicEngine(patience=kit.QUICK, open_tools=kit.Near)
     monkeypatch.setattr("dreams.engines.get", lambda name: engine)
-    with WireServer(Script(steps)) as server:
+    with ModelServer(Script(steps)) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         asked = dreaming.request(project, DreamRun.Trigger.COMMAND, engine="anthropic", forced=True)
         run = dreaming.run_dream(asked.pk)

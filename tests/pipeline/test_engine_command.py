@@ -21,12 +21,12 @@ from django.db import OperationalError, connection
 from dreams.dev.fake_server import (
     DemoBrain,
     Fault,
+    ModelServer,
     Reply,
     Script,
     Step,
     Text,
     Use,
-    WireServer,
     ended,
     say,
     stalled,
@@ -84,8 +84,8 @@ def price(db: None) -> None:
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
-    with WireServer(DemoBrain()) as server:
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    with ModelServer(DemoBrain()) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         yield server
 
@@ -98,7 +98,7 @@ def command(project: Project) -> dict[str, Any]:
 
 
 def test_the_demo_server_dreams_the_whole_way_to_a_proposal(
-    project: Project, model: WireServer, price: None
+    project: Project, model: ModelServer, price: None
 ) -> None:
     before = (world.folder(project) / "MEMORY.md").read_bytes()
     result = command(project)
@@ -122,7 +122,7 @@ def test_a_jq_program_without_end_costs_its_worker_and_not_the_dream(
     monkeypatch.setattr("dreams.engines.anthropic.tools.ToolWorker", partial(ToolWorker, call_seconds=1.0))
     endless = Reply((Use("Bash", {"command": "jq -n 'def f: f; f'"}),))
     look = Reply((Use("Bash", {"command": "echo '{\"a\": 1}' | jq -c .a; head -1 /memory/MEMORY.md"}),))
-    with WireServer(Script([endless, look, endless, look, WRITE, say("Learnt one thing.")])) as server:
+    with ModelServer(Script([endless, look, endless, look, WRITE, say("Learnt one thing.")])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         result = command(project)
         last = [block for call in server.calls for block in call.body["messages"][-1]["content"]]
@@ -134,7 +134,7 @@ def test_a_jq_program_without_end_costs_its_worker_and_not_the_dream(
 
 
 @pytest.mark.more
-def test_dreamt_again_after_apply_it_finds_nothing(project: Project, model: WireServer) -> None:
+def test_dreamt_again_after_apply_it_finds_nothing(project: Project, model: ModelServer) -> None:
     command(project)
     made = Proposal.objects.get()
     call_command("decide", made.public_id, "--approve", "--confirm-findings", stdout=io.StringIO())
@@ -144,7 +144,7 @@ def test_dreamt_again_after_apply_it_finds_nothing(project: Project, model: Wire
 
 
 @pytest.mark.more
-def test_a_model_without_a_price_has_tokens_and_no_cost(project: Project, model: WireServer) -> None:
+def test_a_model_without_a_price_has_tokens_and_no_cost(project: Project, model: ModelServer) -> None:
     Price.objects.all().delete()
     result = command(project)
     assert result["usage"]["cost_usd"] is None and result["usage"]["output_tokens"] > 0
@@ -162,7 +162,7 @@ def test_a_refused_key_fails_the_dream_with_the_remedy_and_puts_everything_back(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = locks.last_consolidated_ns(world.folder(project))
-    with WireServer(Script([]), keys=["another"]) as server:
+    with ModelServer(Script([]), keys=["another"]) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         run = failed(project)
     assert run.status == "failed" and "ANTHROPIC_API_KEY" in run.error
@@ -175,7 +175,7 @@ def test_a_refused_key_fails_the_dream_with_the_remedy_and_puts_everything_back(
 def test_a_dream_that_breaks_after_its_writes_proposes_nothing(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with WireServer(Script([WRITE, status(401)])) as server:
+    with ModelServer(Script([WRITE, status(401)])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         run = failed(project)
     assert run.status == "failed" and not Proposal.objects.exists()
@@ -199,7 +199,7 @@ def test_whatever_fails_for_good_leaves_lock_clock_and_memories_as_they_were(
     before, clock = manifest(world.folder(project)), locks.last_consolidated_ns(world.folder(project))
     read = Reply(tuple(Use("Read", {"file_path": "/memory/MEMORY.md"}) for _ in range(5)))
     steps: list[Step | Reply | Fault] = [read, read, read, read, *[Step(WRITE, fault)] * 30]
-    with WireServer(Script(steps)) as server:
+    with ModelServer(Script(steps)) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         run = failed(project)
     assert run.status == "failed" and words in run.error and "\n" not in run.error
@@ -223,7 +223,7 @@ def test_a_cancel_from_elsewhere_ends_a_silent_stream_at_once(
     clock = locks.last_consolidated_ns(world.folder(project))
     asked: list[float] = []
     silent = Step(say("x"), stalled("content_block_delta"))
-    with WireServer(Script([silent])) as server:
+    with ModelServer(Script([silent])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
 
         def cancel_when_it_streams() -> None:
@@ -273,7 +273,7 @@ def test_lease_and_lock_stay_fresh_during_a_long_answer(
     monkeypatch.setattr(DreamReporter, "checkpoint", look)
     slow = Reply((Text("A slow answer. " * 12),), piece=4, pause=0.02)
     read = Reply((Use("Read", {"file_path": "/memory/MEMORY.md"}),))
-    with WireServer(Script([read, slow])) as server:
+    with ModelServer(Script([read, slow])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         assert command(project)["status"] == "completed"
     assert len(server.calls) == 2
@@ -284,7 +284,7 @@ def test_lease_and_lock_stay_fresh_during_a_long_answer(
 def test_a_dream_that_fails_is_counted_against_the_budgets(
     project: Project, price: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with WireServer(Script([WRITE, status(401)])) as server:
+    with ModelServer(Script([WRITE, status(401)])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         run = failed(project)
         assert run.priced_usd and run.priced_usd > 0

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from dreams.dev.fake_server import DemoBrain, Request, Step, WireServer, say, stalled
+from dreams.dev.fake_server import DemoBrain, ModelServer, Request, Step, say, stalled
 from dreams.engines.anthropic.probe import probe
 from tests.world import directory as world
 from tests.world.processes import commands as forked
@@ -75,7 +75,7 @@ def test_a_killed_worker_is_healed_at_the_next_look_and_the_next_dream_succeeds(
     lock.write_text("")
     os.utime(lock, ns=(PRIOR_NS, PRIOR_NS))
     brain = FirstStalls()
-    with WireServer(brain) as server:
+    with ModelServer(brain) as server:
         env = {
             **{
                 name: value

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from dreams.dev.fake_server import Reply, Request, Script, Step, Text, Use, WireServer, say
+from dreams.dev.fake_server import ModelServer, Reply, Request, Script, Step, Text, Use, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.lib import locks
 from dreams.models import DreamRun, LockHold, Project, Proposal
@@ -74,11 +74,11 @@ def brain(row: Row) -> Script:
     return Script([*[struck] * (30 if row.lasts else 1), *answers])
 
 
-def dreamt(project: Project, row: Row, monkeypatch: pytest.MonkeyPatch) -> tuple[DreamRun, WireServer]:
+def dreamt(project: Project, row: Row, monkeypatch: pytest.MonkeyPatch) -> tuple[DreamRun, ModelServer]:
     patience = kit.IMPATIENT if row.fault.kind == "stall" else kit.QUICK
     engine = AnthropicEngine(patience=patience, open_tools=kit.Near)
     monkeypatch.setattr("dreams.engines.get", lambda name: engine)
-    with WireServer(brain(row)) as server:
+    with ModelServer(brain(row)) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         asked = dreaming.request(project, DreamRun.Trigger.COMMAND, engine="anthropic", forced=True)
         run = dreaming.run_dream(asked.pk)
@@ -86,11 +86,11 @@ def dreamt(project: Project, row: Row, monkeypatch: pytest.MonkeyPatch) -> tuple
     return run, server
 
 
-def struck(server: WireServer, turn: int) -> int:
+def struck(server: ModelServer, turn: int) -> int:
     return sum(Request(call.body).turns == turn for call in server.calls)
 
 
-def counted(server: WireServer, *, broken: bool) -> int:
+def counted(server: ModelServer, *, broken: bool) -> int:
     """Input tokens of the whole answers, or of all that began."""
     calls = [call.counted for call in server.calls if (call.sent_whole and call.fault is None) or broken]
     return sum(found.input + found.cache_read + found.cache_creation for found in calls)

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import conf
-from dreams.dev.fake_server import DemoBrain, WireServer
+from dreams.dev.fake_server import DemoBrain, ModelServer
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project, Turn
 from dreams.services import forecast
 from tests.world import directory as world
@@ -30,8 +30,8 @@ def project(tmp_path: Path, settings: Any, transactional_db: None) -> Project:
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
-    with WireServer(DemoBrain()) as server:
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    with ModelServer(DemoBrain()) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         yield server
 
@@ -48,7 +48,7 @@ def command(project: Project) -> str:
 
 
 @pytest.mark.more
-def test_a_real_dream_costs_what_was_said_before(project: Project, model: WireServer) -> None:
+def test_a_real_dream_costs_what_was_said_before(project: Project, model: ModelServer) -> None:
     before = asked(project)
     said = command(project)
     assert before.sentence in said and "from what it would read: 2 new sessions" in said
@@ -59,7 +59,7 @@ def test_a_real_dream_costs_what_was_said_before(project: Project, model: WireSe
     assert before.estimate.low.dollars <= run.priced_usd <= before.estimate.high.dollars
 
 
-def test_it_reckons_with_the_first_prompt_as_it_is_sent(project: Project, model: WireServer) -> None:
+def test_it_reckons_with_the_first_prompt_as_it_is_sent(project: Project, model: ModelServer) -> None:
     reckoned = asked(project).size.prompt_chars
     command(project)
     body = model.calls[0].body
@@ -67,7 +67,9 @@ def test_it_reckons_with_the_first_prompt_as_it_is_sent(project: Project, model:
     assert 0.8 * sent < reckoned < 1.2 * sent
 
 
-def test_what_it_is_likely_to_use_is_told_once_and_in_one_number(project: Project, model: WireServer) -> None:
+def test_what_it_is_likely_to_use_is_told_once_and_in_one_number(
+    project: Project, model: ModelServer
+) -> None:
     """The dream's own first line told another range than the page that it was started from."""
     command(project)
     first = Turn.objects.order_by("number")[0].text
@@ -106,7 +108,7 @@ def test_no_forecast_is_over_the_limits_of_a_dream(project: Project) -> None:
 
 
 @pytest.mark.more
-def test_a_model_without_a_price_is_said(project: Project, model: WireServer) -> None:
+def test_a_model_without_a_price_is_said(project: Project, model: ModelServer) -> None:
     Price.objects.all().delete()
     assert f"A dream with {conf.current().model}: no price is known for it" in command(project)
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from dreams import conf
-from dreams.dev.fake_server import Reply, Script, Step, Use, WireServer, faults
+from dreams.dev.fake_server import ModelServer, Reply, Script, Step, Use, faults
 from dreams.dev.fake_server.messages import say
 from dreams.engines.handover import model, rules, sections
 from dreams.management.base import Refused
@@ -65,7 +65,7 @@ def wrote(
     monkeypatch: pytest.MonkeyPatch, session: Session, steps: object, *, force: bool = False
 ) -> tuple[NotesRequest, Sequence[Mapping[str, Any]]]:
     brain = Script(steps) if isinstance(steps, list) else steps
-    with WireServer(brain) as wire:  # type: ignore[arg-type]
+    with ModelServer(brain) as wire:  # type: ignore[arg-type]
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         asked = handing_over.run(handing_over.request(session, "me", force=force).pk)
         assert asked is not None
@@ -218,7 +218,7 @@ def test_it_is_asked_again_after_5000_tokens_and_three_calls_or_words(
 
 @pytest.mark.more
 def test_one_at_a_time_and_claimed_once(session: Session, monkeypatch) -> None:
-    with WireServer(Script([all_sections()])) as wire:
+    with ModelServer(Script([all_sections()])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         asked = handing_over.request(session, "me")
         with pytest.raises(handing_over.NotAsked, match="already"):
@@ -257,7 +257,7 @@ def test_a_request_whose_worker_is_gone_ends_and_can_be_asked_again(session: Ses
 @pytest.mark.more
 def test_the_page_asks_follows_and_cancels(session: Session, monkeypatch, browser: Client) -> None:
     page = reverse("session", args=[session.pk])
-    with WireServer(Script([])) as wire:
+    with ModelServer(Script([])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         text = browser.get(page).content.decode()
         assert f"Ask {conf.current().model}" in text and "Asking the model costs about $0.0" in text
@@ -282,7 +282,7 @@ def test_a_session_that_is_too_short_offers_to_ask_anyway(
     made = Talk(tmp_path, "short").user("Hello.").agent("Hello.").save()
     discovery.refresh(project)
     address = [Session.objects.get(session_id=made.id).pk]
-    with WireServer(Script([])) as wire:
+    with ModelServer(Script([])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         text = browser.post(reverse("session-ask-notes", args=address), follow=True).content.decode()
         assert "from 10,000" in text and "anyway" in text
@@ -292,13 +292,13 @@ def test_a_session_that_is_too_short_offers_to_ask_anyway(
 
 @pytest.mark.more
 def test_the_command_asks_in_the_foreground(session: Session, monkeypatch, capsys) -> None:
-    with WireServer(Script([all_sections()])) as wire:
+    with ModelServer(Script([all_sections()])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         call_command("notes", session.session_id, engine="anthropic", json=True)
     found = json.loads(capsys.readouterr().out)
     assert found["engine"] == "anthropic" and found["cost_usd"] > 0
     assert found["sections"][7]["text"] == "Written by the model."
-    with WireServer(Script([])) as wire, pytest.raises(Refused, match="script has no more steps"):
+    with ModelServer(Script([])) as wire, pytest.raises(Refused, match="script has no more steps"):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         call_command("notes", session.session_id, engine="anthropic", force=True)
 

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from hypothesis import given, strategies as st
 
-from dreams.dev.fake_server import Reply, Script, Use, WireServer, status
+from dreams.dev.fake_server import ModelServer, Reply, Script, Use, status
 from dreams.engines.types import Citation, Edit, EngineTurn, Fate, Job, Reporter
 from dreams.lib import locks
 from dreams.lib.files import text
@@ -78,7 +78,7 @@ WRITE = wrote("feedback_x.md", FACT)
 
 def stopped(project: Project, monkeypatch: pytest.MonkeyPatch, *replies: Any) -> DreamRun:
     """A dream over real HTTP that ends with a refused key after these replies."""
-    with WireServer(Script([*replies, status(401)])) as server:
+    with ModelServer(Script([*replies, status(401)])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         asked = dreaming.request(project, DreamRun.Trigger.COMMAND, engine="anthropic", forced=True)
         run = dreaming.run_dream(asked.pk)
@@ -362,7 +362,7 @@ def test_the_command_says_it_and_the_option_does_it(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = io.StringIO()
-    with WireServer(Script([WRITE, status(401)])) as server:
+    with ModelServer(Script([WRITE, status(401)])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         with pytest.raises(Refused) as refused:
             arguments = ("dream", str(project.pk), "--engine", "anthropic", "--force", "--json")

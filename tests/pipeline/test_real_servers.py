@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from dreams.dev.fake_server import NAMED, Reply, Script, Text, Use, WireServer
+from dreams.dev.fake_server import NAMED, ModelServer, Reply, Script, Text, Use
 from dreams.engines.anthropic import Patience
 from dreams.engines.anthropic.client import Client
 from dreams.engines.anthropic.keys import Endpoint
@@ -249,7 +249,7 @@ def events(address: str) -> list[dict[str, Any]]:
 
 def test_the_server_of_our_own_differs_from_the_api_as_llama_cpp_does(llama: str) -> None:
     sent = events(llama)
-    with WireServer(Script([PLAYED]), dialect=NAMED["llama.cpp"]) as ours:
+    with ModelServer(Script([PLAYED]), dialect=NAMED["llama.cpp"]) as ours:
         played = events(ours.url)
 
     def shape(stream: list[dict[str, Any]]) -> list[tuple[str, int, tuple[str, ...]]]:

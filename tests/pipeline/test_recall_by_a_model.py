@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from dreams.dev.fake_server import Reply, Script, Step, Text, Use, WireServer, status
+from dreams.dev.fake_server import ModelServer, Reply, Script, Step, Text, Use, status
 from dreams.lib.prose import recall
 from dreams.management import mcp_server
 from dreams.models import ModelRequest, Project, SetAside
@@ -47,7 +47,7 @@ def asked(
     steps: list[object],
     seen: recall.Seen | None = None,
 ) -> tuple[recalling.Recall, list[Mapping[str, Any]]]:
-    with WireServer(Script(steps)) as wire:
+    with ModelServer(Script(steps)) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         found = recalling.ask(project, recalling.fresh(project), QUESTION, seen)
         return found, [call.body for call in wire.calls]
@@ -146,7 +146,7 @@ def test_the_page_asks_it_on_a_press_and_says_who_chose(
     project: Project, monkeypatch, browser: Client
 ) -> None:
     address = f"/projects/{project.pk}/recall/"
-    with WireServer(Script([choose("m2.md")])) as wire:
+    with ModelServer(Script([choose("m2.md")])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         typed = browser.get(address, {"q": QUESTION}).content.decode()
         assert wire.calls == [] and "chosen by rules" in typed and f"{address}model/" in typed
@@ -162,7 +162,7 @@ def test_command_and_mcp_say_who_chose_and_what_it_cost(
     project: Project, monkeypatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(mcp_server, "close_old_connections", lambda: None)  # the test's own
-    with WireServer(Script([choose("m2.md"), choose("m4.md")])) as wire:
+    with ModelServer(Script([choose("m2.md"), choose("m4.md")])) as wire:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         call_command("recall", project.memory_dir, QUESTION, "--json")
         printed = json.loads(capsys.readouterr().out)

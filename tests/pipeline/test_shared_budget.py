@@ -15,7 +15,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from dreams import conf
-from dreams.dev.fake_server import Reply, Request, Step, Use, WireServer
+from dreams.dev.fake_server import ModelServer, Reply, Request, Step, Use
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.models import DreamRun, DreamUsage, Override, Project
 from dreams.services import database, discovery, dreaming, pricing
@@ -74,7 +74,7 @@ def test_two_dreams_at_once_never_pass_the_budget_that_they_share(
         finally:
             connections.close_all()
 
-    with WireServer(AtOnce()) as server:
+    with ModelServer(AtOnce()) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         threads = [threading.Thread(target=run, args=(dream.pk,)) for dream in asked]
         for thread in threads:

@@ -14,7 +14,7 @@ from django.core.cache import cache
 from django.db.models import Sum
 
 from dreams import conf
-from dreams.dev.fake_server import DemoBrain, Reply, Script, Step, Use, WireServer, say, stalled, status
+from dreams.dev.fake_server import DemoBrain, ModelServer, Reply, Script, Step, Use, say, stalled, status
 from dreams.engines.anthropic import Patience
 from dreams.engines.tokens import KINDS
 from dreams.models import DreamRun, DreamUsage, Price, Project
@@ -47,8 +47,8 @@ def project(tmp_path: Path, settings: Any) -> Project:
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
-    with WireServer(DemoBrain()) as server:
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    with ModelServer(DemoBrain()) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         yield server
 
@@ -62,7 +62,7 @@ def dream(project: Project) -> DreamRun:
 
 @pytest.mark.django_db(transaction=True)
 def test_the_ledger_holds_what_the_server_counted_by_kind_and_what_it_cost(
-    project: Project, model: WireServer
+    project: Project, model: ModelServer
 ) -> None:
     run = dream(project)
     assert run.status == "completed", run.error
@@ -86,7 +86,7 @@ def test_the_ledger_holds_what_the_server_counted_by_kind_and_what_it_cost(
 
 @pytest.mark.more
 @pytest.mark.django_db(transaction=True)
-def test_time_and_lines_are_kept_with_the_turns(project: Project, model: WireServer) -> None:
+def test_time_and_lines_are_kept_with_the_turns(project: Project, model: ModelServer) -> None:
     run = dream(project)
     sums = run.turns.aggregate(
         **{name: Sum(name) for name in ("api_ms", "api_ms_without_retries", "lines_added", "lines_removed")}
@@ -102,7 +102,7 @@ def test_time_lost_to_retries_is_told_apart_from_answers(
 ) -> None:
     slow = Patience(base_ms=150.0, longest_ms=150.0, jitter=0.0)
     monkeypatch.setattr("dreams.engines.anthropic.engine.Patience", lambda: slow)
-    with WireServer(Script([status(500), READ, say("Done.")])) as server:
+    with ModelServer(Script([status(500), READ, say("Done.")])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         run = dream(project)
     assert run.status == "completed", run.error
@@ -119,7 +119,7 @@ def test_tokens_of_a_model_without_a_price_are_kept_beside_those_that_have_one(
     """Three overloads in a row: the fallback, which has no price, goes on."""
     monkeypatch.setattr("dreams.engines.anthropic.engine.Patience", lambda: QUICK)
     Price.objects.filter(model=conf.current().fallback_model).delete()
-    with WireServer(Script([READ, status(529), status(529), status(529), READ, say("Done.")])) as server:
+    with ModelServer(Script([READ, status(529), status(529), status(529), READ, say("Done.")])) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         run = dream(project)
     assert run.status == "completed", run.error
@@ -145,7 +145,7 @@ def test_a_kill_in_mid_dream_keeps_what_was_spent_and_the_budgets_count_it(tmp_p
     root = tmp_path / "home" / ".claude"
     world.write_sessions(root, 2)
     world.put(root / "projects/-home-dev-app/memory/MEMORY.md", world.INDEX)
-    with WireServer(Script([READ, WRITE, Step(say("x"), stalled("content_block_delta"))])) as server:
+    with ModelServer(Script([READ, WRITE, Step(say("x"), stalled("content_block_delta"))])) as server:
         home.environment["ANTHROPIC_BASE_URL"] = server.url
         assert home.run("discover").returncode == 0
         dreaming_process = home.start("dream", "-home-dev-app", "--engine", "anthropic", "--force")

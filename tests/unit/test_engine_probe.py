@@ -19,12 +19,12 @@ from dreams.dev.fake_server import (
     Dialect,
     Fault,
     Limits,
+    ModelServer,
     Reply,
     Script,
     Step,
     Text,
     Use,
-    WireServer,
     closed,
     error_event,
     garbage,
@@ -42,7 +42,7 @@ READY = use("ready", word="yes")
 
 
 def asked(reply: Reply, *, model: str = MODEL, path: str = "", **server: Any) -> Probed:
-    with WireServer(Script([], then=reply), **server) as wire:
+    with ModelServer(Script([], then=reply), **server) as wire:
         return probe(model, {"ANTHROPIC_BASE_URL": wire.url + path}, seconds=5.0)
 
 
@@ -63,7 +63,7 @@ def test_a_server_that_answers_is_told_with_all_that_a_dream_needs() -> None:
 
 
 def test_one_short_question_of_fixed_words_is_all_that_is_sent() -> None:
-    with WireServer(Script([READY])) as wire:
+    with ModelServer(Script([READY])) as wire:
         probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url})
         look, question = wire.seen
     assert (look.path, question.path) == ("/v1/models", "/v1/messages")
@@ -108,7 +108,7 @@ def test_a_dead_key_is_told_and_never_shown(key: str, tmp_path: Path) -> None:
     dead = "-".join(["sk", "made", "up", "0123456789"])
     path = tmp_path / "keys"
     path.touch(0o600)
-    with WireServer(Script([]), keys=["another"]) as wire:
+    with ModelServer(Script([]), keys=["another"]) as wire:
         path.write_text(f"{wire.url.removeprefix('http://')} {dead}")
         environ = {"ANTHROPIC_BASE_URL": wire.url}
         found = probe(MODEL, environ | ({"ANTHROPIC_API_KEY_FILE": str(path)} if key == "file" else {}))
@@ -122,7 +122,7 @@ def test_a_key_that_a_server_repeats_is_cut_out(tmp_path: Path) -> None:
     path.touch(0o600)
     for code in (400, 403, 500):
         fault = status(code, f"Incorrect key provided: {dead}.")
-        with WireServer(Script([], then=Step(fault=fault))) as wire:
+        with ModelServer(Script([], then=Step(fault=fault))) as wire:
             path.write_text(f"{wire.url.removeprefix('http://')} {dead}")
             found = probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url, "ANTHROPIC_API_KEY_FILE": str(path)})
         assert dead not in repr(found) and not found.ok
@@ -152,7 +152,7 @@ def test_a_key_that_a_server_repeats_is_cut_out(tmp_path: Path) -> None:
 @pytest.mark.more
 def test_each_answer_that_is_none_has_its_words_and_its_remedy(step: Reply | Fault, what: What) -> None:
     given = Step(step) if isinstance(step, Reply) else Step(READY, fault=step)
-    with WireServer(Script([], then=given)) as wire:
+    with ModelServer(Script([], then=given)) as wire:
         silent = what is What.TIMEOUT  # all others answer, however long a busy machine takes for it
         found = probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url}, seconds=1.0 if silent else 30.0)
     assert found.what is what, found
@@ -162,7 +162,7 @@ def test_each_answer_that_is_none_has_its_words_and_its_remedy(step: Reply | Fau
 def test_a_server_that_is_slow_is_given_up_in_time_with_what_it_listed() -> None:
     """The server would be silent for half a minute."""
     started = time.monotonic()
-    with WireServer(Script([], then=Step(READY, fault=stalled("headers")))) as wire:
+    with ModelServer(Script([], then=Step(READY, fault=stalled("headers")))) as wire:
         found = probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url}, seconds=1.0)
     assert found.what is What.TIMEOUT and "loading its model" in found.remedy and MODEL in found.models
     assert time.monotonic() - started < 15
@@ -172,10 +172,10 @@ def test_a_server_that_is_slow_is_given_up_in_time_with_what_it_listed() -> None
 
 
 def test_a_wrong_path_on_a_live_host_has_the_right_address_as_its_remedy() -> None:
-    with WireServer(Script([])) as wire:
+    with ModelServer(Script([])) as wire:
         found = probe(MODEL, {"ANTHROPIC_BASE_URL": f"{wire.url}/api/v2"})
         assert found.what is What.PATH and found.remedy.endswith(f"set ANTHROPIC_BASE_URL={wire.url}")
-    with WireServer(Script([]), prefix="/anthropic") as wire:
+    with ModelServer(Script([]), prefix="/anthropic") as wire:
         found = probe(MODEL, {"ANTHROPIC_BASE_URL": wire.url})
         assert found.what is What.PATH and "before /v1/messages" in found.remedy
 
@@ -183,7 +183,7 @@ def test_a_wrong_path_on_a_live_host_has_the_right_address_as_its_remedy() -> No
 def test_an_address_that_ends_in_v1_or_further_just_works() -> None:
     for path in ("/v1", "/v1/messages", "/v1/"):
         assert asked(READY, path=path).ok
-    with WireServer(Script([READY]), prefix="/anthropic") as wire:
+    with ModelServer(Script([READY]), prefix="/anthropic") as wire:
         assert probe(MODEL, {"ANTHROPIC_BASE_URL": f"{wire.url}/anthropic/v1"}).ok
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.fake_server import Reply as Said, Script, Use, WireServer, say
+from dreams.dev.fake_server import ModelServer, Reply as Said, Script, Use, say
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.tools import mounts_of
 from dreams.engines.types import Job
@@ -138,7 +138,7 @@ def test_a_dream_goes_on_when_its_worker_is_killed(tmp_path: Path) -> None:
     look = Use("Bash", {"command": "cat /memory/feedback_testing.md"})
     script = Script([Said((look,)), Said((look,)), Said((kit.learn(),)), say("Learnt one rule.")])
     report = kit.Watched()
-    with kit.job(tmp_path) as job, WireServer(script) as server:
+    with kit.job(tmp_path) as job, ModelServer(script) as server:
         engine = AnthropicEngine(
             prices=kit.PRICES,
             patience=kit.QUICK,

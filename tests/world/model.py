@@ -1,5 +1,5 @@
 """A small dream for engine tests: a memory directory, transcripts, a reporter that records, and the engine over real
-HTTP against the wire server."""
+HTTP against the model server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from dreams.conf import Config
 from dreams.dev import fake_server
-from dreams.dev.fake_server import Brain, Request, Script, Step, Use, WireServer
+from dreams.dev.fake_server import Brain, ModelServer, Request, Script, Step, Use
 from dreams.engines.anthropic import Patience, Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.tools import ReadTools, mounts_of
@@ -165,7 +165,7 @@ class Near:
 class Run:
     """What one dream against a server came to."""
 
-    server: WireServer
+    server: ModelServer
     report: Watched
     outcome: Outcome | None
     error: str
@@ -191,7 +191,7 @@ def dream(
     """One dream over real HTTP. A Cancelled passes through."""
     chosen: Brain = Script(brain) if isinstance(brain, list | tuple) else brain  # type: ignore[assignment]
     watched = report or Watched()
-    with job(tmp, files, **config) as made, WireServer(chosen, **(server or {})) as wire:
+    with job(tmp, files, **config) as made, ModelServer(chosen, **(server or {})) as wire:
         given = made if examine is None else dataclasses.replace(made, examine=examine)
         environ = {"ANTHROPIC_BASE_URL": wire.url}
         engine = AnthropicEngine(prices=PRICES, patience=patience, environ=environ, open_tools=open_tools)

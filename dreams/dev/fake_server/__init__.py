@@ -1,6 +1,6 @@
 """A server of our own that speaks the Messages API on loopback: for tests of real HTTP, and for a demo without a key.
 
-    with WireServer(Script([Step(say("Done."))])) as server:
+    with ModelServer(Script([Step(say("Done."))])) as server:
         server.url, server.seen
 
 PURE: no Django. The wire format is that of the public API reference: JSON and server-sent events.
@@ -12,4 +12,4 @@ from dreams.dev.fake_server.scripted_model import Brain, DemoBrain, Request, Scr
 from .dialects import NAMED, Dialect
 from .faults import Fault, closed, ended, error_event, garbage, reset, stalled, status
 from .messages import Reply, Text, Think, Use, say, use
-from .server import WireServer
+from .server import ModelServer

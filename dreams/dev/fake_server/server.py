@@ -59,7 +59,7 @@ class Http(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, address: tuple[str, int], wire: WireServer) -> None:
+    def __init__(self, address: tuple[str, int], wire: ModelServer) -> None:
         self.wire = wire
         super().__init__(address, Handler)
 
@@ -287,7 +287,7 @@ def _model(name: str) -> Json:
     return {"type": "model", "id": name, "display_name": shown, "created_at": "2026-09-01T00:00:00Z"}
 
 
-class WireServer:
+class ModelServer:
     """Listens from `start` (or `with`) until `stop`. `seen` holds every request in order of arrival; `stopping` is set when all are to end.
 
     `keys`: the keys that are taken; None takes any. `stall_seconds` bounds how long a stall holds its connection.

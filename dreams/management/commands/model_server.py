@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
-from dreams.dev.fake_server import NAMED, DemoBrain, WireServer
+from dreams.dev.fake_server import NAMED, DemoBrain, ModelServer
 from dreams.management import base
 from memoryweb import typed
 
@@ -27,14 +27,14 @@ class Command(base.Command):
 
     def run(self, options: Mapping[str, Any]) -> None:
         try:
-            server = WireServer(DemoBrain(), port=options["port"], dialect=NAMED[options["like"]])
+            server = ModelServer(DemoBrain(), port=options["port"], dialect=NAMED[options["like"]])
         except OSError as error:
             raise base.BadUsage(
                 f"Port {options['port']} cannot be used: {error.strerror}. Choose another with --port."
             ) from error
         self._serve(server)
 
-    def _serve(self, server: WireServer) -> None:
+    def _serve(self, server: ModelServer) -> None:
         stop = threading.Event()
 
         def ask_to_stop(signum: int, frame: FrameType | None) -> None:

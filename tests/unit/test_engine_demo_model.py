@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from dreams.dev.fake_server import NAMED, DemoBrain, WireServer
+from dreams.dev.fake_server import NAMED, DemoBrain, ModelServer
 from dreams.dev.fake_server.scripted_model import Wish
 from dreams.engines.anthropic.probe import probe
 from dreams.engines.types import Problem
@@ -83,5 +83,5 @@ def test_a_wish_is_of_the_kind_that_its_words_say(quote: str, kind: str) -> None
 
 @each("name", NAMED)
 def test_the_demo_answers_a_test_of_the_connection_as_every_server_would(name: str) -> None:
-    with WireServer(DemoBrain(), dialect=NAMED[name]) as server:
+    with ModelServer(DemoBrain(), dialect=NAMED[name]) as server:
         assert probe("claude-sonnet-5-5", {"ANTHROPIC_BASE_URL": server.url}).ok

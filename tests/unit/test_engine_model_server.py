@@ -1,4 +1,4 @@
-"""The wire server keeps the API's own rules, so that a client which pleases it pleases the real one."""
+"""The model server keeps the API's own rules, so that a client which pleases it pleases the real one."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import http.client
 import json
 from typing import Any
 
-from dreams.dev.fake_server import PromptCache, Reply, Script, Text, Think, Use, WireServer, say, status
+from dreams.dev.fake_server import ModelServer, PromptCache, Reply, Script, Text, Think, Use, say, status
 from tests.world.cases import each
 
 ASK = {"model": "claude-sonnet-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}
 
 
-def post(server: WireServer, body: Any, path: str = "/v1/messages") -> tuple[int, dict[str, Any], Any]:
+def post(server: ModelServer, body: Any, path: str = "/v1/messages") -> tuple[int, dict[str, Any], Any]:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=10)
     try:
@@ -27,7 +27,7 @@ def test_json_and_events_carry_the_same_message() -> None:
     import anthropic
 
     reply = Reply((Think("Hm."), Text("Zwölf Größen."), Use("Read", {"file_path": "ä", "n": [1, None]})))
-    with WireServer(Script([reply, reply])) as server:
+    with ModelServer(Script([reply, reply])) as server:
         client = anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0)
         whole = client.messages.create(**ASK)  # type: ignore[call-overload]
         with client.messages.stream(**ASK) as stream:  # type: ignore[arg-type]
@@ -41,7 +41,7 @@ def test_json_and_events_carry_the_same_message() -> None:
 def test_models_and_token_counts_are_answered() -> None:
     import anthropic
 
-    with WireServer(Script([])) as server:
+    with ModelServer(Script([])) as server:
         client = anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0)
         assert [m.id for m in client.models.list()][:1] == ["claude-sonnet-5-5"]
         assert client.models.retrieve("claude-haiku-5-5").id == "claude-haiku-5-5"
@@ -79,13 +79,13 @@ USER = {"role": "user", "content": "Hello"}
     ],
 )
 def test_what_the_api_refuses_is_refused(body: Any, code: int, words: str) -> None:
-    with WireServer(Script([say("x")])) as server:
+    with ModelServer(Script([say("x")])) as server:
         found, answer, _ = post(server, body)
     assert found == code and words in answer["error"]["message"]
 
 
 def test_errors_carry_their_type_their_headers_and_a_request_id() -> None:
-    with WireServer(Script([status(429, retry_after="3")]), keys=["k"]) as server:
+    with ModelServer(Script([status(429, retry_after="3")]), keys=["k"]) as server:
         code, body, headers = post(server, ASK)
         assert (code, body["error"]["type"], headers["retry-after"]) == (429, "rate_limit_error", "3")
         assert body["request_id"] and headers["request-id"]
