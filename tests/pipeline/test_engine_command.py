@@ -19,7 +19,7 @@ from django.core.management import call_command
 from django.db import OperationalError, connection
 
 from dreams.dev.fake_server import (
-    DemoBrain,
+    DemoModel,
     Fault,
     ModelServer,
     Reply,
@@ -85,7 +85,7 @@ def price(db: None) -> None:
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    with ModelServer(DemoBrain()) as server:
+    with ModelServer(DemoModel()) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         yield server
 

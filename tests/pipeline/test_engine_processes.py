@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from dreams.dev.fake_server import DemoBrain, ModelServer, Request, Step, say, stalled
+from dreams.dev.fake_server import DemoModel, ModelServer, Request, Step, say, stalled
 from dreams.engines.anthropic.probe import probe
 from tests.world import directory as world
 from tests.world.processes import commands as forked
@@ -36,7 +36,7 @@ class FirstStalls:
         if request.turns == 1 and not self.stalled:
             self.stalled = True
             return Step(say("I begin to write down " * 20), stalled("content_block_delta"))
-        return DemoBrain().step(request)
+        return DemoModel().step(request)
 
 
 def command(env: dict[str, str]) -> subprocess.Popen[bytes]:
@@ -74,8 +74,8 @@ def test_a_killed_worker_is_healed_at_the_next_look_and_the_next_dream_succeeds(
     lock = memory / ".consolidate-lock"
     lock.write_text("")
     os.utime(lock, ns=(PRIOR_NS, PRIOR_NS))
-    brain = FirstStalls()
-    with ModelServer(brain) as server:
+    model = FirstStalls()
+    with ModelServer(model) as server:
         env = {
             **{
                 name: value
@@ -88,7 +88,7 @@ def test_a_killed_worker_is_healed_at_the_next_look_and_the_next_dream_succeeds(
         }
         manage(env, "discover", "--json")
         first = command(env)
-        until(lambda: brain.stalled)
+        until(lambda: model.stalled)
         assert lock.read_text().strip() == str(first.pid) and lock.stat().st_mtime_ns > PRIOR_NS
         workers = psutil.Process(first.pid).children(recursive=True)
         assert workers, "the reading tools have a process of their own"

@@ -65,7 +65,7 @@ def at_turn(number: int, request: Request) -> bool:
     return request.turns == number
 
 
-def brain(row: Row) -> Script:
+def script_of(row: Row) -> Script:
     """Each turn's answer; before the one that is struck, the broken ones."""
     steps = [Step(reply, when=partial(at_turn, number)) for number, reply in enumerate(TURNS)]
     struck = dataclasses.replace(steps[row.turn], fault=row.fault)
@@ -78,7 +78,7 @@ def dreamt(project: Project, row: Row, monkeypatch: pytest.MonkeyPatch) -> tuple
     patience = kit.IMPATIENT if row.fault.kind == "stall" else kit.QUICK
     engine = AnthropicEngine(patience=patience, open_tools=kit.Near)
     monkeypatch.setattr("dreams.engines.get", lambda name: engine)
-    with ModelServer(brain(row)) as server:
+    with ModelServer(script_of(row)) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         asked = dreaming.request(project, DreamRun.Trigger.COMMAND, engine="anthropic", forced=True)
         run = dreaming.run_dream(asked.pk)

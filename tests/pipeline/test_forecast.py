@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams import conf
-from dreams.dev.fake_server import DemoBrain, ModelServer
+from dreams.dev.fake_server import DemoModel, ModelServer
 from dreams.models import DreamRun, DreamUsage, Override, Price, Project, Turn
 from dreams.services import forecast
 from tests.world import directory as world
@@ -31,7 +31,7 @@ def project(tmp_path: Path, settings: Any, transactional_db: None) -> Project:
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    with ModelServer(DemoBrain()) as server:
+    with ModelServer(DemoModel()) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         yield server
 

@@ -64,8 +64,8 @@ def session(talk: Talk) -> Session:
 def wrote(
     monkeypatch: pytest.MonkeyPatch, session: Session, steps: object, *, force: bool = False
 ) -> tuple[NotesRequest, Sequence[Mapping[str, Any]]]:
-    brain = Script(steps) if isinstance(steps, list) else steps
-    with ModelServer(brain) as wire:  # type: ignore[arg-type]
+    model = Script(steps) if isinstance(steps, list) else steps
+    with ModelServer(model) as wire:  # type: ignore[arg-type]
         monkeypatch.setenv("ANTHROPIC_BASE_URL", wire.url)
         asked = handing_over.run(handing_over.request(session, "me", force=force).pk)
         assert asked is not None

@@ -14,7 +14,7 @@ from django.core.cache import cache
 from django.db.models import Sum
 
 from dreams import conf
-from dreams.dev.fake_server import DemoBrain, ModelServer, Reply, Script, Step, Use, say, stalled, status
+from dreams.dev.fake_server import DemoModel, ModelServer, Reply, Script, Step, Use, say, stalled, status
 from dreams.engines.anthropic import Patience
 from dreams.engines.tokens import KINDS
 from dreams.models import DreamRun, DreamUsage, Price, Project
@@ -48,7 +48,7 @@ def project(tmp_path: Path, settings: Any) -> Project:
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    with ModelServer(DemoBrain()) as server:
+    with ModelServer(DemoModel()) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         yield server
 

@@ -58,11 +58,11 @@ def test_a_cancel_ends_the_dream_at_once(tmp_path: Path, step: Step) -> None:
             stop.since = stop.since or time.monotonic()
         return True
 
-    brain = kit.ByTurn([step])
-    original: Callable[[Any], Step] = brain.step
-    brain.step = lambda request: seen(request) and original(request)  # type: ignore[assignment, method-assign, return-value]
+    model = kit.ByTurn([step])
+    original: Callable[[Any], Step] = model.step
+    model.step = lambda request: seen(request) and original(request)  # type: ignore[assignment, method-assign, return-value]
     with pytest.raises(Cancelled):
-        kit.dream(tmp_path, brain, report=report, patience=SLOW)
+        kit.dream(tmp_path, model, report=report, patience=SLOW)
     # What the server had begun to answer is paid for, and nothing else.
     assert report.used("requests") == int(streamed)
     assert stop.since is not None

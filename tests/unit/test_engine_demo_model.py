@@ -1,11 +1,11 @@
-"""The demo's brain plays a believable dream: it writes what was asked for, with evidence, and not what is known."""
+"""The demo's model plays a believable dream: it writes what was asked for, with evidence, and not what is known."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
 
-from dreams.dev.fake_server import NAMED, DemoBrain, ModelServer
+from dreams.dev.fake_server import NAMED, DemoModel, ModelServer
 from dreams.dev.fake_server.scripted_model import Wish
 from dreams.engines.anthropic.probe import probe
 from dreams.engines.types import Problem
@@ -14,7 +14,7 @@ from tests.world.cases import each
 
 
 def test_a_wish_becomes_a_memory_and_a_row_that_stand_or_fall_together(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, DemoBrain())
+    run = kit.dream(tmp_path, DemoModel())
     assert run.error == "" and run.outcome is not None
     assert [(edit.path, edit.operation) for edit in run.outcome.edits] == [
         ("feedback_run_the_linter_before_every_commit.md", "feedback_run_the_linter_before_every_commit.md"),
@@ -33,19 +33,19 @@ def test_a_wish_becomes_a_memory_and_a_row_that_stand_or_fall_together(tmp_path:
 
 def test_what_is_known_is_not_written_again(tmp_path: Path) -> None:
     known = {**kit.FILES, "feedback_linter.md": "Run the linter before every commit.\n"}
-    run = kit.dream(tmp_path, DemoBrain(), files=known)
+    run = kit.dream(tmp_path, DemoModel(), files=known)
     assert run.outcome is not None and run.outcome.edits == [] and "change nothing" in run.outcome.summary
 
 
 def test_it_leaves_what_the_checks_find_to_the_person_and_keeps_its_summary(tmp_path: Path) -> None:
     found = Problem("reworded", "It reads otherwise now.", "Look.", "MEMORY.md")
-    run = kit.dream(tmp_path, DemoBrain(), examine=lambda edits: [found])
+    run = kit.dream(tmp_path, DemoModel(), examine=lambda edits: [found])
     assert run.outcome is not None and run.calls == 5
     assert run.outcome.summary.startswith("I wrote down 1 wish") and run.outcome.summary.endswith("to weigh.")
 
 
 def test_without_an_index_it_makes_one(tmp_path: Path) -> None:
-    run = kit.dream(tmp_path, DemoBrain(), files={})
+    run = kit.dream(tmp_path, DemoModel(), files={})
     assert run.files["MEMORY.md"].startswith(b"# Memory\n\n- [Run the linter")
 
 
@@ -83,5 +83,5 @@ def test_a_wish_is_of_the_kind_that_its_words_say(quote: str, kind: str) -> None
 
 @each("name", NAMED)
 def test_the_demo_answers_a_test_of_the_connection_as_every_server_would(name: str) -> None:
-    with ModelServer(DemoBrain(), dialect=NAMED[name]) as server:
+    with ModelServer(DemoModel(), dialect=NAMED[name]) as server:
         assert probe("claude-sonnet-5-5", {"ANTHROPIC_BASE_URL": server.url}).ok

@@ -257,16 +257,16 @@ class Failing:
 
 @dataclass
 class ShortOfTime(kit.Watched):
-    brain: Failing = field(default_factory=Failing)
+    model: Failing = field(default_factory=Failing)
 
     def checkpoint(self) -> None:
-        if self.brain.asked >= 3:
+        if self.model.asked >= 3:
             raise LimitReached("The dream took longer than its 1,800 seconds.")
 
 
 def test_time_that_ran_out_while_the_server_failed_is_told_with_its_error(tmp_path: Path) -> None:
     report = ShortOfTime()
-    run = kit.dream(tmp_path, report.brain, report=report)
+    run = kit.dream(tmp_path, report.model, report=report)
     assert run.outcome is None and "CUDA out of memory" in run.error
     assert "longer than its 1,800 seconds" in run.error and "\n" not in run.error
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from dreams.conf import Config
 from dreams.dev import fake_server
-from dreams.dev.fake_server import Brain, ModelServer, Request, Script, Step, Use
+from dreams.dev.fake_server import ModelServer, Request, Script, ScriptedModel, Step, Use
 from dreams.engines.anthropic import Patience, Rate
 from dreams.engines.anthropic.engine import AnthropicEngine
 from dreams.engines.anthropic.tools import ReadTools, mounts_of
@@ -178,7 +178,7 @@ class Run:
 
 def dream(
     tmp: Path,
-    brain: Brain | Sequence[Any],
+    answers: ScriptedModel | Sequence[Any],
     *,
     files: Mapping[str, str] = FILES,
     report: Watched | None = None,
@@ -189,7 +189,7 @@ def dream(
     **config: Any,
 ) -> Run:
     """One dream over real HTTP. A Cancelled passes through."""
-    chosen: Brain = Script(brain) if isinstance(brain, list | tuple) else brain  # type: ignore[assignment]
+    chosen: ScriptedModel = Script(answers) if isinstance(answers, list | tuple) else answers  # type: ignore[assignment]
     watched = report or Watched()
     with job(tmp, files, **config) as made, ModelServer(chosen, **(server or {})) as wire:
         given = made if examine is None else dataclasses.replace(made, examine=examine)

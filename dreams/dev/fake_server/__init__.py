@@ -7,7 +7,7 @@ PURE: no Django. The wire format is that of the public API reference: JSON and s
 """
 
 from dreams.dev.fake_server.messages import Limits, PromptCache
-from dreams.dev.fake_server.scripted_model import Brain, DemoBrain, Request, Script, Step
+from dreams.dev.fake_server.scripted_model import DemoModel, Request, Script, ScriptedModel, Step
 
 from .dialects import NAMED, Dialect
 from .faults import Fault, closed, ended, error_event, garbage, reset, stalled, status

@@ -1,4 +1,4 @@
-"""Who answers: a script of steps, or a brain that looks at the request. PURE."""
+"""Who answers: a script of steps, or a model that looks at the request. PURE."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Step:
     struck: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
 
 
-class Brain(Protocol):
+class ScriptedModel(Protocol):
     """Chooses the answer to a request. Called from several threads."""
 
     def step(self, request: Request) -> Step: ...
@@ -96,7 +96,7 @@ def _as_step(given: Step | Reply | Fault) -> Step:
     return given if isinstance(given, Step) else Step(given)
 
 
-# A brain that plays a believable dream by rules: it reads, searches, writes down a few wishes, and says what
+# A model that plays a believable dream by rules: it reads, searches, writes down a few wishes, and says what
 # it did.
 
 
@@ -161,7 +161,7 @@ class Wish:
         return f"{self.kind}_{slug or 'wish'}.md"
 
 
-class DemoBrain:
+class DemoModel:
     """Four turns: orient, gather, consolidate, and the summary; and one more where the checks found something."""
 
     def step(self, request: Request) -> Step:

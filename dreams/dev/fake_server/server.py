@@ -29,7 +29,7 @@ from dreams.dev.fake_server.messages import (
     sse,
     whole_message,
 )
-from dreams.dev.fake_server.scripted_model import Brain, Request, Step
+from dreams.dev.fake_server.scripted_model import Request, ScriptedModel, Step
 
 # What a server remembers of each request, for assertions.
 
@@ -147,7 +147,7 @@ class Handler(BaseHTTPRequestHandler):
             self._fail(seen, wrong)
             return
         request = Request(seen.body, seen.headers)
-        step = wire.brain.step(request)
+        step = wire.model.step(request)
         seen.fault = step.fault
         if step.fault is not None and step.fault.kind == "status":
             self._fail(seen, step.fault)
@@ -296,7 +296,7 @@ class ModelServer:
 
     def __init__(
         self,
-        brain: Brain,
+        model: ScriptedModel,
         *,
         port: int = 0,
         keys: Iterable[str] | None = None,
@@ -306,7 +306,7 @@ class ModelServer:
         dialect: Dialect | None = None,
         prefix: str = "",
     ) -> None:
-        self.brain, self.dialect, self.prefix = brain, dialect or Dialect(), prefix
+        self.model, self.dialect, self.prefix = model, dialect or Dialect(), prefix
         self.keys = None if keys is None else frozenset(keys)
         self.limits, self.cache, self.stall_seconds = (
             limits or Limits(),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
-from dreams.dev.fake_server import NAMED, DemoBrain, ModelServer
+from dreams.dev.fake_server import NAMED, DemoModel, ModelServer
 from dreams.management import base
 from memoryweb import typed
 
@@ -27,7 +27,7 @@ class Command(base.Command):
 
     def run(self, options: Mapping[str, Any]) -> None:
         try:
-            server = ModelServer(DemoBrain(), port=options["port"], dialect=NAMED[options["like"]])
+            server = ModelServer(DemoModel(), port=options["port"], dialect=NAMED[options["like"]])
         except OSError as error:
             raise base.BadUsage(
                 f"Port {options['port']} cannot be used: {error.strerror}. Choose another with --port."
