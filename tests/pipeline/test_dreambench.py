@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dreams.dev.dreambench import course, folders, generator, strangers
+from dreams.dev.dreambench import folders, generator, given_words, whole_run
 from dreams.dev.dreambench.folders import BASELINES
 from dreams.dev.dreambench.scoring import Score
 from dreams.engines.rules.engine import RulesEngine
@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.not_on_postgr
 @pytest.fixture
 def measured(tmp_path: Path) -> tuple[Score, Score, dict[str, Score]]:
     made = generator.make(seed=11, facts=60)
-    course.stage(made, tmp_path)
-    ran = course.Measured(made, tmp_path, course.inside(tmp_path, "rules", lambda line: None))
+    whole_run.stage(made, tmp_path)
+    ran = whole_run.Measured(made, tmp_path, whole_run.inside(tmp_path, "rules", lambda line: None))
     others = {name: folders.baseline(made, run) for name, run in BASELINES.items()}
     return ran.score("certain"), ran.score("answered"), others
 
@@ -64,8 +64,8 @@ def _again_over_copies(folder: Path) -> list[str]:
     return [
         change
         for project in projects
-        for proposal in course.dreamt(project, "rules").proposals.all()
-        for change in course.changes_of(proposal)
+        for proposal in whole_run.dreamt(project, "rules").proposals.all()
+        for change in whole_run.changes_of(proposal)
     ]
 
 
@@ -104,10 +104,10 @@ def test_a_folder_of_shapes_is_measured_by_halves_and_what_was_asked_is_answered
         for w in ("read", "used", "kept", "held", "sent", "made", "cut", "set")
     ]
     (given / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    made = strangers.make(given, seed=1, facts=20)
+    made = given_words.make(given, seed=1, facts=20)
     monkeypatch.setattr(RulesEngine, "run", _asking_of_every_file(RulesEngine.run))
-    course.stage(made, tmp_path)
-    ran = course.Measured(made, tmp_path, course.inside(tmp_path, "rules", lambda line: None))
+    whole_run.stage(made, tmp_path)
+    ran = whole_run.Measured(made, tmp_path, whole_run.inside(tmp_path, "rules", lambda line: None))
     certain, answered = ran.score("certain", "work"), ran.score("answered", "work")
     assert not certain.asked and answered.asked["same"] > 0
     assert 0 < answered.useful["same"] <= answered.asked["same"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dreams.dev.dreambench.builder import Case, Claim
-from dreams.dev.dreambench.course import Actor, apply
 from dreams.dev.dreambench.session_cases import Directory
+from dreams.dev.dreambench.whole_run import Actor, apply
 from dreams.engines.types import Edit, Option, Place, Question
 
 ONE, OTHER = "- relay is on 15\n- door is red\n", "- 15 is where relay is\n"

@@ -17,7 +17,7 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from dreams.dev.dreambench import generator, strangers
+from dreams.dev.dreambench import generator, given_words
 from dreams.dev.dreambench.builder import Directory, MadeSession, Message, World, as_json, cases_from
 from dreams.dev.dreambench.scoring import Ran, Score, score
 
@@ -177,7 +177,7 @@ def score_folder(folder: Path) -> tuple[World, Score]:
         cases = cases_from(truth["cases"])
         seed, facts, given = int(truth["seed"]), int(truth["facts"]), str(truth.get("from", ""))
         world = (
-            strangers.make(Path(given), seed, facts)
+            given_words.make(Path(given), seed, facts)
             if given
             else generator.make(seed, facts, str(truth.get("wordings", "own")))
         )

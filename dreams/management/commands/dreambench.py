@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dreams import conf
-from dreams.dev.dreambench import course, folders, generator, scoring, shapes, strangers
+from dreams.dev.dreambench import folders, generator, given_words, scoring, shapes, whole_run
 from dreams.dev.dreambench.builder import World
 from dreams.dev.dreambench.folders import BASELINES
 from dreams.dev.dreambench.scoring import Score
@@ -66,7 +66,7 @@ class Command(base.Command):
                     "exported": str(options["export"]),
                     "directories": [d.name for d in world.directories],
                 }
-            measured = course.measure(world, options["engine"], self.say)
+            measured = whole_run.measure(world, options["engine"], self.say)
             if options["given"]:
                 return self._halves(world, measured, options)
             name = options["engine"]
@@ -74,17 +74,17 @@ class Command(base.Command):
             return self._shown(world, scores, options)
         except ValueError as error:
             raise base.BadUsage(str(error)) from error
-        except (course.CourseFailed, folders.NoWorld, shapes.NoShapes, OSError) as error:
+        except (whole_run.RunFailed, folders.NoWorld, shapes.NoShapes, OSError) as error:
             raise base.Refused(str(error)) from error
 
     def _inside(self, folder: Path, engine: str) -> None:
         database.ensure()
-        self.stdout.write(json.dumps(course.inside(folder, engine, self.say)))
+        self.stdout.write(json.dumps(whole_run.inside(folder, engine, self.say)))
 
     def _world(self, options: Mapping[str, Any]) -> World:
         if not options["given"]:
             return generator.make(options["seed"], options["facts"], options["wordings"])
-        world = strangers.make(options["given"].resolve(), options["seed"], options["facts"])
+        world = given_words.make(options["given"].resolve(), options["seed"], options["facts"])
         for line in world.refused[:MOST_REFUSED]:
             self.say(f"left out: {line}")
         if len(world.refused) > MOST_REFUSED:
@@ -98,7 +98,7 @@ class Command(base.Command):
         return self._result(world, {each: one.as_json() for each, one in scores.items()}, scores)
 
     def _halves(
-        self, world: World, measured: course.Measured, options: Mapping[str, Any]
+        self, world: World, measured: whole_run.Measured, options: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """The work half with its cases, the report half in figures alone: who reads its cases works on them."""
         scores = {

@@ -14,9 +14,7 @@ from pathlib import Path
 
 from dreams.dev.dreambench import session_cases, wordings
 from dreams.dev.dreambench.builder import Case, Claim, Directory, Message, World
-from dreams.dev.dreambench.session_cases import fake_secret, plain
-from dreams.dev.dreambench.shapes import HALVES, Shape, Words, read
-from dreams.dev.dreambench.stranger_maker import (
+from dreams.dev.dreambench.given_words_maker import (
     FIRST_DAY,
     Maker,
     MemoryFile,
@@ -27,6 +25,8 @@ from dreams.dev.dreambench.stranger_maker import (
     filled,
     word_of,
 )
+from dreams.dev.dreambench.session_cases import fake_secret, plain
+from dreams.dev.dreambench.shapes import HALVES, Shape, Words, read
 
 MOST_IN_ONE = 150  # as in `generator.py`
 _LAST_DAY = dt.date(2026, 2, 20)

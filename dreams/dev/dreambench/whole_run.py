@@ -41,7 +41,7 @@ Say = Callable[[str], None]
 When = Literal["certain", "answered"]
 
 
-class CourseFailed(Exception):
+class RunFailed(Exception):
     """The engine could not be measured; one line with the reason."""
 
 
@@ -63,7 +63,7 @@ def stage(world: World, folder: Path) -> Path:
 
 
 def measure(world: World, engine: str, say: Say) -> Measured:
-    """Run an engine over a world in a process of its own. Raises CourseFailed."""
+    """Run an engine over a world in a process of its own. Raises RunFailed."""
     with tempfile.TemporaryDirectory(prefix="dreambench-") as name:
         folder = Path(name)
         stage(world, folder)
@@ -131,11 +131,11 @@ def _run_inside(folder: Path, engine: str) -> dict[str, Any]:
     try:
         out, _ = child.communicate(timeout=MOST_SECONDS)
     except subprocess.TimeoutExpired as error:
-        raise CourseFailed(f"The engine {engine} took longer than {MOST_SECONDS // 3600} h.") from error
+        raise RunFailed(f"The engine {engine} took longer than {MOST_SECONDS // 3600} h.") from error
     finally:
         _stop(child)
     if child.returncode:
-        raise CourseFailed(f"The engine {engine} could not be measured; see the message above.")
+        raise RunFailed(f"The engine {engine} could not be measured; see the message above.")
     found: dict[str, Any] = json.loads(out)
     return found
 
@@ -244,7 +244,7 @@ def listening() -> Iterator[list[Outcome]]:
 
 
 def dreamt(project: Any, engine: str) -> Any:
-    """A completed dream. Raises CourseFailed."""
+    """A completed dream. Raises RunFailed."""
     from dreams.models import DreamRun  # noqa: PLC0415 - as above
     from dreams.services import dreaming  # noqa: PLC0415 - as above
 
@@ -252,7 +252,7 @@ def dreamt(project: Any, engine: str) -> Any:
     dreaming.run_dream(run.pk)
     run.refresh_from_db()
     if run.status != DreamRun.Status.COMPLETED:
-        raise CourseFailed(f"{project}: {run.status}: {run.error}")
+        raise RunFailed(f"{project}: {run.status}: {run.error}")
     return run
 
 
@@ -271,7 +271,7 @@ def _approve_all(proposal: Any) -> None:
     review.confirm(proposal, [f for f in review.in_the_way(proposal) if f.severity != "refuse"], me)
     report = applying.apply(proposal, me)
     if not report.complete:
-        raise CourseFailed(f"{proposal.public_id} could not be applied: {report.error or 'a conflict'}")
+        raise RunFailed(f"{proposal.public_id} could not be applied: {report.error or 'a conflict'}")
 
 
 def changes_of(proposal: Any) -> list[str]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dreams.dev.dreambench import folders, shapes, strangers
+from dreams.dev.dreambench import folders, given_words, shapes
 from dreams.dev.dreambench.builder import KINDS, World
+from dreams.dev.dreambench.given_words_maker import Maker
 from dreams.dev.dreambench.session_cases import Directory
 from dreams.dev.dreambench.shapes import Words
-from dreams.dev.dreambench.stranger_maker import Maker
 from dreams.lib import memdir
 
 ROWS = [
@@ -56,18 +56,18 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def made(folder: Path) -> World:
-    return strangers.make(folder, seed=3, facts=60)
+    return given_words.make(folder, seed=3, facts=60)
 
 
 def test_the_same_seed_makes_the_same_world_and_another_seed_another(made: World, folder: Path) -> None:
-    again, other = strangers.make(folder, 3, 60), strangers.make(folder, 4, 60)
+    again, other = given_words.make(folder, 3, 60), given_words.make(folder, 4, 60)
     assert again.cases == made.cases
     assert [d.files for d in again.directories] == [d.files for d in made.directories]
     assert [d.files for d in other.directories] != [d.files for d in made.directories]
 
 
 def test_every_kind_of_the_generator_is_there_in_both_halves(made: World) -> None:
-    wanted = {*strangers.SHARES, "fact"}
+    wanted = {*given_words.SHARES, "fact"}
     assert wanted <= KINDS.keys()
     for half in shapes.HALVES:
         assert wanted == {case.kind for case in made.cases if case.directory.startswith(half)}
@@ -100,7 +100,7 @@ def test_every_memory_has_a_row_whose_link_is_a_link(folder: Path) -> None:
     (folder / "names.jsonl").write_text(
         '{"kind": "subject", "texts": ["`{a}-{b}`"]}\n{"kind": "title", "texts": ["{subject} notes"]}\n'
     )
-    for directory in strangers.make(folder, seed=3, facts=60).directories:
+    for directory in given_words.make(folder, seed=3, facts=60).directories:
         targets = {row.target for row in memdir.parse_index(directory.files["MEMORY.md"].decode()).rows}
         assert targets == directory.files.keys() - {"MEMORY.md"}
 
