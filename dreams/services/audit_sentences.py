@@ -438,6 +438,7 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "host.declines": _plain("{who} stopped {id} from accepting requests from other hosts"),
     "request.asked": _asked_elsewhere,
     "request.withdrawn": _asked_elsewhere,
+    "history.begun_anew": _plain("memoryweb found the history{of} gone and began a new one"),
     "history.imported": _imported,
     "history.purged": _purged,
     "audit.cut": _cut,

@@ -86,6 +86,7 @@ ACTIONS = {
     "request.asked": "Asked of another host",
     "request.withdrawn": "Request withdrawn",
     "history.imported": "History imported",
+    "history.begun_anew": "Lost history begun anew",
     "history.purged": "History purged",
     "audit.cut": "Newest entries missing",
     "audit.cut_known": "Missing entries explained",

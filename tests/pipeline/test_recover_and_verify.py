@@ -221,6 +221,11 @@ def test_the_doctor_names_a_lost_history_before_a_new_one_is_begun(project: Proj
     assert (told.state, told.said) == ("warn", "1 history is missing")
     assert str(syncing.history_path(project)) in told.detail
     assert "`import FILE`" in told.remedy and "begins a new one" in told.remedy
+    world.put(world.folder(project) / "new.md", "New.\n")
+    syncing.refresh(project)
+    assert installation.kept(thorough=False).state == "info"
+    entry = AuditEntry.objects.get(action="history.begun_anew")
+    assert str(entry.project_label) == str(project)
 
 
 def test_a_damaged_journal_is_found(project: Project, settings: Settings) -> None:

@@ -22,7 +22,7 @@ from dreams.lib.files import safefs, text, workspace
 from dreams.lib.secrets import redact
 from dreams.lib.storage import history
 from dreams.models import AppliedFile, Memory, Project, Proposal, Version
-from dreams.services import blobs, database, project_lock
+from dreams.services import auditlog, blobs, database, project_lock
 from dreams.services.questions import question_states
 from dreams.services.search import index
 
@@ -356,9 +356,13 @@ def commit(
     *,
     first_look: bool = False,
 ) -> None:
-    """One commit of the whole directory into the project's history; an unchanged tree makes none."""
+    """One commit of the whole directory into the project's history; an unchanged tree makes none. Where the history is lost,
+    a new one begins, and the audit log says so."""
+    is_lost = not history_path(project).exists() and Version.objects.filter(memory__project=project).exists()
     with open_history(project) as store:
         store.commit(history_state(project, everything, cause, first_look=first_look))
+    if is_lost:
+        auditlog.record("history.begun_anew", project=project)
 
 
 def history_state(
