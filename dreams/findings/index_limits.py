@@ -96,7 +96,7 @@ def _many(subject: Subject) -> Iterator[Found]:
             CHECK,
             "many-memories",
             "info",
-            f"There are {count} memories; up to {subject.config.many_memories} are easy to keep in view.",
+            f"There are {count:,} memories; up to {subject.config.many_memories} are easy to keep in view.",
             "Merge related memories. Nothing has to be removed.",
             about="many-memories",
         )
@@ -110,7 +110,7 @@ def never_dreamt(files: Mapping[str, bytes], dreams: int) -> Iterator[Found]:
             CHECK,
             "never-dreamt",
             "info",
-            f"There are {count} memories, and no dream has tidied them yet.",
+            f"There are {count:,} memories, and no dream has tidied them yet.",
             "Dream now on the project’s page. Nothing is written until you review it.",
             about="never-dreamt",
         )

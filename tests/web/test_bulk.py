@@ -138,6 +138,8 @@ def test_a_file_that_changed_on_disk_is_named(browser: Client, two: list[Proposa
 
 def test_nothing_ticked_leads_back_to_the_inbox(browser: Client) -> None:
     assert "Select the proposals first." in browser.get("/several/", follow=True).content.decode()
+    page = browser.get("/several/", {"proposal": ["moved-1"], "verdict": "approve"}, follow=True)
+    assert "Nothing that you selected is a proposal." in page.content.decode()
     page = browser.post("/several/decide/", {"verdict": "sideways"}, follow=True).content.decode()
     assert "choose to approve or to reject" in page
 

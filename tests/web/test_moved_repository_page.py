@@ -49,6 +49,23 @@ def test_one_press_leads_to_the_review_of_a_proposal(client: Client, owner: Abst
     assert "seems to have been at" not in page(client, project)
 
 
+def test_rows_that_are_no_proposals_offer_no_verdict_on_several(
+    client: Client, owner: AbstractUser, tmp_path: Path, pair: Pair
+) -> None:
+    root = Root(tmp_path / "more")
+    lib = root.repository("lib")
+    root.session(lib, "s1")
+    root.memory(lib, "port.md", "The API listens on port 8087.\n")
+    root.discover()
+    root.session(shutil.move(lib, lib.with_name("core")), "s2")
+    root.discover()
+    client.force_login(owner)
+    inbox = client.get("/").content.decode()
+    assert "2 to look at" in inbox and "Snooze …" in inbox and 'value="approve"' not in inbox
+    client.post(reverse("project-copy", args=[pair[0].pk]), {"to": pair[1].pk})
+    assert 'value="approve"' in client.get("/").content.decode()
+
+
 def test_what_is_copied_is_called_so(client: Client, owner: AbstractUser, pair: Pair) -> None:
     former, project = pair
     client.force_login(owner)

@@ -77,6 +77,24 @@ def test_a_file_is_approved_without_what_has_findings(browser: Client, proposal:
     assert desk.hunk_with(proposal, "reference_runbook").verdict == "approved"
 
 
+def test_an_index_that_is_too_long_makes_no_decision_one_to_take_alone(
+    browser: Client, proposal: Proposal
+) -> None:
+    Finding.objects.filter(proposal=proposal).delete()
+    index = proposal.files.get(path="MEMORY.md")
+    Finding.objects.create(
+        proposal=proposal,
+        file=index,
+        key="k",
+        check_name="budget",
+        code="index-over-budget",
+        severity="warn",
+        message="300 lines.",
+    )
+    press(browser, browser.get(f"/review/{proposal.public_id}/").content.decode(), "Approve all 5")
+    assert set(verdicts(proposal).values()) == {"approved"}
+
+
 def test_the_rest_without_findings_leaves_out_whole_operations(browser: Client, proposal: Proposal) -> None:
     Finding.objects.filter(proposal=proposal).delete()
     desk.add_finding(proposal, "[Release train]", "block", "Look at this row.")

@@ -258,7 +258,7 @@ def deeds(each: Iterable[Decided], *, files: int = 0, done: bool = True) -> str:
 def _counted(number: int, noun: str, files: int) -> str:
     if noun == _UNCOUNTED:
         return f"{noun} in {plural(files, 'file')}" if files else noun
-    return plural(number, noun) if noun else str(number)
+    return plural(number, noun) if noun else f"{number:,}"
 
 
 def reason(proposal: Proposal) -> str:

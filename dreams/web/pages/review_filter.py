@@ -277,7 +277,7 @@ class Batch:
     def approve(self) -> Button | None:
         count = len(self.free)
         is_all = count == len(self.undecided)
-        label = f"Approve {self._counted}" if is_all else f"Approve {count} without findings"
+        label = f"Approve {self._counted}" if is_all else f"Approve {count:,} without findings"
         return self._button(Hunk.Verdict.APPROVED, label)
 
     @property
@@ -290,7 +290,7 @@ class Batch:
         count = len(self.undecided)
         if count == 1:
             return "the last one" if self.which == OTHERS else "1"
-        return f"{self.which}{count}"
+        return f"{self.which}{count:,}"
 
     def _button(self, verdict: str, label: str) -> Button | None:
         count = len(self.of(verdict))

@@ -21,6 +21,9 @@ from dreams.services.memories import syncing
 from dreams.services.proposals import decisions, rebase, summaries, undos
 from dreams.services.proposals.rows_to_hunks import renames as find_renames
 
+#: It is said of the index as a whole: with one that is too long, each of a thousand memories would be approved alone.
+_OF_NO_DECISION = frozenset({"index-over-budget"})
+
 WORST = [severity.value for severity in Finding.Severity]
 # Where a decision is shown: with the memory that comes, else with one that changes, else with what goes.
 _HOMES = {FileChange.Kind.ADD: 0, FileChange.Kind.MODIFY: 1, FileChange.Kind.DELETE: 2}
@@ -211,7 +214,13 @@ class LoadedProposal:
 
     @cached_property
     def _spoken_of(self) -> set[int]:
-        against = [f for f in self.findings if f.severity != Finding.Severity.INFO and f.confirmed_at is None]
+        against = [
+            f
+            for f in self.findings
+            if f.severity != Finding.Severity.INFO
+            and f.confirmed_at is None
+            and f.code not in _OF_NO_DECISION
+        ]
         files = {finding.file_id for finding in against if finding.hunk_id is None}
         files |= {file.pk for file in self.files if file.conflict}
         own = {finding.hunk_id for finding in against if finding.hunk_id is not None}

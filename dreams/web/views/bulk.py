@@ -32,9 +32,11 @@ from dreams.web.views.review import CHIPS
 def look(request: Request) -> HttpResponse:
     """What the verdict would do; nothing is done yet."""
     verdict = pages.REJECT if request.GET.get("verdict") == pages.REJECT else pages.APPROVE
-    choices = pages.chosen(request.GET.getlist("proposal"), verdict)
+    selected = request.GET.getlist("proposal")
+    choices = pages.chosen(selected, verdict)
     if not choices:
-        messages.info(request, "Select the proposals first.")
+        none = "Nothing that you selected is a proposal." if selected else "Select the proposals first."
+        messages.info(request, none)
         return go(request, "inbox")
     able = [choice for choice in choices if not choice.why_not]
     context = {
