@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from dreams.findings.base import ChangedHunk, Found, Subject
-from dreams.findings.ledger.units import Line, found_at, new_lines, standing_lines
+from dreams.findings.lines import Line, found_at, new_lines, standing_lines
 from dreams.lib import memdir
 
 CHECK = "committed"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from dreams.engines.types import Citation
 from dreams.findings.base import ChangedHunk, Found, Severity, Subject
-from dreams.findings.ledger.units import Line, added_lines, found_at, new_lines, standing_lines
+from dreams.findings.lines import Line, added_lines, found_at, new_lines, standing_lines
 from dreams.lib.files.text import decode
 from dreams.lib.prose import dates
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from dreams.findings.base import Found, Severity, Subject
-from dreams.findings.ledger.units import Line, added_lines, found_at, standing_lines
+from dreams.findings.lines import Line, added_lines, found_at, standing_lines
 from dreams.lib import diff
 
 CHECK = "invisible"

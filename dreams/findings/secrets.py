@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dreams.findings.base import Found, Subject
-from dreams.findings.ledger.units import Line, added_lines, found_at
+from dreams.findings.lines import Line, added_lines, found_at
 from dreams.lib.files.text import decode
 from dreams.lib.secrets.spotting import SecretSpan, is_for_apps, spans
 

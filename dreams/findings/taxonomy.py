@@ -13,18 +13,8 @@ from pathlib import PurePosixPath
 from dreams.findings import index_limits
 from dreams.findings.base import Found, MessageParts, Severity, Subject
 from dreams.findings.ledger.state import State
-from dreams.findings.ledger.units import (
-    Line,
-    added_lines,
-    found_at,
-    has_content,
-    is_bookkeeping,
-    keyed,
-    new_lines,
-    standing_lines,
-    units_of,
-    units_of_lines,
-)
+from dreams.findings.ledger.units import has_content, keyed, units_of, units_of_lines
+from dreams.findings.lines import Line, added_lines, found_at, is_bookkeeping, new_lines, standing_lines
 from dreams.lib import memdir
 from dreams.lib.files.text import decode, plural
 from dreams.lib.prose import comparing

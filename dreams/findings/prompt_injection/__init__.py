@@ -17,7 +17,7 @@ import re2
 
 from dreams.findings.base import ChangedHunk, Found, Subject
 from dreams.findings.ledger import facts
-from dreams.findings.ledger.units import Line, added_lines, found_at, new_lines, standing_lines
+from dreams.findings.lines import Line, added_lines, found_at, new_lines, standing_lines
 from dreams.findings.prompt_injection.weighing import SPOKEN, Steering, told
 from dreams.lib.files.text import decode, shortened
 from dreams.lib.secrets import redact

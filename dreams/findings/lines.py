@@ -1,0 +1,70 @@
+"""The lines that a change adds, and those that stood before: what a check goes through, and where it says it found something. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dreams.findings.base import ChangedHunk, Found, MessageParts, Severity, Subject
+from dreams.findings.ledger.units import lines_of, needs_no_source, spread
+from dreams.lib import memdir
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`number` is 1-based in the new text; `hunk` is None for a line that stands already."""
+
+    path: str
+    number: int
+    text: str
+    hunk: ChangedHunk | None = None
+
+    @property
+    def hunk_id(self) -> str:
+        return self.hunk.hunk_id if self.hunk else ""
+
+
+def found_at(
+    line: Line, check: str, code: str, severity: Severity, says: str, remedy: str, about: str = ""
+) -> Found:
+    """`says` goes on after the line's place, which a page that shows the line leaves out; `about` is else the line."""
+    return Found(
+        check,
+        code,
+        severity,
+        f"{line.path}, line {line.number} {says}.",
+        remedy,
+        line.path,
+        line.hunk_id,
+        line.number,
+        about or " ".join(line.text.split())[:300],
+        MessageParts(remark=f"{says[:1].upper()}{says[1:]}."),
+    )
+
+
+def added_lines(subject: Subject) -> Iterator[Line]:
+    for hunk in subject.hunks:
+        for offset, said in enumerate(hunk.added):
+            yield Line(hunk.path, hunk.new_start + offset + 1, said, hunk)
+
+
+def new_lines(subject: Subject) -> Iterator[Line]:
+    """Added lines whose words stood nowhere before: what was only moved brings nothing new."""
+    known = {line.strip() for data in subject.before.values() for line in lines_of(data)}
+    return (line for line in added_lines(subject) if line.text.strip() not in known)
+
+
+def standing_lines(subject: Subject) -> Iterator[Line]:
+    """The lines of all files that no hunk adds."""
+    fresh = {(line.path, line.number) for line in added_lines(subject)}
+    for path in sorted(subject.after):
+        for number, said in enumerate(lines_of(subject.after[path]), 1):
+            if (path, number) not in fresh:
+                yield Line(path, number, said)
+
+
+def is_bookkeeping(subject: Subject, line: Line) -> bool:
+    """A line of frontmatter that all memories have: it says of the file what it is, and nothing else."""
+    data = subject.after.get(line.path) or b""
+    units = spread(line.path, data).within(line.number, line.number)
+    return line.number < memdir.parse(data).body_start_line and all(map(needs_no_source, units))
