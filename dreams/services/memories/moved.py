@@ -86,7 +86,7 @@ def propose(source: Project, project: Project, reviewer: Actor) -> Proposal | No
             f"{len(wanted):,} memories are too many for one review; at most {MOST:,} can be copied at once."
         )
     summary = _summary(source, len(wanted), taken)
-    steps = list(_steps(wanted, there, here, f"Copied from {source.repo_dir or source.memory_dir}."))
+    steps = list(_steps(wanted, there, here, f"From {source.repo_dir or source.memory_dir}."))
     if not steps:
         return None
     after = {**here, **{step.path: text.encode(step.after or "") for step in steps}}
@@ -115,7 +115,7 @@ def _steps(
     former = memdir.parse_index(text.decode(there.get(memdir.INDEX_NAME, b"")))
     index = text.decode(here[memdir.INDEX_NAME]) if memdir.INDEX_NAME in here else None
     if index is None and former.text.strip():
-        yield Edit(memdir.INDEX_NAME, None, former.text, "copy index", "copy", reason)
+        yield Edit(memdir.INDEX_NAME, None, former.text, "copy index", "index", reason)
     for number, path in enumerate(wanted):
         yield Edit(path, None, text.decode(there[path]), f"copy {number}", "copy", reason)
         listed = None if index is None else _with_rows(index, former, path)
