@@ -273,7 +273,6 @@ def test_a_fact_that_leaves_blocks(kind: str) -> None:
             "Ida is responsible for the till, Bo for the hall and Eve for the lift.",
             "- Till: Ida\n- Hall: Bo\n- Lift: Eve",
         ),
-        ("Pages need the maintainance key in June.", "In June pages need the maintenance key."),
         (
             "Never mock the clock in tests.\n\nA mocked clock hid a bug in May.",
             "Never mock the clock in tests: a mocked clock hid a bug in May.",

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from rapidfuzz.distance import OSA, Indel
-
 from dreams.findings.ledger.facts import (
     LEAST_TOLD,
     changed_places,
@@ -35,7 +33,7 @@ from dreams.findings.ledger.wordings import (
 )
 from dreams.lib.prose import lexicon
 from dreams.lib.prose.statements import Statement
-from dreams.lib.prose.words import stem, tokens
+from dreams.lib.prose.words import stem
 
 _PIECES = re.compile(r"[;:.]\s+|\s?[—–]\s?|\s-\s|\s?(?<!\\)\|\s?")
 MOST_PIECES = 12  # of a sentence that are looked for one by one; chosen
@@ -164,43 +162,6 @@ def in_one_piece(old: str, new: str) -> bool:
     return any(words[at : at + len(mine)] == mine for at in range(len(words) - len(mine) + 1))
 
 
-MOST_SLIPS = 3  # in one statement
-LONG, ALIKE = 8, 0.84  # letters of a word, and the share of them that two spellings have in common
-LEAST_SLIP = 5  # letters of the word that was meant, unless it is one of the small ones
-
-
-def corrected(old: str, new: str) -> str:
-    """`old` with its slips of the pen as `new` has those words: "maintainance", "evrey"."""
-    there = _written(new) - _written(old)
-    for word in sorted(filter(_is_unknown, _written(old) - _written(new)))[:MOST_SLIPS] if there else ():
-        if meant := next((other for other in sorted(there) if _slip(word, other)), ""):
-            old = re.sub(rf"\b{word}\b", meant, old)
-    return old
-
-
-@functools.lru_cache(maxsize=20_000)
-def _written(text: str) -> frozenset[str]:
-    return frozenset(token.text for token in tokens(text[:LONGEST]))
-
-
-@functools.lru_cache(maxsize=20_000)
-def _is_unknown(word: str) -> bool:
-    is_plain = word.isalpha() and word.islower()
-    return is_plain and word not in lexicon.KNOWN and stem(word) not in lexicon.KNOWN
-
-
-def _slip(one: str, other: str) -> bool:
-    """A plain word that is nowhere known, a stroke or two away from the other and with the same first letter."""
-    if one[0] != other[0] or not other.islower() or stem(one) == stem(other):
-        return False
-    if len(other) < LEAST_SLIP and other not in lexicon.FILLER:
-        return False
-    if min(len(one), len(other)) >= LONG and stem(other) not in lexicon.KNOWN:
-        return Indel.normalized_similarity(one, other) >= ALIKE
-    another_letter = len(one) == len(other) and sorted(one) != sorted(other)
-    return not another_letter and OSA.distance(one, other, score_cutoff=1) == 1
-
-
 _ROW = re.compile(r"(?:^|: )\s*\|")
 _LABELLED = re.compile(r"(?:^|: )[^.:]{1,30}: \S+(?: \S+){0,3}\.?$")
 _KINDS = frozenset(stem(word) for word in lexicon.NOTE_KINDS) | lexicon.NOTE_KINDS | {"application"}
@@ -210,7 +171,6 @@ def reworded(old: str, new: str) -> bool:
     """Whether `new` says what `old` says, in words of its own."""
     if coverage(old, new) < MOST:  # most statements have little in common
         return False
-    old = corrected(old, new) if words_lost(old, new) else old
     one, other = made(old), made(new)
     if _too_short(one, old, new) or gone(old, new) or lost(old, new) or changed_places(old, new):
         return False
