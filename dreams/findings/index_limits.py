@@ -20,7 +20,7 @@ def check(subject: Subject) -> Iterator[Found]:
         loaded = _loaded(subject, path)
         yield from _size(subject, path, loaded)
         if path in changed:
-            yield from (f for f in _rows(subject, path, loaded, added) if f.hunk_id)
+            yield from _new_rows(subject, path, loaded, added)
     if not topics(subject.after) <= topics(subject.before):
         yield from _many(subject)
 
@@ -29,7 +29,7 @@ def standing(subject: Subject) -> Iterator[Found]:
     for path in _indexes(subject.after):
         loaded = _loaded(subject, path)
         yield from _size(subject, path, loaded)
-        yield from _rows(subject, path, loaded, {})
+        yield from _long_rows(subject, path, loaded)
     yield from _many(subject)
 
 
@@ -70,23 +70,36 @@ def _loaded(subject: Subject, path: str) -> memdir.Loaded:
     )
 
 
-def _rows(
+def _new_rows(
     subject: Subject, path: str, loaded: memdir.Loaded, added: Mapping[tuple[str, int], str]
 ) -> Iterator[Found]:
-    fits = "" if loaded.cut_by else "While the index fits, nothing has to change. "
-    for row in memdir.parse_index(decode(subject.after[path])).rows:
-        if row.is_memory_target and row.length > subject.config.row_max:
+    for row in _long(subject, path):
+        if hunk_id := added.get((path, row.line_no)):
+            most = subject.config.row_max
+            says = f"The row of {row.target} takes {row.length} characters; about {most} are enough."
             yield Found(
-                CHECK,
-                "long-row",
-                "info",
-                f"The row of {row.target} takes {row.length} characters; about {subject.config.row_max} are enough.",
-                f"{fits}A shorter row leaves room for others.",
-                path,
-                added.get((path, row.line_no), ""),
-                row.line_no,
-                row.target,
+                CHECK, "long-row", "info", says, _remedy(loaded), path, hunk_id, row.line_no, row.target
             )
+
+
+def _long_rows(subject: Subject, path: str, loaded: memdir.Loaded) -> Iterator[Found]:
+    """All of an index in one line: one for each would bury what else is to be said of a directory."""
+    rows = _long(subject, path)
+    if not rows:
+        return
+    longest = max(rows, key=lambda row: row.length)
+    said = f"{plural(len(rows), 'row')} of over {subject.config.row_max} characters"
+    says = f"{path} has {said}; the longest is that of {longest.target}, with {longest.length}."
+    yield Found(CHECK, "long-row", "info", says, _remedy(loaded), path, line_no=longest.line_no, about=path)
+
+
+def _long(subject: Subject, path: str) -> list[memdir.IndexRow]:
+    rows = memdir.parse_index(decode(subject.after[path])).rows
+    return [row for row in rows if row.is_memory_target and row.length > subject.config.row_max]
+
+
+def _remedy(loaded: memdir.Loaded) -> str:
+    return f"{'' if loaded.cut_by else 'While the index fits, nothing has to change. '}A shorter row leaves room for others."
 
 
 def _many(subject: Subject) -> Iterator[Found]:

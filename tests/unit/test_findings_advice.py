@@ -37,6 +37,18 @@ def test_a_long_row_is_told_where_it_is_written():
     assert "long-row" not in codes(report(again, after))
 
 
+def test_long_rows_that_stand_are_one_advice_for_the_index():
+    rows = "".join(f"- [Note {n}](note_{n}.md) — {'what it says ' * n}\n" for n in range(14, 21))
+    found = one(
+        findings.health({"MEMORY.md": rows.encode(), "work/MEMORY.md": b"- [A](a.md) - a\n"}), "long-row"
+    )
+    longest = len(rows.splitlines()[-1])
+    assert (
+        f"7 rows of over 200 characters; the longest is that of note_20.md, with {longest}." in found.message
+    )
+    assert found.line_no == 7
+
+
 def test_that_nothing_has_to_change_is_said_only_of_an_index_that_fits():
     row = f"- [Ana](user_role.md) — {'what Ana does ' * 20}\n"
     few, many = row, row + "".join(f"- [Note {n}](note_{n}.md) — about {n}\n" for n in range(210))
