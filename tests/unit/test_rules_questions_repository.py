@@ -96,6 +96,27 @@ def test_what_says_more_or_otherwise_is_not_asked(tmp_path: Path, line: str) -> 
     assert asked(tmp_path, line) == []
 
 
+RULE = "Split payloads of `ledger-worker` into batches of forty, then retry each batch twice."
+
+
+@pytest.mark.parametrize(
+    ("said", "kinds"),
+    [
+        (
+            "- **Batches:** retry every batch twice; `ledger-worker` payloads are split into batches of forty.\n",
+            ["derived"],
+        ),
+        ("- Payloads of `ledger-worker` are split into batches.\n", []),
+        ("- Payloads of `cache-worker` are split into batches of forty; retry each batch twice.\n", []),
+    ],
+)
+def test_a_rule_that_instructions_tell_in_other_words_is_asked_about(
+    tmp_path: Path, said: str, kinds: list[str]
+) -> None:
+    files = {"batches.md": memory(f"{RULE}\n", "feedback"), "MEMORY.md": "- [Batches](batches.md)\n"}
+    assert [each.kind for each in questions_of(tmp_path, files, {"CLAUDE.md": said})] == kinds
+
+
 def test_a_statement_and_a_line_of_its_remarks_are_taken_out_once(tmp_path: Path) -> None:
     body = (
         "Pass one enum of actions to each view that is shared.\n\n**Why:** eight closures were too many.\n\n"

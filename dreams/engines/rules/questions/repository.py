@@ -8,30 +8,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from rapidfuzz import fuzz
-
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes.bodies import REMARK, LineStatement
 from dreams.engines.rules.notes.removing import fates, remove
-from dreams.engines.rules.notes.tree import Recorder, is_index
+from dreams.engines.rules.notes.tree import Recorder, Tree, is_index
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place
 from dreams.engines.rules.repository import Repository
 from dreams.engines.types import Citation, Question
-from dreams.lib import memdir
-from dreams.lib.files import text as texts
-from dreams.lib.files.text import one_line, quoted
+from dreams.lib.files.text import quoted
 from dreams.lib.prose import comparing
 from dreams.lib.prose.pieces import pieces
-from dreams.lib.prose.statement_index import FEW
+from dreams.lib.prose.statement_index import FEW, StatementIndex
 from dreams.lib.prose.statements import canonical, statement
 from dreams.lib.prose.values import read
 
 LONGEST = 240  # characters of a statement that says only this
 LONGEST_LINE = 1_000  # of configuration: a longer one is data, beside which everything is
 LEAST_WORDS, LEAST_VALUE, LEAST_STEM = 3, 4, 3
-NEARLY_SAME = 90  # of 100, as rapidfuzz counts words in any order
-MOST_LINES, MOST_NEAR = 5_000, 100
+OUTSIDE = "/"  # before the path of an instruction file, which may be named like a memory
+MOST_LINES = 5_000  # of configuration: a value that none has comes behind all others
 MOST_PLACES = 5  # of one question; chosen
 LITTLE = 7  # times as many statements as are said already; chosen
 OF_A_VALUE = 2  # what a value weighs, as many words
@@ -63,7 +59,7 @@ def says_already(context: Asking) -> Iterator[Question]:
     if repo is None:
         return
     units = [unit for unit in askable(context.tree_before) if not day_in_name(unit.path)]
-    instructed, told = _Instructed(repo), ConfigLines(repo)
+    instructed, told = _Instructed(context.tree_before, repo, units), ConfigLines(repo)
     found: dict[tuple[str, str], list[tuple[LineStatement, _Line]]] = defaultdict(list)
     for unit in units:
         context.report.checkpoint()
@@ -149,38 +145,35 @@ class _Line:
 
 
 class _Instructed:
-    """What CLAUDE.md and its like say, by their words."""
+    """What CLAUDE.md and its like say, in the same words or by most of the rare ones."""
 
-    def __init__(self, repo: Repository) -> None:
-        self._lines: list[tuple[_Line, str]] = []
-        self._by_word: dict[str, list[int]] = defaultdict(list)
-        for path, text in sorted(repo.instructions.items()):
-            document = memdir.parse(texts.encode(text))
-            for item in memdir.sections(document.body, document.body_start_line):
-                if item.kind not in {"paragraph", "bullet"} or len(self._lines) > MOST_LINES:
-                    continue
-                said = one_line(item.content or item.text)
-                for each in dict.fromkeys([said, *sentences(said)]):
-                    self._add(_Line(path, item.first_line, each))
-
-    def _add(self, line: _Line) -> None:
-        plain = comparing.normalised(line.text)
-        for word in set(plain.split()):
-            self._by_word[word].append(len(self._lines))
-        self._lines.append((line, plain))
+    def __init__(self, tree: Tree, repo: Repository, units: Sequence[LineStatement]) -> None:
+        told = {path: tree.texts[path] for path in {unit.path for unit in units}}
+        said = {f"{OUTSIDE}{path}": text for path, text in repo.instructions.items()}
+        self._index = StatementIndex({**told, **said} if said else {})
+        bodies = [each for each in self._index.statements if each.source == "body"]
+        self._told = {(each.path, each.text): each for each in bodies if each.path in told}
+        self._said = {
+            _words(text): each
+            for each in reversed(bodies)
+            if each.path in said
+            for text in (*sentences(each.text), each.text)
+        }
 
     def by(self, unit: LineStatement) -> _Line | None:
-        """The line that says the same in nearly the same words, with every value that it names."""
-        plain = comparing.normalised(unit.text)
-        words = sorted(set(plain.split()), key=lambda word: len(self._by_word.get(word, ())))
-        if len(words) < LEAST_WORDS:
-            return None
-        near = {at for word in words[:2] for at in self._by_word.get(word, ())[:MOST_NEAR]}
-        best = max(near, key=lambda at: fuzz.token_sort_ratio(plain, self._lines[at][1]), default=None)
-        if best is None or fuzz.token_sort_ratio(plain, self._lines[best][1]) < NEARLY_SAME:
-            return None
-        line = self._lines[best][0]
-        return line if set(_values(unit.text)) <= set(_values(line.text)) else None
+        """The line that says the same."""
+        words, told = _words(unit.text), self._told.get((unit.path, unit.text))
+        said = self._said.get(words) if len(words[0]) >= LEAST_WORDS else None
+        if said is None and told is not None:
+            others = (each for each in self._index.same_as(told) if each.path.startswith(OUTSIDE))
+            said = next((each for each in others if not comparing.says_more(unit.text, each.text)), None)
+        return _Line(said.path.removeprefix(OUTSIDE), said.first_line, said.text) if said else None
+
+
+def _words(text: str) -> tuple[frozenset[str], int]:
+    """What a text says in whatever order, and how often it denies something."""
+    reading = read(text)
+    return frozenset(reading.terms), reading.denials
 
 
 class ConfigLines:
