@@ -284,12 +284,12 @@ class StatementIndex:
         """Two statements compared, with what their places say of them."""
         return self._decided(self._compared(one, other))
 
-    def same_as(self, statement: Statement) -> list[Statement]:
-        """What says the same as a statement of this index, the most words in common first."""
+    def same_in(self, paths: Collection[str], statement: Statement) -> list[Statement]:
+        """What says the same in these files as a statement of this index, the most words in common first."""
         number = self._number_of(statement)
-        others = self._near(statement.reading, number) if self._is_fact(number) else []
-        pairs = [self.pair(statement, self._bodies[other]) for other in others]
-        return [each.other for each in pairs if each.found.relation == "same"]
+        near = self._near(statement.reading, number) if self._is_fact(number) else []
+        others = [self._bodies[each] for each in near if self._bodies[each].path in paths]
+        return [each for each in others if self.pair(statement, each).found.relation == "same"]
 
     def _compared(self, one: Statement, other: Statement) -> Pair:
         """Without what depends on words that only one of them has: it is kept while others come and go."""

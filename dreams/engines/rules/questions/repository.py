@@ -150,6 +150,7 @@ class _Instructed:
     def __init__(self, tree: Tree, repo: Repository, units: Sequence[LineStatement]) -> None:
         told = {path: tree.texts[path] for path in {unit.path for unit in units}}
         said = {f"{OUTSIDE}{path}": text for path, text in repo.instructions.items()}
+        self._paths = said.keys()
         self._index = StatementIndex({**told, **said} if said else {})
         bodies = [each for each in self._index.statements if each.source == "body"]
         self._told = {(each.path, each.text): each for each in bodies if each.path in told}
@@ -165,7 +166,7 @@ class _Instructed:
         words, told = _words(unit.text), self._told.get((unit.path, unit.text))
         said = self._said.get(words) if len(words[0]) >= LEAST_WORDS else None
         if said is None and told is not None:
-            others = (each for each in self._index.same_as(told) if each.path.startswith(OUTSIDE))
+            others = self._index.same_in(self._paths, told)
             said = next((each for each in others if not comparing.says_more(unit.text, each.text)), None)
         return _Line(said.path.removeprefix(OUTSIDE), said.first_line, said.text) if said else None
 
