@@ -225,6 +225,20 @@ def test_a_merge_writes_each_entry_once_and_with_one_bullet(tmp_path: Path) -> N
     assert "\n- **OV2640:** `flash_time` 2000 ms (steady in ~2 frames)\n" in after
 
 
+@pytest.mark.parametrize("fixed_in", ["pumps.md", "valves.md"])
+def test_what_cannot_be_taken_out_of_its_place_is_the_one_that_stays(tmp_path: Path, fixed_in: str) -> None:
+    told = "A `pump-reader` has its own valve, ladder and pressure plate"
+    plain = ({"pumps.md", "valves.md"} - {fixed_in}).pop()
+    files = {
+        "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
+        fixed_in: memory(f"**Why:** {told}.\n" + "".join(OWN[:4])),
+        plain: memory(f"- {told}\n" + "".join(OWN[4:8])),
+    }
+    (question,) = of_kind(tmp_path, "same", files)
+    assert question.options[0].label == f"Merge into {fixed_in}"
+    assert [edit.path for edit in question.options[0].edits] == [plain]
+
+
 def test_a_product_that_two_memories_name_is_no_double(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [Overview](overview.md) — all of it\n- [Stack](stack.md) — what was chosen\n",
