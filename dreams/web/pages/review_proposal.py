@@ -285,7 +285,7 @@ def load_all(proposals: Sequence[Proposal]) -> list[LoadedProposal]:
     ]
 
 
-_FINDING_TEXTS = ("message", "message_parts", "remedy", "key", "check_name", "code", "confirmed_by")
+_FINDING_TEXTS = ("message", "message_parts", "remedy", "key", "check_name", "confirmed_by")
 
 
 def _hunks(proposals: Collection[int], files: Mapping[int, FileChange]) -> Mapping[int, list[Hunk]]:
