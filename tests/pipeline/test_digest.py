@@ -17,7 +17,17 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from dreams import conf, tasks
-from dreams.models import AuditEntry, Channel, DreamRun, JobRun, Project, ScheduledJob
+from dreams.models import (
+    AppliedBatch,
+    AuditEntry,
+    Channel,
+    DreamRun,
+    Hunk,
+    JobRun,
+    Project,
+    Proposal,
+    ScheduledJob,
+)
 from dreams.services import jobs, notify, settings_changes
 from dreams.services.jobs import runs
 from dreams.services.notify import digest
@@ -117,10 +127,29 @@ def test_what_is_new_is_told_the_next_time(project: Project, hook: PostServer) -
     assert [len(json.loads(body)["waiting"]) for _, _, body in hook.posts] == [0, 1]
 
 
+def test_what_a_policy_applied_is_told_once_though_nothing_waits(project: Project, hook: PostServer) -> None:
+    proposal, start = world.three_changes(project), timezone.now()
+    done = AppliedBatch.objects.create(proposal=proposal, journal_id="j", at=start - HOUR, actor="policy")
+    Hunk.objects.filter(file__proposal=proposal).update(applied_in=done, verdict="approved")
+    Proposal.objects.filter(pk=proposal.pk).update(state="applied", by_policy=True)
+    found = digest.collect(start)
+    assert found.subject == "memoryweb: 3 decisions applied by a policy"
+    assert "Applied by a policy, without asking you:\n\n  app: 3 decisions, 1 h ago\n" in found.as_text()
+    daily(start)
+    daily(start + DAY)
+    [item] = [item for _, _, body in hook.posts for item in json.loads(body)["applied"]]
+    assert (item["id"], item["decisions"]) == (proposal.public_id, 3)
+    AppliedBatch.objects.update(undone_at=start)
+    assert digest.collect(start).is_empty
+
+
 def test_only_a_digest_with_something_to_review_leads_to_a_review(project: Project) -> None:
     _set("public_url", "https://memory.example.org/")
     now = timezone.now()
-    assert digest.collect(now).as_text() == "No proposal is waiting for you, and no dream failed.\n"
+    assert (
+        digest.collect(now).as_text()
+        == "No proposal is waiting for you, no policy applied anything, and no dream failed.\n"
+    )
     DreamRun.objects.create(project=project, status=DreamRun.Status.FAILED, ended_at=now - HOUR)
     failed = digest.collect(now).as_text()
     assert "Dreams that failed:" in failed and "/next/" not in failed and "submit" not in failed

@@ -1,9 +1,10 @@
-"""Builds the digest: what is waiting for a person, and which dreams failed. Names, counts and links, never content."""
+"""Builds the digest: what is waiting for a person, what a policy applied, and which dreams failed. Names, counts and links,
+never content."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,10 +13,12 @@ from django.urls import reverse
 from dreams import conf
 from dreams.lib import amounts
 from dreams.lib.files.text import plural
-from dreams.models import DreamRun, Proposal
+from dreams.models import AppliedBatch, DreamRun, Proposal
 from dreams.services import server_registry
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import Kind, ProposalFacts
+from dreams.services.policies import POLICY_ACTOR
+from dreams.services.proposals import summaries
 
 #: A digest is a reminder, not the inbox: what is beyond is counted.
 MOST = 20
@@ -23,7 +26,7 @@ MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One proposal that waits, or one dream that failed. `url` is empty where this server's address is not known."""
+    """One proposal that waits, one that a policy applied, or one dream that failed. `url` is empty where this server's address is not known."""
 
     id: str
     project: str
@@ -46,6 +49,7 @@ class Digest:
     link: str
     waiting: tuple[Item, ...]
     failed: tuple[Item, ...]
+    applied: tuple[Item, ...] = ()
     more: int = 0
     to_review: int = 0
 
@@ -56,12 +60,12 @@ class Digest:
 
     @property
     def is_empty(self) -> bool:
-        return not self.waiting and not self.failed
+        return not (self.waiting or self.applied or self.failed)
 
     @property
     def ids(self) -> list[str]:
         """What it tells of; the same ids again are a reminder."""
-        return sorted(item.id for item in (*self.waiting, *self.failed))
+        return sorted(item.id for item in (*self.waiting, *self.applied, *self.failed))
 
     @property
     def subject(self) -> str:
@@ -70,6 +74,9 @@ class Digest:
             parts.append(f"{plural(self.to_review, 'proposal')} to review")
         if self.to_finish:
             parts.append(f"{plural(self.to_finish, 'proposal')} to finish")
+        if self.applied:
+            decided = sum(item.decisions for item in self.applied)
+            parts.append(f"{plural(decided, 'decision')} applied by a policy")
         if self.failed:
             parts.append(f"{plural(len(self.failed), 'dream')} failed")
         return f"memoryweb: {', '.join(parts) or 'nothing to review'}"
@@ -87,26 +94,26 @@ class Digest:
             "subject": self.subject,
             "waiting": [_fields(item, self.at) for item in self.waiting],
             "more": self.more,
-            "failed": [
-                {key: value for key, value in _fields(item, self.at).items() if key in _OF_A_FAILURE}
-                for item in self.failed
-            ],
+            "applied": [_only(_OF_AN_APPLIED, item, self.at) for item in self.applied],
+            "failed": [_only(_OF_A_FAILURE, item, self.at) for item in self.failed],
         }
 
 
 _OF_A_FAILURE = ("id", "project", "at", "url", "age_seconds")
+_OF_AN_APPLIED = (*_OF_A_FAILURE, "decisions")
 
 
 def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
-    """What waits now, and what failed after `since` (or in the last day)."""
-    base = _address()
+    """What waits now, and what was applied by a policy or failed after `since` (or in the last day)."""
+    base, since = _address(), since or now - dt.timedelta(days=1)
     rows = list(_told(now))
     found = tuple(_item(row, facts, base) for row, facts in rows[:MOST])
     return Digest(
         at=now,
         link=_url(base, "next"),
         waiting=found,
-        failed=_failed(since or now - dt.timedelta(days=1), base),
+        failed=_failed(since, base),
+        applied=_applied(since, base),
         more=max(0, len(rows) - MOST),
         to_review=sum(row.kind is Kind.REVIEW for row, _ in rows),
     )
@@ -143,6 +150,23 @@ def _failed(since: dt.datetime, base: str) -> tuple[Item, ...]:
     )
 
 
+def _applied(since: dt.datetime, base: str) -> tuple[Item, ...]:
+    """What no person saw before it was written, and is still there."""
+    written = AppliedBatch.objects.filter(actor=POLICY_ACTOR, at__gt=since, undone_at__isnull=True)
+    rows = list(written.select_related("proposal__project").order_by("-at")[:MOST])
+    deeds = summaries.of_applications(rows)
+    return tuple(
+        Item(
+            row.proposal.public_id,
+            str(row.proposal.project),
+            row.at,
+            _url(base, "review", row.proposal.public_id),
+            decisions=deeds[row.pk].decisions,
+        )
+        for row in rows
+    )
+
+
 def _address() -> str:
     given = conf.current().public_url
     if given:
@@ -159,13 +183,17 @@ def _iso(moment: dt.datetime) -> str:
     return moment.astimezone(dt.UTC).isoformat()
 
 
+def _only(names: Collection[str], item: Item, now: dt.datetime) -> dict[str, Any]:
+    return {name: value for name, value in _fields(item, now).items() if name in names}
+
+
 def _fields(item: Item, now: dt.datetime) -> dict[str, Any]:
     return {**asdict(item), "at": _iso(item.at), "age_seconds": int((now - item.at).total_seconds())}
 
 
 def _lines(digest: Digest) -> Iterator[str]:
     if digest.is_empty:
-        yield "No proposal is waiting for you, and no dream failed."
+        yield "No proposal is waiting for you, no policy applied anything, and no dream failed."
     if digest.waiting:
         yield "Waiting for you:"
         yield ""
@@ -174,14 +202,16 @@ def _lines(digest: Digest) -> Iterator[str]:
         if digest.more:
             yield f"and {digest.more} more"
             yield ""
+    if digest.applied:
+        yield "Applied by a policy, without asking you:"
+        yield ""
+        for item in digest.applied:
+            yield from _placed(f"{item.project}: {plural(item.decisions, 'decision')}", item, digest.at)
     if digest.failed:
         yield "Dreams that failed:"
         yield ""
         for item in digest.failed:
-            yield f"  {item.project}, {amounts.ago(item.at, digest.at)}"
-            if item.url:
-                yield f"  {item.url}"
-            yield ""
+            yield from _placed(item.project, item, digest.at)
     if digest.waiting:
         if digest.link:
             yield f"Go through what waits: {digest.link}"
@@ -191,7 +221,11 @@ def _lines(digest: Digest) -> Iterator[str]:
 def _waiting_lines(item: Item, now: dt.datetime) -> Iterator[str]:
     care = [f"{item.to_confirm} to confirm"] if item.to_confirm else []
     care += [plural(item.warnings, "warning")] if item.warnings else []
-    yield f"  {item.project}: {', '.join([item.why.rstrip('.'), *care])}, {amounts.ago(item.at, now)}"
+    yield from _placed(f"{item.project}: {', '.join([item.why.rstrip('.'), *care])}", item, now)
+
+
+def _placed(said: str, item: Item, now: dt.datetime) -> Iterator[str]:
+    yield f"  {said}, {amounts.ago(item.at, now)}"
     if item.url:
         yield f"  {item.url}"
     yield ""
