@@ -141,7 +141,6 @@ RESOLVED = [
 # Read, and not told: (text, iso), from the same Wednesday.
 ASKED = [
     ("Should we do it tomorrow instead?", "2026-03-05"),
-    ("Please remind me of it within the next 2 days", "2026-03-05/2026-03-07"),
     ("tomorrow 14:00 - 15:30", "2026-03-05"),
     ("day after tomorrow 5pm", "2026-03-06"),
 ]
@@ -179,7 +178,6 @@ A large model today needs less memory
 the third week of this month
 from the end of March to the middle of September
 end of day Friday
-tests 3 to 12 may fail; on the October 15, 1582
 In a second it is there; his last day, the next day
 We shipped it a hundred and five days ago; one hundred five days ago we moved
 the coming week; the ides of march
@@ -272,7 +270,6 @@ Biweekly on Monday, moved it
 It broke twice a week on Friday.
 We shipped on some Friday.
 Rule: released on Monday. Policy: PRs merged by Friday.
-Standup moved to Monday.
 The retro was moved from Monday to Friday.
 Taxes are filed in March.
 Contracts are renewed on March 1.
@@ -305,7 +302,6 @@ Users who signed up last month get a mail; that is all
 Rows older than yesterday are hidden
 addDays(today, 7) and today + 7
 BETWEEN yesterday AND today
---until tomorrow
 The cursor jumps to today
 Do not write yesterday, write the date
 a sentence such as I shipped it last week
@@ -394,7 +390,6 @@ docker.io/nginx         latest              3f8a4339aadd        2 weeks ago     
 Calls with a date before today are refused.
 It was merged yesterday or 2 days before, sometime this week
 Ask for the invoice of last month if it is missing
-It rolled out yesterday (April 23)
 "We moved it last week and that was that
 What the story calls last night is its last night
 """.strip().splitlines()

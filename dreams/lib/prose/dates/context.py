@@ -92,18 +92,6 @@ _OWN_DATE = re.compile(
 )
 
 
-# "Chapter 3 March", "version 9 may need", "May 5 users share it?": the number or the month belongs to something else.
-_NUMBERED = re.compile(
-    r"\b(?:chapter|version|release|step|port|fix|item|section|room|line|page|issue|part|phase|sprint|level|table|figure|stage|task|option|rule|"
-    r"test|case|act|scene|season|episode|volume|vol|no|number|class|type|group|row|column|seat|gate|python|node|java|php|go|ruby|pr|bug|build|commit|ticket)s?\.?\s+$",
-    re.IGNORECASE,
-)
-_VERB_AFTER = re.compile(
-    r"\s+(?!(?:at|and|or|but|in|to|for|from|with|as|on|by|we|i|the|this|last|next|of)\b)[a-z]{2,}"
-)
-_MAY_ASKS = re.compile(r"\s+(?:be\b|(?!(?:was|is|has|does)\b)[a-z]+s\s+(?!(?:was|is|will)\b)[a-z]+)")
-
-
 def in_larger(before: str, after: str) -> bool:
     """The phrase between the two texts is a piece of one that names another day."""
     return bool(_COUNTS_FROM.search(before) or _GOES_ON.match(after))
@@ -121,16 +109,6 @@ def dated(before: str, after: str, line: str) -> bool:
     )
 
 
-def is_no_month(month: str, before: str, after: str, *, behind: bool, numeral: bool) -> bool:
-    """A verb, or the number beside it belongs to another word; `behind`: the number stands before the month."""
-    month = month.rstrip(".")
-    if behind and _NUMBERED.search(before):
-        return True
-    if month in {"may", "march"} and numeral and _VERB_AFTER.match(after):
-        return True
-    return month == "May" and not behind and not before.strip() and bool(_MAY_ASKS.match(after))
-
-
 _MASKED = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
     r"|(?<![^\n])[^\n]{0,300}[;{}]\s*//[^\n]*"  # a line of code with its comment
@@ -143,7 +121,6 @@ _MASKED = re.compile(
 )
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_\n]+(?:\*\*|__)\s*$")
 _COMMENT = re.compile(r"\s*(?://|/\*|\* |--\s|<!--)")
-_QUOTED = re.compile(r"\s*>")
 _CODE = re.compile(
     r"^\s*(?:(?:\*/|<!--|\$ |>>> |\"\"\"|--\s|#!|@\w)|(?:const|var|def|assert|import|SELECT|UPDATE|DELETE|git|npm|curl|cd|help=)\b)"
     r"|=>|[!=]=|\w\(\)|\);|[{;]\s*$|\{\w[^}\n]*\}|\breturn\s|\s=\s+\S|\S\t|\S {3,}\S|',\s*$|\w\s*->",
@@ -155,19 +132,11 @@ _RELATIVE = re.compile(
 )
 AROUND = 300  # code points of a line on each side
 MOST_TOLD = 2  # so many days are told in one sentence; three are examples, or choices on a screen
-_CELL = re.compile(r"(?:^|\||\n)\s*[*_]*$")
-_CELL_ENDS = re.compile(r"\s*[*_]*\s*\|")
-_OPTION = re.compile(r"(?:^|\s)--?[a-z][\w-]*[ =]$")
-# "Yesterday by the Beatles", "Tomorrow Ltd".
-_NAMED = re.compile(r"\s+(?:by\s+(?:the\s+)?[A-Z]|(?:Ltd|Inc|GmbH|LLC|Corp)\b)")
 _PLAIN_WORD = re.compile(
     r"\b(?:the|today|tonight|yesterday|tomorrow|last|next|this|past|day|week|weekend|month|quarter|year|night|after|before)\b",
     re.IGNORECASE,
 )
 _OPENS = re.compile(r"(?:^|[.!?:;\n(|—–-]|[*_>\]\"])\s*[*_]*$")
-_JOINED = r"(?:\s*[,/|&(]\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+)"
-_LISTED_AFTER = re.compile(_JOINED + _RELATIVE.pattern, re.IGNORECASE)
-_LISTED_BEFORE = re.compile(_RELATIVE.pattern + _JOINED + "$", re.IGNORECASE)
 _SPOKEN = (
     r"(?:words?|phrases?|strings?|terms?|texts?|labels?|buttons?|tabs?|columns?|keys?|keywords?|values?|fields?|views?|options?|filters?|presets?|"
     r"placeholders?|badges?|widgets?|themes?|macros?|tokens?|constants?|variables?|menus?|links?|titles?|headings?|chips?|songs?|films?)"
@@ -209,29 +178,25 @@ def is_wording(text: str, start: int, end: int) -> bool:
     line, before, after = _line(text, start, end)
     return bool(
         _CODE.search(line)
-        or _OPTION.search(before)
         or _OF_A_WORD.search(before)
         or _FOR_A_WORD.match(after)
-        or _is_name(before, text[start:end], after)
+        or _is_name(before, text[start:end])
     )
 
 
 def is_shown(text: str, start: int, end: int) -> bool:
-    """The phrase stands in a title, a quoted line, a cell, or among choices."""
-    line, before, after = _line(text, start, end)
+    """The phrase stands in a title, a quoted line, or among choices."""
+    line, _, _ = _line(text, start, end)
     opens_near = text.rfind("\n", 0, start) + 1 > start - AROUND
     return bool(
-        (opens_near and (_HEADING.match(line) or _QUOTED.match(line)))
-        or (_CELL.search(before) and _CELL_ENDS.match(after))
-        or _LISTED_AFTER.match(after)
-        or _LISTED_BEFORE.search(before)
+        (opens_near and (_HEADING.match(line) or line.lstrip().startswith(">")))
         or len({match[0].lower() for match in _RELATIVE.finditer(line)}) > MOST_TOLD
     )
 
 
-def _is_name(before: str, phrase: str, after: str) -> bool:
+def _is_name(before: str, phrase: str) -> bool:
     """Capitals that neither the calendar nor the sentence asks for: "the Today view", "The Day After Tomorrow"."""
-    if (phrase.isupper() and len(phrase) > 3) or (phrase[:1].isupper() and _NAMED.match(after)):
+    if phrase.isupper() and len(phrase) > 3:
         return True
     capital = [word for word in _PLAIN_WORD.findall(phrase) if word[0].isupper()]
     return bool(capital[1:]) or bool(capital and not _OPENS.search(before))
@@ -240,11 +205,6 @@ def _is_name(before: str, phrase: str, after: str) -> bool:
 # The end of a sentence: its stop is followed by a space and the word before is no abbreviation or month ("Oct. 2").
 _SENTENCE_END = re.compile(r"(?<![A-Z])(?<!\b[A-Za-z]{3})(?<!\be\.g)(?<!\bi\.e)[.!?;]+(?=\s)|\n+")
 _CLAUSE = re.compile(r"[,;:()–—\n]|\.\s|\b(?:and|but|so|while|then|because|which|until)\b", re.IGNORECASE)
-_UNTIL = re.compile(r"\b(?:until|till|through)\s+(?:the\s+)?$", re.IGNORECASE)
-_MOVED = re.compile(
-    r"\b(?:mov|reschedul|postpon|shift|push|delay|switch|chang|defer)(?:ed|ing|es|e|s)?\b(?:[^.;:,]{0,30}\b(?:to|from|until|till|for|by))?\s+$",
-    re.IGNORECASE,
-)
 _ONLY_LEADS = frozenset(
     {"", "in", "in the", "over", "over the", "during the", "for the", "the", "within the", "since the"}
 )
@@ -342,8 +302,7 @@ class Context:
 
     def _holds(self, start: int, end: int, hold: Hold) -> bool:
         if hold == "tensed":
-            known = self.alone(start, end) or self.tense(start) is not None
-            return known and not roles.rolling(self.before(start))
+            return self.alone(start, end) or self.tense(start) is not None
         return hold == "firm"
 
     def _clause_tells(self, start: int, end: int) -> bool:
@@ -355,8 +314,4 @@ class Context:
 
     def customary(self, start: int) -> bool:
         """ "is renewed on 2 October": each year, as far as the sentence says; "is away until 2 October" is once."""
-        return not _UNTIL.search(self.before(start)) and roles.is_custom(self.sentence(start))
-
-    def moved(self, start: int) -> bool:
-        """ "moved to Friday": the day that a thing was moved to may lie on either side."""
-        return bool(_MOVED.search(self.before(start)))
+        return roles.is_custom(self.sentence(start))

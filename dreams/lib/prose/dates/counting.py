@@ -7,7 +7,7 @@ import re
 
 from dreams.lib.prose.dates import calendars, vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY
-from dreams.lib.prose.dates.context import Context, is_no_month
+from dreams.lib.prose.dates.context import Context
 from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, chosen, leave, rule
 
 OFFSETS = {"today": 0, "now": 0, "yesterday": -1, "tomorrow": 1, "tonight": 0}
@@ -197,10 +197,6 @@ def _range(m: re.Match[str], context: Context, start: dt.date, end: dt.date) -> 
 
 
 def _of_a_named_month(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    before, after = context.said_before(m.start("x")), context.text[m.end() : m.end() + 40]
-    numeral, behind = m["b"].isdigit(), m.start("a") < m.start("m")
-    if is_no_month(m["m"], before, after, behind=behind, numeral=numeral):
-        return None
     month, first, last = v.month(m["m"]), v.day_number(m["a"]), v.day_number(m["b"])
     period = chosen(
         lambda year: calendars.span(dt.date(year, month, first), dt.date(year, month, last)), m, context, ref

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 
 from dreams.lib.prose.dates import calendars, vocabulary, vocabulary as v
-from dreams.lib.prose.dates.context import Context, is_no_month
+from dreams.lib.prose.dates.context import Context
 from dreams.lib.prose.dates.relative import edge_reading
 from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, chosen, leave, rule, whole, with_part
 
@@ -37,7 +37,7 @@ def _bare_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading
     if tense is None:
         return None
     wanted = v.weekday(m["wd"])
-    if wanted == ref.date.weekday() or context.moved(m.start("wd")):
+    if wanted == ref.date.weekday():
         return None
     date = calendars.before(ref.date, wanted) if tense == "past" else calendars.after(ref.date, wanted)
     return with_part(calendars.day(date), m["p"])
@@ -74,29 +74,14 @@ _DAYS_OF_A_WEEK: tuple[Rule, ...] = (
 )
 
 _IN = r"(?:in|since|until|till|by|during|throughout|of|from|before|after)"
-# "Sales peak in December": each year.
-_YEARLY = re.compile(
-    r"\b(?:starts?|begins?|ends?|peaks?|opens?|closes?|runs?|happens?|occurs?|resets?|rises?|falls?|drops?|changes?|comes?)\s+"
-    r"(?:\w+\s+)?(?:in\s+|on\s+(?:the\s+)?)?$",
-    re.IGNORECASE,
-)
-_EACH_YEAR = re.compile(
-    r"\b(?:(?:fiscal|financial|tax|school|academic|calendar)\s+year|season|semester|term|market|exchange|office|shop|store|school)s?\s+"
-    r"(?:starts?|begins?|ends?|opens?|closes?|is|are)\s+(?:closed\s+|open\s+)?(?:on\s+)?$",
-    re.IGNORECASE,
-)
 
 
 def _month_day(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    number, on, month = m["n"], v.day_number(m["n"]), v.month(m["m"])
+    on, month = v.day_number(m["n"]), v.month(m["m"])
     dt.date(2024, month, on)  # 31 June is no day of any year
-    before, after = context.said_before(m.start()), context.text[m.end() : m.end() + 40]
-    if is_no_month(m["m"], before, after, behind=m.start("n") < m.start("m"), numeral=number.isdigit()):
-        return None
     if not m.groupdict().get("wd"):
         period = chosen(lambda year: calendars.day(dt.date(year, month, on)), m, context, ref)
-        yearly = _EACH_YEAR.search(context.before(m.start())) and context.tense(m.start()) is None
-        return with_part(period, m.groupdict().get("p")) if period and not yearly else None
+        return with_part(period, m.groupdict().get("p")) if period else None
     nearest = min(
         (dt.date(year, month, on) for year in range(ref.date.year - 1, ref.date.year + 2)),
         key=lambda d: abs(d - ref.date),
@@ -128,8 +113,7 @@ def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading 
     period = chosen(
         lambda year: calendars.day(calendars.nth_weekday(year, month, weekday, nth)), m, context, ref
     )
-    yearly = context.tense(m.start()) is None and _YEARLY.search(context.before(m.start()))
-    return whole(period) if period and not yearly else None
+    return whole(period) if period else None
 
 
 def _quarter(m: re.Match[str], context: Context, ref: Reference) -> Reading | None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from dreams.lib.prose.dates import vocabulary as v
-
 _FUTURE = re.compile(
     r"\b(?:will|shall|won't|going to|gonna|let's|lets|let us|(?:need|needs|want|wants|plan|plans|planning|hope|hopes|"
     r"aim|intend|have|has|expect|expects) to|must|should|due(?! dates?\b)|deadline|upcoming|expires?|scheduled? (?:for|on|a)|"
@@ -47,7 +45,6 @@ _CUSTOM = re.compile(
     r"(?:[a-z]{2,}ed|sent|made|held|kept|paid|built|sold|cut|put|set|read|shut|lost|found|hit|taken|given|written|done|run)\b",
     re.IGNORECASE,
 )
-_REMAINING = re.compile(r"\b(?:days?|hours?|weeks?|months?|time|is|are)\s+left\b", re.IGNORECASE)
 # What was decided, wanted or agreed upon lies ahead of the deciding, or happens each time.
 _PLANNED = re.compile(
     r"\b(?:(?:was|were|has been|have been|had|we['’]ve)\s+)?(?:(?:asked|requested|told \w+|said)\s+(?:that|to|for|if)|"
@@ -59,7 +56,7 @@ _PLANNED = re.compile(
 @lru_cache(maxsize=256)
 def is_past(sentence: str) -> bool:
     """Whether something is told as done: "was cut", "deployed it"; not "is cut", "gets deployed", "agreed to deploy"."""
-    told = _REMAINING.sub(" ", _PLANNED.sub(" ", sentence))
+    told = _PLANNED.sub(" ", sentence)
     if _TOLD.search(told):
         return True
     return bool(_DONE.search(told)) and not _CUSTOM.search(told)
@@ -97,7 +94,6 @@ _HABIT = re.compile(
 )
 # Where the phrase says which week or year it is, "the nightly build" and "the policy" make no habit of it.
 _FIRM_HABIT = re.compile(rf"\b(?:{_HABIT_WORDS}|(?:{_TIMED})(?!\s+[a-z]))(?![\w])", re.IGNORECASE)
-_STANDUP = re.compile(r"\bstandups?\b", re.IGNORECASE)  # on a weekday it is each week, this morning it is not
 # Such a phrase has a place in every week or year, unless a word says which one.
 _RETURNS = re.compile(
     r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b|\bjan|\bfeb|\bmar|\bapr|\bmay\b|\bjun|\bjul|\baug|\bsep|\boct|\bnov|\bdec|"
@@ -118,26 +114,13 @@ _EXAMPLE = re.compile(r"\b(?:such as|for example|for instance|examples?:|e\.g\.)
 _AS_SUCH = re.compile(r"\W*for (?:example|instance),", re.IGNORECASE)
 
 
-# "Shows the last 30 days", "within the past week": a window that moves on from day to day.
-_WINDOW = re.compile(
-    r"\b(?:within\s+(?:the\s+)?|(?:shows?|displays?|covers?|lists?|keeps?|returns?|filters?|includes?|aggregates?|averages?|fetch(?:es)?|"
-    r"loads?|queries|reads?|scans?|analy[sz]es?|summari[sz]es?|retains?|stores?|exports?|plots?|compares?)\s+(?:\w+\s+){0,3})$",
-    re.IGNORECASE,
-)
-
-
-def rolling(before: str) -> bool:
-    """A window that moves on follows: "shows ..."."""
-    return bool(_WINDOW.search(before))
-
-
 def habitual(phrase: str, sentence: str, told: str) -> bool:
     """A rule or an example, unless it tells what was done, and when by more than a weekday; `told` comes before the phrase."""
     example = _EXAMPLE.search(told) and not (_AS_SUCH.match(told) and is_past(sentence))
     if example or (_OF_MANY.search(told[-40:]) and not _A_DAY.match(phrase)):
         return True
     if _RETURNS.search(phrase) and not _WHICH.search(phrase):
-        return bool(_HABIT.search(sentence) or _STANDUP.search(sentence) or _CONDITION.search(told))
+        return bool(_HABIT.search(sentence) or _CONDITION.search(told))
     return bool(_FIRM_HABIT.search(sentence)) and not is_past(sentence)
 
 
@@ -146,21 +129,13 @@ _QUESTION = re.compile(
     r"^\W*(?:is|are|do|does|did|can|could|will|would)\s+(?:(?:i|we|you|he|she|it|they|there|this|that|the|my|our|your)\b|(?-i:[A-Z][a-z]))",
     re.IGNORECASE,
 )
-_REQUEST = re.compile(
-    r"\b(?:please|schedul(?:e|ing)|book(?:ing)?|appointment|reservation|remind me|arrange|meet(?= (?:me|on|at|you|us|in|with|next|this|tomorrow))|calendar)\b",
-    re.IGNORECASE,
-)
 _OF_ONE_S_OWN = re.compile(r"\b(?:i|we|me|us|my)\b|\bi['’]m\b|\blet['’]?s\b", re.IGNORECASE)
-_CLOCK_AFTER = re.compile(rf"\s*{v.CLOCK}", re.IGNORECASE)
-_CLOCK_BEFORE = re.compile(rf"{v.CLOCK}\s*(?:on\s+)?$", re.IGNORECASE)
 _FEW_WORDS = 4  # beside the phrase: it is a note in short, or a search; chosen
 
 
 def is_asked(phrase: str, sentence: str, before: str, after: str) -> bool:
     """`before` and `after` are what the sentence says around the phrase."""
-    if _QUESTION.search(sentence) or _REQUEST.search(sentence) or surely_ahead(sentence):
-        return True
-    if _CLOCK_AFTER.match(after) or _CLOCK_BEFORE.search(before):
+    if _QUESTION.search(sentence) or surely_ahead(sentence):
         return True
     if phrase.lower() == "today":  # these days, as far as anybody can tell
         return False

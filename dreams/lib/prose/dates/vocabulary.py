@@ -190,9 +190,6 @@ _YEAR_SAID = re.compile(
     rf"\b(?:{MONTH_NAME})\.?,?\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?(?:19|20)\d\d\b|\b(?:in|since)\s+(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
-_YEARLY_THING = re.compile(
-    r"\b(?:birthdays?|anniversar(?:y|ies)|(?:name|bank|public) (?:days?|holidays?))\b", re.IGNORECASE
-)
 # So near, and no other as near, one year is meant. What is more than a month gone is seldom named without a word of the past.
 BACK, AHEAD = dt.timedelta(days=31), dt.timedelta(days=91)
 HALF_A_YEAR = dt.timedelta(days=183)  # a date by itself is to come, if that is nearer
@@ -203,7 +200,7 @@ def chosen(
 ) -> Period | None:
     """The year's period on the side that the sentence looks to; without tense the only near one."""
     sentence = context.sentence(m.start())
-    if _YEAR_SAID.search(sentence) or _YEARLY_THING.search(sentence):
+    if _YEAR_SAID.search(sentence):
         return None
     found = []
     for year in range(ref.date.year - 1, ref.date.year + 2):
