@@ -139,6 +139,9 @@ def test_what_a_policy_applied_is_told_once_though_nothing_waits(project: Projec
     daily(start + DAY)
     [item] = [item for _, _, body in hook.posts for item in json.loads(body)["applied"]]
     assert (item["id"], item["decisions"]) == (proposal.public_id, 3)
+    taken = AppliedBatch.objects.create(proposal=proposal, journal_id="k", at=start, actor="owner")
+    Hunk.objects.filter(pk__in=Hunk.objects.filter(applied_in=done)[:1]).update(undone_in=taken)
+    assert digest.collect(start).subject == "memoryweb: 2 decisions applied by a policy"
     AppliedBatch.objects.update(undone_at=start)
     assert digest.collect(start).is_empty
 

@@ -161,7 +161,7 @@ def _applied(since: dt.datetime, base: str) -> tuple[Item, ...]:
             str(row.proposal.project),
             row.at,
             _url(base, "review", row.proposal.public_id),
-            decisions=deeds[row.pk].decisions,
+            decisions=deeds[row.pk].decisions - deeds[row.pk].undone,
         )
         for row in rows
     )
