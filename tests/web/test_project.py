@@ -91,6 +91,12 @@ def test_while_it_dreams_the_page_leads_to_the_dream(browser: Client, real_proje
     )
 
 
+def test_a_dream_that_waits_is_not_said_to_run(browser: Client, real_project: Project) -> None:
+    run = world.make_dream(real_project, DreamRun.Status.PENDING, started_at=None)
+    text = _text(browser, real_project)
+    assert "Waiting to start" in text and run.public_id in text and "is running" not in text
+
+
 def test_a_dream_asked_for_on_an_older_page_is_told_of_the_one_that_runs(
     browser: Client, real_project: Project
 ) -> None:
