@@ -74,6 +74,24 @@ def test_without_a_known_order_the_person_says_which_holds(tmp_path: Path) -> No
     assert "50020" not in first and "41873" not in second
 
 
+def test_one_form_filled_in_for_two_things_is_no_conflict(tmp_path: Path) -> None:
+    common = [
+        f"- [x] {what} was looked at by hand"
+        for what in ("Source", "Network", "Storage", "Schema", "License")
+    ]
+    files = {
+        "MEMORY.md": "- [A](audit_a.md) - citizen\n- [B](audit_b.md) - senate\n",
+        "audit_a.md": memory("\n".join([*common, "- [x] Memory usage minimal (<20MB estimated)"]) + "\n"),
+        "audit_b.md": memory("\n".join([*common, "- [x] Memory usage minimal (<10MB estimated)"]) + "\n"),
+    }
+    assert asked(dream(tmp_path / "form", files), "conflict") == []
+    few = {
+        path: "\n".join(line for line in text.split("\n") if " by hand" not in line)
+        for path, text in files.items()
+    }
+    assert len(asked(dream(tmp_path / "few", few), "conflict")) == 1
+
+
 def test_an_answer_to_a_conflict_takes_no_statement_out(tmp_path: Path) -> None:
     made = two(tmp_path, other="ledger-worker listens on port 50020.", dated=False)
     (question,) = asked(made, "conflict")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -130,6 +131,7 @@ def as_history(
 # Weights: newer in memory, no order known. On public directories one of three was of use, fewer than of any other kind.
 NOTED, UNORDERED = 0.4, 0.3
 MOST_WORDS = 30  # a longer statement says much else
+FORM = 5  # statements that two memories have word for word: both fill in one form; chosen
 _DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 
 
@@ -204,13 +206,20 @@ def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
 
 
 def _compared(index: StatementIndex) -> Iterator[TwoValues]:
-    """Statements that are alike but for a value; two days are no values."""
+    """Statements that are alike but for a value; two days are no values, and what one form asks of two things is no conflict."""
+    lines: defaultdict[str, set[str]] = defaultdict(set)
+    for each in index.statements:
+        lines[each.path].add(each.text)
     for pair in index.two_values():
         old, new = pair.found.old, pair.found.new
         if old and new and old.kind != "date":
             value, second = surface(pair.one.text, old), surface(pair.other.text, new)
             titled = is_in_a_title(old.key, pair.one) or is_in_a_title(new.key, pair.other)
-            if titled or are_about_two(pair.one, pair.other):
+            forms = (
+                pair.one.path != pair.other.path
+                and len(lines[pair.one.path] & lines[pair.other.path]) >= FORM
+            )
+            if titled or forms or are_about_two(pair.one, pair.other):
                 continue  # it is what the memory is about
             yield TwoValues(pair.one, pair.other, value, second, pair.found.score)
 
