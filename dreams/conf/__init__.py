@@ -160,7 +160,7 @@ def _boolean(spec: Spec, raw: object) -> bool:
 
 
 #: A comma is read where it groups three digits: in “0,50” it is a decimal one, and without it a limit would be a hundredfold.
-_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 
 
 def _number(spec: Spec, raw: object) -> int | float:

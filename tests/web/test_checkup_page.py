@@ -86,12 +86,11 @@ def test_what_stands_above_and_beside_a_sentence_is_not_said_in_it_again(
 
 
 def test_many_remarks_of_one_kind_are_folded_behind_the_first(browser: Client, tmp_path: Path) -> None:
-    rows = "".join(f"- [N{n}](n{n}.md) — {'word ' * 60}\n" for n in range(5))
-    files = {f"n{n}.md": f"---\nname: N{n}\ntype: project\n---\n\nIt is number {n}.\n" for n in range(5)}
-    text = _page(browser, _project(tmp_path, **files, **{"MEMORY.md": rows}))
-    shown, folded = text.split("2 more like these")
-    assert "The row of n2.md" in shown and "The row of n3.md" not in shown
-    assert "The row of n3.md" in folded and "The row of n4.md" in folded
+    lines = "".join(f"- {letter * 1200}\n" for letter in ("ab ", "cd ", "ef ", "gh ", "ij "))
+    files = {"MEMORY.md": "- [N](n.md) — letters\n", "n.md": f"---\nname: N\ntype: project\n---\n\n{lines}"}
+    shown, folded = _page(browser, _project(tmp_path, **files)).split("2 more like these")
+    assert "line 8<" in shown and "line 9<" not in shown
+    assert "line 9<" in folded and "line 10<" in folded
 
 
 def test_the_same_finding_in_many_files_is_one_group_that_names_each_file(
