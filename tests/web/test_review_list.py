@@ -305,3 +305,18 @@ def test_what_a_verdict_replaces_is_there_where_one_file_has_no_filters(
     assert "review-filters" in replaced
     assert [name for name in replaced if f'id="{name}"' not in whole] == []
     assert re.search(r'id="review-filters"[^>]* hidden', whole)
+
+
+def test_an_answer_sends_of_the_list_only_what_is_on_the_page(
+    browser: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(review_page, "LISTED", 3)
+    _, made = many_files(tmp_path, 8)
+    made.findings.all().delete()
+    for query in ("", "?start=3"):
+        text = page(browser, made, query)
+        on_page = re.findall(r'id="entry-(\d+)"', text)
+        assert len(on_page) == 3
+        answer = press(browser, text, "Approve all 8", **{"HX-Request": "true"}).content.decode()
+        assert re.findall(r'id="entry-(\d+)"', answer) == on_page
+        Hunk.objects.filter(file__proposal=made).update(verdict="pending")

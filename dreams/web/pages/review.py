@@ -156,11 +156,6 @@ def listing(found: Passing, shown: Window) -> Listing:
     )
 
 
-def entries_of(loaded: LoadedProposal, files: Collection[int]) -> list[Entry]:
-    """Those of the list that a verdict on these files changes."""
-    return [entry_of(loaded, file) for file in loaded.shown_files if file.pk in files]
-
-
 @dataclass(frozen=True, slots=True)
 class Head:
     """What is said of the proposal above its changes: how large it is, from how many sessions `since` when, and why."""

@@ -30,7 +30,7 @@ from dreams.web.access import actor, reviewer
 from dreams.web.htmx import Request, SeeOther, rendered, wants_fragment
 from dreams.web.pages import memory as memory_pages, questions as question_pages, recall, review as pages
 from dreams.web.pages.recall import loads
-from dreams.web.pages.review import entries_of, listing
+from dreams.web.pages.review import listing
 from dreams.web.pages.review_filter import Asked, asked_of, batch_of, passing, window
 from dreams.web.pages.review_proposal import Decision, LoadedProposal, address, find, load as load_rows
 from dreams.web.pages.review_texts import texts_of
@@ -329,10 +329,11 @@ def around(request: Request, loaded: LoadedProposal, files: Collection[int | Non
     """The parts beside the cards that a verdict on `files` changes."""
     found = passing(loaded, _asked(request))
     shown = {pk for pk in files if pk} | {new for new, old in loaded.renames.items() if old.pk in files}
+    listed = listing(found, window(found))
     return {
-        "listing": listing(found, window(found)),
-        # Under a filter files come and go, so the list is sent whole.
-        "changed_entries": [] if found.asked.is_narrowed else entries_of(loaded, shown),
+        "listing": listed,
+        # Of the list's page that is shown; under a filter files come and go, so the list is sent whole.
+        "changed_entries": [entry for entry in listed.entries if entry.file.pk in shown],
         "bar": pages.bar(found),
         "loads": loads(loaded, texts_of(loaded, ())),
         "told": summaries.of_proposal(loaded.proposal).text,
