@@ -59,7 +59,10 @@ class OverrideForm(ModelForm):
         if project is not None and not spec.per_project:
             self.add_error("project", "This is set for all projects together. Leave the project empty.")
         try:
-            found["value"] = conf.parse(key, found.get("value", ""))
+            found["value"] = value = conf.parse(key, found.get("value", ""))
+            values = {name: one.value for name, one in conf.sourced(project).items()} | {key: value}
+            if why := conf.at_odds(values, [key]):
+                raise conf.BadValue(f"{spec.label}: {why[key]}")
         except conf.BadValue as error:
             self.add_error("value", str(error))
         return found

@@ -15,7 +15,7 @@ import os
 import re
 import urllib.parse
 import zoneinfo
-from collections.abc import Callable, Mapping, Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Set as AbstractSet
 from dataclasses import Field, dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
@@ -276,6 +276,18 @@ def _stored(key: str, raw: Any) -> Value | None:
 def current(project: Project | None = None) -> Config:
     """The values in force, for `project` or for everywhere; one query."""
     return Overrides.load(project).config(project.pk if project else None)
+
+
+def at_odds(values: Mapping[str, Value], changed: Iterable[str] = ("row_aim",)) -> dict[str, str]:
+    """What of `changed` does not fit to the other `values`, each with why."""
+    aim, most = int(values["row_aim"]), int(values["row_max"])
+    if aim <= most:
+        return {}
+    why = {
+        "row_aim": f"{aim:,} is above “{specs()['row_max'].label}”, {most:,}: each new row would be a long one",
+        "row_max": f"{most:,} is below “{specs()['row_aim'].label}”, {aim:,}: each new row would be a long one",
+    }
+    return {key: why[key] for key in [key for key in why if key in changed][:1]}
 
 
 def zone(config: Config) -> dt.tzinfo:

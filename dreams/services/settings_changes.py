@@ -292,6 +292,9 @@ def _set(values: Mapping[str, Any], project: Project | None, actor: str, done: I
     for key, value in values.items():
         set_override(key, value, actor=actor, project=project)
         done.settings += 1
+    present = {key: found.value for key, found in conf.sourced(project).items()}
+    for key, why in conf.at_odds(present, values).items():
+        raise conf.BadValue(f"{conf.specs()[key].label}: {why}")
 
 
 def _set_policy(row: Mapping[str, Any], known: Mapping[str, Project], actor: str, done: Imported) -> None:

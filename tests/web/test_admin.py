@@ -208,6 +208,12 @@ def test_a_threshold_is_checked_as_on_the_settings_page(browser: Client, db: Non
     assert not Override.objects.exists()
 
 
+def test_a_threshold_that_does_not_fit_to_another_is_refused(browser: Client, db: None) -> None:
+    answer = browser.post("/admin/dreams/override/add/", {"key": "row_aim", "value": "500"}).content.decode()
+    assert "500 is above “Long index rows”, 200" in answer
+    assert not Override.objects.exists()
+
+
 def test_a_threshold_counts_at_once_and_is_written_down(browser: Client, db: None) -> None:
     browser.post(reverse("admin:dreams_override_add"), {"key": "min_hours", "value": "12"})
     assert conf.current().min_hours == 12.0

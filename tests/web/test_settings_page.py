@@ -68,6 +68,28 @@ def test_with_one_wrong_value_nothing_is_kept_and_all_is_still_there(browser: Cl
     assert not Override.objects.exists()
 
 
+def test_new_rows_are_not_aimed_above_what_counts_as_long(browser: Client) -> None:
+    refused = browser.post("/settings/", {"group": "Index", "row_aim": "500", "row_max": "200"})
+    assert refused.status_code == 422 and not Override.objects.exists()
+    assert "500 is above “Long index rows”, 200: each new row would be a long one" in refused.content.decode()
+    refused = browser.post("/settings/", {"group": "Index", "row_aim": "150", "row_max": "100"})
+    assert "100 is below “Target length of an index row”, 150" in refused.content.decode()
+    # Both together fit, in either direction.
+    for aim, most in ((500, 600), (60, 80)):
+        browser.post("/settings/", {"group": "Index", "row_aim": str(aim), "row_max": str(most)})
+        assert (conf.current().row_aim, conf.current().row_max) == (aim, most)
+
+
+def test_a_reset_that_leaves_two_settings_at_odds_is_told_on_the_page(browser: Client) -> None:
+    browser.post("/settings/", {"group": "Index", "row_aim": "500", "row_max": "600"})
+    browser.post("/settings/reset/row_max/")
+    assert "500 is above “Long index rows”, 200" in browser.get("/settings/").content.decode()
+    # What has nothing to do with it is saved all the same.
+    form = {"group": "Index", "row_aim": "500", "row_max": "200", "many_memories": "40"}
+    assert browser.post("/settings/", form).status_code == 303
+    assert conf.current().many_memories == 40
+
+
 def test_a_switch_left_out_is_off(browser: Client) -> None:
     browser.post("/settings/", {"group": "When", "min_hours": "24"})
     assert conf.current().dreaming is False

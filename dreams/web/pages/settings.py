@@ -288,8 +288,10 @@ def groups(
 ) -> list[Group]:
     """All settings by group; `typed` and `errors` are those of a form that was not taken."""
     values = conf.sourced(project)
+    # A reset, the environment or a value for all projects may have left them so.
+    wrong = errors or conf.at_odds({key: found.value for key, found in values.items()})
     shown = [
-        _setting(spec, values[key], project, (typed or {}).get(key), (errors or {}).get(key, ""))
+        _setting(spec, values[key], project, (typed or {}).get(key), wrong.get(key, ""))
         for key, spec in conf.specs().items()
         if key not in APART and (project is None or spec.per_project)
     ]

@@ -126,6 +126,8 @@ def _read(request: Request, project: Project | None) -> Form:
             continue
         if value != present[key].value:
             form.wanted[key] = value
+    values = {key: found.value for key, found in present.items()} | form.wanted
+    form.errors.update(conf.at_odds(values, form.wanted))
     return form
 
 
