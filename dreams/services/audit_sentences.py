@@ -16,6 +16,7 @@ from dreams import conf
 from dreams.engines import versions
 from dreams.lib import memdir
 from dreams.lib.files.text import plural
+from dreams.lib.locks import LOCK_NAME
 from dreams.models import AuditEntry, FileChange, HostRequest, Memory, Proposal, Question
 from dreams.services.inbox.snoozing import QUESTIONS_KEY
 from dreams.services.proposals import decisions, undos
@@ -84,6 +85,7 @@ class Sentences:
     def memories(self, entry: AuditEntry, paths: Iterable[str] = ()) -> str:
         """ "“Commit style”, “Deploys”, 3 more memories and the index"; those of its proposal or question where none are given."""
         found = list(dict.fromkeys(paths)) or list(self.paths.get(entry.object_id, ()))
+        found = [path for path in found if path != LOCK_NAME]  # it goes with a folder that is undone
         if not found:
             return ""
         # The index last: it follows the memories.
@@ -136,7 +138,7 @@ def _plain(text: str) -> Callable[[Sentences, AuditEntry], str]:
     def said(s: Sentences, entry: AuditEntry) -> str:
         return text.format(
             who=s.who(entry),
-            **{"in": _in(entry), "to": _to(s, entry), "of": _in(entry, "of")},
+            **{"in": _in(entry), "to": _to(s, entry, _paths_in(entry)), "of": _in(entry, "of")},
             id=entry.object_id,
         )
 

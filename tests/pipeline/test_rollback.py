@@ -13,10 +13,10 @@ from dreams.lib.diff import merge
 from dreams.lib.storage import journal
 from dreams.management import shown
 from dreams.management.base import Refused
-from dreams.models import DreamRun, Hunk, LeftOut, Proposal, Version
-from dreams.services import dreaming, proposals, review, rollback
+from dreams.models import AppliedBatch, AuditEntry, DreamRun, Hunk, LeftOut, Proposal, Version
+from dreams.services import audit_sentences, dreaming, proposals, review, rollback
 from dreams.services.apply import applying, writing
-from dreams.services.proposals import rebase
+from dreams.services.proposals import rebase, summaries
 from dreams.services.rollback import Selection
 from tests.world import directory as world
 from tests.world.manifest import manifest
@@ -274,6 +274,12 @@ def test_a_memory_directory_that_the_apply_made_goes_with_its_undo(tmp_path: Pat
     assert rollback.rollback(proposal, world.ME).complete
     assert not folder.exists()
     assert manifest(folder.parent) == parent
+    # The lock file that went with the folder is told as no memory.
+    [undo] = AppliedBatch.objects.exclude(proposal=proposal)
+    told = [summaries.of_applications([undo])[undo.pk].text]
+    rows = list(AuditEntry.objects.filter(action="rollback.done"))
+    told += [audit_sentences.Sentences.of(rows).sentence(row) for row in rows]
+    assert len(told) == 2 and not [one for one in told if "consolidate" in one]
 
 
 def test_a_write_that_failed_is_not_called_one_with_nothing_to_write() -> None:

@@ -101,7 +101,8 @@ def test_what_a_second_person_approves_is_written(proposal: Proposal) -> None:
     assert FileChange.objects.get(path="team/releases.md").seconded_by == "bea"
     rows = list(AuditEntry.objects.filter(action="review.seconded"))
     [sentence] = [audit_sentences.Sentences.of(rows).sentence(row) for row in rows]
-    assert sentence.startswith("Bea approved changes to ") and sentence.endswith("as the second person.")
+    # Of the proposal's two memories only the one that waited.
+    assert sentence == "Bea approved changes to “Releases” in app as the second person."
 
 
 @pytest.mark.more
@@ -152,6 +153,9 @@ def test_a_second_person_may_reject_and_the_rest_stays_written(proposal: Proposa
     assert proposal.state == Proposal.State.APPLIED
     assert on_disk(proposal) == RELEASE and on_disk(proposal, "project_deploy.md") == DEPLOYED
     assert Hunk.objects.get(file__path="team/releases.md").verdict == Hunk.Verdict.REJECTED
+    [row] = AuditEntry.objects.filter(action="review.second_refused")
+    sentence = audit_sentences.Sentences.of([row]).sentence(row)
+    assert sentence.startswith("Bea rejected changes to “Releases” in app that waited")
 
 
 def test_whoever_approved_can_withdraw(proposal: Proposal) -> None:
@@ -162,6 +166,15 @@ def test_whoever_approved_can_withdraw(proposal: Proposal) -> None:
     proposal.refresh_from_db()
     review.refuse(proposal, seen(proposal), ANNA)
     assert proposal.state == Proposal.State.REJECTED
+
+
+def test_what_a_second_person_rejected_is_not_told_as_the_firsts(project: Project) -> None:
+    made = world.propose(project, world.edit("team/releases.md", RELEASE, DATED, "b"))
+    review.confirm(made, review.in_the_way(made, review.select(made)), Actor("owner"))
+    approved(made)
+    review.refuse(made, seen(made), BEA)
+    text = " ".join(logged_in("anna").get(reverse("review", args=[made.public_id])).content.decode().split())
+    assert ", submitted by anna.</b>" in text and "by bea" in text
 
 
 @pytest.mark.more
@@ -196,6 +209,8 @@ def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal) -> None:
     assert (item.kind, item.not_for) == (waiting.Kind.SECOND, {"anna"})
     assert "Second person" in logged_in("bea").get("/").content.decode()
     assert "Second person" not in logged_in("anna").get("/").content.decode()
+    # What a second person approves is written with that, and part of it is written already.
+    assert "until you submit" not in logged_in("bea").get("/").content.decode()
 
 
 @pytest.mark.more

@@ -15,6 +15,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from dreams.lib.files.text import plural, shortened
+from dreams.lib.locks import LOCK_NAME
 from dreams.lib.memdir import INDEX_NAME
 from dreams.models import (
     AppliedBatch,
@@ -333,7 +334,9 @@ def of_applications(rows: Collection[AppliedBatch]) -> dict[int, Deed]:
     pks = [row.pk for row in rows]
     written = _by_application(pks, "applied_in")
     reverted = _by_application(pks, "undone_in")
-    for pk, path in AppliedFile.objects.filter(application__in=pks).values_list("application", "path"):
+    # A lock that goes with its folder is no memory.
+    files = AppliedFile.objects.filter(application__in=pks).exclude(path=LOCK_NAME)
+    for pk, path in files.values_list("application", "path"):
         written[pk].paths.add(path)
     names = _names(rows, written)
     turned = undos.turns({row.proposal_id for row in rows})
