@@ -170,6 +170,8 @@ def check_policy(operation: str, action: str, memory_type: str, kind: str) -> No
         raise BadPolicy("A policy covers a kind of change, or an operation on a type of memory")
     if kind and kind not in POLICY_KINDS:
         raise BadPolicy(f"“{kind}” is not one of {', '.join(POLICY_KINDS)}")
+    if not kind and not operation:
+        raise BadPolicy("Choose an operation or a kind of change")
     if not kind and operation not in Policy.Operation.values:
         raise BadPolicy(f"“{operation}” is not one of {', '.join(Policy.Operation.values)}")
     if operation == Policy.Operation.CATCH and memory_type:

@@ -176,6 +176,11 @@ def test_an_unknown_policy_is_refused(operation: str, action: str, kind: str) ->
         settings_changes.set_policy(operation, action, actor="owner", memory_type=kind)
 
 
+def test_a_policy_about_nothing_is_refused_with_the_remedy() -> None:
+    with pytest.raises(settings_changes.BadPolicy, match="Choose an operation or a kind of change"):
+        settings_changes.set_policy("", "auto", actor="owner")
+
+
 def test_setting_the_same_again_writes_nothing() -> None:
     settings_changes.set_override("min_hours", "12", actor="owner")
     settings_changes.set_override("min_hours", 12, actor="owner")
