@@ -86,6 +86,9 @@ def test_an_added_file_that_cannot_be_read_is_not_taken_for_undone(
     for undo in (rollback.rollback, rollback.propose):
         with pytest.raises(review.ReviewRefused, match=rf"{ADDED} \(Input/output error\) cannot be read now"):
             undo(proposal, world.ME, rollback.Selection())
+    # Nor is it called changed by somebody, before anything is pressed.
+    with pytest.raises(review.ReviewRefused, match=rf"{ADDED} \(Input/output error\) cannot be read now"):
+        rollback.preview(proposal)
     unreadable.clear()
     assert rollback.rollback(proposal, world.ME).complete
     assert not (world.folder(project) / ADDED).exists()

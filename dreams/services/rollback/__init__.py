@@ -58,7 +58,6 @@ def rollback(
         snapshot = workspace.take(syncing.memory_dir(project))
         syncing.sync(project, snapshot)
         planned = preview_of(proposal, selection, snapshot)
-        _refuse_unread(planned, snapshot)
         if planned.conflicts:
             held.release_keeping_clock()
             return _conflict_report(planned)
@@ -100,7 +99,6 @@ def propose(
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
     syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
-    _refuse_unread(planned, snapshot)
     made, _ = _propose(planned, reviewer, reason, snapshot)
     for file in planned.conflicts:
         change = FileChange.objects.get(proposal=made, path=file.path)
@@ -118,16 +116,6 @@ def _withdraw(proposal: Proposal) -> None:
             Proposal.objects.filter(pk=made.pk, state=Proposal.State.SUBMITTED).update(
                 state=Proposal.State.REJECTED, closed_at=timezone.now()
             )
-
-
-def _refuse_unread(planned: Preview, snapshot: workspace.Snapshot) -> None:
-    """A file that is there and cannot be read would count as gone. Raises review.ReviewRefused."""
-    unread = {file.path: why for file in planned.files if (why := snapshot.unread(file.path))}
-    if unread:
-        named = ", ".join(f"{path} ({why})" for path, why in sorted(unread.items()))
-        raise review.ReviewRefused(
-            f"Nothing was written: {named} cannot be read now. Make it readable, then try again."
-        )
 
 
 def _propose(

@@ -95,7 +95,19 @@ def preview(proposal: Proposal, selection: Selection = EVERYTHING) -> Preview:
 
 
 def preview_of(proposal: Proposal, selection: Selection, snapshot: workspace.Snapshot) -> Preview:
-    return _planned(proposal, selection, snapshot.contents())
+    planned = _planned(proposal, selection, snapshot.contents())
+    _refuse_unread(planned, snapshot)
+    return planned
+
+
+def _refuse_unread(planned: Preview, snapshot: workspace.Snapshot) -> None:
+    """A file that is there and cannot be read would count as gone. Raises review.ReviewRefused."""
+    unread = {file.path: why for file in planned.files if (why := snapshot.unread(file.path))}
+    if unread:
+        named = ", ".join(f"{path} ({why})" for path, why in sorted(unread.items()))
+        raise review.ReviewRefused(
+            f"Nothing was written: {named} cannot be read now. Make it readable, then try again."
+        )
 
 
 def _planned(proposal: Proposal, selection: Selection, now: Mapping[str, bytes]) -> Preview:
