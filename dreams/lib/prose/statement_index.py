@@ -121,6 +121,9 @@ class StatementIndex:
         self._stale: set[int] = set()
         self._told: dict[Two, Pair | None] = {}  # each that was compared; None where it tells nothing
         self._rare: dict[Statement, frozenset[str]] = {}
+        #: Of what was told last, None once a pair or what is rare has changed.
+        self._in_order: list[Pair] | None = None
+        self._groups: list[list[Pair]] | None = None
         self._asked: dict[tuple[str, ...], list[Statement]] = {}
         self._next = 0
         self.update(files)
@@ -143,6 +146,7 @@ class StatementIndex:
             if min(count, len(having)) <= COMMON_WORD:
                 self._stale |= having
             if (count <= RARE) != (len(having) <= RARE):
+                self._in_order = self._groups = None
                 for each in having:
                     self._rare.pop(self._bodies[each], None)
                     for other in having.intersection(self._partners.get(each, ())):
@@ -254,12 +258,17 @@ class StatementIndex:
         self._stale.clear()
         for two in near:
             one, other = two
+            pair = None
             if not (other in self._partners.get(one, ()) or one in self._partners.get(other, ())):
-                self._told.pop(two, None)
+                pair = self._told.pop(two, None)
             elif two not in self._told:
-                pair = self._compared(*sorted((self._bodies[one], self._bodies[other]), key=place_of))
-                self._told[two] = pair if pair.found.relation != "none" else None
-        return sorted(filter(None, self._told.values()), key=order_of)
+                compared = self._compared(*sorted((self._bodies[one], self._bodies[other]), key=place_of))
+                pair = self._told[two] = compared if compared.found.relation != "none" else None
+            if pair:
+                self._in_order = self._groups = None
+        if self._in_order is None:
+            self._in_order = sorted(filter(None, self._told.values()), key=order_of)
+        return self._in_order
 
     def _is_fact(self, number: int) -> bool:
         """Whether a statement tells something by itself."""
@@ -276,9 +285,12 @@ class StatementIndex:
     @without_collecting()
     def possible_duplicates(self) -> list[list[Pair]]:
         """Groups of two to five places that seem to tell one fact, each as the pairs that say so, the likeliest first."""
-        found = self.pairs
-        apart = {(each.one, each.other) for each in found if each.found.relation == "other value"}
-        return grouped((each for each in found if each.found.relation == "same"), apart)
+        self._up_to_date()
+        if self._groups is None:
+            found = self.pairs
+            apart = {(each.one, each.other) for each in found if each.found.relation == "other value"}
+            self._groups = grouped((each for each in found if each.found.relation == "same"), apart)
+        return self._groups
 
     def pair(self, one: Statement, other: Statement) -> Pair:
         """Two statements compared, with what their places say of them."""
