@@ -287,7 +287,8 @@ def at_odds(values: Mapping[str, Value], changed: Iterable[str] = ("row_aim",)) 
         "row_aim": f"{aim:,} is above “{specs()['row_max'].label}”, {most:,}: each new row would be a long one",
         "row_max": f"{most:,} is below “{specs()['row_aim'].label}”, {aim:,}: each new row would be a long one",
     }
-    return {key: why[key] for key in [key for key in why if key in changed][:1]}
+    key = next((key for key in why if key in changed), "")
+    return {key: why[key]} if key else {}
 
 
 def zone(config: Config) -> dt.tzinfo:

@@ -141,10 +141,11 @@ def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) 
     yield from _runs(
         lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}"
     )
+    of_memories = [
+        line for line in lines if memdir.is_topic(line.path)
+    ]  # an index and a log are meant to say what is open
     yield from _runs(
-        (
-            line for line in lines if memdir.is_topic(line.path)
-        ),  # an index and a log are meant to say what is open
+        of_memories,
         _BOX,
         LEAST_OPEN,
         "task-state",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from dreams.dev.dreambench.shapes import Words, bare, opening
-from dreams.dev.dreambench.wordings import ATTRIBUTES, Attribute, Chosen, Deal
+from dreams.dev.dreambench.wordings import ATTRIBUTES, SMALL_TALK, Attribute, Chosen, Deal
 
 # What is true of a generated directory: claims that a memory can make, and cases that say what should become
 # of them. Pure.
@@ -228,7 +228,20 @@ class Topic:
         return "\n\n".join(self.lines).split("\n")
 
 
-class Builder:
+class InTheMaking:
+    """A directory that cases are made in."""
+
+    name: str
+    rng: random.Random
+    sessions: list[MadeSession]
+
+    def make_sessions(self, count: int) -> None:
+        for number in range(count):
+            at = dt.datetime.combine(SESSIONS_FROM + dt.timedelta(days=number), dt.time(9, 12), dt.UTC)
+            self.sessions.append(MadeSession(f"{self.name}-{number:02}", at.isoformat()))
+
+
+class Builder(InTheMaking):
     def __init__(
         self,
         rng: random.Random,
@@ -294,11 +307,6 @@ class Builder:
 
     # --- Sessions -------------------------------------------------------------------------------------------------
 
-    def make_sessions(self, count: int) -> None:
-        for number in range(count):
-            at = dt.datetime.combine(SESSIONS_FROM + dt.timedelta(days=number), dt.time(9, 12), dt.UTC)
-            self.sessions.append(MadeSession(f"{self.name}-{number:02}", at.isoformat()))
-
     def say(self, *messages: Message, after: int = -1) -> int:
         """Put messages into one session, later than session `after`; its number."""
         number = (
@@ -339,3 +347,26 @@ def _letters(number: int) -> str:
 
 def claim(subject: str, value: str) -> Claim:
     return Claim((bare(subject), value.strip("`").lower()))
+
+
+Made = TypeVar("Made", bound=InTheMaking)
+
+
+def fill(
+    directory: Made,
+    shares: Iterable[tuple[Callable[[Made], None], float]],
+    rest: Callable[[Made], None],
+    size: int,
+    *,
+    least: int = 0,
+) -> None:
+    """Make about `size` cases in any order: of each kind its share of a hundred, and of the `rest` what is left, or `least`."""
+    directory.make_sessions(max(4, size // 10))
+    plan = [make_one for make_one, share in shares for _ in range(max(1, round(share * size / 100)))]
+    plan += [rest] * max(least, size - len(plan))
+    directory.rng.shuffle(plan)
+    for make_one in plan:
+        make_one(directory)
+    for session in directory.sessions:
+        asked, answered = directory.rng.choice(SMALL_TALK)
+        session.messages += [Message("user", asked), Message("assistant", answered)]

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping
 
 from dreams.dev.dreambench import memory_cases, session_cases, wordings
-from dreams.dev.dreambench.builder import Builder, Message, World
+from dreams.dev.dreambench.builder import Builder, World, fill
 from dreams.dev.dreambench.shapes import Words
 from dreams.dev.dreambench.wordings import FOUND, TYPED
 
@@ -53,7 +53,7 @@ def make(seed: int, facts: int, wordings: str = "own") -> World:
         if not size:
             break
         builder = _builder(world, f"notes-{number}", words)
-        _fill(builder, size)
+        fill(builder, SHARES.values(), memory_cases.fact, size)
         _add(world, builder)
         left, number = left - size, number + 1
     if facts >= CROWDED_FROM:
@@ -68,18 +68,6 @@ def _builder(world: World, name: str, words: Words) -> Builder:
     rng = random.Random(f"{world.seed}/{name}")  # noqa: S311 - as above
     words.rng = rng
     return Builder(rng, words, wordings.Deal(world.seed, rng), name, WORDINGS[world.wordings])
-
-
-def _fill(b: Builder, size: int) -> None:
-    b.make_sessions(max(4, size // 10))
-    plan = [make for make, share in SHARES.values() for _ in range(max(1, round(share * size / 100)))]
-    plan += [memory_cases.fact] * max(0, size - len(plan))
-    b.rng.shuffle(plan)
-    for make_one in plan:
-        make_one(b)
-    for session in b.sessions:
-        asked, answered = b.rng.choice(wordings.SMALL_TALK)
-        session.messages += [Message("user", asked), Message("assistant", answered)]
 
 
 def _add(world: World, b: Builder) -> None:

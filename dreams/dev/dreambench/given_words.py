@@ -12,8 +12,8 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from dreams.dev.dreambench import session_cases, wordings
-from dreams.dev.dreambench.builder import Case, Claim, Directory, Message, World
+from dreams.dev.dreambench import session_cases
+from dreams.dev.dreambench.builder import Case, Claim, Directory, World, fill
 from dreams.dev.dreambench.given_words_maker import (
     FIRST_DAY,
     Maker,
@@ -364,7 +364,7 @@ def make(folder: Path, seed: int, facts: int) -> World:
             rng = random.Random(f"{seed}/{half}-{number}")  # noqa: S311 - as above
             words.rng = rng
             maker = Maker(rng, words, shapes, half, f"{half}-{number}")
-            _fill(maker, size)
+            fill(maker, SHARES.values(), fact, size, least=size // 10)
             made = maker.directory()
             world.directories.append(made)
             world.cases += _readable(maker.cases, made)
@@ -385,15 +385,3 @@ def _readable(cases: Sequence[Case], made: Directory) -> list[Case]:
 
 def _parts(whole: int, count: int) -> list[int]:
     return [whole // count + (number < whole % count) for number in range(count)]
-
-
-def _fill(m: Maker, size: int) -> None:
-    m.make_sessions(max(4, size // 10))
-    plan = [make_one for make_one, share in SHARES.values() for _ in range(max(1, round(share * size / 100)))]
-    plan += [fact] * max(size // 10, size - len(plan))
-    m.rng.shuffle(plan)
-    for make_one in plan:
-        make_one(m)
-    for session in m.sessions:
-        asked, answered = m.rng.choice(wordings.SMALL_TALK)
-        session.messages += [Message("user", asked), Message("assistant", answered)]

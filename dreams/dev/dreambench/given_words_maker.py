@@ -9,14 +9,21 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dreams.dev.dreambench.builder import Case, Claim, Directory, MadeSession, Message
+from dreams.dev.dreambench.builder import (
+    SESSIONS_FROM,
+    Case,
+    Claim,
+    Directory,
+    InTheMaking,
+    MadeSession,
+    Message,
+)
 from dreams.dev.dreambench.session_cases import plain
 from dreams.dev.dreambench.shapes import Half, Shape, Shapes, Words
 
 LIST_LENGTH = 6  # lines of a list before the next one; chosen
 FIRST_DAY = dt.date(2025, 9, 1)
 _LAST_DAY = dt.date(2026, 2, 20)
-_SESSIONS_FROM = dt.date(2026, 3, 2)
 _KINDS_OF_MEMORY = ("project", "project", "project", "reference", "feedback")
 
 
@@ -44,7 +51,7 @@ class MemoryFile:
         return ("\n".join([*lines, "", body]).rstrip("\n") + "\n").encode()
 
 
-class Maker:
+class Maker(InTheMaking):
     """One directory in the making, of one half of the shapes."""
 
     def __init__(self, rng: random.Random, words: Words, shapes: Shapes, half: Half, name: str) -> None:
@@ -180,11 +187,6 @@ class Maker:
 
     # --- Sessions and truth ---------------------------------------------------------------------------------------
 
-    def make_sessions(self, count: int) -> None:
-        for number in range(count):
-            at = dt.datetime.combine(_SESSIONS_FROM + dt.timedelta(days=number), dt.time(9, 12), dt.UTC)
-            self.sessions.append(MadeSession(f"{self.name}-{number:02}", at.isoformat()))
-
     def say(self, text: str, role: str = "user") -> None:
         asked = [Message("user", "what does that page say?")] if role == "tool" else []
         self.rng.choice(self.sessions).messages += [
@@ -205,7 +207,7 @@ class Maker:
             made.days[path] = file.day.isoformat()
             rows.append(f"- [{file.title}]({path}) — {(file.hook or 'about ' + file.title)[:190]}")
         made.files["MEMORY.md"] = "\n".join(["# Memory", "", *rows, ""]).encode()
-        made.days["MEMORY.md"] = (_SESSIONS_FROM - dt.timedelta(days=1)).isoformat()
+        made.days["MEMORY.md"] = (SESSIONS_FROM - dt.timedelta(days=1)).isoformat()
         return made
 
 

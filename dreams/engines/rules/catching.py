@@ -108,7 +108,7 @@ def _agreed(heard: Heard) -> Iterator[tuple[Wish, tuple[Citation, ...]]]:
         turn = transcripts.answered(heard.source.path, heard.prompt.offset, line=heard.prompt.line_no)
     except OSError:
         return
-    said = [*sentences(turn.parts[-1].text), ""][-2:][0] if turn else ""
+    said = (sentences(turn.parts[-1].text) or [""])[-1] if turn else ""
     held = _HELD_OUT.fullmatch(said)
     if turn and held and is_own_word(held["told"]) and read(held["told"]).anchors:
         of_the_agent = replace(
