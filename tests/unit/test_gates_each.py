@@ -61,22 +61,25 @@ CLOSED = {
     "budget": Facts(spending=stays(SpendingFact(free=False, estimate=Decimal(2), today=Decimal(9)))),
     "lock": Facts(lock=stays(LockFact(held=True, pid=77))),
 }
+# Limits that are off by default.
+LIMITED = Config(
+    max_cost_day=10,
+)
 
 
 @each("name", GATES)
 def test_each_gate_closes_by_its_own_fact_only(name):
-    config = Config(max_cost_day=10)
     quiet = dataclasses.replace(CLOSED[name])
     if name != "sessions":
         quiet = dataclasses.replace(quiet, sessions=lambda: touched(5))
-    closed = [gate for gate, result in results(quiet, config).items() if not result.passed]
+    closed = [gate for gate, result in results(quiet, LIMITED).items() if not result.passed]
     # A lock file dated now closes the time gate; sessions of the same instant are then not newer.
     assert closed == (["time", "sessions"] if name == "time" else [name])
 
 
 @each("name", GATES)
 def test_force_passes_a_gate_that_only_saves_work_and_no_other(name):
-    forced = results(CLOSED[name], Config(max_cost_day=10), force=True)
+    forced = results(CLOSED[name], LIMITED, force=True)
     assert forced[name].passed is GATES[name].forceable
 
 
@@ -84,7 +87,7 @@ def test_force_passes_a_gate_that_only_saves_work_and_no_other(name):
 def test_a_reason_is_always_a_sentence(name):
     for facts in (CLOSED[name], Facts()):
         for forced in (False, True):
-            for result in results(facts, Config(max_cost_day=10), force=forced).values():
+            for result in results(facts, LIMITED, force=forced).values():
                 assert result.reason.endswith(".")
                 assert len(result.reason) > 15
 
@@ -235,4 +238,4 @@ def test_without_a_new_line_there_is_nothing_to_read():
 )
 def test_every_other_gate_holds_for_it(gate, facts):
     facts = dataclasses.replace(facts, log_lines=stays(12))
-    assert not results(facts, Config(max_cost_day=10), logs=True)[gate].passed
+    assert not results(facts, LIMITED, logs=True)[gate].passed
