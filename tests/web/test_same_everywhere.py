@@ -65,7 +65,7 @@ def test_a_project_whose_folder_is_gone_is_counted_by_no_page_and_no_command(
     call_command("projects", "--json")
     assert len(json.loads(capsys.readouterr().out)["projects"]) == 1
     text = _text(browser, reverse("projects"))
-    assert "<b>1 project</b>, those that need you first. 2 more are gone or not watched." in text
+    assert "<b>1 project</b>. 2 more are gone or not watched." in text
     assert "All <b>3</b>" in text
 
 

@@ -1,4 +1,4 @@
-"""The list of projects, most urgent first. A fixed number of queries."""
+"""The list of projects, in one of some orders. A fixed number of queries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from django.db.models import Case, Count, F, IntegerField, Model, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import (
+    BooleanField,
+    Case,
+    Count,
+    ExpressionWrapper,
+    F,
+    IntegerField,
+    Model,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextChoices,
+    Value,
+    When,
+)
+from django.db.models.expressions import OrderBy
 from django.db.models.functions import Lower
 from django.utils import timezone
 
@@ -54,6 +70,24 @@ STATES: Mapping[int, State] = {
 }
 FILTERS = {state.name: state.label for state in STATES.values()}
 WAITING = (Proposal.State.OPEN, Proposal.State.SUBMITTED)
+
+
+class Order(TextChoices):
+    """What the list may be ordered by: to add one, add it here, and to `ORDERS` what it means."""
+
+    URGENT = "urgent", "What needs you first"
+    NAME = "name", "By name"
+    SESSION = "session", "Newest session first"
+    DREAM = "dream", "Longest without a dream first"
+
+
+#: What comes before the name.
+ORDERS: Mapping[Order, Sequence[OrderBy]] = {
+    Order.URGENT: (F("rank").asc(), F("last_session_at").desc(nulls_last=True)),
+    Order.NAME: (),
+    Order.SESSION: (F("last_session_at").desc(nulls_last=True),),
+    Order.DREAM: (F("last_consolidated_at").asc(nulls_first=True),),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +142,16 @@ class Projects:
         return self.total - self.away
 
 
-def projects(text: str = "", state: str = "", number: str | None = None, host: str = "") -> Projects:
+def projects(
+    text: str = "", state: str = "", number: str | None = None, host: str = "", order: Order = Order.URGENT
+) -> Projects:
     counted = dict(_counts(host))
     wanted = next((rank for rank, one in STATES.items() if one.name == state), None)
     if text:
-        page = page_of(_matching(text, wanted, host), number, PAGE_SIZE)
+        page = page_of(_matching(text, wanted, host, order), number, PAGE_SIZE)
     else:
         total = sum(counted.values()) if wanted is None else counted.get(wanted, 0)
-        page = page_of(Asked(total, partial(_listed, wanted, host)), number, PAGE_SIZE)
+        page = page_of(Asked(total, partial(_listed, wanted, host, order)), number, PAGE_SIZE)
     return Projects(
         listed=Listed(_described(list(page.object_list)), page),
         total=sum(counted.values()),
@@ -162,23 +198,25 @@ def _counts(host: str) -> QuerySet[Any, tuple[int, int]]:
 
 
 @prepared
-def _listed(rank: int | None, host: str, start: Fixed) -> QuerySet[Any]:
-    return _ordered(_of_host(host), rank)[start : start + PAGE_SIZE]
+def _listed(rank: int | None, host: str, order: Order, start: Fixed) -> QuerySet[Any]:
+    return _ordered(_of_host(host), rank, order)[start : start + PAGE_SIZE]
 
 
-def _ordered(ranked: QuerySet[Any], rank: int | None) -> QuerySet[Any]:
+def _ordered(ranked: QuerySet[Any], rank: int | None, order: Order) -> QuerySet[Any]:
+    """Those that are no longer there stand last in each order."""
     rows = ranked if rank is None else ranked.filter(rank=rank)
-    return rows.order_by("rank", F("last_session_at").desc(nulls_last=True), Lower("name"))
+    is_away = ExpressionWrapper(Q(rank__gte=UNWATCHED), BooleanField())
+    return rows.order_by(is_away.asc(), *ORDERS[order], Lower("name"), "pk")
 
 
-def _matching(text: str, rank: int | None, host: str) -> QuerySet[Any]:
+def _matching(text: str, rank: int | None, host: str, order: Order) -> QuerySet[Any]:
     found = _of_host(host).filter(
         Q(name__icontains=text)
         | Q(slug__icontains=text)
         | Q(memory_dir__icontains=text)
         | Q(repo_dir__icontains=text)
     )
-    return _ordered(found, rank)
+    return _ordered(found, rank, order)
 
 
 def _described(rows: list[Project]) -> list[ProjectRow]:
