@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.not_on_postgr
 def measured(tmp_path: Path) -> tuple[Score, Score, dict[str, Score]]:
     made = generator.make(seed=11, facts=60)
     whole_run.stage(made, tmp_path)
-    ran = whole_run.Measured(made, tmp_path, whole_run.inside(tmp_path, "rules", lambda line: None))
+    ran = whole_run.Measured(made, tmp_path, whole_run.inside(made, tmp_path, "rules", lambda line: None))
     others = {name: folders.baseline(made, run) for name, run in BASELINES.items()}
     return ran.score("certain"), ran.score("answered"), others
 
@@ -107,7 +107,7 @@ def test_a_folder_of_shapes_is_measured_by_halves_and_what_was_asked_is_answered
     made = given_words.make(given, seed=1, facts=20)
     monkeypatch.setattr(RulesEngine, "run", _asking_of_every_file(RulesEngine.run))
     whole_run.stage(made, tmp_path)
-    ran = whole_run.Measured(made, tmp_path, whole_run.inside(tmp_path, "rules", lambda line: None))
+    ran = whole_run.Measured(made, tmp_path, whole_run.inside(made, tmp_path, "rules", lambda line: None))
     certain, answered = ran.score("certain", "work"), ran.score("answered", "work")
     assert not certain.asked and answered.asked["same"] > 0
     assert 0 < answered.useful["same"] <= answered.asked["same"]

@@ -138,13 +138,6 @@ def test_figures_of_the_report_half_have_no_text_of_a_case_in_them(made: World) 
     assert not any(missed.case.about in shown for missed in scored.misses)
 
 
-def test_an_exported_world_is_scored_as_it_was_made(made: World, tmp_path: Path) -> None:
-    folders.export(made, tmp_path / "world")
-    world, scored = folders.score_folder(tmp_path / "world")
-    assert world.given == made.given
-    assert scored.kinds == folders.baseline(made, lambda directory: directory.files).kinds
-
-
 def test_lines_that_are_no_shapes_are_named_and_stop_nothing(folder: Path) -> None:
     (folder / "more.jsonl").write_text(
         'no json\n{"kind": "poem"}\n{"kind": "fact", "texts": ["{subject} only"]}\n[1]\n{"kind": "fact"}\n'

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from dreams.dev.dreambench.shapes import Words, bare, opening
 from dreams.dev.dreambench.wordings import ATTRIBUTES, SMALL_TALK, Attribute, Chosen, Deal
@@ -151,30 +151,6 @@ class World:
 
     def cases_of(self, directory: str) -> list[Case]:
         return [case for case in self.cases if case.directory == directory]
-
-
-def as_json(world: World) -> dict[str, Any]:
-    """The truth alone; the directories are on disk."""
-    return {
-        "seed": world.seed,
-        "facts": world.facts,
-        "wordings": world.wordings,
-        "from": world.given,
-        "kinds": dict(KINDS),
-        "secrets": {d.name: d.secrets for d in world.directories},
-        "cases": [asdict(case) for case in world.cases],
-    }
-
-
-def cases_from(rows: Iterable[Mapping[str, Any]]) -> list[Case]:
-    """Cases as `as_json` wrote them. Raises TypeError or KeyError for something else."""
-    return [Case(**{**row, **_tuples(row)}) for row in rows]
-
-
-def _tuples(row: Mapping[str, Any]) -> dict[str, Any]:
-    claims = {name: tuple(Claim(tuple(c["words"])) for c in row.get(name, ())) for name in ("stands", "gone")}
-    lists = {name: tuple(row.get(name, ())) for name in ("flagged", "same", "marks")}
-    return {**claims, **lists}
 
 
 FIRST_DAY = dt.date(2025, 11, 3)  # of the memories

@@ -1,7 +1,4 @@
-"""Directories to disk and back: memory, transcripts as an agent writes them, and a small repository. No Django.
-
-With `export` and `score_folder` any system can be measured that works on folders: `DIR/NAME/memory`, `DIR/NAME/transcripts`,
-`DIR/NAME/repo`, and `DIR/truth.json`, which a system must not read."""
+"""Directories to disk and back: memory, transcripts as an agent writes them, and a small repository; and baselines. No Django."""
 
 from __future__ import annotations
 
@@ -13,12 +10,10 @@ import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from rapidfuzz import fuzz
 
-from dreams.dev.dreambench import generator, given_words
-from dreams.dev.dreambench.builder import Directory, MadeSession, Message, World, as_json, cases_from
+from dreams.dev.dreambench.builder import Directory, MadeSession, Message, World
 from dreams.dev.dreambench.scoring import Ran, Score, score
 
 MOST_FILES = 10_000  # of a given folder; chosen
@@ -133,66 +128,6 @@ def _assistant(content: list[dict[str, object]], key: str) -> dict[str, object]:
         "content": content, "stop_reason": "end_turn", "usage": usage,
     }  # fmt: skip
     return {"type": "assistant", "requestId": f"req_{_id(key)[:12]}", "message": message}
-
-
-NOTES = "notes.txt"
-_README = """# A dreambench world: seed {seed}, {facts} facts
-
-Each folder beside this file is one project:
-
-- `memory/` is what to tidy: Markdown topic files and their index `MEMORY.md`. Work on it in place.
-- `transcripts/` holds its sessions, one JSON object a line, oldest file first by its first timestamp.
-- `repo/` is the code, with its CLAUDE.md. Read it; changes there are not looked at.
-
-Of `MEMORY.md` an agent loads the first 200 lines or 25,000 bytes, whichever comes first; a row should take 200 characters at most.
-A memory whose frontmatter says `pinned: true` stays as it is, byte for byte.
-
-Files have the modification times of the day on which they were written. Today is the day of your run.
-If your system says something to its person (a fact that may be stale, say), write it to `notes.txt` beside `memory/`,
-a line each. `truth.json` is for scoring alone.
-
-Then: `python manage.py dreambench --score DIR`.
-"""
-
-
-class NoWorld(Exception):
-    """The folder holds no exported world; the message says what is missing."""
-
-
-def export(world: World, folder: Path) -> None:
-    """Write a world into a folder that is empty or not there. Raises NoWorld where it holds something."""
-    if folder.exists() and any(folder.iterdir()):
-        raise NoWorld(f"{folder} is not empty. Name a new folder.")
-    for made in world.directories:
-        home = folder / made.name
-        write(made, home / "memory", home / "transcripts", home / "repo")
-    (folder / "truth.json").write_text(json.dumps(as_json(world), ensure_ascii=False, indent=1), "utf-8")
-    (folder / "README.md").write_text(_README.format(seed=world.seed, facts=world.facts), "utf-8")
-
-
-def score_folder(folder: Path) -> tuple[World, Score]:
-    """Score what stands in an exported folder now. Raises NoWorld."""
-    try:
-        truth: dict[str, Any] = json.loads((folder / "truth.json").read_text("utf-8"))
-        cases = cases_from(truth["cases"])
-        seed, facts, given = int(truth["seed"]), int(truth["facts"]), str(truth.get("from", ""))
-        world = (
-            given_words.make(Path(given), seed, facts)
-            if given
-            else generator.make(seed, facts, str(truth.get("wordings", "own")))
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NoWorld(f"{folder} holds no world that --export wrote ({error}).") from error
-    if world.cases != cases:
-        raise NoWorld(f"{folder} was exported by another version. Export it anew.")
-    runs = []
-    for made in world.directories:
-        home = folder / made.name
-        notes = home / NOTES
-        said = notes.read_text("utf-8", "replace")[:1_000_000] if notes.is_file() else ""
-        after = read(home / "memory")
-        runs.append(Ran(made.name, made.files, after, made.sources, said, made.secrets))
-    return world, score(cases, runs)
 
 
 def baseline(world: World, run: Baseline, half: str = "") -> Score:

@@ -1,50 +1,405 @@
-"""A world by seed and size: directories of at most 150 facts, with cases of every kind. Pure and deterministic."""
+"""A world by seed and size: directories of at most 150 facts, with cases of every kind; here those that memories and repository
+alone decide: facts, duplicates, updates, dates, broken indexes, odd encodings. Pure and deterministic."""
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 import random
 from collections.abc import Callable, Mapping
 
-from dreams.dev.dreambench import memory_cases, session_cases, wordings
-from dreams.dev.dreambench.builder import Builder, World, fill
-from dreams.dev.dreambench.shapes import Words
-from dreams.dev.dreambench.wordings import FOUND, TYPED
+from dreams.dev.dreambench import session_cases, wordings
+from dreams.dev.dreambench.builder import Builder, Claim, World, claim, fill
+from dreams.dev.dreambench.shapes import PEOPLE, SURNAMES, Words, bare, opening
+from dreams.dev.dreambench.wordings import FOUND
+
+OLD_FROM, OLD_TO = dt.date(2025, 6, 1), dt.date(2025, 10, 1)
+NEW_FROM, NEW_TO = dt.date(2025, 10, 5), dt.date(2026, 2, 20)
+PASSED_FROM, PASSED_TO = dt.date(2026, 2, 1), dt.date(2026, 5, 1)
+
+
+def fact(b: Builder) -> None:
+    chance = b.rng.random()
+    if chance < 0.12:
+        return _foreign(b)
+    if chance < 0.22:
+        return _preference_kept(b)
+    attribute = b.rng.choice(b.attributes)
+    subject, value = b.words.subject(), b.words.value(attribute.sort)
+    text, _, held = b.fact(attribute, subject, value)
+    topic = b.place(text)
+    if b.rng.random() < 0.15:
+        topic.lines.append(b.rng.choice(wordings.REMARKS))
+    b.case("fact", about=text, held_out=held, stands=(claim(subject, value),))
+    return None
+
+
+def _foreign(b: Builder) -> None:
+    chosen = b.put(
+        wordings.FRENCH if b.rng.random() < 0.5 else wordings.KOREAN,
+        s=(s := b.words.subject()),
+        v=(v := b.words.value("port")),
+    )
+    b.place(chosen.text)
+    b.case("fact", about=chosen.text, held_out=chosen.held_out, stands=(claim(s, v),))
+
+
+def _preference_kept(b: Builder) -> None:
+    """What the person likes stays, also where the agent worked otherwise."""
+    topics = [t for t in b.topics if t.kind == "user" and t.open]
+    topic = topics[0] if topics else b.topic(kind="user", title="How I work")
+    one, other = b.words.subject().strip("`"), b.words.subject().strip("`")
+    line = b.rng.choice(
+        ("Prefers {a} over {b} for small things.", "Wants {a} to be asked before {b} is touched.")
+    )
+    topic.lines.append(line.format(a=one, b=other))
+    b.case("fact", about=topic.lines[-1], stands=(Claim((bare(one), bare(other))),))
+
+
+def duplicate(b: Builder) -> None:
+    if b.rng.random() < 0.15:
+        return _twin_files(b)
+    attribute = b.rng.choice(b.attributes)
+    subject, value = b.words.subject(), b.words.value(attribute.sort)
+    one, wording, held = b.fact(attribute, subject, value)
+    other, _, held_too = b.fact(attribute, subject, value, [wording] if b.rng.random() < 0.7 else [])
+    other = b.rng.choice(wordings.DUPLICATE_FRAMES).format(other)
+    topic = b.place(one)
+    if b.rng.random() < 0.4:
+        topic.lines.insert(b.rng.randrange(len(topic.lines) + 1), other)
+    else:
+        b.place(other, [topic])
+    b.case(
+        "duplicate",
+        about=f"{one} / {other}",
+        held_out=held or held_too,
+        stands=(claim(subject, value),),
+        once=True,
+    )
+    return None
+
+
+def _twin_files(b: Builder) -> None:
+    """The same note saved twice under two names; a wikilink leads to each of them."""
+    one, two = b.topic(is_open=False), b.topic(is_open=False)
+    two.title = f"{one.title} notes"
+    two.path = f"project_{one.title.lower().replace(' ', '_')}_notes.md"
+    two.bullets, two.shape = one.bullets, one.shape
+    claims = []
+    for attribute in b.rng.sample(b.attributes, 3):
+        subject, value = b.words.subject(), b.words.value(attribute.sort)
+        one.lines.append(b.fact(attribute, subject, value)[0])
+        claims.append(claim(subject, value))
+    two.lines = list(one.lines)
+    for topic in (one, two):
+        b.place(f"More on this in [[{topic.path.removesuffix('.md')}]].")
+    b.case("duplicate", about=f"{one.path} and {two.path}", stands=tuple(claims), once=True)
+    for topic in b.topics:
+        if any("[[" in line for line in topic.lines):
+            b.case("link", about=f"links of {topic.path}", link=topic.path)
+
+
+def look_alike(b: Builder) -> None:
+    """Two facts in the same words, but for the value, the place, the environment or the person."""
+    attribute = b.rng.choice([a for a in b.attributes if a.sort != "person"])
+    subject = b.words.subject()
+    value, another = b.words.two_values(attribute.sort)
+    form = b.rng.randrange(4)
+    if form == 0:  # two services
+        other = b.words.other_subject(subject)
+        text, wording, held = b.fact(attribute, subject, value)
+        pair = text, opening(wording.format(s=other, v=value))
+        claims = claim(subject, value), claim(other, value)
+    elif form == 1:  # two environments
+        text, wording, held = b.fact(attribute, f"{subject} in staging", value)
+        pair = text, opening(wording.format(s=f"{subject} in production", v=another))
+        claims = _in(subject, "staging", value), _in(subject, "production", another)
+    elif form == 2:  # two people of one first name
+        return _namesakes(b)
+    else:  # two numbers of one thing
+        text, wording, held = b.fact(attribute, f"{subject} v2", value)
+        pair = text, opening(wording.format(s=f"{subject} v3", v=another))
+        claims = _in(subject, "v2", value), _in(subject, "v3", another)
+    topic = b.place(pair[0])
+    if b.rng.random() < 0.5:
+        topic.lines.append(pair[1])
+    else:
+        b.place(pair[1], [topic])
+    b.case("look-alike", about=f"{pair[0]} / {pair[1]}", held_out=held, stands=claims)
+    return None
+
+
+def _in(subject: str, place: str, value: str) -> Claim:
+    return Claim((bare(subject), place, value.strip("`").lower()))
+
+
+def _namesakes(b: Builder) -> None:
+    first = b.rng.choice(PEOPLE)
+    one, two = b.rng.sample(SURNAMES, 2)
+    subject, other = b.words.subject(), b.words.subject()
+    attribute = next(a for a in b.attributes if a.sort == "person")
+    left, wording, held = b.fact(attribute, subject, f"{first} {one}")
+    right = opening(
+        wording.format(s=other if b.rng.random() < 0.5 else f"{subject} abroad", v=f"{first} {two}")
+    )
+    topic = b.place(left)
+    topic.lines.append(right)
+    claims = claim(subject, f"{first} {one}"), Claim((f"{first} {two}".lower(),))
+    b.case("look-alike", about=f"{left} / {right}", held_out=held, stands=claims)
+
+
+def update(b: Builder) -> None:
+    attribute = b.rng.choice(b.attributes)
+    subject = b.words.subject()
+    old, new = b.words.two_values(attribute.sort)
+    before, wording, held = b.fact(attribute, subject, old)
+    after, _, _ = b.fact(attribute, subject, new, [] if b.rng.random() < 0.6 else [wording])
+    lines = [
+        b.deal.draw(wordings.DATED_OLD).text.format(day=b.day(OLD_FROM, OLD_TO), fact=before),
+        b.deal.draw(wordings.DATED_NEW).text.format(day=b.day(NEW_FROM, NEW_TO), fact=after),
+    ]
+    if b.rng.random() < 0.3:
+        lines.reverse()
+    topic = b.place(lines[0])
+    if b.rng.random() < 0.5:
+        topic.lines.append(lines[1])
+    else:
+        b.place(lines[1], [topic])
+    b.case(
+        "update",
+        about=" / ".join(lines),
+        held_out=held,
+        stands=(claim(subject, new),),
+        gone=(claim(subject, old),),
+    )
+
+
+def expiry(b: Builder) -> None:
+    subject, day = b.words.subject(), b.day(PASSED_FROM, PASSED_TO)
+    chosen = b.put(wordings.EXPIRED, s=subject, day=day)
+    b.place(chosen.text)
+    b.case("expiry", about=chosen.text, held_out=chosen.held_out, gone=(claim(subject, day),))
+
+
+def unexpired(b: Builder) -> None:
+    subject, day = b.words.subject(), b.day(dt.date(2090, 1, 1), dt.date(2099, 1, 1))
+    chosen = b.put(wordings.EXPIRED, s=subject, day=day)
+    b.place(chosen.text)
+    b.case("unexpired", about=chosen.text, held_out=chosen.held_out, stands=(claim(subject, day),))
+
+
+def date(b: Builder) -> None:
+    topics = [t for t in b.topics if t.title.startswith("Log of") and len(t.lines) < 4]
+    topic = topics[0] if topics else b.topic(title=f"Log of {b.words.subject().strip('`')}", is_open=False)
+    wording, days = b.rng.choice(wordings.RESOLVABLE)
+    back = b.rng.randrange(2, 9) if days is None else -days
+    subject = b.words.subject()
+    topic.lines.append(opening(wording.format(s=subject, n=back)))
+    day = (topic.day - dt.timedelta(days=back)).isoformat()
+    held = wording in b.deal.parts([w for w, _ in wordings.RESOLVABLE])[1]
+    about = f"{topic.lines[-1]} (written {topic.day.isoformat()})"
+    b.case("date", about=about, held_out=held, stands=(Claim((bare(subject),)),), day=day)
+
+
+def vague(b: Builder) -> None:
+    subject = b.words.subject()
+    chosen = b.put(wordings.VAGUE, s=subject)
+    b.place(chosen.text)
+    b.case(
+        "vague", about=chosen.text, held_out=chosen.held_out, stands=(Claim((bare(subject),)),), undated=True
+    )
+
+
+def pinned(b: Builder) -> None:
+    """A pinned file that says what another file says too, and says it better there."""
+    topic = b.topic(is_open=False)
+    topic.pinned = True
+    topic.shape = "nested" if topic.shape == "none" else topic.shape
+    for number in range(2):
+        attribute = b.rng.choice(b.attributes)
+        subject, value = b.words.subject(), b.words.value(attribute.sort)
+        text, _, _ = b.fact(attribute, subject, value)
+        topic.lines.append(text)
+        if number == 0:
+            b.place(text)
+    topic.lines.append("It was all written yesterday.")
+    b.case("pinned", about=topic.path, same=(topic.path,))
+
+
+INDEX_BYTES = 25_000  # what is loaded of an index
+
+
+def _some_fact(b: Builder) -> tuple[str, Claim]:
+    attribute = b.rng.choice(b.attributes)
+    subject, value = b.words.subject(), b.words.value(attribute.sort)
+    return b.fact(attribute, subject, value)[0], claim(subject, value)
+
+
+def dangling(b: Builder) -> None:
+    text, said = _some_fact(b)
+    name = b.words.subject().strip("`").replace(" ", "_").lower()
+    b.rows.append(f"- [{name}](project_{name}.md) — {text}")
+    b.case("dangling", about=b.rows[-1], stands=(said,))
+
+
+def missing_row(b: Builder) -> None:
+    topic = b.topic(is_open=False)
+    text, said = _some_fact(b)
+    topic.lines.append(text)
+    b.unlisted.add(topic.path)
+    b.case("missing row", about=topic.path, stands=(said,), row=topic.path)
+
+
+def double_row(b: Builder) -> None:
+    topic = b.topic(is_open=False)
+    text, said = _some_fact(b)
+    topic.lines.append(text)
+    hook = b.rng.choice(
+        (f"notes on {topic.title.lower()}", "see there", f"what to know about {topic.title.lower()}")
+    )
+    b.rows.append(f"- [{topic.title}]({topic.path}) — {hook}")
+    b.case("double row", about=b.rows[-1], stands=(said,), row=topic.path)
+
+
+def long_row(b: Builder) -> None:
+    """A row that says much, in an index with room for it."""
+    path, claims = _verbose(b, 300)
+    b.case("long row", about=path, stands=claims, long=path)
+
+
+def _verbose(b: Builder, least: int) -> tuple[str, tuple[Claim, ...]]:
+    """A topic whose row says much that is nowhere else: (its path, what the row says)."""
+    topic = b.topic(is_open=False)
+    topic.lines.append(_some_fact(b)[0])
+    told: list[str] = []
+    claims: list[Claim] = []
+    while sum(map(len, told)) < least:
+        text, said = _some_fact(b)
+        told.append(text)
+        claims.append(said)
+    topic.hook = " ".join(told)
+    return topic.path, tuple(claims)
+
+
+def crowded(b: Builder, facts: int) -> None:
+    """An index that is not loaded whole."""
+    rows = max(10, facts // 6)
+    made = [_verbose(b, INDEX_BYTES // rows + 20) for _ in range(rows)]
+    b.case(
+        "crowded", about=f"{rows} long rows", stands=tuple(c for _, claims in made for c in claims), fits=True
+    )
+
+
+def encoding(b: Builder) -> None:
+    topic = b.topic(is_open=False)
+    form = b.rng.choice(("crlf", "bom", "no final line end", "odd bytes"))
+    topic.newline = "\r\n" if form == "crlf" else "\n"
+    topic.bom, topic.final = form == "bom", form != "no final line end"
+    topic.odd = "Café à Orléans\n".encode("latin-1") if form == "odd bytes" else b""
+    claims = []
+    for _ in range(2):
+        text, said = _some_fact(b)
+        topic.lines.append(text)
+        claims.append(said)
+    if form != "odd bytes":  # what makes an engine write the file
+        topic.lines.append(topic.lines[0])
+    topic.lines.reverse()
+    b.case("encoding", about=f"{topic.path}: {form}", stands=tuple(claims), marks=(topic.path,))
+
+
+# (file, what it holds, what a note says of it, what it says more or otherwise)
+_CODE = (
+    ("CLAUDE.md", "- Run `{w} check` before every push.", "Run `{w} check` before every push.",
+     "Run `{w} check` before every push, except on the docs branch, where it takes an hour."),
+    ("CLAUDE.md", "- All times in {w} are UTC.", "All times in {w} are UTC.", "All times in {w} are UTC but for the invoices, which are CET."),
+    ("package.json", {"name": "{w}-web"}, "The npm package is called `{w}-web`.", "The npm package was called `{w}-old` until the split."),
+    ("package.json", {"scripts": {"{w}": "vitest run"}}, "`npm run {w}` runs `vitest run`.",
+     "`npm run {w}` runs `vitest run`, which needs the mock server on port 4455."),
+    ("package.json", {"engines": {"node": ">=20"}, "author": "{w}"}, "package.json asks for Node `>=20`.", "Node 22 breaks the {w} build: `>=20` is a lie."),
+    ("Makefile", "{w}:\n\truff check .\n", "`make {w}` runs `ruff check .`.", "`make {w}` runs `ruff check .` and takes four minutes on the laptop."),
+    ("docker-compose.yml", "services:\n  {w}:\n    image: redis:7.2\n", "docker-compose.yml runs the service `{w}` from `redis:7.2`.",
+     "The service `{w}` must stay on `redis:7.2`: 7.4 has another licence."),
+)  # fmt: skip
+
+
+def derived(b: Builder) -> None:
+    _from_code(b, same=True)
+
+
+def not_derived(b: Builder) -> None:
+    _from_code(b, same=False)
+
+
+def _from_code(b: Builder, *, same: bool) -> None:
+    path, content, note, more = b.rng.choice(_CODE)
+    word = b.words.subject().strip("`").removeprefix("the ").replace(" ", "-").lower()
+    if isinstance(content, str):
+        b.repo[path] = f"{b.repo.get(path, '')}{content.format(w=word)}\n"
+    else:
+        folder = path if path not in b.repo else f"packages/{word}/package.json"
+        b.repo[folder] = json.dumps(_filled(content, word), indent=2) + "\n"
+    text = opening((note if same else more).format(w=word))
+    b.place(text)
+    said = Claim((bare(word),)) if "{w}" in (note if same else more) else Claim(("package.json", ">=20"))
+    if same:
+        b.case("derived", about=f"{text} ({path})", gone=(said,))
+    else:
+        b.case("not derived", about=f"{text} ({path})", stands=(said,))
+
+
+def _filled(content: object, word: str) -> object:
+    if isinstance(content, dict):
+        return {key.replace("{w}", word): _filled(value, word) for key, value in content.items()}
+    return str(content).replace("{w}", word)
+
+
+def links(b: Builder) -> None:
+    """A wikilink from one topic to another."""
+    if len(b.topics) < 2:
+        b.topic(), b.topic()
+    source, target = b.rng.sample([t for t in b.topics if not t.pinned and not t.odd], 2)
+    source.lines.append(f"See [[{target.path.removesuffix('.md')}]] for the rest.")
+    if not any(case.link == source.path for case in b.cases):
+        b.case("link", about=f"links of {source.path}", link=source.path)
+
+
+# --- The world ---
 
 MOST_IN_ONE = 150  # facts of one project; chosen
 CROWDED_FROM = 30  # facts of a world from which one directory has an index over its budget
 # How many of a hundred facts are of a kind; the rest are plain.
 SHARES: Mapping[str, tuple[Callable[[Builder], None], float]] = {
-    "look-alike": (memory_cases.look_alike, 7),
-    "duplicate": (memory_cases.duplicate, 9),
-    "update": (memory_cases.update, 6),
+    "look-alike": (look_alike, 7),
+    "duplicate": (duplicate, 9),
+    "update": (update, 6),
     "told": (session_cases.told, 8),
     "flip-back": (session_cases.flip_back, 3),
     "forget": (session_cases.forget, 4),
-    "expiry": (memory_cases.expiry, 3),
-    "unexpired": (memory_cases.unexpired, 2),
+    "expiry": (expiry, 3),
+    "unexpired": (unexpired, 2),
     "cascade": (session_cases.cascade, 3),
-    "date": (memory_cases.date, 4),
-    "vague": (memory_cases.vague, 4),
-    "derived": (memory_cases.derived, 4),
-    "not derived": (memory_cases.not_derived, 3),
+    "date": (date, 4),
+    "vague": (vague, 4),
+    "derived": (derived, 4),
+    "not derived": (not_derived, 3),
     "preference": (session_cases.preference, 4),
     "lure": (session_cases.lure, 6),
     "secret": (session_cases.secret, 2),
-    "dangling": (memory_cases.dangling, 2),
-    "missing row": (memory_cases.missing_row, 2),
-    "double row": (memory_cases.double_row, 2),
-    "long row": (memory_cases.long_row, 1.5),
-    "encoding": (memory_cases.encoding, 3),
-    "pinned": (memory_cases.pinned, 2),
-    "link": (memory_cases.links, 2),
+    "dangling": (dangling, 2),
+    "missing row": (missing_row, 2),
+    "double row": (double_row, 2),
+    "long row": (long_row, 1.5),
+    "encoding": (encoding, 3),
+    "pinned": (pinned, 2),
+    "link": (links, 2),
 }
 
 
-WORDINGS = {"own": wordings.ATTRIBUTES, "found": FOUND, "typed": TYPED}
+WORDINGS = {"own": wordings.ATTRIBUTES, "found": FOUND}
 
 
 def make(seed: int, facts: int, wordings: str = "own") -> World:
-    """A world of about `facts` facts, told in our own wordings, in `found` ones, or changed in `typed` ones. Raises ValueError for a number out of range."""
+    """A world of about `facts` facts, told in our own wordings or in `found` ones. Raises ValueError for a number out of range."""
     world = World(seed, facts, wordings)
     words = Words(random.Random(f"{seed}/words"))  # noqa: S311 - a benchmark, not a secret
     left, number = facts, 1
@@ -53,13 +408,13 @@ def make(seed: int, facts: int, wordings: str = "own") -> World:
         if not size:
             break
         builder = _builder(world, f"notes-{number}", words)
-        fill(builder, SHARES.values(), memory_cases.fact, size)
+        fill(builder, SHARES.values(), fact, size)
         _add(world, builder)
         left, number = left - size, number + 1
     if facts >= CROWDED_FROM:
         builder = _builder(world, "crowded", words)
         builder.make_sessions(1)
-        memory_cases.crowded(builder, facts)
+        crowded(builder, facts)
         _add(world, builder)
     return world
 

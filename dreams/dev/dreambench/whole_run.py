@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dreams.dev.dreambench import folders, session_cases
-from dreams.dev.dreambench.builder import Case, World, as_json, cases_from
+from dreams.dev.dreambench.builder import Case, World
 from dreams.dev.dreambench.scoring import Cost, Ran, Score, States, distance, score
 from dreams.dev.dreambench.session_cases import Directory, plain
 from dreams.engines.types import Edit, Engine, Job, Option, Outcome, Question, Reporter
@@ -34,7 +34,6 @@ from memoryweb import BASE_DIR
 MOST_SECONDS = 6 * 3600  # of one engine, also of a slow model; chosen
 STOP_SECONDS = 10.0  # that it has to end by itself; chosen
 ROUNDS = 6  # dreams of a project at most, each after the answers to the one before
-TRUTH = "truth.json"
 # What would lead the run to the user's own things.
 _OWN = ("DATABASE_URL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_REMOTE")
 Say = Callable[[str], None]
@@ -51,14 +50,13 @@ def memory_of(root: Path, repo: Path) -> Path:
 
 
 def stage(world: World, folder: Path) -> Path:
-    """Write every directory below a config root, and the truth beside it; the root."""
+    """Write every directory below a config root; the root."""
     root = folder / "root"
     for made in world.directories:
         repo = folder / "repos" / made.name
         repo.mkdir(parents=True)
         memory = memory_of(root, repo)
         folders.write(made, memory, memory.parent, repo)
-    (folder / TRUTH).write_text(json.dumps(as_json(world)), "utf-8")
     return root
 
 
@@ -68,7 +66,7 @@ def measure(world: World, engine: str, say: Say) -> Measured:
         folder = Path(name)
         stage(world, folder)
         begun = time.monotonic()
-        told = _run_inside(folder, engine)
+        told = _run_inside(world, folder, engine)
         say(f"{engine}: {len(world.directories)} directories in {time.monotonic() - begun:.0f} s")
         return Measured(world, folder, told)
 
@@ -116,7 +114,7 @@ def _name_of(folder: Path, memory: Path) -> str:
     return next(repo.name for repo in repos if memory_of(folder / "root", repo) == memory)
 
 
-def _run_inside(folder: Path, engine: str) -> dict[str, Any]:
+def _run_inside(world: World, folder: Path, engine: str) -> dict[str, Any]:
     environment = {name: value for name, value in os.environ.items() if name not in _OWN}
     environment |= {
         "MEMORYWEB_DATA_DIR": str(folder / "data"),
@@ -124,7 +122,9 @@ def _run_inside(folder: Path, engine: str) -> dict[str, Any]:
         "MEMORYWEB_TIME_ZONE": "UTC",
         "DJANGO_SETTINGS_MODULE": "memoryweb.settings",
     }
-    line = [sys.executable, "-m", "memoryweb", "dreambench", "--inside", str(folder), "--engine", engine]
+    told = ["--from", world.given] if world.given else ["--wordings", world.wordings]
+    told += ["--seed", str(world.seed), "--facts", str(world.facts), "--engine", engine]
+    line = [sys.executable, "-m", "memoryweb", "dreambench", "--json", "--inside", str(folder), *told]
     child = subprocess.Popen(
         line, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=BASE_DIR
     )
@@ -150,7 +150,7 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-def inside(folder: Path, engine: str, say: Say) -> dict[str, Any]:
+def inside(world: World, folder: Path, engine: str, say: Say) -> dict[str, Any]:
     """Dream, approve and apply in every project of the root, and answer what was asked, until nothing is open.
 
     Gives `{notes: {directory: text}, cost, asked: {directory: {asked, useful, kept}}}`. What was certain is kept below
@@ -161,14 +161,13 @@ def inside(folder: Path, engine: str, say: Say) -> dict[str, Any]:
 
     begun = time.monotonic()
     discovery.discover([folder / "root"])
-    cases = cases_from(json.loads((folder / TRUTH).read_text("utf-8"))["cases"])
     cost = Cost(again=[] if engine == "rules" else None)  # only asked of an engine that costs nothing
     told: dict[str, Any] = {"notes": {}, "asked": {}}
     projects = list(Project.objects.filter(root__startswith=str(folder)).order_by("pk"))
     for number, project in enumerate(projects, start=1):
         say(f"{number} of {len(projects)}: {project.name or project.slug}")
         run = _Run(folder, project, engine, cost)
-        run.to_the_end([case for case in cases if case.directory == run.name])
+        run.to_the_end(world.cases_of(run.name))
         told["notes"][run.name] = "\n".join(run.said)
         told["asked"][run.name] = vars(run.asked)
     cost.seconds = time.monotonic() - begun

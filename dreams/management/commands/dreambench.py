@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -42,30 +41,14 @@ class Command(base.Command):
             dest="given",
             help="use the statement shapes in this folder instead (format: docs/dreambench.md)",
         )
-        world = parser.add_mutually_exclusive_group()
-        world.add_argument(
-            "--export", type=Path, metavar="DIR", help="write the generated directories for another system"
-        )
-        world.add_argument(
-            "--score", type=Path, metavar="DIR", help="score another system's result in an exported folder"
-        )
         parser.add_argument("--inside", type=Path, help="used internally")
 
     def run(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
         try:
-            if options["inside"]:
-                self._inside(options["inside"], options["engine"])
-                return None
-            if options["score"]:
-                world, scored = folders.score_folder(options["score"])
-                return self._shown(world, {"scored": scored}, options)
             world = self._world(options)
-            if options["export"]:
-                folders.export(world, options["export"])
-                return {
-                    "exported": str(options["export"]),
-                    "directories": [d.name for d in world.directories],
-                }
+            if options["inside"]:
+                database.ensure()
+                return whole_run.inside(world, options["inside"], options["engine"], self.say)
             measured = whole_run.measure(world, options["engine"], self.say)
             if options["given"]:
                 return self._halves(world, measured, options)
@@ -74,17 +57,15 @@ class Command(base.Command):
             return self._shown(world, scores, options)
         except ValueError as error:
             raise base.BadUsage(str(error)) from error
-        except (whole_run.RunFailed, folders.NoWorld, shapes.NoShapes, OSError) as error:
+        except (whole_run.RunFailed, shapes.NoShapes, OSError) as error:
             raise base.Refused(str(error)) from error
-
-    def _inside(self, folder: Path, engine: str) -> None:
-        database.ensure()
-        self.stdout.write(json.dumps(whole_run.inside(folder, engine, self.say)))
 
     def _world(self, options: Mapping[str, Any]) -> World:
         if not options["given"]:
             return generator.make(options["seed"], options["facts"], options["wordings"])
         world = given_words.make(options["given"].resolve(), options["seed"], options["facts"])
+        if options["inside"]:
+            return world  # what was left out is told by the process that started this one
         for line in world.refused[:MOST_REFUSED]:
             self.say(f"left out: {line}")
         if len(world.refused) > MOST_REFUSED:
@@ -137,6 +118,4 @@ class Command(base.Command):
         }
 
     def words(self, result: Mapping[str, Any]) -> Iterable[str]:
-        if "table" in result:
-            return list(result["table"])
-        return [f"Wrote {len(result['directories'])} directories to {result['exported']}."]
+        return list(result["table"])
