@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dreams.dev import ablation
+from bench import ablation
 
 MODULE = """from __future__ import annotations
 from functools import lru_cache

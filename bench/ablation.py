@@ -1,7 +1,7 @@
 """Ablation: what does each function earn? It is switched off, and everything that measures is run again.
 
-    python -m dreams.dev.ablation profile MODULE… -m "COMMAND" [-m "COMMAND"]…
-    python -m dreams.dev.ablation switch  MODULE… -m "COMMAND"… [--most N] [--skip FILE]
+    python -m bench.ablation profile MODULE… -m "COMMAND" [-m "COMMAND"]…
+    python -m bench.ablation switch  MODULE… -m "COMMAND"… [--most N] [--skip FILE]
 
 A COMMAND is anything whose output says how good the result is; lines about seconds are left out of the comparison. It is
 run with a `sitecustomize` on its path that reaches its child processes too. `profile` runs the commands once and counts how
@@ -31,7 +31,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 RECORD, SWITCH = "ABLATION_RECORD", "ABLATION_SWITCH"
 MOST_SECONDS = 1_200  # of one run; chosen
 MOST_FUNCTIONS = 400  # switches at most; chosen
@@ -40,7 +40,7 @@ _COLLECTIONS = ("frozenset", "set[", "list", "tuple", "Iterator", "Iterable", "S
 _CHANGING = re.compile(r"seconds|\bin \d+(?:\.\d+)? ?s\b|/tmp/\S+")
 _START = f"""import sys
 sys.path.insert(0, {str(ROOT)!r})
-from dreams.dev import ablation
+from bench import ablation
 ablation.begin()
 """
 
