@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -48,7 +49,8 @@ _AS_OF = re.compile(
     re.IGNORECASE,
 )
 _ISO = re.compile(r"\b\d{4}-(?:\d{2}(?:-\d{2})?|W\d{2}|Q[1-4])\b|\b\d{4}\b")
-_ANY_DAY = dt.date(2024, 5, 15)
+# "Last Monday" is read on some days of the week only.
+_A_WEEK = tuple(dt.date(2024, 5, 13) + dt.timedelta(days=number) for number in range(7))
 _CUTS = (
     re.compile(r"[;:]\s+|\s?[—–]\s?|\s-\s"),
     re.compile(r"[;:()]\s*|\s?[—–]\s?|\s-\s"),
@@ -183,15 +185,19 @@ class Context:
     def dated(self, unit: Unit, fresh: list[Placed]) -> str:
         """A note if a new statement is this one with its relative dates written out, else nothing."""
         self.target, self.kept = None, False
-        spans = dates.told(unit.text, _ANY_DAY) if self.added.has_dates else []
+        spans = _days_told(unit.text) if self.added.has_dates else ()
         if not spans:
             return ""
-        candidates = [*fresh, *self.added.likest(unit.text)]
-        rest = unit.text
-        for span in reversed(spans):
-            rest = rest[: span.start] + rest[span.end :]
-        for standing in candidates:
-            if _ISO.search(standing.unit.text) and _same_but_for_dates(rest, standing.unit.text):
+        for standing in (*fresh, *self.added.likest(unit.text)):
+            new = standing.unit.text
+            # One of two days may have been written out: the other is not known, or its line is decided by itself.
+            gone = [span for span in spans if span.text not in new]
+            rests = (
+                dates.rewrite(unit.text, [replace(span, written="") for span in each])
+                for each in (spans, gone)
+                if each
+            )
+            if _ISO.search(new) and any(_same_but_for_dates(rest, new) for rest in rests):
                 self.target, self.kept = standing, True
                 return DATED
         return ""
@@ -290,6 +296,11 @@ def _only_names(unit: Unit) -> bool:
     """Whether a title or heading says what something is about and no fact of it."""
     one = statement(unit.text[:LONGEST])
     return not (one.numbers or one.codes or one.negations or len(one.items) > LONGEST_TITLE)
+
+
+def _days_told(text: str) -> Sequence[dates.DateSpan]:
+    """The phrases that are surely a date on the day of the week on which most of them are."""
+    return max((dates.told(text, day) for day in _A_WEEK), key=len)
 
 
 def _same_but_for_dates(rest: str, dated: str) -> bool:

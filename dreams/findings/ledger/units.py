@@ -20,17 +20,11 @@ from dreams.lib.secrets.redact import redact
 UnitKind = Literal["sentence", "row", "title", "field", "heading", "code", "table", "comment", "reference"]
 
 MAX_FILE_CHARS = 2_000_000  # of one file; what is behind is compared line by line
-_LEAD = re.compile(r"^\s*(?:(?:[-*+>]|\d{1,9}[.)])\s+)+")
-_END = re.compile(
-    r"(?<=[.!?。！？])(?:[\"')\]*_”’]{0,3})\s+(?=[\"'(\[*_`“]{0,3}[^\W\d_a-z])|(?<=[。！？])(?=\S)"
-)
-_ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|no|fig|dr|mr|mrs|ms|st)\.$", re.IGNORECASE)
 BAR = re.compile(r"(?<!\\)\|")
 _DUNDER = re.compile(r"[\w.-]*/(?:[\w.-]*/)*__\w+__")
 HEADER = "header"
 _NUMBERED = re.compile(r"^([*_]{0,3})\d{1,3}[.)]\s+(?=\S)")  # the mark of a list, in bold or in a heading too
 _BOX = re.compile(r"\s*(?:!!!|\?\?\?|===)")
-_QUOTE = re.compile(r"^\s*(?:>\s?)+")
 _UNDERLINE = re.compile(r"\n {0,3}=+\s*$")
 _INDENTED = re.compile(r"(?: {4}|\t).*(?:\n(?: {4}|\t).*)*\n?")
 _REFERENCE = re.compile(r"^ {0,3}\[(?P<name>[^\]^][^\]]*)\]:\s+(?P<target>\S+).*$", re.MULTILINE)
@@ -142,7 +136,7 @@ def _field(name: str, first: int, parts: list[str]) -> Iterator[Unit]:
 
 def _split(kind: UnitKind, said: str, first: int, last: int, name: str) -> Iterator[Unit]:
     """One unit per sentence, so that a summary is known again where it stands as prose."""
-    for start, end in _sentence_spans(said) if said else [(0, 0)]:
+    for start, end in memdir.sentence_spans(said) if said else [(0, 0)]:
         piece = said[start:end].strip()
         yield Unit(kind, first, last, piece, keyed(piece), name)
 
@@ -214,35 +208,10 @@ def cells(row: str) -> tuple[str, ...]:
 
 
 def _sentences(item: memdir.Item) -> Iterator[Unit]:
-    """The sentences of a paragraph or bullet, wrapped lines joined."""
-    joined, starts = "", list[int]()
-    quoted = item.text.lstrip().startswith(">")
-    for line in memdir.split_lines(item.text):
-        bare = (_QUOTE.sub("", line) if quoted else line).strip()
-        joined += " " if joined else ""
-        starts.append(len(joined))
-        joined += _LEAD.sub("", line).strip() if not starts[:-1] else bare
-    for start, end in _sentence_spans(joined):
-        said = _NUMBERED.sub(r"\1", joined[start:end].strip())
+    for sentence in memdir.sentences(item):
+        said = _NUMBERED.sub(r"\1", sentence.text)
         if has_content(said):
-            first, last = _line_at(starts, start), _line_at(starts, end - 1)
-            yield Unit("sentence", item.first_line + first, item.first_line + last, said, keyed(said))
-
-
-def _line_at(starts: list[int], position: int) -> int:
-    return max(bisect_right(starts, position) - 1, 0)
-
-
-def _sentence_spans(joined: str) -> Iterator[tuple[int, int]]:
-    at = 0
-    for match in _END.finditer(joined):
-        said = joined[at : match.start()]
-        if _ABBREVIATED.search(said[-8:]) or not any(map(str.isalpha, said)):  # "**2. Check the lists.**"
-            continue
-        yield at, match.start()
-        at = match.end()
-    if at < len(joined):
-        yield at, len(joined)
+            yield Unit("sentence", sentence.first_line, sentence.last_line, said, keyed(said))
 
 
 @functools.lru_cache(maxsize=50_000)

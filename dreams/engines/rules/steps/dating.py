@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dreams.engines.rules.notes import bodies, days as days_of
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_daily, is_index, is_team
@@ -21,7 +21,7 @@ _OWN_DAY = re.compile(
     re.IGNORECASE,
 )
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
-_SKIPPED = frozenset({"heading", "code", "comment", "rule", "blank"})
+_SKIPPED = frozenset({"heading", "code", "table", "comment", "rule", "blank"})
 _MONTH_DAY = re.compile(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\d(?:st|nd|rd|th)\b|\d/\d", re.IGNORECASE
 )
@@ -82,14 +82,18 @@ def undated(tree: Tree, line_dates: Mapping[str, Sequence[LineDate | None]]) -> 
         if not known or not tree.writable(path) or is_team(path) or is_daily(path):
             continue
         lines = memdir.split_lines(tree.texts[path])
-        for line_no, days in _lines(tree.document(path)):
-            date = known[line_no - 1] if line_no <= len(known) else None
-            if date and _counts(path, days, date):
-                line = lines[line_no - 1].rstrip("\r\n")
-                spans = days_of.spans(line, date.day)
-                if spans and (new := _written_out(line, spans)):
-                    meant = ", ".join(f"“{span.text}” is {span.meant}" for span in spans)
-                    yield Undated(path, line_no, line, new, date, meant)
+        found: dict[int, list[dates.DateSpan]] = defaultdict(list)  # by line, on which two sentences may be
+        for sentence, days in _sentences(tree.document(path)):
+            numbers = range(sentence.first_line, min(sentence.last_line, len(known)) + 1)
+            dated = {n: date for n in numbers if (date := known[n - 1]) and _counts(path, days, date)}
+            for span in _written_out(sentence, dated):
+                number, start = sentence.place(span.start)
+                found[number].append(replace(span, start=start, end=start + span.end - span.start))
+        for number, spans in found.items():
+            line, date = lines[number - 1].rstrip("\r\n"), known[number - 1]
+            meant = ", ".join(f"“{span.text}” is {span.meant}" for span in spans)
+            if date:
+                yield Undated(path, number, line, dates.rewrite(line, spans), date, meant)
 
 
 def write_out(rec: Recorder, found: Undated) -> bool:
@@ -119,25 +123,31 @@ def _counts(path: str, days: frozenset[str], known: LineDate) -> bool:
     return not (is_of_all and (is_index(path) or is_earlier))
 
 
-def _written_out(line: str, spans: Sequence[dates.DateSpan]) -> str:
-    """The line with its days written out; empty where it would not read well, or a second look would find another date."""
-    if (
-        line.lstrip().startswith("|")
-        or _ISO_DAY.search(line)
-        or not all(_is_plain(line, span) for span in spans)
-    ):
-        return ""
-    new = dates.rewrite(line, spans)
-    return "" if days_of.names_a_day(new) else new
+def _written_out(sentence: memdir.Sentence, dated: Mapping[int, LineDate]) -> list[dates.DateSpan]:
+    """What may be written out, in order; nothing where it would not read well, or a second look would find another date.
+
+    The sentence is read whole: half of it may name another day ("the day before / yesterday")."""
+    found = [
+        span
+        for day in {date.day for date in dated.values()}
+        for span in days_of.spans(sentence.text, day)
+        if (date := dated.get(sentence.place(span.start)[0])) and date.day == day
+    ]
+    found.sort(key=lambda span: span.start)
+    if not found or not all(_is_plain(sentence, span) for span in found):
+        return []
+    return [] if days_of.names_a_day(dates.rewrite(sentence.text, found)) else found
 
 
-def _is_plain(line: str, span: dates.DateSpan) -> bool:
-    """A phrase that is relative to its day and that a date can take the place of.
+def _is_plain(sentence: memdir.Sentence, span: dates.DateSpan) -> bool:
+    """A phrase on one line that is relative to its day and that a date can take the place of.
 
     "May 7" is a date as it is, "5 days ago" behind "≤" is an age, "in 8 weeks" a length as often as a day, "40 years ago" a
     round one, "오늘" and "heute" every day as well; "yesterday's" would read badly, and what somebody said in quotes stays.
     """
-    before, after = line[: span.start].rstrip(), line[span.end :]
+    before, after = sentence.text[: span.start].rstrip(), sentence.text[span.end :]
+    if sentence.place(span.start)[0] != sentence.place(span.end - 1)[0]:
+        return False
     if _MONTH_DAY.search(span.text) and not _RELATIVE.search(span.text):
         return False
     if _NO_DAY.match(span.text) or after.startswith(("'s", "’s")) or before.endswith(_COMPARED):
@@ -145,18 +155,18 @@ def _is_plain(line: str, span: dates.DateSpan) -> bool:
     return before.count('"') % 2 == 0 and before.count("“") == before.count("”")
 
 
-def _lines(document: memdir.Document) -> Iterator[tuple[int, frozenset[str]]]:
-    """Lines of prose that no day above them speaks for, each with the days that its section names."""
+def _sentences(document: memdir.Document) -> Iterator[tuple[memdir.Sentence, frozenset[str]]]:
+    """Sentences of prose that no day above or beside them speaks for, each with the days that its section names."""
     items = memdir.sections(document.body, document.body_start_line)
     days: frozenset[str] = frozenset()
     ends = bodies.list_ends(items)
     for place, item in enumerate(items):
         if item.kind == "heading" or place == 0:
             days = frozenset(_ISO_DAY.findall(_section(items, place)))
-        if item.kind in _SKIPPED or item.text.lstrip().startswith(">"):
+        if item.kind in _SKIPPED or item.text.lstrip().startswith(">") or _ISO_DAY.search(item.text):
             continue
         if not _OWN_DAY.search("\n".join([*item.under, *_above(items, place, ends[place])])):
-            yield from ((number, days) for number in range(item.first_line, item.last_line + 1))
+            yield from ((sentence, days) for sentence in memdir.sentences(item))
 
 
 def _section(items: Sequence[memdir.Item], place: int) -> str:
