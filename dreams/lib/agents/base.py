@@ -68,12 +68,16 @@ class FoundTranscript(msgspec.Struct, frozen=True, gc=False):
     """One transcript file. `parent` is a sub-agent's session id, empty where only its records tell it."""
 
     path: str
-    session_id: str
     kind: TranscriptKind
     size: int
     mtime_ns: int
     inode: int
     parent: str = ""
+
+    @property
+    def session_id(self) -> str:
+        """Of a hundred thousand that are found at once each is kept: what the path says is not kept beside it."""
+        return self.path.rpartition("/")[2].rpartition(".")[0]
 
     @property
     def mark(self) -> Mark:

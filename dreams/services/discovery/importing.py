@@ -249,12 +249,13 @@ class Importer:
         self._plan, self._tally = plan, tally
         self._progress = progress
         self._queue = deque(plan.jobs)
+        plan.jobs.clear()  # there may be a hundred thousand: each goes when it is done
         self._reader = Reader()
         self._chunk = Chunk(host, {path: row.session for path, row in plan.known.items()})
-        new = [(job.found.path, job.found.size) for job in plan.jobs if job.known is None]
+        new = [(job.found.path, job.found.size) for job in self._queue if job.known is None]
         self._ahead = Ahead(new, children=children_for(size for _, size in new), tick=self._tell)
-        self._files, self._files_total = 0, len(plan.jobs)
-        self._bytes, self._bytes_total = 0, sum(_expected(job) for job in plan.jobs)
+        self._files, self._files_total = 0, len(self._queue)
+        self._bytes, self._bytes_total = 0, sum(_expected(job) for job in self._queue)
 
     def run(self) -> None:
         """Read everything. One bad file never stops the others."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePath
 from typing import NamedTuple
 
 from django.db import connection
@@ -49,16 +48,18 @@ class Job:
 
 @dataclass
 class Listed:
-    """What the transcript folders hold: those of `places`, by path. `differing` are transcripts that nobody knew so."""
+    """What the transcript folders hold: those of `places`, by path. `differing` are transcripts that nobody knew so, until they
+    are `judged`: their paths then."""
 
     places: dict[str, KnownProject] = field(default_factory=dict)
     differing: list[tuple[FoundTranscript, KnownProject, str]] = field(default_factory=list)
     unchanged: list[list[str]] = field(default_factory=list)
+    judged: list[str] = field(default_factory=list)
 
     @cached_property
     def paths(self) -> set[str]:
-        """All transcripts. Needed only where something differs."""
-        return {found.path for found, _, _ in self.differing}.union(*self.unchanged)
+        """All transcripts. Needed only where something is missing, or is another file now."""
+        return {found.path for found, _, _ in self.differing}.union(self.judged, *self.unchanged)
 
     def missing(self, known: Set[Mark]) -> list[str]:
         """Paths that were there when last looked for and are not now."""
@@ -105,7 +106,7 @@ class Plan:
         folder = self.listed.folder_of(path)
         place = self.listed.places[folder]
         kind: TranscriptKind = "main" if row.kind == "main" else "subagent"
-        found = FoundTranscript(path, PurePath(path).stem, kind, row.size, row.mtime_ns, row.inode)
+        found = FoundTranscript(path, kind, row.size, row.mtime_ns, row.inode)
         return Job(found, place.project.pk, place.folders[folder], folder, row, fresh=True)
 
 
@@ -158,6 +159,8 @@ def compare(places: Iterable[KnownProject], known: Set[Mark], away: set[int], ta
         plan.known = known_files(folders=sorted(plan.listed.folders_of(missing, away)))
     for found, place, folder in plan.listed.differing:
         _judge(plan, found, place, folder)
+        plan.listed.judged.append(found.path)
+    plan.listed.differing.clear()
     plan.gone = [
         row for path in missing if (row := plan.known.get(path)) and not row.gone and not tally.unsure(path)
     ]

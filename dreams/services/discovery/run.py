@@ -122,8 +122,9 @@ def _import(plan: Plan, host: str, tally: Tally, progress: OnProgress | None) ->
     listing.mark(plan)
     if not plan.jobs:
         return
+    projects, folders = {job.project for job in plan.jobs}, {job.folder for job in plan.jobs}
     Importer(plan, host, tally, progress).run()
-    _note_sessions({job.project for job in plan.jobs}, {job.folder for job in plan.jobs})
+    _note_sessions(projects, folders)
 
 
 def _note_sessions(projects: set[int], folders: set[int]) -> None:

@@ -124,7 +124,6 @@ def _transcript(folder: str, name: str, found: os.stat_result, parent: str) -> F
         return Skipped(printable(path), odd(name, found) or "not a regular file")
     return FoundTranscript(
         path,
-        name[: -len(SUFFIX)],
         "subagent" if parent or name.startswith(AGENT_PREFIX) else "main",
         found.st_size,
         found.st_mtime_ns,

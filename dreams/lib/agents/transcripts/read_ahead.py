@@ -172,11 +172,6 @@ class Ahead:
     ) -> None:
         """`tick` is called while waiting, and may raise to stop."""
         self._groups = _grouped(files) if children else []
-        self._place = {
-            path: (number, at)
-            for number, group in enumerate(self._groups)
-            for at, path in enumerate(group.paths)
-        }
         self._count, self._tick = children, tick
         self._reader = Reader()
         self._answers: queue.SimpleQueue[tuple[Child, Answer | None]] = queue.SimpleQueue()
@@ -199,15 +194,18 @@ class Ahead:
 
     def take(self, path: str) -> Whole | None:
         """What `path` holds; None when it is to be read by the caller. Ask in the order of `files`, once for each."""
-        number, at = self._place.pop(path, (-1, 0))
-        if number < 0:
+        number = next(
+            (n for n in range(self._first, len(self._groups)) if path in self._groups[n].paths), None
+        )
+        if number is None:
             return self._read(path, read_small)
         for done in range(self._first, number):
-            self._groups[done].files = []
+            self._groups[done] = _Group(given=True, files=[])
         self._first = max(self._first, number)
         group = self._groups[number]
         while group.files is None:
             self._work(number)
+        at = group.paths.index(path)
         found, group.files[at] = group.files[at], None
         return unpack(found) if isinstance(found, bytes) else found
 
