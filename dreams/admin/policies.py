@@ -1,0 +1,254 @@
+"""What needs no person, by operation and type of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest
+
+from dreams import conf
+from dreams.admin.site import Listed, ModelForm, Values, actor
+from dreams.models import Operation, Override, Policy, Price
+from dreams.services import settings_changes
+from dreams.services.policies import earned
+from dreams.web.pages.settings import as_text, as_typed
+
+# Settings that a person changed, for all projects or for one.
+
+
+def _value(row: Override, written: Callable[[conf.Spec, conf.Value], str]) -> str:
+    """As the settings page writes it; of a setting that is no more, as it is kept."""
+    spec = conf.specs().get(row.key)
+    return written(spec, row.value) if spec else str(row.value)
+
+
+class OverrideForm(ModelForm):
+    """A threshold: the value is checked as the settings page checks it."""
+
+    key = forms.ChoiceField(
+        choices=lambda: [(key, f"{spec.label} ({key})") for key, spec in conf.specs().items()]
+    )
+    value = forms.CharField(
+        required=False, help_text="As on the settings page: a number, “on” or “off”, or a word."
+    )
+
+    class Meta:
+        model = Override
+        fields = ("project", "key", "value")
+        help_texts: ClassVar = {"project": "Empty: all projects."}
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        if self.instance.pk:
+            self.initial["value"] = _value(self.instance, as_typed)
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or self.cleaned_data
+        key = found.get("key") or self.instance.key
+        if not key or self.errors:
+            return found
+        project = found.get("project", self.instance.project)
+        # One row per setting: adding what is there already changes it.
+        self.instance = Override.objects.filter(project=project, key=key).first() or self.instance
+        spec = conf.specs()[key]
+        if project is not None and not spec.per_project:
+            self.add_error("project", "This is set for all projects together. Leave the project empty.")
+        try:
+            found["value"] = value = conf.parse(key, found.get("value", ""))
+            values = {name: one.value for name, one in conf.sourced(project).items()} | {key: value}
+            if why := conf.at_odds(values, [key]):
+                raise conf.BadValue(f"{spec.label}: {why[key]}")
+        except conf.BadValue as error:
+            self.add_error("value", str(error))
+        return found
+
+
+@admin.register(Override)
+class OverrideAdmin(Listed):
+    form = OverrideForm
+    list_display = ("setting", "shown", "project", "changed_at", "changed_by")
+    list_filter = ("key",)
+    list_select_related = ("project",)
+    search_fields = ("key", "project__name")
+    raw_id_fields = ("project",)
+
+    @admin.display(ordering="key")
+    def setting(self, obj: Override) -> str:
+        spec = conf.specs().get(obj.key)
+        return f"{spec.label} ({obj.key})" if spec else obj.key
+
+    @admin.display(description="value")
+    def shown(self, obj: Override) -> str:
+        return _value(obj, as_text)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        # Another key is another setting: that is a row of its own.
+        return ("key", "project") if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: Override, form: ModelForm, change: bool) -> None:
+        settings_changes.set_override(obj.key, obj.value, actor=actor(request), project=obj.project)
+        # The service keeps one row per setting, which may be one that was there already.
+        obj.pk = Override.objects.get(project=obj.project, key=obj.key).pk
+
+    def delete_model(self, request: HttpRequest, obj: Override) -> None:
+        settings_changes.reset_override(obj.key, actor=actor(request), project=obj.project)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Override]) -> None:
+        for row in queryset.select_related("project"):
+            self.delete_model(request, row)
+
+
+class PolicyForm(ModelForm):
+    operation = forms.ChoiceField(
+        required=False, choices=[("", "any, of a kind of change"), *Policy.Operation.choices]
+    )
+    kind = forms.ChoiceField(
+        label="Kind of change",
+        required=False,
+        choices=[
+            ("", "any"),
+            *((kind, Operation.Kind(kind).label) for kind in settings_changes.POLICY_KINDS),
+        ],
+    )
+    memory_type = forms.ChoiceField(
+        required=False, choices=[(name, name or "any") for name in settings_changes.MEMORY_TYPES]
+    )
+
+    class Meta:
+        model = Policy
+        fields = ("project", "memory_type", "operation", "kind", "action")
+        help_texts: ClassVar = {"project": "Empty: all projects."}
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or self.cleaned_data
+        if "operation" in found and not self.errors:
+            try:
+                settings_changes.check_policy(
+                    found["operation"], found["action"], found["memory_type"], found["kind"]
+                )
+            except settings_changes.BadPolicy as error:
+                raise forms.ValidationError(str(error)) from error
+            known = {name: found.get(name) for name in ("project", "memory_type", "operation", "kind")}
+            # One row per policy: adding what is there already changes it.
+            self.instance = Policy.objects.filter(**known, maker="").first() or self.instance
+        return found
+
+
+@admin.register(Policy)
+class PolicyAdmin(Listed):
+    form = PolicyForm
+    list_display = (
+        "__str__",
+        "operation",
+        "memory_type",
+        "kind",
+        "maker",
+        "project",
+        "action",
+        "changed_at",
+        "changed_by",
+    )
+    list_filter = ("operation", "kind", "action", ("memory_type", Values))
+    list_select_related = ("project",)
+    raw_id_fields = ("project",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        return ("project", "memory_type", "operation", "kind") if obj else ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Policy]:
+        """Without the rows that only say since when trust is counted: they allow nothing."""
+        return super().get_queryset(request).exclude(~Q(maker=""), action=Policy.Action.REVIEW)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """What was earned is accepted in the inbox and ended in the settings."""
+        return super().has_change_permission(request, obj) and not getattr(obj, "maker", "")
+
+    def save_model(self, request: HttpRequest, obj: Policy, form: ModelForm, change: bool) -> None:
+        self._set(request, obj, obj.action)
+        found = Policy.objects.get(
+            project=obj.project,
+            memory_type=obj.memory_type,
+            operation=obj.operation,
+            kind=obj.kind,
+            maker="",
+        )
+        obj.pk = found.pk
+
+    def delete_model(self, request: HttpRequest, obj: Policy) -> None:
+        if obj.maker:
+            earned.end(obj, actor=actor(request))
+        else:
+            self._set(request, obj, "")
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Policy]) -> None:
+        for row in queryset.select_related("project"):
+            self.delete_model(request, row)
+
+    def _set(self, request: HttpRequest, obj: Policy, action: str) -> None:
+        settings_changes.set_policy(
+            obj.operation,
+            action,
+            actor=actor(request),
+            memory_type=obj.memory_type,
+            kind=obj.kind,
+            project=obj.project,
+        )
+
+
+# What models cost, by the day since when.
+
+
+PRICES = "Dollars per million tokens. A new price is a new row with its date; earlier spending keeps the earlier price."
+
+
+class PriceForm(ModelForm):
+    """Prices as the providers give them; none is below nothing."""
+
+    class Meta:
+        model = Price
+        fields = (
+            "model",
+            "since",
+            "above_prompt_tokens",
+            "input",
+            "output",
+            "cache_write_5m",
+            "cache_write_1h",
+            "cache_read",
+            "web_search",
+            "context_window",
+            "max_output",
+        )
+        labels: ClassVar = {
+            "above_prompt_tokens": "Above",
+            "cache_write_5m": "Cache write, 5 min",
+            "cache_write_1h": "Cache write, 1 h",
+        }
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or self.cleaned_data
+        for name, value in list(found.items()):
+            if isinstance(value, int | Decimal) and value < 0:
+                self.add_error(name, "A price cannot be below 0.")
+        return found
+
+
+@admin.register(Price)
+class PriceAdmin(Listed):
+    form = PriceForm
+    fieldsets = ((None, {"description": PRICES, "fields": PriceForm.Meta.fields}),)
+    list_display = (
+        "model",
+        "since",
+        "above_prompt_tokens",
+        "input_shown",
+        "output_shown",
+        "cache_read_shown",
+    )
+    list_filter = ("model",)
+    search_fields = ("model",)

@@ -1,0 +1,160 @@
+"""The site itself, and what its tables share: bounded lists, rows that are only shown, dollars as the pages write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import ChangeList
+from django.contrib.auth.models import Group, User
+from django.db.models import DecimalField, F, Model, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django_q.models import Failure, OrmQ, Schedule, Success
+
+from dreams.lib import amounts
+from dreams.models import Host, Price
+from dreams.services import hosts
+
+if TYPE_CHECKING:
+    from django.contrib.admin.filters import _ListFilterChoices as Choice
+
+    ModelAdmin = admin.ModelAdmin[Any]
+    ModelForm = forms.ModelForm[Any]
+else:
+    # The classes take no parameter when they run.
+    ModelAdmin = admin.ModelAdmin
+    ModelForm = forms.ModelForm
+
+PER_PAGE = 50  # rows of a list; chosen
+
+
+def actor(request: HttpRequest) -> str:
+    return request.user.get_username()
+
+
+def _dollars(name: str) -> Callable[[Model], str]:
+    """A column of dollars as the pages write them, and not with all the places that are stored."""
+
+    @admin.display(description=name.removesuffix("_usd").replace("_", " "), ordering=name)
+    def shown(row: Model) -> str:
+        value = getattr(row, name)
+        written = amounts.rate if isinstance(row, Price) else amounts.money
+        return "" if value is None else written(value)
+
+    return shown
+
+
+class Values(admin.AllValuesFieldListFilter):
+    """Every value that there is. The empty one has a name too: a link of no words is not seen."""
+
+    def choices(self, changelist: ChangeList) -> Iterator[Choice]:
+        for choice in super().choices(changelist):
+            choice["display"] = choice["display"] or "none"
+            yield choice
+
+
+class HostNames(Values):
+    """The hosts by their names; the rows keep keys."""
+
+    def choices(self, changelist: ChangeList) -> Iterator[Choice]:
+        names = hosts.names()
+        for choice in super().choices(changelist):
+            key = str(choice["display"])
+            choice["display"] = names.get(key, key)
+            yield choice
+
+
+class _Rows(ChangeList):
+    """An address whose year, month or day is no date shows all rows, as Django does for other mistakes in an address."""
+
+    def get_filters(self, request: HttpRequest) -> Any:
+        try:
+            return super().get_filters(request)
+        except (OverflowError, ValueError) as no_date:
+            raise IncorrectLookupParameters(no_date) from no_date
+
+
+class Listed(ModelAdmin):
+    """Bounded lists that never count a large table twice. Each field of dollars can be shown as `<name>_shown`."""
+
+    list_per_page = PER_PAGE
+    list_max_show_all = PER_PAGE
+    show_full_result_count = False
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return _Rows
+
+    def __init__(self, model: type[Model], site: admin.AdminSite) -> None:
+        for field in model._meta.fields:
+            if isinstance(field, DecimalField):
+                setattr(self, f"{field.name}_shown", _dollars(field.name))
+        super().__init__(model, site)
+
+
+class ReadOnly(Listed):
+    """Shown, never changed: the rows are made by discovery, dreams and reviews."""
+
+    # A subclass may name fields that a person may change here after all.
+    changeable: tuple[str, ...] = ()
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return bool(self.changeable) and super().has_change_permission(request, obj)
+
+    def get_fields(
+        self, request: HttpRequest, obj: Model | None = None
+    ) -> list[str | list[str] | tuple[str, ...]]:
+        return list(self._names())
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+        return [name for name in self._names() if name not in self.changeable]
+
+    def _names(self) -> list[str]:
+        fields = (field for field in self.opts.fields if field.name != "id")
+        return [f"{f.name}_shown" if isinstance(f, DecimalField) else f.name for f in fields]
+
+
+class OnHosts(ReadOnly):
+    """Rows of a host, which is shown by its name."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        name = Subquery(Host.objects.filter(key=OuterRef("host")).values("name")[:1])
+        rows: QuerySet[Any] = super().get_queryset(request)
+        named: QuerySet[Any] = rows.annotate(host_name=Coalesce(name, F("host")))
+        return named
+
+    @admin.display(description="host", ordering="host_name")
+    def on_host(self, row: Any) -> str:
+        return str(row.host_name)
+
+
+def _our_login(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    """The admin's own form asks for a password, which the owner does not have."""
+    back = request.GET.get("next") or reverse("admin:index")
+    return HttpResponseRedirect(f"{reverse('login')}?{urlencode({'next': back})}")
+
+
+# The queue's own rows can name any function to call: nothing for a form. The health page shows the queue.
+for _model in (Schedule, OrmQ, Success, Failure):
+    if admin.site.is_registered(_model):
+        admin.site.unregister(_model)
+# Accounts have a page of their own, which keeps the last admin and writes down who changed what. Nobody has rights by groups.
+admin.site.unregister(Group)
+admin.site.unregister(User)
+# Ten tables need no second menu beside a list.
+admin.site.enable_nav_sidebar = False
+admin.site.site_header = "memoryweb"
+admin.site.site_title = "memoryweb admin"
+admin.site.index_title = "All data"
+admin.site.login = _our_login  # type: ignore[method-assign] # the site is made by Django, before us
