@@ -232,12 +232,15 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
     told = Lineage(edits)
     groups, index_rows = _Groups(), _IndexRows(before, after, edits)
     _link_chains(steps, groups)
+    of_path: dict[str, list[_Step]] = defaultdict(list)
+    for step in steps:
+        of_path[step.edit.path].append(step)
     loose: list[tuple[str, bytes | None, bytes | None, list[tuple[diff.Hunk, list[_Step]]]]] = []
     for path in sorted(before.keys() | after.keys()):
         base, new = before.get(path), after.get(path)
         if base == new:
             continue
-        matched = [(hunk, _steps_of(path, hunk, steps, told)) for hunk in file_hunks(path, base, new)]
+        matched = [(hunk, _steps_of(path, hunk, of_path[path], told)) for hunk in file_hunks(path, base, new)]
         for hunk, own in matched:
             memory = index_rows.memory(path, hunk, own)
             tied = [f"file:{memory}"] if memory else [step.edit.operation for step in own]
@@ -288,9 +291,12 @@ def _operations(
 ) -> dict[str, DraftOperation]:
     """One operation per group that still has a hunk, told by its most telling kind and all its reasons."""
     used = _unique(hunk.operation for file in files for hunk in file.hunks)
+    edits: dict[str, list[Edit]] = defaultdict(list)
+    for step in steps:
+        edits[groups.key(step.edit.operation)].append(step.edit)
     made: dict[str, DraftOperation] = {}
     for key in used:
-        own = [step.edit for step in steps if groups.key(step.edit.operation) == key]
+        own = edits.get(key, [])
         if not own:
             made[key] = DraftOperation(key, "edit", "Changed by hand.")
             continue
@@ -334,19 +340,19 @@ def _telling(lines: Iterable[str]) -> Iterable[str]:
     return (line for line in bare if any(map(str.isalnum, line)))
 
 
-def _steps_of(path: str, hunk: diff.Hunk, steps: Sequence[_Step], told: Lineage) -> list[_Step]:
+def _steps_of(path: str, hunk: diff.Hunk, steps: list[_Step], told: Lineage) -> list[_Step]:
+    """Of all steps on this file, those that made the hunk."""
     removed, added = set(_telling(hunk.base_lines)), set(_telling(hunk.new_lines))
     between = set(_telling(told.between(path, removed, added)))
     own = [
         step
         for step in steps
-        if step.edit.path == path
-        and (step.removed & removed or step.added & added or (step.removed | step.added) & between)
+        if step.removed & removed or step.added & added or (step.removed | step.added) & between
     ]
     if own or removed or added:
         return own
     # A hunk of blank lines alone belongs to whatever touched the file last.
-    return [step for step in steps if step.edit.path == path][-1:]
+    return steps[-1:]
 
 
 def _link_chains(steps: Sequence[_Step], groups: _Groups) -> None:

@@ -18,13 +18,14 @@ CONTROL_FILES = frozenset({".consolidate-lock"})
 
 def check(subject: Subject) -> Iterator[Found]:
     """Refusals, which are never confirmable, and changes of what is pinned."""
+    spelt = memdir.spellings(sorted({*subject.before, *subject.after}))
     for path in changed_paths(subject):
         reason = (
             _outside(path)
             or _irregular(path, subject)
             or _not_a_memory(path)
             or _unfit(path, subject)
-            or _collides(path, subject)
+            or _collides(path, subject, spelt)
             or _linked(path, subject)
         )
         if reason:
@@ -128,11 +129,11 @@ def _spelt(path: str) -> str:
     return "".join(shown)[:200]
 
 
-def _collides(path: str, subject: Subject) -> tuple[str, str, str] | None:
+def _collides(path: str, subject: Subject, spelt: memdir.Spellings) -> tuple[str, str, str] | None:
     """On some file systems two such names are one file, and the second write replaces the first."""
     if path in subject.before or path not in subject.after:
         return None
-    other = memdir.twin(path, sorted({*subject.before, *subject.after}))
+    other = memdir.twin(path, spelt)
     if not other:
         return None
     message = f"{path} differs from {other} by case or Unicode form only."

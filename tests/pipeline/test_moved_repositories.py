@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import cProfile
 import datetime as dt
 import os
 import shutil
 from pathlib import Path
+from types import CodeType
 
 import pytest
 from django.utils import timezone
@@ -151,3 +153,24 @@ def test_a_project_is_not_copied_to_itself(root: Root) -> None:
     former, _ = renamed(root)
     with pytest.raises(ReviewRefused, match="same project"):
         moved.propose(former, former, ME)
+
+
+def test_the_index_is_not_read_again_for_each_memory_that_is_copied(root: Root) -> None:
+    """Read once for each row, an index of a thousand rows took most of half a minute."""
+    app = root.base / "work" / "app"
+    for number in range(40):
+        root.memory(app, f"port_{number}.md", FACT.replace("8087", str(9000 + number)))
+    rows = "".join(f"- [Port {number}](port_{number}.md) - port {number}\n" for number in range(40))
+    root.memory(app, "MEMORY.md", INDEX + rows)
+    former, project = renamed(root)
+    root.memory(Path(project.repo_dir), "MEMORY.md", "# Mine\n")
+    root.discover()
+    profile = cProfile.Profile()
+    made = profile.runcall(copied, former, project)
+    assert sum(one.callcount for one in profile.getstats() if _reads_a_row(one.code)) < 40 * 12
+    written(made)
+    assert "port_39.md" in (Path(project.memory_dir) / "MEMORY.md").read_text()
+
+
+def _reads_a_row(code: object) -> bool:
+    return isinstance(code, CodeType) and (Path(code.co_filename).name, code.co_name) == ("index.py", "_row")

@@ -187,7 +187,7 @@ class Workspace:
         if unread := self.snapshot.unread(path):
             return f"could not be read ({unread})"
         present = set(self._walk())
-        if other := names.twin(path, sorted(present)):
+        if other := names.twin(path, names.spellings(sorted(present))):
             return f"differs from {other} only by case or Unicode form"
         return "" if path in present else names.unfit(path)
 

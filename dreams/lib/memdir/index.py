@@ -1,7 +1,7 @@
 """MEMORY.md: rows that point to memories, and everything else kept as it is. PURE."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
@@ -329,19 +329,23 @@ class Index:
         return self.replaced(row, f"{raw[: link.start]}[{words}{middle}{path}{closing}{tail}")
 
     def appended(self, title: str, target: str, hook: str, *, heading: str | None = None) -> "Index":
-        """The index with one more row, below `heading` (added when missing) or at the end.
+        """The index with one more row; see `extended`."""
+        return self.extended([(title, target, hook)], heading=heading)
+
+    def extended(self, rows: Sequence[tuple[str, str, str]], *, heading: str | None = None) -> "Index":
+        """The index with more rows (title, target, hook), below `heading` (added when missing) or at the end.
 
         Marker, separator and spacing follow the neighbours. Raises MemoryEditError when the index ends inside
         an open code fence.
         """
         start, stop = self._section(heading)
         if heading is not None and start == 0:
-            return self._with_heading(heading).appended(title, target, hook, heading=heading)
+            return self._with_heading(heading).extended(rows, heading=heading)
         at, neighbour = self._append_point(start, stop)
-        row = render_row(title, target, hook, **_style_of(neighbour))
-        lines = self._spaced(row, at, neighbour)
+        made = [render_row(*row, **_style_of(neighbour)) for row in rows]
+        lines = self._spaced(made, at, neighbour)
         result = parse_index(replace_lines(self.text, at, at, lines, self.newline))
-        if len(result.rows) != len(self.rows) + 1:
+        if len(result.rows) != len(self.rows) + len(rows):
             raise MemoryEditError("The index has an open code fence where the row belongs: close it first.")
         return result
 
@@ -377,8 +381,8 @@ class Index:
         chosen = shallow or inside or pointers
         return at, chosen[-1] if chosen else None
 
-    def _spaced(self, row: str, at: int, neighbour: IndexRow | None) -> list[str]:
-        """The row, parted by blank lines from what is no list, unless the index writes rows right below headings."""
+    def _spaced(self, rows: list[str], at: int, neighbour: IndexRow | None) -> list[str]:
+        """The rows, parted by blank lines from what is no list, unless the index writes rows right below headings."""
         before = self.lines[at - 2] if at > 1 else ""
         after = self.lines[at - 1] if at <= len(self.lines) else ""
         follows_item = any(row.end_line_no == at - 1 for row in self.rows if row.form != "table") or bool(
@@ -387,7 +391,7 @@ class Index:
         tight = neighbour is not None and self._is_below_heading(neighbour)
         opened = [] if follows_item or not before.strip() or (tight and HEADING.match(before)) else [""]
         closed = [""] if after.strip() and not ITEM.match(after) else []
-        return [*opened, row, *closed]
+        return [*opened, *rows, *closed]
 
     def _is_below_heading(self, row: IndexRow) -> bool:
         section = [other for other in self.rows if other.heading == row.heading]

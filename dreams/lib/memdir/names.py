@@ -7,7 +7,7 @@ Memory directories are copied between machines, so a new name must be good on al
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from dreams.lib.diff.invisible import is_plain
 from dreams.lib.memdir.document import INDEX_NAME
@@ -52,12 +52,24 @@ def _size(part: str) -> int:
     return max(len(part.encode("utf-8", "surrogatepass")), len(decomposed) // 2)
 
 
-def twin(path: str, others: Iterable[str]) -> str:
-    """Another of `others` that some file system takes for `path`, or whose folder for one of its folders; else empty."""
-    mine = {name_key(part): part for part in _upwards(path)}
-    for other in others:
-        if other != path and any(mine.get(name_key(part), part) != part for part in _upwards(other)):
-            return other
+Spellings = Mapping[str, Mapping[str, str]]
+
+
+def spellings(paths: Iterable[str]) -> Spellings:
+    """How each name and each folder's name is spelt among `paths`, with one path that spells it so; `twin` reads it."""
+    found: dict[str, dict[str, str]] = {}
+    for path in paths:
+        for part in _upwards(path):
+            found.setdefault(name_key(part), {}).setdefault(part, path)
+    return found
+
+
+def twin(path: str, others: Spellings) -> str:
+    """Another path that some file system takes for `path`, or whose folder for one of its folders; else empty."""
+    for part in _upwards(path):
+        for spelt, other in others.get(name_key(part), {}).items():
+            if spelt != part:
+                return other
     return ""
 
 

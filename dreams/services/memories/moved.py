@@ -7,6 +7,7 @@ notes which project a new one follows; copying is a proposal like any other, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import PurePath
 
 from django.db.models import Exists, Max, Min, OuterRef, QuerySet
@@ -114,26 +115,23 @@ def _steps(
     """Each file with its row in the index is decided on together. Without an index here, the former one is copied whole."""
     former = memdir.parse_index(text.decode(there.get(memdir.INDEX_NAME, b"")))
     index = text.decode(here[memdir.INDEX_NAME]) if memdir.INDEX_NAME in here else None
-    if index is None and former.text.strip():
-        yield Edit(memdir.INDEX_NAME, None, former.text, "copy index", "index", reason)
+    listed = former.text if index is None else _listed(memdir.parse_index(index), former, wanted).text
+    if listed != index and listed.strip():
+        yield Edit(memdir.INDEX_NAME, index, listed, "copy index", "copy", reason)
     for number, path in enumerate(wanted):
         yield Edit(path, None, text.decode(there[path]), f"copy {number}", "copy", reason)
-        listed = None if index is None else _with_rows(index, former, path)
-        if listed is not None and listed != index:
-            yield Edit(memdir.INDEX_NAME, index, listed, f"copy {number}", "copy", reason)
-            index = listed
 
 
-def _with_rows(index: str, former: memdir.Index, path: str) -> str | None:
-    """The index with what the former one said of this memory; None where it takes no row."""
-    parsed = memdir.parse_index(index)
-    if parsed.rows_for(path):
-        return None
-    sections = {row.heading for row in parsed.rows}
-    for row in former.rows_for(path)[:1]:
-        heading = row.heading if row.heading in sections else parsed.rows[-1].heading if parsed.rows else None
-        try:
-            return parsed.appended(row.title, path, row.hook, heading=heading).text
-        except memdir.MemoryEditError:
-            return None
-    return None
+def _listed(index: memdir.Index, former: memdir.Index, wanted: Iterable[str]) -> memdir.Index:
+    """The index with what the former one said of the wanted memories; each section takes its rows at once."""
+    sections = {row.heading for row in index.rows}
+    last = index.rows[-1].heading if index.rows else None
+    rows: dict[str | None, list[tuple[str, str, str]]] = {}
+    for path in wanted:
+        for row in [] if index.rows_for(path) else former.rows_for(path)[:1]:
+            heading = row.heading if row.heading in sections else last
+            rows.setdefault(heading, []).append((row.title, path, row.hook))
+    for heading, more in rows.items():
+        with suppress(memdir.MemoryEditError):
+            index = index.extended(more, heading=heading)
+    return index
