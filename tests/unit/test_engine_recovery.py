@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -210,7 +211,7 @@ def test_the_back_off_doubles_to_its_cap_and_honours_the_server_up_to_a_minute(
     ],
 )
 def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
-    from dreams.engines.anthropic.retrying import retry_after
+    from dreams.engines.anthropic.client import retry_after
 
     assert retry_after(headers, kit.NOW) == seconds
 
@@ -218,6 +219,16 @@ def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: flo
 def test_a_server_that_asks_for_an_hour_is_not_obeyed(tmp_path: Path) -> None:
     run = kit.dream(tmp_path, [status(429, retry_after="3600"), READ, say("Done.")])
     assert run.error == "" and run.calls == 3
+
+
+def test_a_long_wait_is_told_once_with_what_is_waited_for_and_how_long(tmp_path: Path) -> None:
+    away = [status(500), status(500, retry_after="2"), status(500)]
+    patience = dataclasses.replace(kit.QUICK, longest_retry_after=2.0)
+    run = kit.dream(tmp_path, [READ, *away, say("Done.")], patience=patience)
+    told = [line for line in run.report.text.splitlines() if "in a row" in line]
+    assert run.error == "" and len(told) == 1
+    assert "failed 2 times in a row (server error" in told[0]
+    assert "asked up to 8 more times, with pauses of up to 16 s in all" in told[0]
 
 
 def test_a_server_that_cuts_the_prompt_without_a_word_is_noticed(tmp_path: Path) -> None:

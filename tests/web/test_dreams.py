@@ -156,6 +156,14 @@ def test_a_running_dream_is_asked_to_stop_and_says_so(browser: Client) -> None:
     assert re.search(r'id="dream-cancel"\s+disabled', text)
 
 
+def test_a_dream_that_shows_nothing_new_says_for_how_long(browser: Client) -> None:
+    run = _running(started_at=timezone.now() - dt.timedelta(minutes=9))
+    Turn.objects.filter(pk=_turn(run, 1).pk).update(at=timezone.now() - dt.timedelta(seconds=95))
+    assert "Nothing new for 1 min 3" in _page(browser, run) and "cancel it at any time" in _page(browser, run)
+    _turn(run, 2)
+    assert "Nothing new" not in _page(browser, run)
+
+
 def test_a_dream_that_waits_is_killed_at_once(browser: Client) -> None:
     run = world.make_dream(world.make_project(), DreamRun.Status.PENDING, started_at=None)
     text = browser.post(reverse("dream-cancel", args=[run.public_id]), follow=True).content.decode()

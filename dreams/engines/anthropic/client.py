@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import datetime as dt
+import email.utils
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
@@ -20,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.keys import Endpoint
-from dreams.engines.anthropic.retrying import CallFailed, Kind, Patience, kind_of, retry_after
+from dreams.engines.anthropic.retrying import CallFailed, Kind, Patience, kind_of
 from dreams.engines.anthropic.server_limits import ServerLimits
 from dreams.engines.anthropic.stream import BrokenCall, BrokenStream, Collector, Reply
 from dreams.engines.tokens import Tokens
@@ -310,3 +312,23 @@ def _told(body: object, otherwise: str) -> tuple[str, str]:
     if isinstance(inner, Mapping):
         return str(inner.get("type") or ""), str(inner.get("message") or otherwise)
     return "", str(inner or otherwise)
+
+
+def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
+    """Seconds from `retry-after-ms` or `retry-after` (seconds or an HTTP date); None when there is none."""
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return max(0.0, milliseconds / 1000)
+    given = headers.get("retry-after", "")
+    seconds = _number(given)
+    if seconds is not None:
+        return max(0.0, seconds)
+    try:
+        moment = email.utils.parsedate_to_datetime(given)
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or dt.UTC) - now).total_seconds())
+
+
+def _number(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"\s*\d{1,9}(?:\.\d{1,6})?\s*", text) else None

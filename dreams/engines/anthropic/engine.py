@@ -174,7 +174,9 @@ class AnthropicEngine:
             toolbox.writer.saw(INDEX_NAME)  # the briefing shows it whole
         tools = schemas.offered(reads.names, asking=bool(toolbox.questions.most))
         system = prompt.system(job.config, index is not None)
-        return Loop(conversation, toolbox, asker, budget, Teller(report, asker, toolbox), system, tools)
+        teller = Teller(report, asker, toolbox)
+        asker.waits = teller.turn
+        return Loop(conversation, toolbox, asker, budget, teller, system, tools)
 
 
 def _close(reads: ReadTools) -> None:

@@ -5,8 +5,6 @@ Only whole replies come out of here, so nothing that a broken one asked for is e
 
 from __future__ import annotations
 
-import datetime as dt
-import email.utils
 import random
 import re
 import time
@@ -21,7 +19,7 @@ from dreams.engines.anthropic.keys import Why
 from dreams.engines.anthropic.stream import Json, Reply
 from dreams.engines.tokens import Tokens
 from dreams.engines.types import EngineError, LimitReached, Usage
-from dreams.lib import stopwatch
+from dreams.lib import amounts, stopwatch
 from dreams.lib.files.text import plural
 
 # What a failed call means, and how long to wait before the next try.
@@ -88,6 +86,10 @@ class Patience:
     overloads_to_switch: int = 3
     stall_seconds: float = 120.0
     connect_seconds: float = 10.0
+
+    def rest(self, failures: int, retry_after: float | None) -> float:
+        """Seconds of all waits that are left after so many failures in a row, at most."""
+        return sum(self.delay(n, retry_after, 1.0) for n in range(failures, self.tries))
 
     def delay(self, failures: int, retry_after: float | None, chance: float) -> float:
         """Seconds to wait after so many failures in a row; `chance` is in [0, 1)."""
@@ -167,26 +169,6 @@ def _kind_of_bad_request(code: int, message: str) -> Kind:
     return Kind.OPTION if _OPTION.search(message) else Kind.REQUEST
 
 
-def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
-    """Seconds from `retry-after-ms` or `retry-after` (seconds or an HTTP date); None when there is none."""
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return max(0.0, milliseconds / 1000)
-    given = headers.get("retry-after", "")
-    seconds = _number(given)
-    if seconds is not None:
-        return max(0.0, seconds)
-    try:
-        moment = email.utils.parsedate_to_datetime(given)
-    except (TypeError, ValueError):
-        return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or dt.UTC) - now).total_seconds())
-
-
-def _number(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"\s*\d{1,9}(?:\.\d{1,6})?\s*", text) else None
-
-
 @dataclass(slots=True)
 class Story:
     """What happened while one turn was asked for, in words for the dream's page."""
@@ -250,6 +232,7 @@ def weightiest(failures: Sequence[CallFailed]) -> CallFailed:
 
 LEAST_CAP = 1_024  # tokens: an answer cut shorter than this is no use
 SLEEP_SECONDS = 0.1  # between two looks whether to stop, while a retry waits
+TOLD_SECONDS = 2.0  # a wait that a person who watches should know of; chosen
 CACHE_SECONDS = 270.0  # a little less than the five minutes that an entry lives
 CHARS_PER_TOKEN = 3.0  # on the safe side for English and code
 
@@ -287,6 +270,8 @@ class Asker:
     budget: Budget
     watch: Callable[[], None]
     on_switch: Callable[[], None]
+    # Tells a person who watches what is waited for, once a turn.
+    waits: Callable[[str], None] = field(default=lambda said: None)
     # What the caller has learnt to leave out, for the dream's page.
     news: Callable[[], list[str]] = list
     # What a request that is given up had used until then.
@@ -304,6 +289,7 @@ class Asker:
     _failures: int = 0
     _failed: list[CallFailed] = field(default_factory=list)
     _overloads: int = 0
+    _told_wait: bool = False
     _most: int = 0
     size: int = 0
 
@@ -315,6 +301,7 @@ class Asker:
         self.story = Story()
         self._failures = self._overloads = 0
         self._failed = []
+        self._told_wait = False
         self._most = cap
         started = time.monotonic()
         try:
@@ -393,7 +380,20 @@ class Asker:
             return
         if self._failures >= self.patience.tries:
             raise EngineError(remedy(weightiest(self._failed), self.host, self.model, self.answered))
-        self._wait(self.patience.delay(self._failures, failed.retry_after, self.chance()))
+        delay = self.patience.delay(self._failures, failed.retry_after, self.chance())
+        if delay >= TOLD_SECONDS and not self._told_wait:
+            self._told_wait = True
+            self.waits(self._waiting(failed))
+        self._wait(delay)
+
+    def _waiting(self, failed: CallFailed) -> str:
+        times = f" {plural(self._failures, 'time')} in a row" if self._failures > 1 else ""
+        left = plural(self.patience.tries - self._failures, "more time")
+        rest = amounts.took(self.patience.rest(self._failures, failed.retry_after))
+        return (
+            f"{self.host} failed{times} ({failed.kind}: {failed.said}). It is asked up to "
+            f"{left}, with pauses of up to {rest} in all; if none brings an answer, the dream ends as failed."
+        )
 
     def _with_cause(self, limit: LimitReached) -> LimitReached:
         """A limit that was met while a server failed again and again: the server is why."""

@@ -140,6 +140,7 @@ def _clock(seconds: float) -> str:
     return f"{int(seconds // 60)}:{int(seconds % 60):02d}"
 
 
+QUIET = dt.timedelta(seconds=30)  # chosen
 SESSIONS_PAGE = 30  # rows; chosen
 MOST_TURNS = 400  # shown at once; chosen
 MOST_TOOL_CHARS = 4_000  # of a call; chosen
@@ -227,6 +228,7 @@ class DreamView:
     is_over: bool
     cancelling: bool
     waits_for: str
+    quiet_for: str
     engine: str
     steps: list[Step]
     turns: list[TurnView]
@@ -253,6 +255,7 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
         is_over=run.is_over,
         cancelling=is_stopping(run),
         waits_for=_waits_for(run, now),
+        quiet_for=_quiet_for(run, now, totals.last_at),
         engine=engine_words(run),
         steps=_steps(run, totals.per_phase),
         turns=[_turn(row, totals.turns.get(row.number)) for row in rows],
@@ -270,9 +273,10 @@ def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = 
 
 @dataclass(frozen=True, slots=True)
 class _Totals:
-    """`turns`: the number of a row → which turn it is."""
+    """`turns`: the number of a row → which turn it is; `last_at`: when the last row came."""
 
     rows: int
+    last_at: dt.datetime | None
     turns: Mapping[int, int]
     per_phase: Mapping[str, int]
     files: list[str]
@@ -283,15 +287,19 @@ def _totals(run: DreamRun) -> _Totals:
     per_phase: dict[str, int] = {}
     files: dict[str, None] = {}
     turns: dict[int, int] = {}
-    rows = run.turns.order_by("number").values_list("number", "phase", "files", "api_ms")[: MOST_TURNS * 5]
-    for number, phase, touched, asked in rows:
+    rows = run.turns.order_by("number").values_list("number", "phase", "files", "api_ms", "at")[
+        : MOST_TURNS * 5
+    ]
+    last_at = None
+    for number, phase, touched, asked, at in rows:
+        last_at = at
         if asked or run.engine == "rules":
             turns[number] = len(turns) + 1
         per_phase[phase] = per_phase.get(phase, 0) + 1
         # Before that, files are only read.
         if phase in _WRITES:
             files |= dict.fromkeys(str(path) for path in touched)
-    return _Totals(len(rows), turns, per_phase, list(files))
+    return _Totals(len(rows), last_at, turns, per_phase, list(files))
 
 
 def _whole(value: object) -> int:
@@ -310,6 +318,14 @@ def _waits_for(run: DreamRun, now: dt.datetime) -> str:
     if is_quiet:
         return "Its worker is not responding; the scheduler ends it if the worker does not come back."
     return "It is waiting for a free worker."
+
+
+def _quiet_for(run: DreamRun, now: dt.datetime, last_at: dt.datetime | None) -> str:
+    """How long a dream that runs has shown nothing new; "" for less than half a minute."""
+    since = last_at or run.started_at
+    if run.status != DreamRun.Status.RUNNING or since is None or now - since < QUIET:
+        return ""
+    return amounts.took((now - since).total_seconds())
 
 
 def _steps(run: DreamRun, per_phase: Mapping[str, int]) -> list[Step]:
