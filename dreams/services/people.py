@@ -134,8 +134,8 @@ def remove(name: str, by: Actor) -> None:
         login.end(LoginSession.objects.filter(user=user), by.name, by_command=by.by_command)
 
 
-def reset_password(name: str, password: str, by: Actor) -> None:
-    """A new password for somebody else, who forgot theirs; wherever the account is logged in, that ends.
+def reset_password(name: str, password: str, by: Actor) -> int:
+    """A new password for somebody else, who forgot theirs; wherever the account is logged in, that ends. Returns how often.
 
     Raises PersonRefused, and login.PasswordRefused for a password that is too weak.
     """
@@ -145,7 +145,7 @@ def reset_password(name: str, password: str, by: Actor) -> None:
         if user.username == by.name:
             raise PersonRefused("Changing your own password needs the current one. Nothing was changed.")
         login.set_password(user.username, password, by.name)
-        login.end(LoginSession.objects.filter(user=user), by.name, by_command=by.by_command)
+        return login.end(LoginSession.objects.filter(user=user), by.name, by_command=by.by_command)
 
 
 def find(name: str) -> User:

@@ -14,12 +14,13 @@ from django.utils import timezone
 
 from dreams.management.base import BadUsage, Refused
 from dreams.models import AuditEntry, FileChange, Hunk, Project, Proposal
-from dreams.services import audit_sentences, people, review, rollback, settings_changes
+from dreams.services import audit_sentences, login, people, review, rollback, settings_changes
 from dreams.services.apply import applying
 from dreams.services.inbox import waiting
 from dreams.services.memories import hand_edits
 from dreams.services.people import Role
 from dreams.services.review import Actor, ReviewRefused
+from dreams.services.scheduling import scheduler
 from tests.pipeline.test_team_memory import DATED, RELEASE
 from tests.world import directory as world
 
@@ -209,8 +210,35 @@ def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal) -> None:
     assert (item.kind, item.not_for) == (waiting.Kind.SECOND, {"anna"})
     assert "Second person" in logged_in("bea").get("/").content.decode()
     assert "Second person" not in logged_in("anna").get("/").content.decode()
+    # Who did their part is told whose move it is, and not that all is reviewed.
+    text = logged_in("anna").get("/").content.decode()
+    assert "Waiting for someone else" in text and "All reviewed" not in text
+    assert "Nobody else may review here" not in text
     # What a second person approves is written with that, and part of it is written already.
     assert "until you submit" not in logged_in("bea").get("/").content.decode()
+
+
+def test_who_is_alone_with_it_is_told_that_nobody_else_may_review(proposal: Proposal) -> None:
+    """The owner approves alone, and then the only other reviewer leaves."""
+    owner = Actor(login.ensure_owner().get_username())
+    approved(proposal, owner)
+    told = "Nobody else may review here"
+    assert told not in logged_in(owner.name).get("/").content.decode()
+    for name in ("anna", "bea"):
+        people.remove(name, owner)
+    text = logged_in(owner.name).get("/").content.decode()
+    assert told in text and "Nothing waits for you" in text
+
+
+def test_the_gate_sends_nobody_to_finish_what_only_another_person_can(proposal: Proposal) -> None:
+    def gate() -> str:
+        found = scheduler.evaluate_all(proposal.project, timezone.now())
+        return next(one.reason for one in found if one.name == "review")
+
+    assert "is waiting for a review; finish that first" in gate()
+    approved(proposal)
+    assert f"Proposal {proposal.public_id} is waiting for a second person" in gate()
+    assert "finish" not in gate()
 
 
 @pytest.mark.more

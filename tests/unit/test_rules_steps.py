@@ -392,7 +392,9 @@ def test_a_merge_leaves_one_row_and_no_stray_name(tmp_path: Path):
     assert made.text("MEMORY.md") == files["MEMORY.md"].split("\n")[0] + "\n"
     assert made.text("feedback_commits.md") == files["feedback_commits.md"]
     fates = [fate for edit in made.edits for fate in edit.fates if fate.text == "name: Commit style"]
-    assert [(fate.kind, bool(fate.note)) for fate in fates] == [("stated", True)]
+    assert [(fate.kind, fate.note) for fate in fates] == [
+        ("stated", "A label of the merged file; all its content is kept.")
+    ]
     assert dream(tmp_path / "again", {path: made.text(path) for path in made.after}).edits == []
 
 

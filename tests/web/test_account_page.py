@@ -133,6 +133,17 @@ def test_an_admin_gives_somebody_a_new_password_and_all_their_logins_end() -> No
     assert AuditEntry.objects.filter(action="login.password", actor="owner", object_id="bea").count() == 2
 
 
+def test_a_first_password_logs_nobody_out() -> None:
+    admin, bea = logged_in(), people.add("bea", Role.REVIEWER, BY)
+    assert "This logs bea out everywhere" not in " ".join(page(admin).split())
+    form = reverse("person-password", args=[bea.pk])
+    for told in ("bea has a password now.", "bea has a new password."):
+        assert told in admin.post(form, {"password": WORD}, follow=True).content.decode()
+    logged_in("bea", EDGE)
+    answer = admin.post(form, {"password": WORD}, follow=True).content.decode()
+    assert "bea has a new password and was logged out everywhere." in answer
+
+
 def test_nobody_gets_round_a_present_password_by_resetting_it() -> None:
     cas, owner = person("cas", Role.ADMIN), login.ensure_owner()
     hers, given = logged_in("cas"), {"password": "nine green lamps"}

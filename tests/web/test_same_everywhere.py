@@ -111,8 +111,11 @@ def test_the_chart_counts_the_sessions_on_disk_as_the_tab_does_and_names_those_t
     assert "3 sessions in 12 weeks and 1 gone from disk" in text
 
 
-def test_a_first_dream_is_offered_while_nothing_waits_and_none_ran(browser: Client, project: Project) -> None:
-    make.make_memory(make.make_project("small"))
+def test_a_first_dream_is_offered_where_none_ran_whatever_waits_elsewhere(
+    browser: Client, project: Project
+) -> None:
+    make.make_memory(small := make.make_project("small"))
+    make.make_proposal(small)
     found = inbox_page.inbox(timezone.now(), Asked()).untidied
     assert [(str(item.project), item.memories) for item in found] == [(str(project), TOPICS + 1)]
     make.make_dream(project, DreamRun.Status.FAILED)

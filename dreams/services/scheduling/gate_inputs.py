@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -17,10 +17,10 @@ from dreams.lib import locks, process
 from dreams.lib.timestamps import from_ns, to_ns
 from dreams.models import LockHold, Project, Proposal, Session
 from dreams.models.prepared import prepared
-from dreams.services import daily_logs, discovery, dreaming, forecast, hosts, pricing
+from dreams.services import daily_logs, discovery, dreaming, forecast, hosts, pricing, review
 from dreams.services.dreaming import dream_inputs
 from dreams.services.scheduling import gates
-from dreams.services.scheduling.gates.facts import ENOUGH, Tally
+from dreams.services.scheduling.gates.facts import ENOUGH, Tally, Waits
 
 AT_ONCE = 500  # rows at once; chosen
 
@@ -47,6 +47,8 @@ class Everywhere:
 
     overrides: conf.Overrides
     open_proposals: dict[int, str]
+    #: What those of them wait for that are submitted.
+    waits: dict[int, Waits]
     #: Of many projects together, by their ids; None where each is asked by itself.
     many: Many | None = None
     configs: dict[int | None, conf.Config] = field(default_factory=dict)
@@ -55,7 +57,10 @@ class Everywhere:
     def load(cls, projects: Sequence[Project] = ()) -> Everywhere:
         """`projects`: also what the costly gates of these ask, in a fixed number of queries."""
         many = Many.of(projects) if projects else None
-        return cls(conf.Overrides.load(), dict(_open_proposals()), many)
+        rows = _open_proposals()
+        names = {project: public_id for project, public_id, _, _ in rows}
+        submitted = {pk: project for project, _, state, pk in rows if state == Proposal.State.SUBMITTED}
+        return cls(conf.Overrides.load(), names, _waits(submitted), many)
 
     def config(self, project: Project) -> conf.Config:
         """Projects without overrides of their own share one."""
@@ -77,10 +82,16 @@ def count_sessions(project: Project, now: dt.datetime) -> None:
 
 
 @prepared
-def _open_proposals() -> QuerySet[Proposal, tuple[int, str]]:
+def _open_proposals() -> QuerySet[Proposal, tuple[int, str, str, int]]:
     states = [Proposal.State.OPEN, Proposal.State.SUBMITTED]
     waiting = Proposal.objects.filter(origin=Proposal.Origin.DREAM, by_policy=False, state__in=states)
-    return waiting.values_list("project_id", "public_id")
+    return waiting.values_list("project_id", "public_id", "state", "pk")
+
+
+def _waits(submitted: Mapping[int, int]) -> dict[int, Waits]:
+    """Project → what its submitted proposal waits for; `submitted` are proposals with their projects."""
+    second = review.missing(list(Proposal.objects.filter(pk__in=submitted))) if submitted else {}
+    return {project: "second" if pk in second else "writing" for pk, project in submitted.items()}
 
 
 def case_of(
@@ -111,6 +122,7 @@ def case_of(
         is_watched=project.unwatched_at is None,
         agent_dreams=project.agent_settings.get("auto_dream"),
         open_proposal=everywhere.open_proposals.get(project.pk),
+        proposal_waits=everywhere.waits.get(project.pk, "review"),
         memory=_memory_switch(project),
         mode=gates.Mode(project.mode) if project.mode else gates.Mode.NORMAL,
         last_scan_at=project.sessions_scanned_at,

@@ -14,7 +14,7 @@ from django.utils import timezone
 from dreams.findings.index_limits import MANY_WITHOUT_A_DREAM
 from dreams.models import COUNTED_MEMORIES, AppliedBatch, DreamRun, Memory, Project, Proposal
 from dreams.models.prepared import prepared
-from dreams.services import hosts
+from dreams.services import hosts, people
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import Item, Kind
 from dreams.services.proposals import summaries
@@ -80,6 +80,7 @@ class Group:
 class Listing:
     """`waits` is everything that is not put off, `groups` what of it is shown, `later` what is put off.
 
+    `others` is what the reader did their part of, and somebody else must go on with.
     `to_go_through` are those that a person can go on with now. `to_review` counts what has a decision open, `to_finish` all other proposals; the title counts both.
     """
 
@@ -95,6 +96,12 @@ class Listing:
     kinds: Sequence[Kind]
     oldest: Item | None
     later: Sequence[Item]
+    others: Sequence[Item]
+
+    @property
+    def nobody_else(self) -> bool:
+        """Whether one of `others` is for a person that there is not."""
+        return any(not people.reviewers().exclude(username__in=item.not_for).exists() for item in self.others)
 
     @property
     def has_filters(self) -> bool:
@@ -118,7 +125,8 @@ class Listing:
 
 
 def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
-    everything = [item for item in waiting.waiting(now, reader) if reader not in item.not_for]
+    found = waiting.waiting(now, reader)
+    everything = [item for item in found if reader not in item.not_for]
     items = [item for item in everything if item.snooze is None]
     shown = _sorted([item for item in items if _passes(item, asked)], asked.sort)
     return Listing(
@@ -138,6 +146,7 @@ def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
         # Questions of all projects are one thing that waits, and no project that could be named.
         oldest=min((item for item in items if item.project_pk), key=lambda item: item.since, default=None),
         later=sorted((item for item in everything if item.snooze), key=_comes_back),
+        others=[item for item in found if reader in item.not_for],
     )
 
 
@@ -326,7 +335,7 @@ def inbox(now: dt.datetime, asked: Asked, reader: str = "") -> Inbox:
         running=_running(asked.host),
         news=_news(asked.host),
         next=_next(now, asked.host),
-        untidied=[] if waits.waits else _untidied(),
+        untidied=_untidied(),
         lately=_lately(now, asked.host),
     )
 

@@ -165,13 +165,17 @@ def reset_password(request: Request, pk: int) -> HttpResponse:
     """Somebody else's, who forgot it: a new one, which they change at their next login."""
     person = get_object_or_404(people.everybody(), pk=pk)
     try:
-        people.reset_password(person.username, request.POST.get("password", ""), Actor(actor(request)))
+        ended = people.reset_password(
+            person.username, request.POST.get("password", ""), Actor(actor(request))
+        )
     except PersonRefused as refused:
         messages.error(request, str(refused))
     except logins.PasswordRefused as refused:
         return _page(request, reset_for=person.pk, why_not_reset=str(refused), status=422)
     else:
-        messages.success(request, f"{person.username} has a new password and was logged out everywhere.")
+        which = "a new password" if person.has_usable_password() else "a password now"
+        also = " and was logged out everywhere" if ended else ""
+        messages.success(request, f"{person.username} has {which}{also}.")
     return go(request, "account")
 
 

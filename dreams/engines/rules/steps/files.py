@@ -25,7 +25,7 @@ from dreams.lib.prose.values import read
 _PLAIN_KEYS = frozenset(
     {key for keys in memdir.FIELD_KEYS.values() for key in keys} | {"metadata", "node_type"}
 )
-LABEL = "The index row of a merged file; all its content is kept."
+LABEL = "A label of the merged file; all its content is kept."
 LINK = "The linked file was merged; the link now leads to the merged memory."
 MOST_READ = 4_000  # characters of a body looked at for what it is about
 LEAST_TOLD = 3.0  # weight of a body that names no thing by a name, but says of what it is all the same

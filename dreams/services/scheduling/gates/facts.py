@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
+from typing import Literal
 
 from dreams.lib.locks import LockFact
 
@@ -72,6 +73,10 @@ class EngineFact:
     trouble: str = ""
 
 
+#: What a dream's proposal waits for: decisions; to be written, decided as it is; or a second person.
+Waits = Literal["review", "writing", "second"]
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """One project's facts. The defaults describe a project on which nothing but the evidence is missing.
@@ -85,6 +90,7 @@ class Facts:
     is_watched: bool = True
     agent_dreams: bool | None = None
     open_proposal: str | None = None
+    proposal_waits: Waits = "review"
     memory: Switch = Switch(True, "the default")
     mode: Mode = Mode.NORMAL
     last_scan_at: datetime | None = None

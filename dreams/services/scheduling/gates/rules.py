@@ -23,6 +23,7 @@ from dreams.services.scheduling.gates.facts import (
     Mode,
     SpendingFact,
     Tally,
+    Waits,
     count_sessions,
     past,
 )
@@ -128,13 +129,19 @@ def project(case: Case) -> Ruling:
     return Ruling(True, f"Dreams are on for this project{note}.")
 
 
+_WAITS: dict[Waits, str] = {
+    "review": "is waiting for a review; finish that first",
+    "writing": "is decided but not written yet; finish that first",
+    "second": "is waiting for a second person, who must approve what your team shares",
+}
+
+
 @gate("Review", "inbox", forceable=True)
 def review(case: Case) -> Ruling:
     proposal = case.facts.open_proposal
     if proposal is not None:
-        return Ruling(
-            False, f"Proposal {proposal} is waiting for a review; finish that first.", None, proposal
-        )
+        waits = case.facts.proposal_waits
+        return Ruling(False, f"Proposal {proposal} {_WAITS[waits]}.", None, f"{proposal} {waits}")
     return Ruling(True, "No proposal is waiting for a review.")
 
 
