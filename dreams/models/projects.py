@@ -55,6 +55,11 @@ class Project(models.Model):
     mode = models.CharField(
         max_length=20, blank=True, help_text="daily-log or remote: the agent manages this memory itself."
     )
+    left_alone = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="What of its memory folder is not read, and why: [[name, reason]]; empty for rows created before this field existed.",
+    )
     history_key = models.CharField(
         max_length=64, unique=True, help_text="Folder name of the bare repository."
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from dreams.lib import memdir
 from dreams.models import Memory, Version
@@ -125,3 +128,28 @@ def test_a_memory_whose_name_holds_a_line_break_is_counted_as_it_is_versioned(ro
     assert not reasons(report)
     assert report.memories == 1
     assert Memory.objects.get().path == "two\nlines.md"
+
+
+def test_what_is_not_read_is_named_on_the_projects_page_and_by_its_checkup(
+    root: Root, browser: Client
+) -> None:
+    app = root.repository("app")
+    root.memory(app, "fact.md")
+    folder = root.folder(app) / "memory"
+    (folder / "elsewhere.md").symlink_to("/etc/hostname")
+    (folder / "topics.md").mkdir()
+    os.mkfifo(folder / "pipe.md")
+    (folder / "picture.png").write_bytes(b"\x89PNG")
+    root.discover()
+    for name in ("project", "project-checkup"):
+        page = browser.get(reverse(name, args=[project().pk])).content.decode()
+        assert [path in page for path in ("elsewhere.md", "topics.md", "pipe.md")] == [True] * 3, name
+        assert "picture.png" not in page
+    assert "3 things in this folder are not read, and left alone" in " ".join(
+        browser.get(reverse("project", args=[project().pk])).content.decode().split()
+    )
+    for path in ("elsewhere.md", "pipe.md"):
+        (folder / path).unlink()
+    (folder / "topics.md").rmdir()
+    root.discover()
+    assert "left alone" not in browser.get(reverse("project", args=[project().pk])).content.decode()

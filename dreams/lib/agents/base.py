@@ -23,6 +23,10 @@ InstructionScope = Literal["managed", "user", "project", "local", "rule"]
 MemoryKind = Literal["index", "topic", "team", "log"]
 
 
+#: Why a file is passed over that nobody takes for a memory.
+NOT_MARKDOWN = "not a Markdown file"
+
+
 @dataclass(frozen=True, slots=True)
 class Skipped:
     """Something that was passed over. `path` is printable text; `reason` names the thing in plain words."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from django.db.models import OuterRef, Subquery
 
 from dreams.lib import locks
-from dreams.lib.agents.base import AgentSettings, FoundMemory
-from dreams.lib.files import workspace
+from dreams.lib.agents.base import NOT_MARKDOWN, AgentSettings, FoundMemory
+from dreams.lib.files import text, workspace
 from dreams.lib.files.workspace import Snapshot
 from dreams.lib.timestamps import from_ns
 from dreams.models import LockHold, Memory, Project, Version
@@ -28,7 +28,8 @@ Numbers = dict[str, tuple[int, int, int]]
 # What is read of new or changed directories before it is written.
 DIRECTORIES_AT_ONCE = 50
 BYTES_AT_ONCE = 32 << 20
-_STATE = ["agent_settings", "mode", "last_consolidated_at"]
+_STATE = ["agent_settings", "mode", "last_consolidated_at", "left_alone"]
+MOST_NAMED = 200  # names that are not read; chosen
 
 
 def refresh_all(places: list[KnownProject], host: str, tally: Tally) -> None:
@@ -44,18 +45,20 @@ def refresh_all(places: list[KnownProject], host: str, tally: Tally) -> None:
     changed = list[Project]()
     for look in looks:
         with _passed_over(look.place, tally):
-            if look.found is not None and _describe(look.place, look.found):
+            if look.found is not None and _describe(look.place, look.found, look.unread):
                 changed.append(look.place.project)
     Project.objects.bulk_update(changed, _STATE, batch_size=200)
 
 
 @dataclass(slots=True)
 class _Look:
-    """What a listing of one memory directory found; None where it could not be listed. `stale`: files differ from their rows."""
+    """What a listing of one memory directory found; None where it could not be listed. `stale`: files differ from their rows;
+    `unread`: names that are not read, with the reason."""
 
     place: KnownProject
     found: list[FoundMemory] | None = None
     stale: bool = False
+    unread: dict[str, str] = field(default_factory=dict)
 
 
 def _look(place: KnownProject, known: Numbers, tally: Tally) -> _Look:
@@ -67,6 +70,8 @@ def _look(place: KnownProject, known: Numbers, tally: Tally) -> _Look:
                 found.append(entry)
             else:
                 tally.pass_over(entry)
+                if entry.reason != NOT_MARKDOWN:
+                    look.unread[entry.path.removeprefix(f"{place.project.memory_dir}/")] = entry.reason
         tally.memories += sum(map(_is_topic, found))
         now = {e.path: (e.size, e.mtime_ns, e.inode) for e in found if syncing.is_memory(e.path)}
         look.found, look.stale = found, now != known
@@ -98,6 +103,7 @@ def _write(waiting: dict[int, tuple[_Look, Snapshot]], tally: Tally) -> None:
         with _passed_over(look.place, tally):
             for path in sorted({file.path for file in look.found or ()} & snapshot.skipped.keys()):
                 tally.skip(f"{look.place.project.memory_dir}/{path}", snapshot.skipped[path])
+                look.unread[text.storable(path)] = snapshot.skipped[path]
             if pk not in saved:
                 syncing.sync(look.place.project, snapshot)
 
@@ -124,7 +130,7 @@ def _is_topic(entry: FoundMemory) -> bool:
     return entry.kind in ("topic", "team") and PurePosixPath(entry.path).name != "MEMORY.md"
 
 
-def _describe(place: KnownProject, found: Sequence[FoundMemory]) -> bool:
+def _describe(place: KnownProject, found: Sequence[FoundMemory], unread: Mapping[str, str]) -> bool:
     project = place.project
     settings = place.source.settings(place.home)
     logs_written = any(entry.kind == "log" for entry in found)
@@ -134,10 +140,16 @@ def _describe(place: KnownProject, found: Sequence[FoundMemory]) -> bool:
         logs_written=logs_written,
         topic_files=len(topics - _distilled(project)) if logs_written and topics else len(topics),
     )
-    wanted = (as_json(settings), "" if mode is gates.Mode.NORMAL else mode.value, _consolidated(project))
-    if (project.agent_settings, project.mode, project.last_consolidated_at) == wanted:
+    wanted = (
+        as_json(settings),
+        "" if mode is gates.Mode.NORMAL else mode.value,
+        _consolidated(project),
+        [[name, why] for name, why in sorted(unread.items())[:MOST_NAMED]],
+    )
+    if tuple(getattr(project, name) for name in _STATE) == wanted:
         return False
-    project.agent_settings, project.mode, project.last_consolidated_at = wanted
+    for name, value in zip(_STATE, wanted, strict=True):
+        setattr(project, name, value)
     return True
 
 

@@ -50,8 +50,26 @@ def look(project: Project) -> Checkup:
         cache.set(key, report, KEPT_SECONDS)
     dreams = project.dreams.filter(status=DreamRun.Status.COMPLETED).count()
     tidied = dreams + (project.last_consolidated_at is not None)
-    found = (*_too_large(project), *report.findings, *index_limits.never_dreamt(files, tidied))
+    found = (*_not_read(project), *report.findings, *index_limits.never_dreamt(files, tidied))
     return Checkup(found, len(files))
+
+
+def _not_read(project: Project) -> Iterator[Found]:
+    """What lies among the memories and is none, as the project's page lists it; what is too large with what to do about it."""
+    large = list(_too_large(project))
+    yield from large
+    named = {one.path for one in large}
+    for name, why in project.left_alone or ():
+        if name not in named:
+            message = f"Not read and left as it is: {why}."
+            yield Found(
+                "reading",
+                "left-alone",
+                "info",
+                message,
+                "Replace it by a plain file if it is a memory.",
+                name,
+            )
 
 
 def _too_large(project: Project) -> Iterator[Found]:

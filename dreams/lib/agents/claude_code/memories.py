@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from dreams.lib.files.text import is_utf8
 
-from ..base import FoundMemory, MemoryKind, Skipped
+from ..base import NOT_MARKDOWN, FoundMemory, MemoryKind, Skipped
 from .listing import entries, not_a_file, odd, open_folder, printable, why
 
 INDEX = "MEMORY.md"
@@ -59,6 +59,8 @@ def _below(fd: int, memory_dir: str, inside: str, depth: int) -> Iterator[FoundM
 
 def _folder(fd: int, memory_dir: str, name: str, path: str, depth: int) -> Iterator[FoundMemory | Skipped]:
     full = printable(f"{memory_dir}/{path}")
+    if path.lower().endswith(".md"):
+        yield Skipped(full, "a folder with the name of a memory")
     if depth == 0:
         yield Skipped(full, "nested too deeply; not read")
         return
@@ -72,7 +74,7 @@ def _folder(fd: int, memory_dir: str, name: str, path: str, depth: int) -> Itera
 def _file(memory_dir: str, path: str, st: os.stat_result) -> FoundMemory | Skipped:
     kind = kind_of(path)
     if kind is None:
-        return Skipped(printable(f"{memory_dir}/{path}"), "not a Markdown file")
+        return Skipped(printable(f"{memory_dir}/{path}"), NOT_MARKDOWN)
     return FoundMemory(path, kind, st.st_size, st.st_mtime_ns, st.st_ino, st.st_nlink)
 
 

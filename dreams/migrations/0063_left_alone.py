@@ -1,0 +1,18 @@
+"""What of a memory folder is not read, and why."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('dreams', '0062_where_lines_went'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='project',
+            name='left_alone',
+            field=models.JSONField(blank=True, help_text='What of its memory folder is not read, and why: [[name, reason]]; empty for rows created before this field existed.', null=True),
+        ),
+    ]
