@@ -68,6 +68,16 @@ def test_keys_walk_are_ignored_in_fields_and_can_be_switched_off(
     expect(window.locator("[data-hunk].now")).to_have_count(0)
 
 
+@pytest.mark.parametrize("width", [390, 1200])
+def test_the_sheet_of_keys_leaves_the_bar_with_save_in_sight(window: Page, address: str, width: int) -> None:
+    window.set_viewport_size({"width": width, "height": 800})
+    window.goto(f"{address}/settings/")
+    for key in ("?", "End"):
+        window.keyboard.press(key)
+        sheet, bar = window.locator("#keys").bounding_box(), window.locator(".action-bar").bounding_box()
+        assert sheet and bar and sheet["y"] >= 0 and sheet["y"] + sheet["height"] <= bar["y"]
+
+
 def test_enter_opens_the_row_that_was_walked_to(window: Page, address: str, world: object) -> None:
     window.goto(f"{address}/projects/")
     window.keyboard.press("j")

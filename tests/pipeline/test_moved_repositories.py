@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import cProfile
 import datetime as dt
+import importlib
 import os
 import shutil
 from pathlib import Path
 from types import CodeType
 
 import pytest
+from django.apps import apps
 from django.utils import timezone
 
 from dreams.models import Hunk, Project, Proposal
@@ -174,3 +176,13 @@ def test_the_index_is_not_read_again_for_each_memory_that_is_copied(root: Root) 
 
 def _reads_a_row(code: object) -> bool:
     return isinstance(code, CodeType) and (Path(code.co_filename).name, code.co_name) == ("index.py", "_row")
+
+
+def test_copies_made_before_they_had_a_word_of_their_own_are_called_copied(root: Root) -> None:
+    made = copied(*renamed(root))
+    made.operations.update(kind="edit")
+    edited = Proposal.objects.create(project=made.project, origin=Proposal.Origin.DREAM)
+    edited.operations.create(key="e", kind="edit", reason="Changed by hand.")
+    importlib.import_module("dreams.migrations.0064_earlier_copies").name(apps, None)
+    assert set(made.operations.values_list("kind", flat=True)) == {"copy"}
+    assert edited.operations.get().kind == "edit"

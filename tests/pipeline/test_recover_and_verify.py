@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
 from dreams.lib.storage import journal
 from dreams.management.base import BadUsage, Refused
-from dreams.models import AppliedBatch, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Version
-from dreams.services import auditlog, recovery, review
+from dreams.models import AppliedBatch, AuditEntry, Blob, DreamRun, Hunk, LockHold, Project, Proposal, Version
+from dreams.services import auditlog, recovery, review, rollback
 from dreams.services.apply import applying, writing
 from dreams.services.doctor import installation
 from dreams.services.memories import syncing
@@ -226,6 +228,26 @@ def test_the_doctor_names_a_lost_history_before_a_new_one_is_begun(project: Proj
     assert installation.kept(thorough=False).state == "info"
     entry = AuditEntry.objects.get(action="history.begun_anew")
     assert str(entry.project_label) == str(project)
+
+
+def test_the_projects_page_says_that_its_history_is_lost_and_what_that_costs(
+    project: Project, tmp_path: Path, browser: Client
+) -> None:
+    def page() -> str:
+        text = browser.get(reverse("project", args=[project.pk])).content.decode()
+        return " ".join(text.split())
+
+    made = Proposal.objects.get(public_id=apply_all(project))
+    assert "git history" not in page()
+    os.rename(syncing.history_path(project), tmp_path / "elsewhere")
+    assert "The git history of this project is missing." in page()
+    world.put(world.folder(project) / "new.md", "New.\n")
+    syncing.refresh(project)
+    assert "was missing, and a new one was begun" in page()
+    assert "it can still be read and undone" in page() and "in neither" not in page()
+    assert rollback.rollback(made, world.ME, rollback.Selection()).complete
+    Blob.objects.filter(sha256=Version.objects.filter(memory__path="new.md").latest("pk").sha256).delete()
+    assert "The text of 1 earlier version is in neither: it can no longer be read" in page()
 
 
 def test_a_damaged_journal_is_found(project: Project, settings: Settings) -> None:

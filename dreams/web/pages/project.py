@@ -32,7 +32,8 @@ from dreams.models.prepared import Fixed, prepared
 from dreams.services import hosts, session_notes
 from dreams.services.cached_counts import Kind, kept
 from dreams.services.inbox.waiting import counted
-from dreams.services.memories import instructions, moved
+from dreams.services.memories import instructions, lost_histories, moved
+from dreams.services.memories.lost_histories import LostHistory
 from dreams.services.scheduling import gates, next_dream
 from dreams.services.scheduling.gates.facts import Tally
 from dreams.web.pages.projects import WAITING
@@ -113,6 +114,7 @@ class Head(Counts):
     auto_memory: str
     agent_dreams: str
     asides: list[Version]
+    lost_history: LostHistory | None
 
     @property
     def may_cost(self) -> bool:
@@ -141,6 +143,7 @@ def head(project: Project) -> Head:
         auto_memory=_switch(switches.get("auto_memory", True)),
         agent_dreams=_switch(switches.get("auto_dream")),
         asides=_asides(project),
+        lost_history=lost_histories.of(project),
     )
 
 
