@@ -200,7 +200,10 @@ def profile(modules: list[str], commands: list[str]) -> dict[str, tuple[int, int
 
 def constants(function: FunctionType) -> tuple[str, ...]:
     """What to put in a function's place."""
-    annotation = str(function.__annotations__.get("return", ""))
+    found = function.__annotations__.get("return", "")
+    annotation = (
+        found if isinstance(found, str) else inspect.formatannotation(found).removeprefix("collections.abc.")
+    )
     if annotation == "bool":
         return ("False", "True")
     if annotation.endswith("| None"):

@@ -1,7 +1,5 @@
 """What the queue calls: ids in, rows read anew, a quiet return when the row is gone."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

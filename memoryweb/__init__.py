@@ -1,7 +1,5 @@
 """memoryweb: review, apply and undo what dreams change in the notes of coding agents."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache

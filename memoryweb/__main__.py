@@ -1,7 +1,5 @@
 """Every command of memoryweb: `memoryweb help` where it is installed, `python manage.py help` in a copy of the project."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence
@@ -55,7 +53,7 @@ def _execute(typed: list[str]) -> None:
         sys.exit("Django is not installed here. Run `make install`, then use .venv/bin/python manage.py.")
 
     class Commands(ManagementUtility):
-        def fetch_command(self, subcommand: str) -> BaseCommand:
+        def fetch_command(self, subcommand: str) -> "BaseCommand":
             try:
                 return super().fetch_command(subcommand)
             except SystemExit as unknown:  # which Django gives the code of a failure

@@ -1,7 +1,5 @@
 """The data directory: where the database, the keys and the history live. Made private on first use."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from contextlib import suppress

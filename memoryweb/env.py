@@ -4,8 +4,6 @@ Every reader takes the variable's name and a default, and raises `ImproperlyConf
 variable, what it held and what it may hold.
 """
 
-from __future__ import annotations
-
 import os
 import zoneinfo
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Unexpected errors: one line for whoever watches the terminal, the traceback in a file of the data directory."""
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 import os

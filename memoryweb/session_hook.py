@@ -4,8 +4,6 @@ The agent waits for this command, so it starts without Django, prints nothing an
 The token goes only to the process that the registry names, told apart from a later one by when it started.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

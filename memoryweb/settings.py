@@ -1,7 +1,5 @@
 """Settings: everything works with none given; `docs/configuration.md` lists what can be given."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What needs no person, by operation and type of memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """What discovery, dreams, reviews and the schedule made."""
 
-from __future__ import annotations
-
 from django import forms
 from django.contrib import admin
 from django.db.models import Model, QuerySet

@@ -1,7 +1,5 @@
 """The site itself, and what its tables share: bounded lists, rows that are only shown, dollars as the pages write them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -53,7 +51,7 @@ def _dollars(name: str) -> Callable[[Model], str]:
 class Values(admin.AllValuesFieldListFilter):
     """Every value that there is. The empty one has a name too: a link of no words is not seen."""
 
-    def choices(self, changelist: ChangeList) -> Iterator[Choice]:
+    def choices(self, changelist: ChangeList) -> "Iterator[Choice]":
         for choice in super().choices(changelist):
             choice["display"] = choice["display"] or "none"
             yield choice
@@ -62,7 +60,7 @@ class Values(admin.AllValuesFieldListFilter):
 class HostNames(Values):
     """The hosts by their names; the rows keep keys."""
 
-    def choices(self, changelist: ChangeList) -> Iterator[Choice]:
+    def choices(self, changelist: ChangeList) -> "Iterator[Choice]":
         names = hosts.names()
         for choice in super().choices(changelist):
             key = str(choice["display"])

@@ -4,8 +4,6 @@ A value is looked for in this order: the project's own override, the override fo
 pages and kept in the database), the environment (`MEMORYWEB_<KEY>`), the default.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import ipaddress
 import json
@@ -225,7 +223,7 @@ class Overrides:
     by_project: Mapping[int, Mapping[str, Any]]
 
     @classmethod
-    def load(cls, project: Project | None = None) -> Overrides:
+    def load(cls, project: "Project | None" = None) -> "Overrides":
         """Those of `project` and everywhere; without one, those of every project."""
         from dreams.models import config  # noqa: PLC0415 - pure callers, and the reading worker, use Config without a database
 
@@ -244,7 +242,7 @@ class Overrides:
         return Config(**{key: found.value for key, found in self.sourced(project_pk).items()})  # type: ignore[arg-type] # parse() gave each its own type
 
 
-def sourced(project: Project | None = None) -> dict[str, Sourced]:
+def sourced(project: "Project | None" = None) -> dict[str, Sourced]:
     """Every setting with where its value comes from; one query."""
     return Overrides.load(project).sourced(project.pk if project else None)
 
@@ -273,7 +271,7 @@ def _stored(key: str, raw: Any) -> Value | None:
         return None
 
 
-def current(project: Project | None = None) -> Config:
+def current(project: "Project | None" = None) -> Config:
     """The values in force, for `project` or for everywhere; one query."""
     return Overrides.load(project).config(project.pk if project else None)
 

@@ -3,8 +3,6 @@
 The defaults are those of the reference behaviour (24 h, 10 min, 5 sessions, 60 min, 200 lines, 25,000 bytes).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack

@@ -1,7 +1,5 @@
 """The engines by name. A model's client is only imported when that engine is used."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from dreams.engines.types import Engine, EngineError

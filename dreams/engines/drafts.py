@@ -4,8 +4,6 @@ The engine's edits are steps; a person decides on hunks. A hunk belongs to every
 removed lines away or put one of its added lines there, also through later edits of the same line. Hunks that
 share an edit's operation form one operation and are decided together."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -265,7 +263,7 @@ def _assemble(before: Mapping[str, bytes], after: Mapping[str, bytes], edits: Se
 
 
 def _draft_hunk(
-    path: str, hunk: diff.Hunk, own: Sequence[_Step], groups: _Groups, told: Lineage
+    path: str, hunk: diff.Hunk, own: "Sequence[_Step]", groups: "_Groups", told: Lineage
 ) -> DraftHunk:
     citations = _own_evidence(hunk, _unique(citation for step in own for citation in step.edit.citations))
     fates = _unique(told.fates(path, hunk.removed.split("\n")))
@@ -287,7 +285,7 @@ def _unique(items: Iterable[Item]) -> tuple[Item, ...]:
 
 
 def _operations(
-    files: Iterable[DraftFile], steps: Sequence[_Step], groups: _Groups
+    files: Iterable[DraftFile], steps: "Sequence[_Step]", groups: "_Groups"
 ) -> dict[str, DraftOperation]:
     """One operation per group that still has a hunk, told by its most telling kind and all its reasons."""
     used = _unique(hunk.operation for file in files for hunk in file.hunks)
@@ -325,7 +323,7 @@ class _Step:
     added: frozenset[str]
 
     @classmethod
-    def of(cls, edit: Edit) -> _Step:
+    def of(cls, edit: Edit) -> "_Step":
         changed = diff.hunks(edit.before or "", edit.after or "", path=edit.path)
         return cls(
             edit,
@@ -355,7 +353,7 @@ def _steps_of(path: str, hunk: diff.Hunk, steps: list[_Step], told: Lineage) -> 
     return steps[-1:]
 
 
-def _link_chains(steps: Sequence[_Step], groups: _Groups) -> None:
+def _link_chains(steps: Sequence[_Step], groups: "_Groups") -> None:
     """An edit that changes a line which an earlier edit wrote cannot be decided without it."""
     wrote: dict[tuple[str, str], str] = {}
     for step in steps:
@@ -365,7 +363,7 @@ def _link_chains(steps: Sequence[_Step], groups: _Groups) -> None:
 
 
 def _link_renames(
-    changed: Sequence[tuple[str, bytes | None, bytes | None, list[diff.Hunk]]], groups: _Groups
+    changed: Sequence[tuple[str, bytes | None, bytes | None, list[diff.Hunk]]], groups: "_Groups"
 ) -> None:
     """A file that gets another name is one decision: taken singly, it would be lost, or be there twice."""
     gone = {path: text.decode(base) for path, base, new, _ in changed if base is not None and new is None}

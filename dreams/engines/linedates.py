@@ -5,8 +5,6 @@ frontmatter, from when the history saw it change, from the transcript that shows
 frontmatter says counts for the lines that came with it: a later write that left it as it was is dated as it was seen.
 """
 
-from __future__ import annotations
-
 import bisect
 import datetime as dt
 import re

@@ -6,8 +6,6 @@ Source of the kinds: `usage` of the Messages API. Input is what was neither read
 write lives five minutes or an hour, at different prices.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,12 +39,12 @@ class Tokens:
     cache_write_1h: int = 0
 
     @classmethod
-    def of(cls, sums: Mapping[str, object]) -> Tokens:
+    def of(cls, sums: Mapping[str, object]) -> "Tokens":
         """From sums by kind, as a database gives them: nothing summed is null."""
         found = {kind: sums.get(kind) for kind in KINDS}
         return cls(**{kind: count for kind, count in found.items() if isinstance(count, int)})
 
-    def __add__(self, other: Tokens) -> Tokens:
+    def __add__(self, other: "Tokens") -> "Tokens":
         return Tokens(**{kind: getattr(self, kind) + getattr(other, kind) for kind in KINDS})
 
     @property
@@ -74,12 +72,12 @@ class Dollars:
     cache_write_1h: Decimal = Decimal(0)
 
     @classmethod
-    def of(cls, sums: Mapping[str, object]) -> Dollars:
+    def of(cls, sums: Mapping[str, object]) -> "Dollars":
         """From sums named `<kind>_cost`."""
         found = {kind: sums.get(f"{kind}_cost") for kind in KINDS}
         return cls(**{kind: cost for kind, cost in found.items() if isinstance(cost, Decimal)})
 
-    def __add__(self, other: Dollars) -> Dollars:
+    def __add__(self, other: "Dollars") -> "Dollars":
         return Dollars(**{kind: getattr(self, kind) + getattr(other, kind) for kind in KINDS})
 
     @property
@@ -96,7 +94,7 @@ class ModelUsage:
     tokens: Tokens
     dollars: Dollars | None
 
-    def __add__(self, other: ModelUsage) -> ModelUsage:
+    def __add__(self, other: "ModelUsage") -> "ModelUsage":
         known = self.dollars is not None and other.dollars is not None
         return ModelUsage(
             self.model,
@@ -119,7 +117,7 @@ class Rate:
     web_search: Decimal | None = None
 
     @classmethod
-    def of(cls, dollars_in: str, dollars_out: str, above_prompt_tokens: int = 0) -> Rate:
+    def of(cls, dollars_in: str, dollars_out: str, above_prompt_tokens: int = 0) -> "Rate":
         """With the usual factors of prompt caching: writes 1.25 (5 min) and 2 (1 h), reads 0.1 of the input price."""
         price = Decimal(dollars_in)
         return cls(

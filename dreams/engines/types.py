@@ -4,8 +4,6 @@ An engine works on the workspace only. Each change it makes is an `Edit`: one st
 evidence. Edits that share an operation key only make sense together and are decided together.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -171,7 +169,7 @@ class SessionBrief:
     from_byte: int
     to_byte: int
     corrections: int
-    prompts: tuple[PromptBrief, ...] = ()
+    prompts: "tuple[PromptBrief, ...]" = ()
     no_answer: bool = False
 
 

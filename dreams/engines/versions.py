@@ -4,8 +4,6 @@ Trust is earned by exactly that code. When it changes, what it made before says 
 elsewhere, to a page or to another kind of change, is no reason to start anew.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib

@@ -4,8 +4,6 @@
 for: their patterns take half a second to build, which every command would pay that only cuts a secret out of a text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -31,7 +29,7 @@ def examine_undo(subject: Subject) -> Report:
 
 def health(
     files: Mapping[str, bytes],
-    config: Config | None = None,
+    config: "Config | None" = None,
     instructions: Mapping[str, str] | None = None,
     repeated: Sequence[Repeated] = (),
     scope: str = "",

@@ -4,8 +4,6 @@ A check is a function `check(subject: Subject) -> Iterable[Found]`. The ledger i
 gives one `Row` per removed line. Keys come from content, so that a confirmation survives a new run.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence

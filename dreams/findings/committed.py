@@ -1,8 +1,6 @@
 """What does not belong into a memory that others read, in version control or in `team/`: a folder of one machine, what is about
 one person, an account; and for `team/`, that nothing in it is corrected without evidence. PURE."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -3,8 +3,6 @@
 A day that is only counted from the day of writing ("yesterday") is told as well, in what comes in and in what stands.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterator

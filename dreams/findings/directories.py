@@ -1,7 +1,5 @@
 """Two states of a directory as a subject, read from disk, with what sessions said about the statements that came. PURE."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Whether each added claim has a source: a quote, the text before, the file that it sums up, or what sessions say. PURE."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath

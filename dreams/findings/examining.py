@@ -1,7 +1,5 @@
 """All checks, one after the other; one that fails says so instead of stopping the others. PURE."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What no longer fits: the index's lines and bytes, long rows, many memories. Advice, never a reason to drop. PURE."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from dreams.findings.base import Found, Subject

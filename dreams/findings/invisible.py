@@ -1,7 +1,5 @@
 """What a reader cannot see or that rearranges what is seen: invisible, bidi and tag characters, escapes, bytes. PURE."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator

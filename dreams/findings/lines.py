@@ -1,7 +1,5 @@
 """The lines that a change adds, and those that stood before: what a check goes through, and where it says it found something. PURE."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ away in a memory that the index names, or lost to an agent although it is there:
 without a row. The questions are drawn from what people asked in past sessions, and from the notes that change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

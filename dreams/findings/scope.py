@@ -3,8 +3,6 @@
 Of memories that stand already only their names can be out of scope: `standing` warns of those.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePosixPath

@@ -3,8 +3,6 @@
 A finding holds the rule, the place and a keyed hash; the secret itself is in no message.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

@@ -2,8 +2,6 @@
 rejected line come back. PURE.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

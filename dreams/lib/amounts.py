@@ -5,8 +5,6 @@ rounded up ("in 6 h" is never later than said), so that a page never promises so
 datetime.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from functools import lru_cache

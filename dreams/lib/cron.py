@@ -5,8 +5,6 @@ every day: where 02:30 happens twice, the first time; where it does not happen, 
 forward. A job "every hour" is due every hour that passes, also the repeated one.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import re

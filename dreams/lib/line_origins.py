@@ -5,8 +5,6 @@ only moved within the file keeps the state it came with; where the same words st
 mark, reworded a little, or gone for a while, that earlier place is told beside it.
 """
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -78,7 +76,7 @@ def origins(states: Iterable[str | None]) -> list[Origin]:
 
 
 def _new(
-    here: StateLine, text: str, step: _Step, found: Sequence[Origin], known: Mapping[str, StateLine]
+    here: StateLine, text: str, step: "_Step", found: Sequence[Origin], known: Mapping[str, StateLine]
 ) -> Origin:
     """A line that came with this state, with where its words were before."""
     source = step.reworded.get(here.line)
@@ -94,7 +92,7 @@ class _Step:
     reworded: dict[int, int]
 
     @classmethod
-    def of(cls, old: Sequence[str], new: Sequence[str]) -> _Step:
+    def of(cls, old: Sequence[str], new: Sequence[str]) -> "_Step":
         changes = diff.hunks(_text(old), _text(new), granularity="block")
         kept: list[int | None] = list(_unchanged(changes, len(new)))
         free = _gone(old, changes)

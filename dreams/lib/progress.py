@@ -4,8 +4,6 @@ Work calls `step`, which costs next to nothing while nobody watches. Whatever a 
 of its `watched` block; no check and no retry in between takes it for a failure of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar

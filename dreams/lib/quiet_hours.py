@@ -1,7 +1,5 @@
 """The hours of a day in which nothing starts."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import dataclass
 

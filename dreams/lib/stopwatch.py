@@ -1,7 +1,5 @@
 """Where the time of one piece of work goes, by part. Pure: no Django."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

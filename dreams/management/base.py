@@ -4,8 +4,6 @@ Exit 0 done, 1 refused or failed, 2 usage. With `--json` stdout holds one JSON o
 `error` where the exit code is not 0; messages go to stderr. No traceback reaches a person: an unexpected fault is one line, and the traceback goes to a log file.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime as dt
 import json
@@ -196,7 +194,7 @@ class Command(BaseCommand):
             for line in self.words(result):  # a memory may hold what moves a terminal's cursor
                 self.stdout.write(diff.visible(mask(line)))
 
-    def _paths(self) -> SecretPaths:
+    def _paths(self) -> "SecretPaths":
         """File names with secrets: printed masked, and taken masked."""
         from dreams.services import secret_paths  # noqa: PLC0415 - imports the tables, which not every command needs
 

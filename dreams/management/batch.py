@@ -1,7 +1,5 @@
 """JSON lines in, JSON lines out: how every `--batch` command answers. It needs no database and no settings to fit together."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping

@@ -4,8 +4,6 @@ One server belongs to one project and to one session of an agent, which starts i
 shown. Nothing here writes a memory, no other project can be named, and every answer is bounded.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Arguments that several commands share: a project, a dream or proposal, and who is giving the command."""
 
-from __future__ import annotations
-
 import getpass
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """What a command asks of the host that has the files: asked, waited for where that was wanted, and printed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Proposals and reports as JSON, the same for every command that prints them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from itertools import chain

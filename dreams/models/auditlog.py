@@ -1,7 +1,5 @@
 """Who did what, when, to which bytes, and why. Append-only and hash-chained; no contents."""
 
-from __future__ import annotations
-
 from django.db import models
 
 

@@ -1,7 +1,5 @@
 """What a person said in a session that went quiet, as cards to review: each becomes a line of memory, or does not."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from dreams.models import public_ids

@@ -1,7 +1,5 @@
 """What a person set: overrides of settings and policies; one-time login links, and where people are logged in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

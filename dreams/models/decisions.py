@@ -1,7 +1,5 @@
 """What was decided of a proposal, and what came of it: verdicts, writes to a memory directory, and what is left out."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from dreams.models.projects import Project
@@ -86,7 +84,7 @@ class AppliedFile(models.Model):
 
 
 class LeftOutQuerySet(models.QuerySet["LeftOut"]):
-    def decided(self) -> LeftOutQuerySet:
+    def decided(self) -> "LeftOutQuerySet":
         """Without what a submit has written that did not end yet."""
         return self.filter(is_staged=False)
 

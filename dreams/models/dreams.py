@@ -1,7 +1,5 @@
 """One run of an engine over one project, and what it did turn by turn."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 from django.db import models

@@ -1,7 +1,5 @@
 """The installations that share this database, and what one asks another to do."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from dreams.models import public_ids

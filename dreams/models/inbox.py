@@ -1,7 +1,5 @@
 """What waits for a person: what they put off, who may read it from outside, and what they were told outside the pages."""
 
-from __future__ import annotations
-
 from django.db import models
 
 

@@ -1,7 +1,5 @@
 """What runs by a schedule, and what became of each run."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from dreams.models import public_ids

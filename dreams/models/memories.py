@@ -1,8 +1,6 @@
 """Memories: every state of them that was seen or written, the bytes of each state, what search looks through, and the
 secrets that were taken out of all of it."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from dreams.models.projects import Project

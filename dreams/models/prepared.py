@@ -5,8 +5,6 @@ a queryset and is `@prepared` is called once for each form that its query may ta
 other values, and the rows are those that the queryset itself would find.
 """
 
-from __future__ import annotations
-
 import copy
 import datetime as dt
 import enum

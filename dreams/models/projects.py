@@ -1,7 +1,5 @@
 """Where memories and sessions come from: projects, their transcript folders, and who holds a project's lock."""
 
-from __future__ import annotations
-
 from django.db import models
 
 

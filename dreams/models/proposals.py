@@ -3,8 +3,6 @@
 Texts are never stored here: rows hold sha256s of blobs and line ranges in them.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from django.db import models
@@ -99,7 +97,7 @@ class Proposal(models.Model):
         return self.public_id
 
     @classmethod
-    def of(cls, dream: DreamRun) -> Proposal | None:
+    def of(cls, dream: DreamRun) -> "Proposal | None":
         """What a person reviews of a dream: the part that no policy let in, else the part that one did."""
         return cls.objects.filter(dream=dream).order_by("by_policy", "-pk").first()
 

@@ -1,7 +1,5 @@
 """Public ids: one letter for the kind and eight characters of 0-9a-z, from the system's secure random source."""
 
-from __future__ import annotations
-
 import re
 import secrets
 

@@ -3,8 +3,6 @@
 Whole texts are kept as blobs; rows hold their sha256s, the statements that a question is about, and quotes.
 """
 
-from __future__ import annotations
-
 from django.db import models
 
 from dreams.models import public_ids

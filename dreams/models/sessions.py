@@ -1,7 +1,5 @@
 """What the importer keeps of transcripts. The transcripts themselves stay where they are and are read by offset."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db import models

@@ -1,7 +1,5 @@
 """What models cost, and what dreams have used of them."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from dreams.lib.files.text import plural

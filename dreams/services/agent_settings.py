@@ -4,8 +4,6 @@ The one exception to "memoryweb writes into memory directories and its data dire
 anew; what was written to it since the diff was shown, or by another program at that moment, refuses the write.
 """
 
-from __future__ import annotations
-
 import copy
 import datetime as dt
 import difflib

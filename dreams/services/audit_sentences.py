@@ -4,8 +4,6 @@ A sentence is made from the entry alone; what it names is looked up for a whole 
 thing no longer exists.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +36,7 @@ class Sentences:
     redos: Collection[str] = ()
 
     @classmethod
-    def of(cls, entries: Sequence[AuditEntry], you: str = "") -> Sentences:
+    def of(cls, entries: Sequence[AuditEntry], you: str = "") -> "Sentences":
         wanted = {entry.object_id for entry in entries if entry.object_id}
         paths: dict[str, list[str]] = {}
         files = FileChange.objects.filter(proposal__public_id__in=wanted)

@@ -6,8 +6,6 @@ A chain says nothing of entries that were taken off its end, so the newest one's
 data directory too. Where the database no longer has that entry, the next one that is written says so first.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import json

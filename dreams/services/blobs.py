@@ -1,7 +1,5 @@
 """Stores and loads bytes in the database by sha256, for pages and decisions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -14,8 +14,6 @@ microseconds. PostgreSQL is asked for its snapshot, which says whose changes can
 another one.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 import sqlite3

@@ -3,8 +3,6 @@
 As with sessions, a line is used up when the proposal that came of it is decided, not when the dream ends; an undo gives it back.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Creates and migrates the database, by whichever process needs it first, under a file lock."""
 
-from __future__ import annotations
-
 import datetime as dt
 import errno
 import hashlib

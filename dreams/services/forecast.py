@@ -4,8 +4,6 @@ what this project's dreams with this model used before.
 A range, because a model decides by itself how much it reads; what it may use at most are the limits.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 

@@ -4,8 +4,6 @@ A request is a row, claimed once by a conditional update. Nothing leaves a termi
 written are kept when a limit or its server ends the request; a cancelled one keeps nothing.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 import time
@@ -161,7 +159,7 @@ def run(asked_pk: int) -> NotesRequest | None:
     return asked
 
 
-def _end(asked: NotesRequest, status: NotesRequest.Status, writing: _Writing, error: str = "") -> None:
+def _end(asked: NotesRequest, status: NotesRequest.Status, writing: "_Writing", error: str = "") -> None:
     NotesRequest.objects.filter(pk=asked.pk, status=NotesRequest.Status.RUNNING).update(
         status=status, ended_at=timezone.now(), error=error, cost_usd=writing.meter.cost
     )

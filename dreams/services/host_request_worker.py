@@ -1,7 +1,5 @@
 """Carries out requests from other hosts: the scheduler of the host that has the files claims one, a worker does it."""
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 from collections.abc import Callable, Mapping

@@ -6,8 +6,6 @@ looks at the sha256s and the findings again before it does it. What came of it i
 requests only while a file in its data directory says so, which nobody can make by writing to the database.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import json

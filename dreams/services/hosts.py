@@ -4,8 +4,6 @@ A host is a data directory with its queue, so two people on one computer are two
 the computer is renamed; people read its name.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import getpass
 import os

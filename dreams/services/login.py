@@ -5,8 +5,6 @@ A link is good once and for ten minutes. Only its hash is kept. It carries its c
 browsers send to no server and write into no log; the page posts it.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import secrets
@@ -237,7 +235,7 @@ class _Tries:
     until: float
 
     @classmethod
-    def of(cls, name: str, address: str) -> _Tries:
+    def of(cls, name: str, address: str) -> "_Tries":
         key, now = f"login-tries-{hashed(f'{address} {name}')}", time.time()
         count, until = cache.get(key, (0, 0.0))
         # Later than a minute from now: counted while a clock ran ahead.

@@ -1,7 +1,5 @@
 """Finds the row for what a person types: a project by slug, directory or id; a dream or proposal by its public id."""
 
-from __future__ import annotations
-
 import difflib
 import os
 

@@ -4,8 +4,6 @@ A role is what Django's two marks of an account say: a superuser is an admin, a 
 viewer. The account that a login link leads to stays an admin, so that the desk is never without one.
 """
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import Any
 
@@ -39,7 +37,7 @@ class Role(IntEnum):
         return _MAY[self]
 
     @classmethod
-    def named(cls, name: str) -> Role:
+    def named(cls, name: str) -> "Role":
         """Raises PersonRefused for a word that is no role."""
         try:
             return cls[name.upper()]

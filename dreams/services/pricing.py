@@ -4,8 +4,6 @@ need it.
 The table is edited in the admin. A model that is not in it has tokens and no price; nothing is guessed.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -45,7 +43,7 @@ class PriceBook:
     _days: dict[dt.date, PriceTable] = field(default_factory=dict)
 
     @classmethod
-    def load(cls) -> PriceBook:
+    def load(cls) -> "PriceBook":
         return cls(_prices())
 
     @property

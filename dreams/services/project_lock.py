@@ -4,8 +4,6 @@ The record is saved before the file is touched and removed after it was let go: 
 tick knows what to put back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

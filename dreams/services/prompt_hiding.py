@@ -1,7 +1,5 @@
 """Hides prompts from memoryweb's pages, and shows them again. The agent's own files are never touched."""
 
-from __future__ import annotations
-
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 

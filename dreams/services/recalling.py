@@ -1,7 +1,5 @@
 """What an agent would have in its context for a question about a project. Used by the page, the command and MCP."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

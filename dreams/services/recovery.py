@@ -4,8 +4,6 @@ Runs at every start of `serve` and by command. Needs no network and no model. On
 stops no other.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A name cannot be stored without its secret, because it is how the file is found.
 answers over MCP) passes it through here last, and whatever takes names passes them through here first.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`serve.json` in the data directory: which server runs, and at which address. Other commands build links from it."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import os

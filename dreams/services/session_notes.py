@@ -1,8 +1,6 @@
 """What a session left behind: notes, the agent's own and those for a hand-over, kept as blobs without their secrets and found
 by search with its title; and the tasks that the agent left unfinished."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable
 

@@ -1,8 +1,6 @@
 """Changing a setting or a policy: check, transaction, write and audit in one unit, for pages, admin and commands; whether a
 repository's own settings are trusted; and all of them as a file, and back."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ No policy and no earned trust applies to it, as both are asked for dreams alone.
 no evidence of what the person said, so every check runs on it.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Names each damaged thing. Changes nothing, and holds a few hundred texts at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Progress of long work that a page waits for, visible to every process of this host, and stopping it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Pages are written for those who may do everything. What leads to an address that
 way to them, so that no page has to know of roles.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """What every page shows around its content: counts, health, banners, hosts. Three small queries."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Any
 

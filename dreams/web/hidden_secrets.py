@@ -1,7 +1,5 @@
 """Masks secrets and invisible characters on their way to a page, until a person asks to see them. Each request is logged."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ class Sight:
     is_bare: bool
 
     @classmethod
-    def of(cls, texts: Iterable[str], *, is_bare: bool) -> Sight:
+    def of(cls, texts: Iterable[str], *, is_bare: bool) -> "Sight":
         return Sight(Mask.of(texts), is_bare)
 
     @property

@@ -1,7 +1,5 @@
 """One address serves the page and its fragment: what htmx asks for, and how it is answered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode

@@ -5,8 +5,6 @@ a name of someone else's can be made to point there. So the host, the origin and
 checked here, before any view runs.
 """
 
-from __future__ import annotations
-
 import logging
 import zoneinfo
 from collections.abc import Callable

@@ -5,8 +5,6 @@ committed to the database. So no changed row ever shows an old page. What a page
 was, whether a session runs, who holds a lock) may be as old as those few seconds.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import threading
 from collections import OrderedDict

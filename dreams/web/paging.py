@@ -1,7 +1,5 @@
 """One page of a list: every list on a page is bounded, says where one is in it, and what it is narrowed to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar

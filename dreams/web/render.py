@@ -4,8 +4,6 @@ Raw HTML and images are off, and whatever comes out passes `nh3` with the tags, 
 no others.
 """
 
-from __future__ import annotations
-
 import html
 
 import nh3

@@ -5,8 +5,6 @@ memory-forget (pk) · session (pk) · dreams · dream (public_id) · review (a p
 conflict (a proposal's public_id) · account · questions · question (public_id) · audit · usage.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 

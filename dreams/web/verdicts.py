@@ -3,8 +3,6 @@
 Undoing one is itself a decision and is logged as such; the log of decisions is never changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict, cast
 
@@ -43,7 +41,7 @@ class Step(TypedDict):
     before: list[Before]
 
 
-def remember(decided: Iterable[Decision]) -> list[Before]:
+def remember(decided: "Iterable[Decision]") -> list[Before]:
     """The verdicts as they are, of every change of these decisions."""
     return [
         Before(
@@ -58,7 +56,7 @@ def remember(decided: Iterable[Decision]) -> list[Before]:
     ]
 
 
-def sentence(verdict: Hunk.Verdict, decided: Sequence[Decision]) -> str:
+def sentence(verdict: Hunk.Verdict, decided: "Sequence[Decision]") -> str:
     """ "Approved 1 decision in a.md." The file of each is the one that it is shown with."""
     paths = list(dict.fromkeys(one.main.file.path for one in decided))
     where = f"in {paths[0]}" if len(paths) == 1 else f"in {plural(len(paths), 'file')}"

@@ -1,7 +1,5 @@
 """One directory while it is being made: topics, index rows, sessions and a repository, and the cases they are for. Pure."""
 
-from __future__ import annotations
-
 import datetime as dt
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Directories to disk and back: memory, transcripts as an agent writes them, and a small repository; and baselines. No Django."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import json
@@ -130,7 +128,7 @@ def _assistant(content: list[dict[str, object]], key: str) -> dict[str, object]:
     return {"type": "assistant", "requestId": f"req_{_id(key)[:12]}", "message": message}
 
 
-def baseline(world: World, run: Baseline, half: str = "") -> Score:
+def baseline(world: World, run: "Baseline", half: str = "") -> Score:
     """A system that is a function from a directory to its files; over all directories or those of one half."""
     chosen = [made for made in world.directories if made.name.startswith(half)]
     runs = [Ran(made.name, made.files, run(made), made.sources, "", made.secrets) for made in chosen]

@@ -1,8 +1,6 @@
 """A world by seed and size: directories of at most 150 facts, with cases of every kind; here those that memories and repository
 alone decide: facts, duplicates, updates, dates, broken indexes, odd encodings. Pure and deterministic."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import random

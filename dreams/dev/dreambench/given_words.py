@@ -4,8 +4,6 @@ Directories are of one half of the shapes each (`work-1`, `report-1`, …). Most
 them; some are lists. Subjects are unique in a world, so that no case meddles with another.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import random

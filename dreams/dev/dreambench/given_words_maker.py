@@ -1,7 +1,5 @@
 """One directory in somebody else's words, while it is being made: memories, sessions and a repository. Pure."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import random

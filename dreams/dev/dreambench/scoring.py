@@ -1,7 +1,5 @@
 """A world's score: a rate per kind, facts kept, and what must never happen; and scores side by side. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +56,7 @@ class Score:
     broken_links: int = 0
     new_dangling: int = 0
     secrets: int = 0
-    misses: list[Judged] = field(default_factory=list)
+    misses: "list[Judged]" = field(default_factory=list)
     asked: Counter[str] = field(default_factory=Counter)  # questions by kind
     useful: Counter[str] = field(default_factory=Counter)  # those whose best answer changed something
     asked_for_nothing: list[str] = field(default_factory=list)
@@ -151,7 +149,7 @@ def score(cases: Iterable[Case], runs: Iterable[Ran], cost: Cost | None = None) 
     return made
 
 
-def _count(made: Score, case: Case, states: States) -> None:
+def _count(made: Score, case: Case, states: "States") -> None:
     judged = judge(case, states)
     made.kinds.setdefault(case.kind, Counter())[judged.verdict] += 1
     if case.held_out:
@@ -166,7 +164,7 @@ def _count(made: Score, case: Case, states: States) -> None:
         made.wrong_merges += 1
 
 
-def _look(made: Score, ran: Ran, states: States, computed: set[str]) -> None:
+def _look(made: Score, ran: Ran, states: "States", computed: set[str]) -> None:
     """What a directory shows without its cases."""
     made.directories += 1
     made.loaded_whole += states.after.fits

@@ -1,7 +1,5 @@
 """Cases that sessions decide: facts told anew, changed back, forgotten, wished for, and lures. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ the kinds). `*.md` are memories as they are: a statement that names something an
 subject and a value of our own where its own were. Half of the shapes, by their hash, are the report half: whoever works on
 an engine looks at the cases of the work half alone."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

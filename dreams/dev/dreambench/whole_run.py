@@ -5,8 +5,6 @@ lays out a config root, `inside` runs in a process whose settings point there an
 process and reads what is on disk afterwards. The user's own database, roots and memories are never opened.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -60,7 +58,7 @@ def stage(world: World, folder: Path) -> Path:
     return root
 
 
-def measure(world: World, engine: str, say: Say) -> Measured:
+def measure(world: World, engine: str, say: Say) -> "Measured":
     """Run an engine over a world in a process of its own. Raises RunFailed."""
     with tempfile.TemporaryDirectory(prefix="dreambench-") as name:
         folder = Path(name)

@@ -5,8 +5,6 @@ and held-out ones. The found ones were collected after the engine's table of wor
 and the value.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Each difference is a switch, so that a test can turn one alone or all at once; t
 known server does. None was copied from a server's code: they are for holding a client to account, not for mimicry.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

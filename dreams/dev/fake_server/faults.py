@@ -6,8 +6,6 @@ of one (right behind it), or a number of bytes of the body (past its end: close 
 while the client is busy with it).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """What a scripted model says, and how that looks on the wire: one JSON object, or server-sent events. PURE."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
@@ -156,7 +154,7 @@ class Reply:
         calls = any(isinstance(block, Use) for block in self.blocks)
         return self.stop_reason or ("tool_use" if calls else "end_turn")
 
-    def only_said(self) -> Reply:
+    def only_said(self) -> "Reply":
         """What a model answers that cannot call tools."""
         said = tuple(block for block in self.blocks if not isinstance(block, Use))
         return replace(

@@ -1,7 +1,5 @@
 """Who answers: a script of steps, or a model that looks at the request. PURE."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping

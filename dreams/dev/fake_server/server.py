@@ -1,7 +1,5 @@
 """The server: plain threads of the standard library on loopback. PURE: no Django."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket
@@ -59,7 +57,7 @@ class Http(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, address: tuple[str, int], wire: ModelServer) -> None:
+    def __init__(self, address: tuple[str, int], wire: "ModelServer") -> None:
         self.wire = wire
         super().__init__(address, Handler)
 

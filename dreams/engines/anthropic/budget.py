@@ -4,8 +4,6 @@ A limit is never passed and noticed afterwards: the next prompt is estimated, an
 left. Each limit has its own words, because each has its own remedy.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -101,7 +99,7 @@ class Limits:
     allowed: Allowance | None = None
 
     @classmethod
-    def of(cls, config: Config) -> Limits:
+    def of(cls, config: Config) -> "Limits":
         return cls(
             config.max_turns,
             config.max_tokens,

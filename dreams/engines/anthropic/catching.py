@@ -4,8 +4,6 @@ A window is ten messages and 4,000 characters at most. The model sees the names 
 read it, and then names what is new, each with the person's own words: what they did not type is dropped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -159,7 +157,7 @@ class Catcher:
             talk.answer(reply, [self._answer(call) for call in reply.calls])
         return []
 
-    def _answer(self, call: Json) -> Json:
+    def _answer(self, call: "Json") -> "Json":
         path = str(call["input"].get("path", "")) if isinstance(call["input"], dict) else ""
         known = path.endswith(".md") and path in self.job.workspace.paths()
         text = "There is no such memory."

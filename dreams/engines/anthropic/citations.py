@@ -4,8 +4,6 @@ A quote that is not found is not thrown away: the model is told, and the citatio
 person who reviews sees it too.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ times a second whether it shall stop. Cancelling closes the socket, in whatever 
 here and only when a dream runs: it takes more than a second.
 """
 
-from __future__ import annotations
-
 import asyncio
 import concurrent.futures
 import datetime as dt
@@ -135,7 +133,7 @@ class Client:
         if rest:
             await asyncio.wait(rest, timeout=1.0)
 
-    def _ready(self) -> AsyncAnthropic:
+    def _ready(self) -> "AsyncAnthropic":
         if self._client is None:
             self._client = _made(self._endpoint, self._patience)
         return self._client
@@ -182,7 +180,7 @@ class Client:
         return failed
 
 
-def _made(endpoint: Endpoint, patience: Patience) -> AsyncAnthropic:
+def _made(endpoint: Endpoint, patience: Patience) -> "AsyncAnthropic":
     import httpx2  # noqa: PLC0415 - comes with the client library
     from anthropic import AsyncAnthropic  # noqa: PLC0415 - see the module's words
 
@@ -206,7 +204,7 @@ def _made(endpoint: Endpoint, patience: Patience) -> AsyncAnthropic:
     )
 
 
-async def _beginning(answer: httpx2.Response) -> bytes:
+async def _beginning(answer: "httpx2.Response") -> bytes:
     body = b""
     async for piece in answer.aiter_bytes():
         body += piece
@@ -215,7 +213,7 @@ async def _beginning(answer: httpx2.Response) -> bytes:
     return body[:MOST_ANSWER_BYTES]
 
 
-def _take(sent: ServerSentEvent, response: httpx2.Response, collector: Collector) -> None:
+def _take(sent: "ServerSentEvent", response: "httpx2.Response", collector: Collector) -> None:
     """One event of a stream. Raises CallFailed for an error that the server tells in it, in whichever shape."""
     if not sent.data or (sent.event is None and not sent.data.startswith("{")):
         return
@@ -227,14 +225,14 @@ def _take(sent: ServerSentEvent, response: httpx2.Response, collector: Collector
         collector.take(data)
 
 
-def _parsed(sent: ServerSentEvent) -> object:
+def _parsed(sent: "ServerSentEvent") -> object:
     """An error may be told in plain words."""
     with suppress(ValueError, RecursionError):
         return sent.json()
     return None
 
 
-async def _in_one_piece(response: httpx2.Response, kind: str, collector: Collector) -> Reply:
+async def _in_one_piece(response: "httpx2.Response", kind: str, collector: Collector) -> Reply:
     """Some servers do not stream: a whole message is as good, only later. Raises CallFailed for anything else."""
     message = _message(await _beginning(response)) if "json" in kind else None
     if message is not None and message.get("error"):
@@ -284,7 +282,7 @@ def _translated(error: Exception, collector: Collector) -> CallFailed:
     return CallFailed(Kind.BROKEN, f"the stream carries garbage ({type(error).__name__})", tokens=tokens)
 
 
-def _of_status(error: anthropic.APIStatusError, collector: Collector) -> CallFailed:
+def _of_status(error: "anthropic.APIStatusError", collector: Collector) -> CallFailed:
     code = int(error.status_code)
     if "html" in str(error.response.headers.get("content-type", "")) and code >= 300:
         # No API says so: a proxy, a login, another server. Its text is a page, and says nothing.
@@ -295,7 +293,7 @@ def _of_status(error: anthropic.APIStatusError, collector: Collector) -> CallFai
 
 
 def _told_failure(
-    code: int, body: object, otherwise: str, response: httpx2.Response, collector: Collector
+    code: int, body: object, otherwise: str, response: "httpx2.Response", collector: Collector
 ) -> CallFailed:
     """What a server says of its own failure. `code` 200: in the middle of a stream."""
     error_type, message = _told(body, otherwise)

@@ -4,8 +4,6 @@ Messages alternate and end with the user's, which holds the results of the tools
 whole turns stand here: whatever a broken answer brought never enters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -26,7 +24,7 @@ class Conversation:
     messages: list[Json] = field(default_factory=list)
 
     @classmethod
-    def begun(cls, briefing: str) -> Conversation:
+    def begun(cls, briefing: str) -> "Conversation":
         return cls([{"role": "user", "content": [_text(briefing)]}])
 
     def answered(self, reply: Reply) -> None:

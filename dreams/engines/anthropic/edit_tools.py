@@ -3,8 +3,6 @@
 What cannot be done is an ordinary answer that says why and what to do instead; the model reads it and goes on.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -42,7 +40,7 @@ def _inside(named: str) -> str:
 class Writer:
     """Makes changes and remembers each as an `Edit`, in order. `saw` says which files the model has read."""
 
-    def __init__(self, workspace: Workspace | TrialWorkspace, evidence: QuoteFinder) -> None:
+    def __init__(self, workspace: "Workspace | TrialWorkspace", evidence: QuoteFinder) -> None:
         self._workspace = workspace
         self._evidence = evidence
         self._read: set[str] = set()
@@ -51,7 +49,7 @@ class Writer:
     def saw(self, path: str) -> None:
         self._read.add(path)
 
-    def on(self, workspace: TrialWorkspace) -> Writer:
+    def on(self, workspace: "TrialWorkspace") -> "Writer":
         """A writer of drafts, which has read the same."""
         drafts = Writer(workspace, self._evidence)
         drafts._read = set(self._read)

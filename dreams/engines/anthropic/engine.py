@@ -1,7 +1,5 @@
 """The engine that asks a model: everything put together. PURE."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -70,7 +68,7 @@ class Line:
 
     config: Config
     endpoint: keys.Endpoint
-    client: Client
+    client: "Client"
     patience: Patience
 
     def begun(self, first: str, budget: Budget, watch: Callable[[], None]) -> tuple[Conversation, Asker]:
@@ -91,7 +89,7 @@ class Line:
         )
         return conversation, asker
 
-    def _options(self) -> Json:
+    def _options(self) -> "Json":
         """What only Anthropic's own API is sure to know."""
         if not self.endpoint.is_anthropic:
             return {}

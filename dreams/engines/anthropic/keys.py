@@ -9,8 +9,6 @@ A line without a host belongs to Anthropic's. A server on this machine gets a du
 other host without a key of its own is refused, so that a changed base URL can carry off neither key nor transcripts.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

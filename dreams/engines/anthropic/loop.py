@@ -3,8 +3,6 @@
 Each turn is told to the reporter, and a turn that is told is kept, whatever happens to the process next.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Two requests, both as a dream makes them: a look at the list of models, and a qu
 hold fixed words only, nothing of a memory. Bounded in time and size; no text that comes out holds the key.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import time
@@ -115,7 +113,7 @@ def probe(model: str, environ: Mapping[str, str] | None = None, *, seconds: floa
 @dataclass(slots=True)
 class _Test:
     endpoint: keys.Endpoint
-    client: Client
+    client: "Client"
     model: str
     until: float
     seconds: float
@@ -165,7 +163,7 @@ class _Test:
         away = "Try again later, or check the network in between."
         return Probed(What.TIMEOUT, said, loading if self.endpoint.is_local else away, models=self.models)
 
-    def _refused(self, looked: Answer) -> Probed | None:
+    def _refused(self, looked: "Answer") -> Probed | None:
         """What the list of models already tells; None when the question has to."""
         if 300 <= looked.status < 400:
             place = urlsplit(looked.location).netloc or looked.location
@@ -179,7 +177,7 @@ class _Test:
             return Probed(What.OTHER_API, said, self._better_path())
         return None
 
-    def _failed(self, failed: CallFailed, looked: Answer) -> Probed:
+    def _failed(self, failed: CallFailed, looked: "Answer") -> Probed:
         if failed.kind == Kind.WRONG_PLACE:
             return self._no_messages(failed, looked)
         if failed.kind in (Kind.UNREACHABLE, Kind.CONNECTION) and failed.why is not None:
@@ -192,7 +190,7 @@ class _Test:
         said = f"{self._host} answers, but not to the question: {failed.said}."
         return Probed(what, said, self._advice(failed, what), models=self.models)
 
-    def _no_messages(self, failed: CallFailed, looked: Answer) -> Probed:
+    def _no_messages(self, failed: CallFailed, looked: "Answer") -> Probed:
         """Somebody is there, but not what was looked for: another path, or another API."""
         if self.models:
             said = (
@@ -231,7 +229,7 @@ class _Test:
 
     # --- An answer ------------------------------------------------------------------------------------------------
 
-    def _answered(self, reply: Reply, ms: int, seconds: float) -> Probed:
+    def _answered(self, reply: "Reply", ms: int, seconds: float) -> Probed:
         called = any(call["name"] == TOOL for call in reply.calls)
         facts = (
             ("Model", f"{reply.model[:NAME_CHARS] or self.model}{self._unlisted()}"),
@@ -255,7 +253,7 @@ class _Test:
         known = not self.models or any(name.startswith(self.model) for name in self.models)
         return "" if known else f", which it does not list; it lists {_shown(self.models)}"
 
-    def _caching(self, reply: Reply) -> str:
+    def _caching(self, reply: "Reply") -> str:
         if "cache marks" in self.client.limits.left_out:
             return "Marks are refused, and left out: every turn pays for the whole prompt"
         if "cache_read_input_tokens" in reply.counted:

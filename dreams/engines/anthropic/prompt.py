@@ -4,8 +4,6 @@ The prompt in sections: files of ours, static ones first, so that nearly all of 
 so that no turn is spent on finding it out.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 What is not right is an ordinary answer that says why; the model reads it and asks again, or not.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

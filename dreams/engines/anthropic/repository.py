@@ -3,8 +3,6 @@
 Whatever fails or takes too long is left out; a dream does not depend on it.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import threading
 import time

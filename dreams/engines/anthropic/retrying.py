@@ -3,8 +3,6 @@
 Only whole replies come out of here, so nothing that a broken one asked for is ever run.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import time

@@ -1,7 +1,5 @@
 """The tools as the model is told of them. PURE. The order is fixed: it is the beginning of the cached prompt."""
 
-from __future__ import annotations
-
 from dreams.engines.anthropic.stream import Json
 from dreams.engines.types import QUESTIONS
 

@@ -4,8 +4,6 @@ PURE. Only what a dream can do without is ever left out: cache marks, system blo
 model's own thinking in what is sent back.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

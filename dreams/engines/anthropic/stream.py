@@ -4,8 +4,6 @@ The client library passes a stream that ends early, or a tool call whose JSON wa
 Here a reply is whole only when every block was closed, every tool input is an object, and the stop has come.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

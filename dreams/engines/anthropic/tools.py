@@ -2,8 +2,6 @@
 are the fenced workers of `dreams.lib.sandbox.tool_worker`.
 """
 
-from __future__ import annotations
-
 import concurrent.futures
 import json
 import time

@@ -4,8 +4,6 @@ it cannot change. PURE.
 It is given what the rules found and the conversation, shortened; what it writes stands before what the rules found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -103,7 +101,7 @@ def write(
         raise EngineError("The model wrote no section. Try again, or choose another model.")
 
 
-def _taken(call: Json, written: dict[str, str]) -> Json:
+def _taken(call: "Json", written: dict[str, str]) -> "Json":
     given = call["input"] if isinstance(call["input"], dict) else {}
     name, text = given.get("section"), given.get("text")
     known = name in {section.name for section in ASKED} and isinstance(text, str)

@@ -3,8 +3,6 @@
 Only what is there is named, each with its line; what the parts of a system are and what was learnt needs a model.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import re
@@ -52,7 +50,7 @@ class Call:
         return bool(self.tool in _WRITES and self.path)
 
     @classmethod
-    def of(cls, part: transcripts.Part, line: int | None, folder: str) -> Call:
+    def of(cls, part: transcripts.Part, line: int | None, folder: str) -> "Call":
         """Paths below the session's working `folder` are relative to it."""
         given = _given(part)
         path = next((one for name in _PATHS if isinstance(one := given.get(name), str)), "")

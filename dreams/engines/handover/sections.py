@@ -3,8 +3,6 @@
 The sections and both limits are those of the notes that Claude Code kept on its own sessions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 More than a dream learns unasked, because each is shown to the person as a card; less than a dream asks about.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """One dream of the rules engine: look, listen to the sessions, consolidate, tidy the index, and take back what a check would
 hold against it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 

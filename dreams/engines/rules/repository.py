@@ -1,7 +1,5 @@
 """What a repository has: its files, what they name, and the texts of those that configure it. Pure but for reading."""
 
-from __future__ import annotations
-
 import re
 import stat
 from collections import defaultdict
@@ -108,7 +106,7 @@ def ever_there(repo: Path, became: Mapping[str, str]) -> frozenset[str] | None:
     found: dict[str, bool] = {}
     seen: set[tuple[str, ObjectID]] = set()  # most commits leave most folders as they are
 
-    def look(git: Repo, folder: str, tree: ObjectID) -> None:
+    def look(git: Repo, folder: str, tree: "ObjectID") -> None:
         entries = git[tree] if (folder, tree) not in seen else None
         seen.add((folder, tree))
         if not isinstance(entries, Tree):

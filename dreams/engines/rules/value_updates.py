@@ -4,8 +4,6 @@ put anew as a whole. PURE.
 It is certain where the sentence names the old value as past, speaks of nothing that the statement does not, and one fact
 alone is meant. Everything else is asked about."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

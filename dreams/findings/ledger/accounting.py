@@ -3,8 +3,6 @@
 What an engine says of a line is a claim: its target must stand in the new text and have to do with the line.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

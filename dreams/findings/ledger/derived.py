@@ -1,7 +1,5 @@
 """Lines that say nothing of their own: what a file is called, what its index row and description sum up, headings. PURE."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterator, Sequence

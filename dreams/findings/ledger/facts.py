@@ -1,7 +1,5 @@
 """What a statement says beyond its words: numbers, names, paths, denials, days; which of it another lacks, denies or takes back. PURE."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Whether a new statement keeps an old one: says all of it, says it in other words, or says something else in its place. PURE."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import Counter

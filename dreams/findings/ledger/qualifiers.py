@@ -1,7 +1,5 @@
 """The small words that make a statement hold more or less: how binding, of how many, alone or not, and what bounds a number. PURE."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import Counter

@@ -4,8 +4,6 @@
 lost, though every word of them stands. What only moves, with its heading or to another one, has lost nothing.
 """
 
-from __future__ import annotations
-
 import functools
 import heapq
 import re

@@ -5,8 +5,6 @@ question is whether something else is said in its place (`_changed`), then wheth
 left may be told in other words: by one new statement each, by one of another file, or by several side by side.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

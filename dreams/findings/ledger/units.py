@@ -1,7 +1,5 @@
 """A memory file as the statements it makes, each with its lines, and the statements that a change adds. PURE."""
 
-from __future__ import annotations
-
 import functools
 import re
 from bisect import bisect_left, bisect_right

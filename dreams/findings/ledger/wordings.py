@@ -4,8 +4,6 @@ Wider than what makes two notes duplicates (`lib.prose.lexicon`): a wrong equati
 word pass in a line whose numbers, names and denials have all been looked at besides.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -5,8 +5,6 @@ that stand already they are notes: on forty published directories nearly all of 
 had written down for its own person. Only what hides from a reader is a warning there, too.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Set

@@ -1,7 +1,5 @@
 """Data that is handed to somebody else, and the plainest orders in other languages. PURE."""
 
-from __future__ import annotations
-
 import re
 
 from dreams.findings.prompt_injection.signs import (

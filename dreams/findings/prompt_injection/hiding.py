@@ -1,7 +1,5 @@
 """What is kept from the person: orders to be silent, and text that markup hides. PURE."""
 
-from __future__ import annotations
-
 import re
 
 from dreams.findings.prompt_injection.signs import (

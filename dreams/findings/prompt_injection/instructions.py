@@ -1,7 +1,5 @@
 """Text that speaks to an agent in another's place: new instructions, claimed authority, leave to act, protection turned off. PURE."""
 
-from __future__ import annotations
-
 import re
 
 from dreams.findings.prompt_injection.signs import (

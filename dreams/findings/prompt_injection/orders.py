@@ -1,7 +1,5 @@
 """Orders to any agent that reads a note: what it should do, to whom it should give access, what it should run. PURE."""
 
-from __future__ import annotations
-
 import re
 
 from dreams.findings.prompt_injection.signs import (

@@ -1,7 +1,5 @@
 """Signs of steering: what each says of a line, how much it weighs, the words it is made of, and when a likeness is none. PURE."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

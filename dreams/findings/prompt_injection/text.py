@@ -4,8 +4,6 @@ An idea is a pattern of re2, which runs in linear time, so that no line can hang
 their places alone: one pattern of many ideas outgrows re2's memory and turns slow.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from bisect import bisect_left, bisect_right
@@ -64,7 +62,7 @@ class Match:
 class Near:
     """Ideas in this order, each at most `within` characters behind the one before, in one sentence."""
 
-    ideas: tuple[Idea, ...]
+    ideas: "tuple[Idea, ...]"
     within: int
 
 

@@ -3,8 +3,6 @@
 Also behind a disguise: letters spread, turned round or encoded.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import codecs

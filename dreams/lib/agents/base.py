@@ -4,8 +4,6 @@ Everything specific to an agent stays in its adapter. Iterators yield what was f
 what could not be used: one odd entry never stops the others, and no method raises for what it finds on disk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from typing import Generic, Literal, Protocol, TypeVar
@@ -143,13 +141,13 @@ class InstructionFile:
     size: int = 0
     problem: str = ""
 
-    def with_text(self, text: str, size: int) -> InstructionFile:
+    def with_text(self, text: str, size: int) -> "InstructionFile":
         return replace(self, text=text, size=size)
 
-    def with_problem(self, problem: str, size: int = 0) -> InstructionFile:
+    def with_problem(self, problem: str, size: int = 0) -> "InstructionFile":
         return replace(self, problem=problem, size=size)
 
-    def only_when(self, when: str) -> InstructionFile:
+    def only_when(self, when: str) -> "InstructionFile":
         return replace(self, when=when)
 
 

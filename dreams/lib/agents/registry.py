@@ -1,7 +1,5 @@
 """The agents whose config folders are read: the one list of them. Pure: no Django."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import dataclass

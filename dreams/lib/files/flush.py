@@ -1,7 +1,5 @@
 """Bytes down to the disk itself, where systems mean different things by it; and a disk that refuses, in words."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import fcntl

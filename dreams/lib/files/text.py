@@ -1,7 +1,5 @@
 """Bytes and text: memory files are kept as bytes; text is for reading, comparing and showing."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

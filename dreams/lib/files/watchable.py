@@ -4,8 +4,6 @@ A watch of Linux is one for each folder below, of a number that all programs of 
 of other machines tell nothing of what is changed there.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ files and dotfiles are not copied at all; logs, files that are not UTF-8, files 
 that are not Markdown are copied for reading, and `write` refuses them.
 """
 
-from __future__ import annotations
-
 import shutil
 import stat as st
 from collections.abc import Iterator, Mapping

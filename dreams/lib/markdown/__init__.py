@@ -4,8 +4,6 @@
 the addresses that were looked up for it.
 """
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import json

@@ -3,8 +3,6 @@
 The library reads an older dialect than agents write. `_Dialect` rewrites a text's lines into that dialect (lists right
 after a paragraph, two-space nests, fences inside lists, tables after a paragraph)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

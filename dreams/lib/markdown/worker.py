@@ -4,8 +4,6 @@ Some texts take the library far more than linear time (9,000 times `[` took 21 s
 one here; where that should not help, the other side ends the process.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import signal

@@ -5,8 +5,6 @@ That edit is made on the lines and then proven: the new block is read again, and
 description alone. What is too unusual to edit that way (flow mappings, anchors) is refused, never guessed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Memory directories are copied between machines, so a new name must be good on al
 (Microsoft, “Naming Files, Paths, and Namespaces”), of macOS, which stores names decomposed, and of the file systems' 255.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 

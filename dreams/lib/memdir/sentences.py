@@ -3,8 +3,6 @@
 One unit of reading for all who judge prose: read line by line, half a sentence may say another thing.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 What both name (numbers, code, names, paths, dates) counts most, then the share of words that they have in common. A veto
 never merges and never asks: what it holds back stays as it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal

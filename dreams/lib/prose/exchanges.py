@@ -4,8 +4,6 @@ A thing is a name, or two rare words side by side, that both have. Its value is 
 two commands, two words behind a colon), or said to be the old one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ All keys are stems (`words.stem`). Groups are small on purpose: two words stand 
 note without a reader acting differently.
 """
 
-from __future__ import annotations
-
 from dreams.lib.prose.words import CARDINALS, MONTHS, WEEKDAYS, stem
 
 IS = frozenset({"is", "are", "am"})

@@ -1,7 +1,5 @@
 """Splits a statement into numbers, code, names, words and filler, each with its position and its comparison key. Pure."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

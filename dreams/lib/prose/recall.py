@@ -6,8 +6,6 @@ a model that sees names and descriptions; unsure means none; what is loaded in o
 has its reason.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ A function of {path: text}, so that engines and pages ask the same. Cost is near
 value or a rare word are compared, each with few others.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping

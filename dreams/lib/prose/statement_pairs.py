@@ -1,7 +1,5 @@
 """Finds pairs of statements that may state one fact, or give one thing two values, and groups them. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass

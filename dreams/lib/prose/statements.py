@@ -1,7 +1,5 @@
 """Prepares one statement for comparison: weighted words, and what must match before words count. Pure."""
 
-from __future__ import annotations
-
 import functools
 import re
 from dataclasses import dataclass
@@ -126,11 +124,11 @@ class Statement:
         told = {word: self.weights[word] for word in body if word not in lexicon.GENERIC}
         return told or self.weights
 
-    def touched(self, other: Statement) -> set[int]:
+    def touched(self, other: "Statement") -> set[int]:
         """The clauses that have a word of `other`."""
         return {item.clause for item in self.items if item.word in other.weights}
 
-    def marks(self, other: Statement) -> set[str]:
+    def marks(self, other: "Statement") -> set[str]:
         """Conditions and states in clauses that have to do with `other`, and in a label ("Planned: ...")."""
         touched = self.touched(other)
         return {

@@ -3,8 +3,6 @@
 Cost is linear in the text (RE2), whatever the text is.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 What is evened out changes no meaning; whatever might ("is" and "was", "can" and "must") stays as it is written.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import unicodedata

@@ -3,8 +3,6 @@
 No shell and no program of the host ever runs, and nothing here can write. Pure: no Django.
 """
 
-from __future__ import annotations
-
 from dreams.lib.sandbox.ignore import Ignored
 from dreams.lib.sandbox.mounts import Mount, Tree
 from dreams.lib.sandbox.process import Limits

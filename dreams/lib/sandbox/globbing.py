@@ -1,7 +1,5 @@
 """Operand globs, expanded over the mounts as bash would: `*`, `?`, `[…]`, sorted, dotfiles only when asked for."""
 
-from __future__ import annotations
-
 import stat as st
 from functools import lru_cache
 

@@ -3,8 +3,6 @@
 pathspec reads the patterns and re2 matches them, so that a hostile repository cannot make matching slow.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 

@@ -6,8 +6,6 @@ which one lies below the other. Paths are normalised by their text, before anyth
 never followed, so no spelling leads out.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat as st

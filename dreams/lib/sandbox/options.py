@@ -3,8 +3,6 @@
 `sort --out=x` means `sort --output=x` to GNU. Here a long name is known exactly or refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ re2. Back-references cannot be matched in linear time and are refused. Case is f
 the C locale; re2 would fold Latin-1 letters, which in UTF-8 text are pieces of other characters.
 """
 
-from __future__ import annotations
-
 import string
 from dataclasses import dataclass
 from functools import lru_cache
@@ -89,21 +87,21 @@ class _Sign:
 class _Row:
     """One after the other."""
 
-    parts: tuple[_Node, ...]
+    parts: "tuple[_Node, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class _Either:
     """Any of these."""
 
-    choices: tuple[_Node, ...]
+    choices: "tuple[_Node, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class _Times:
     """A part from `least` to `most` times; most None: without end."""
 
-    part: _Node
+    part: "_Node"
     least: int
     most: int | None
 
@@ -112,7 +110,7 @@ class _Times:
 class _Group:
     """A part in parentheses, kept only where its text is asked for."""
 
-    part: _Node
+    part: "_Node"
 
 
 _Node = _Chars | _Sign | _Row | _Either | _Times | _Group

@@ -2,8 +2,6 @@
 loop and read reports to. Nothing of the host.
 """
 
-from __future__ import annotations
-
 import os
 import stat as st
 import time

@@ -1,7 +1,5 @@
 """The agent's Bash: reads a command line, runs pure-Python commands over the mounts, answers in text."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -44,7 +42,7 @@ class Shell:
         ms = (time.perf_counter() - started) * 1000
         return Answer(sink.text(), status, refused, round(ms, 3), bytes(sink.stdout), sink.cut)
 
-    def _answer(self, line: str, sink: Sink) -> tuple[int, bool]:
+    def _answer(self, line: str, sink: "Sink") -> tuple[int, bool]:
         try:
             pipelines = tokenizer.parse(line)
             for pipeline in pipelines:
@@ -85,7 +83,7 @@ def _check(pipeline: Pipeline) -> None:
 class _Run:
     """One line on its way: the folder that `cd` changes, and the status that && and || look at."""
 
-    def __init__(self, tree: Tree, cwd: str, meter: Meter, now: float, sink: Sink) -> None:
+    def __init__(self, tree: Tree, cwd: str, meter: Meter, now: float, sink: "Sink") -> None:
         self._tree = tree
         self._cwd = cwd
         self._meter = meter

@@ -4,8 +4,6 @@ It accepts only what bash, sh and this reader understand alike, and refuses ever
 ever run by a shell, so a misreading could at worst show another file of the mounts; refusing keeps even that away.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """What secrets look like by their vendors' documented formats (prefixes, headers, addresses, key blocks), and how they are
 handed over whatever they look like (options of commands, addresses, XML, SQL, sentences). PURE, for re2."""
 
-from __future__ import annotations
-
 # id, pattern; the group `s` is the secret where the pattern has more around it.
 PREFIXED = r"""
 anthropic-key        \bsk-ant-[a-zA-Z0-9]{2,12}-[A-Za-z0-9_-]{20,}

@@ -1,7 +1,5 @@
 """Texts for a page with their secrets out of sight: enough of a long one stays to know which one is meant. PURE."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -33,12 +31,12 @@ class Mask:
     ends: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Mask:
+    def of(cls, texts: Iterable[str]) -> "Mask":
         """For every secret in `texts`, wherever else its words stand."""
         return cls.hiding(value for text in texts for value in values(text))
 
     @classmethod
-    def hiding(cls, secrets: Iterable[str]) -> Mask:
+    def hiding(cls, secrets: Iterable[str]) -> "Mask":
         shown = {value: _hidden(value) for value in secrets}
         lines = [line for value in shown if "\n" in value for line in value.splitlines()]
         ends = frozenset(line.strip() for line in lines if len(line) < LEAST_LINE and _WORD.search(line))

@@ -1,7 +1,5 @@
 """Text without its secrets, for whatever leaves the transcript: models, pages, logs, the database. PURE."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,8 +2,6 @@
 
 All patterns run on re2, in linear time. `spans` gives places, never the secret's own words."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 import math

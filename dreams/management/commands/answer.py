@@ -1,7 +1,5 @@
 """`answer DREAM|PROJECT QUESTION OPTION`: what only the person can tell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

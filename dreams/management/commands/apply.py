@@ -1,7 +1,5 @@
 """`apply DREAM [--rebased] [--wait S]`: write what is approved, or have it written by the host that has the files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """`audit [PROJECT]`: who did what to which memory, newest first, in sentences with the ids behind them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

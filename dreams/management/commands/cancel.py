@@ -1,7 +1,5 @@
 """`cancel DREAM`: kill a dream; its clock is put back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`check_claims --transcripts DIR --batch`: does what is claimed stand in a session? Needs no database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any

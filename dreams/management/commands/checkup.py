@@ -1,7 +1,5 @@
 """`checkup PROJECT`: what the checks say of the memories as they stand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`cluster`: the queue alone. `serve` runs it as its child; other hosts on one database run it by itself."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping

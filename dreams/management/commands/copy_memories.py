@@ -1,7 +1,5 @@
 """`copy_memories FROM TO`: propose the memories of one project to another, such as a repository that was moved."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

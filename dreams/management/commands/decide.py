@@ -1,7 +1,5 @@
 """`decide DREAM`: record verdicts on hunks, files or everything; also as the second person where a project asks for one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`digest [--send]`: what waits for a person, as the mail and the webhook would tell it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`discover [--root DIR]…`: what agents left on disk → database."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import time

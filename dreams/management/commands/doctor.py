@@ -1,7 +1,5 @@
 """`doctor`: what is installed, what runs, and what would stop a dream."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """`dream PROJECT`: dream now, in the foreground."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

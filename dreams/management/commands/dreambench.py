@@ -1,7 +1,5 @@
 """`dreambench`: measure an engine on generated directories with known truth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`export PROJECT FILE`: a project's whole history as one git bundle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

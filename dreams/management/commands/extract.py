@@ -1,7 +1,5 @@
 """`extract [PROJECT] [--session ID]`: catch what was said since sessions were last read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

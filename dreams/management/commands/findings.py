@@ -1,7 +1,5 @@
 """`findings BEFORE_DIR AFTER_DIR`: everything the checks say of a change, whoever made it. Needs no database."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any

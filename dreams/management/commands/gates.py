@@ -1,7 +1,5 @@
 """`gates [PROJECT] [--now ISO]`: why a project may or may not dream."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """`history PROJECT [PATH]`: every kept version."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

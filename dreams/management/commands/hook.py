@@ -1,7 +1,5 @@
 """`hook session-end`, the agent's hint; `hook remove`, our entry out of the agent's settings."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`hosts`: the installations that share this database; which of them takes requests; taking over a former one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """`import FILE`: a project's history back from an export."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`instructions PROJECT`: the instruction files that an agent loads, in its order, and what is wrong with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

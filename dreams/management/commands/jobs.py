@@ -1,7 +1,5 @@
 """`jobs add|list|run|remove`: what runs by a schedule."""
 
-from __future__ import annotations
-
 import datetime as dt
 import signal
 from collections.abc import Iterable, Mapping

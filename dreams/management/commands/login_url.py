@@ -1,7 +1,5 @@
 """`login_url`: a new one-time login link."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

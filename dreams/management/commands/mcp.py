@@ -1,7 +1,5 @@
 """`mcp`: the memories of one project for an agent, over MCP on stdin and stdout."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any

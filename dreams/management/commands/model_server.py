@@ -1,7 +1,5 @@
 """`model_server`: a model that plays a dream by rules, on loopback; to see the model engine work without a key."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Mapping

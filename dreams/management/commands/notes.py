@@ -1,7 +1,5 @@
 """`notes SESSION`: hand-over notes of a session, ten sections."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`open_ends PROJECT`: the tasks that agents left unfinished."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`password`: a password for an account, which pages that other machines can reach need."""
 
-from __future__ import annotations
-
 import getpass
 import sys
 from collections.abc import Mapping

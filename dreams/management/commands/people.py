@@ -1,7 +1,5 @@
 """`people`: the accounts, what each may do, and where they are logged in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`proposal DREAM`: what it wants to change, with evidence, findings and ledger."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

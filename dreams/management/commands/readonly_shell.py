@@ -1,7 +1,5 @@
 """`readonly_shell`: agent command lines over mounted directories. Needs no database."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path

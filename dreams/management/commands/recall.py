@@ -1,7 +1,5 @@
 """`recall PROJECT QUESTION`: what an agent would have before it for a question."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

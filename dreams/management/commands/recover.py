@@ -1,7 +1,5 @@
 """`recover [--abandon WRITE]`: finish or undo what a crash interrupted, or give one write up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """`resolve_dates --batch`: relative dates in prose become absolute ones. Needs no database."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 from dreams.lib.prose.dates import DateSpan, resolve, rewrite

@@ -1,7 +1,5 @@
 """`restore PROJECT PATH --version V`: bring a version back as a new change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any

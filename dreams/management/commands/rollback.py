@@ -1,7 +1,5 @@
 """`rollback DREAM`: undo all of it, some files or some hunks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import chain

@@ -1,7 +1,5 @@
 """`search QUERY`: memories, titles of sessions, earlier versions of memories, what was typed and pasted, instruction files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`secrets PROJECT`: where secrets stand; propose to take them out; purge what was kept of them. Another host is asked to do it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any

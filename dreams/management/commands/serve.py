@@ -1,7 +1,5 @@
 """`serve`: pages and scheduler in one command."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`settings export FILE`, `settings import FILE`: settings and policies that are not the default."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`similar`: would the rules engine merge two statements, ask about them, or leave them alone? Needs no database."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`verify [PROJECT]`: read back everything that is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any

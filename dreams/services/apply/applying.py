@@ -5,8 +5,6 @@ leave out what waits for a person, with everything that goes with it · write th
 none (`writing`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ The journal's commit record is the truth: rows, versions, history and audit log 
 (`recover`).
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import logging

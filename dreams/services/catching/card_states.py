@@ -1,7 +1,5 @@
 """Updates cards when something else changes, and says which statements a dream must not propose again."""
 
-from __future__ import annotations
-
 from django.db.models import F
 
 from dreams.models import Card, Hunk, Project, Proposal

@@ -4,8 +4,6 @@ A project has at most one open proposal of cards, beside a dream's. Rejected car
 written together. At most `MOST_OPEN` are listed, the others wait until there is room.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -105,7 +103,7 @@ def _chosen(project: Project, only_approved: bool) -> list[Card]:
     return [*listed, *more]
 
 
-def _placed(copy: Workspace, cards: Sequence[Card], config: conf.Config) -> catching.Placed:
+def _placed(copy: Workspace, cards: Sequence[Card], config: conf.Config) -> "catching.Placed":
     from dreams.engines.rules import catching  # noqa: PLC0415 - its patterns are slow to build, and no page needs them
     from dreams.engines.rules.user_statements.lessons import Lesson  # noqa: PLC0415 - as above
 

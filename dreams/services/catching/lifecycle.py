@@ -5,8 +5,6 @@ are those of a dream that are about switches and money (`GATES`): time, throttle
 budget is asked for one window, and again before each request.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import functools
 import os

@@ -1,7 +1,5 @@
 """Handles the agent's hook, which reports that a session ended. Its ids must match a known session; its path is never read."""
 
-from __future__ import annotations
-
 import hmac
 import json
 import re

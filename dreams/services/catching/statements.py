@@ -1,7 +1,5 @@
 """Finds what a person said in the new parts of sessions, with the engine that the setting names."""
 
-from __future__ import annotations
-
 import datetime as dt
 import secrets
 from collections.abc import Iterator, Sequence

@@ -6,8 +6,6 @@ Pasted text is not the person's word: where the agent's prompt history (`history
 `[Pasted text #1 +20 lines]` in the place of a paste, only the rest counts.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import os
@@ -44,7 +42,7 @@ class Part:
     prompts: Sequence[Prompt]
     by_agent: bool = False  # the agent wrote memory itself in these bytes
 
-    def before(self, byte: int) -> Part:
+    def before(self, byte: int) -> "Part":
         """What of it ends before `byte`."""
         return replace(self, to_byte=byte, prompts=[row for row in self.prompts if row.offset < byte])
 

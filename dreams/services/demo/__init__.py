@@ -5,8 +5,6 @@ It never touches a real config folder. Pages have a banner while its folder is l
 is invented must not be counted among what is real.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 import shutil

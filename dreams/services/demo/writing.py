@@ -1,7 +1,5 @@
 """Writes the demo to disk: a config folder with transcripts and memory directories, and small repositories next to it."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import json

@@ -4,8 +4,6 @@ A transcript stays a file of the session that started the agent: its tokens coun
 project has a session for it, so that the agent's memory dreams by what the agent saw.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import time
 from collections import defaultdict

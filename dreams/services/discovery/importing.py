@@ -5,8 +5,6 @@ the place where the next reading goes on, so a reading that is cut off loses not
 much to read that was never read before, the other cores read ahead; rows are made and written here, in the same order.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -162,7 +160,7 @@ class Chunk:
             return False
         return True
 
-    def _parts(self) -> dict[str, Chunk]:
+    def _parts(self) -> "dict[str, Chunk]":
         """One chunk for each owner."""
         parts: dict[str, Chunk] = {}
         for path, place in self._files.items():

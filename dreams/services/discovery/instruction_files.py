@@ -3,8 +3,6 @@
 Trust decides as it does for the agent: a file outside of the repository is kept only while its project is trusted.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 import time

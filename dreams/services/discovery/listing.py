@@ -1,7 +1,5 @@
 """Compares the transcripts on disk with the known ones: which to read, which came back, which are gone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property

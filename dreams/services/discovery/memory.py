@@ -1,7 +1,5 @@
 """Imports memory directories into the database and the history if something changed, and reads a project's own state."""
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 from collections.abc import Iterator, Mapping, Sequence

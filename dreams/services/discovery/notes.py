@@ -1,7 +1,5 @@
 """Imports the notes that an agent keeps on sessions, next to their transcripts. Only changed files are read."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Sequence
 from typing import NamedTuple

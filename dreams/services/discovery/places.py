@@ -1,7 +1,5 @@
 """Finds projects and their transcript folders in an agent's config folder."""
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 from collections import Counter

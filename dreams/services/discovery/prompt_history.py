@@ -4,8 +4,6 @@ Such a session is a row that was gone from the start: it is listed and searched,
 its transcript comes back, the transcript's prompts take the place of these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
@@ -98,7 +96,7 @@ class _Places:
     found: dict[str, int | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, root: str, host: str) -> _Places:
+    def of(cls, root: str, host: str) -> "_Places":
         projects = Project.objects.filter(host=host, root=root, kind=Project.Kind.AUTO)
         known = dict(projects.values_list("pk", "repo_dir"))
         made = cls(root, max(known, default=0))

@@ -1,7 +1,5 @@
 """The state of one file while it is read, and the rows that result."""
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 from collections.abc import Iterator, Sequence

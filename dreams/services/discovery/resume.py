@@ -1,7 +1,5 @@
 """Where to continue reading a file, and which rows to delete if it has been replaced."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Measured on SQLite: executemany 125,000 rows a second, bulk_create 17,000, save 
 stable key, so that writing twice is harmless; the dialect is what SQLite (3.24) and PostgreSQL share.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from collections.abc import Callable, Iterable, Sequence

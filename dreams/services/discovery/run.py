@@ -1,7 +1,5 @@
 """One discovery, from start to end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -4,8 +4,6 @@ Nothing relies on it. A folder that cannot be watched, a hint that is lost and a
 next check. One thread; while nothing changes it wakes twice a second and asks nothing of the database.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -3,8 +3,6 @@
 The one list of checks: the command prints it, the health page shows it.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """What a check of `doctor` answers: what was found, in words, and what to do if something is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

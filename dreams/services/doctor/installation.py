@@ -1,7 +1,5 @@
 """The checks of `doctor` of what is kept, the machine and this installation, one function each."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """The checks of `doctor` of what dreams need and of what runs, one function each."""
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 import shutil

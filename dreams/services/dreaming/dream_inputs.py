@@ -1,7 +1,5 @@
 """Collects what an engine reads: the new parts of sessions, and when each line of a memory was written."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import logging
@@ -94,7 +92,7 @@ def fingerprints(projects: Sequence[Project]) -> dict[int, str]:
     return {pk: digest.hexdigest() for pk, digest in digests.items()}
 
 
-def _add(digest: hashlib._Hash, row: Iterable[object]) -> None:
+def _add(digest: "hashlib._Hash", row: Iterable[object]) -> None:
     digest.update("\0".join(map(str, row)).encode("utf-8", "surrogatepass") + b"\n")
 
 

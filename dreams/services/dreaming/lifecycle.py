@@ -4,8 +4,6 @@ Every way out leaves the lock and the clock as they should be: a completed dream
 one rewinds it.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 from collections.abc import Mapping

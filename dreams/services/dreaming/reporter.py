@@ -1,7 +1,5 @@
 """Records an engine's turns, renews the lease, and stops it for a cancel, a lost lock or the time limit."""
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 import threading

@@ -3,8 +3,6 @@
 What is left to a person is what an engine could not mend: not an unexplained loss that it had only forgotten to explain.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ Unfinished work becomes a proposal when a person asks for it, never by itself, t
 findings, review. The clock stays, and no session is used up: the dream did not read them to the end.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from decimal import Decimal

@@ -3,8 +3,6 @@
 Only the token's hash is kept. There is one address at a time; a new one ends the old one.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hmac
 import secrets

@@ -1,7 +1,5 @@
 """Snoozes inbox items for an account, until a time or until the next dream ends."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable
 from typing import Any

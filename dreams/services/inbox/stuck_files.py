@@ -1,7 +1,5 @@
 """Files of a proposal that a person must look at once more: they changed on disk since they were decided."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ show it.
 Each item says what kind of thing it is, in which project, since when, whose move it is and why, and the one thing to do.
 A further kind of thing is a further `Kind` and a function that finds it; no page of its own."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

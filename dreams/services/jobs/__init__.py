@@ -2,8 +2,6 @@
 tick does for them: end what died, start what is due, hand runs to the queue, look after runs that start dreams.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 from collections.abc import Callable, Mapping, Sequence

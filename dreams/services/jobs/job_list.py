@@ -1,7 +1,5 @@
 """The list of scheduled jobs: adding and removing them, and when each runs next."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -41,7 +39,7 @@ class Clock:
     quiet: quiet_hours.QuietHours | None
 
     @classmethod
-    def load(cls) -> Clock:
+    def load(cls) -> "Clock":
         config = conf.current()
         return cls(
             conf.zone(config), config.time_zone or settings.TIME_ZONE, quiet_hours.parse(config.quiet_hours)

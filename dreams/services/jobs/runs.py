@@ -1,8 +1,6 @@
 """One run of a job: it is made when the job is due, claimed by whoever does it, and ended once. What follows the job is
 due when its run has ended, whatever came of it: a digest should also tell of a dream that failed."""
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +35,7 @@ Part = dict[str, Any]
 Status = JobRun.Status
 
 
-def do(run: JobRun) -> Result:
+def do(run: JobRun) -> "Result":
     """The result of a run that starts no dreams."""
     if run.job is None:
         return Result(Status.NOTHING, "Its job was removed.")
@@ -59,7 +57,7 @@ def part(project: Project, state: str, said: str) -> Part:
     return {"project": project.pk, "name": str(project), "state": state, "text": said}
 
 
-def _each(job: ScheduledJob, one: Callable[[Project], str], summary: Callable[[int], str]) -> Result:
+def _each(job: ScheduledJob, one: Callable[[Project], str], summary: Callable[[int], str]) -> "Result":
     """One project that fails stops no other."""
     parts = []
     for project in projects_of(job):
@@ -73,7 +71,7 @@ def _each(job: ScheduledJob, one: Callable[[Project], str], summary: Callable[[i
     return in_one_line(parts, summary)
 
 
-def in_one_line(parts: Sequence[Part], summary: Callable[[int], str]) -> Result:
+def in_one_line(parts: Sequence[Part], summary: Callable[[int], str]) -> "Result":
     """A failure first; of one project, what it says."""
     failed = [each for each in parts if each["state"] == Status.FAILED]
     done = [each for each in parts if each["state"] == Status.DONE]
@@ -87,7 +85,7 @@ def in_one_line(parts: Sequence[Part], summary: Callable[[int], str]) -> Result:
     return Result(Status.DONE, summary(len(done)), [*parts])
 
 
-def _checkup(job: ScheduledJob) -> Result:
+def _checkup(job: ScheduledJob) -> "Result":
     warnings = 0
 
     def look(project: Project) -> str:
@@ -101,7 +99,7 @@ def _checkup(job: ScheduledJob) -> Result:
     return _each(job, look, lambda n: f"{plural(n, 'project')} checked, {plural(warnings, 'problem')}.")
 
 
-def _verify(job: ScheduledJob) -> Result:
+def _verify(job: ScheduledJob) -> "Result":
     report = verifying.verify(job.project)
     if report.problems:
         first = report.problems[0]
@@ -113,7 +111,7 @@ def _verify(job: ScheduledJob) -> Result:
     return Result(Status.DONE, f"Everything is as it was written: {read}.")
 
 
-def _export(job: ScheduledJob) -> Result:
+def _export(job: ScheduledJob) -> "Result":
     def write(project: Project) -> str:
         if not syncing.history_path(project).exists():
             return "It has no history yet."
@@ -137,7 +135,7 @@ def export_folder(project: Project) -> Path:
     return export_root() / f"{project.slug.strip('-')[:80]}-{project.history_key[:8]}"
 
 
-def _digest(job: ScheduledJob) -> Result:
+def _digest(job: ScheduledJob) -> "Result":
     now = timezone.now()
     if not notify.configured():
         return Result(Status.NOTHING, "No address is set for a digest.")
@@ -150,7 +148,7 @@ def _digest(job: ScheduledJob) -> Result:
     return Result(Status.DONE, f"Sent by {' and '.join(outcome)}.")
 
 
-_WORK: Mapping[str, Callable[[ScheduledJob], Result]] = {
+_WORK: "Mapping[str, Callable[[ScheduledJob], Result]]" = {
     job_list.Kind.CHECKUP: _checkup,
     job_list.Kind.VERIFY: _verify,
     job_list.Kind.EXPORT: _export,

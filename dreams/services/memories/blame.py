@@ -3,8 +3,6 @@
 Everything about one memory is loaded at once, so that a page asks the same few queries for ten lines or ten thousand.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Runs the checks on a project's current memories, with or without a dream."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

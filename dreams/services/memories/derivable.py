@@ -1,7 +1,5 @@
 """Finds lines that only repeat the project's code or git history: read-only, bounded, and cached until something changes."""
 
-from __future__ import annotations
-
 import functools
 import re
 import time
@@ -108,7 +106,7 @@ def state(repo_dir: str) -> Seen:
 
 
 @functools.lru_cache(maxsize=16)
-def _said(repo_dir: str, seen: Seen) -> ConfigLines | None:
+def _said(repo_dir: str, seen: Seen) -> "ConfigLines | None":
     from dreams.engines.rules import repository  # noqa: PLC0415 - their patterns are slow to build
     from dreams.engines.rules.questions.repository import ConfigLines  # noqa: PLC0415 - as above
 
@@ -116,7 +114,7 @@ def _said(repo_dir: str, seen: Seen) -> ConfigLines | None:
     return ConfigLines(found) if found and found.configs and seen else None
 
 
-def _in_file(path: str, data: bytes, said: ConfigLines) -> list[Repeated]:
+def _in_file(path: str, data: bytes, said: "ConfigLines") -> list[Repeated]:
     document = _of_the_project(path, data)
     if document is None:
         return []

@@ -4,8 +4,6 @@ What is brought back comes first, and what was kept here meanwhile follows it, s
 The memory directory itself is not touched: versions come back, and `restore` brings one of them to its place.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import itertools
 import secrets

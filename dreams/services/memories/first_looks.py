@@ -1,7 +1,5 @@
 """Saves the first state of many memory directories together, in a few transactions and waits for the disk."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from django.db import transaction

@@ -1,7 +1,5 @@
 """Changes by hand: edit, forget, restore. Like a dream's, they are a proposal that is then applied."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reads a project's instruction files (CLAUDE.md and similar), which agents always load. Read-only and bounded."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Git histories that are gone from the data directory, and what is lost with them."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import dataclass
 

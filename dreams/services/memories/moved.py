@@ -4,8 +4,6 @@ An agent names its memory directory after the repository's path, so at a new pat
 notes which project a new one follows; copying is a proposal like any other, and the former directory is not touched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import PurePath

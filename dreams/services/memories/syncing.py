@@ -4,8 +4,6 @@ Discovery, dreams, apply and rollback all call `sync`, so an edit made outside i
 first, and nothing is written over before it was kept.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress

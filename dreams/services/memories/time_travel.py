@@ -1,7 +1,5 @@
 """The memory directory as it was at any time, rebuilt from stored versions of its files."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, TypeAlias, TypedDict

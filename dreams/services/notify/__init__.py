@@ -6,8 +6,6 @@ Something new is always told. The same things again are a reminder, after twice,
 digests, at most a week. What fails is tried again after 15 min, doubling up to a day.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import hmac

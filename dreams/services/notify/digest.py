@@ -1,8 +1,6 @@
 """Builds the digest: what is waiting for a person, what a policy applied, and which dreams failed. Names, counts and links,
 never content."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass

@@ -6,8 +6,6 @@ The project's own policies come before those for all, and a kind of change befor
 person reviews. A removal is only automatic where a policy says so for removals, or for that kind of change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ policy would have applied the change as it was. A batch counts once. A rejection
 first undo also ends a policy that was accepted. Order is told by ids, not by clocks.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ lines themselves. Never routine: what removes a file, a line or a statement, sec
 agent's own log says, and what a model adds without a turn of the person as evidence.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections import Counter

@@ -2,8 +2,6 @@
 key of the very texts: the same are not read twice.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import re
@@ -318,7 +316,7 @@ class _Confirmed:
     by_words: Mapping[tuple[str, str, str, int | None], Finding]
 
     @classmethod
-    def of(cls, proposal: Proposal) -> _Confirmed:
+    def of(cls, proposal: Proposal) -> "_Confirmed":
         rows = list(proposal.findings.filter(confirmed_at__isnull=False).select_related("file"))
         by_words = {
             (row.file.path if row.file else "", row.code, _without_place(row.message), row.hunk_id): row
@@ -326,7 +324,7 @@ class _Confirmed:
         }
         return cls({row.key: row for row in rows}, by_words)
 
-    def fields(self, found: Found, hunk: Hunk | None) -> _Confirmation:
+    def fields(self, found: Found, hunk: Hunk | None) -> "_Confirmation":
         said = (found.path, found.code, _without_place(text.storable(found.message, 2000)))
         row = self.by_key.get(found.key) or self.by_words.get((*said, hunk.pk if hunk else None))
         row = row or self.by_words.get((*said, None))

@@ -5,8 +5,6 @@ halves of a move, a renamed file. A hunk without an operation is a decision of i
 has "9 decisions, 15 changes".
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -154,7 +152,7 @@ class Counts:
     written: int = 0
     undone: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
+    def __add__(self, other: "Counts") -> "Counts":
         return Counts(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
     @property

@@ -4,8 +4,6 @@ Nothing is written here. MEMORY.md is merged by row, other files by line. Where 
 the file carries a conflict until a person chooses.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

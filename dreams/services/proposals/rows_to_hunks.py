@@ -1,7 +1,5 @@
 """Turns a proposal's rows into hunks and bytes. Rows hold ids, sha256s and line ranges; the text is in blobs."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Saves a draft as rows with evidence, ledger and findings, and carries decisions over when a newer proposal replaces it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import get_args

@@ -5,8 +5,6 @@ done. Each function takes many rows at once, in a fixed number of queries. The e
 `DreamRun.summary`; whoever shows them says whose they are.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -139,7 +137,7 @@ def of_dream(run: DreamRun) -> Summary:
     return of_dreams([run])[run.pk]
 
 
-def _of_dream(run: DreamRun, known: _Known, made: Sequence[Proposal], asked: str) -> Summary:
+def _of_dream(run: DreamRun, known: "_Known", made: Sequence[Proposal], asked: str) -> Summary:
     found = known.summary(made)
     if run.status == DreamRun.Status.COMPLETED:
         if asked and not found.counts.decisions:
@@ -163,7 +161,7 @@ class _Known:
     files: Counter[int]
 
     @classmethod
-    def of(cls, proposals: Collection[Proposal]) -> _Known:
+    def of(cls, proposals: Collection[Proposal]) -> "_Known":
         pks = [proposal.pk for proposal in proposals]
         found = decisions.each(pks) if pks else []
         again = undos.redos({one.proposal for one in found if one.kind == Kind.UNDO})

@@ -3,8 +3,6 @@
 An answer is kept beside its hunk, so that a text that is looked at again (a rebase, a submit) costs no reading.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +43,7 @@ class TranscriptVerdicts:
     _spent: float = 0.0
 
     @classmethod
-    def of_dream(cls, dream: DreamRun | None) -> TranscriptVerdicts:
+    def of_dream(cls, dream: DreamRun | None) -> "TranscriptVerdicts":
         """Of the sessions that a dream looked at; of none for what a person made.
 
         Those of another host are on its disk: here only what is kept beside the hunks is known of them.
@@ -58,7 +56,7 @@ class TranscriptVerdicts:
         return cls(sessions, is_here=dream.project.host == hosts.host())
 
     @classmethod
-    def of_proposal(cls, proposal: Proposal) -> TranscriptVerdicts:
+    def of_proposal(cls, proposal: Proposal) -> "TranscriptVerdicts":
         """As `of_dream`, with the answers that are kept beside the hunks."""
         found = cls.of_dream(proposal.dream if proposal.origin == Proposal.Origin.DREAM else None)
         if found.sessions:

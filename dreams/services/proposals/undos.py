@@ -1,7 +1,5 @@
 """Which proposals undo changes, and which redo them: the undo of an undo is a redo, and so on."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from dreams.models import Proposal

@@ -1,7 +1,5 @@
 """Turns an answer into a decided change, which is written on submit like any decision and can be undone."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Saves an engine's questions: each once, the most useful first, no more than a person wants to answer."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence

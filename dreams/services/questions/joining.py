@@ -5,8 +5,6 @@ the proposal, which stay as they are with verdicts, evidence and findings. Where
 answer does not fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast

@@ -1,7 +1,5 @@
 """The drafted answers of a question: the edits of each, also on memories that have changed since."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

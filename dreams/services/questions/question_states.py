@@ -1,7 +1,5 @@
 """Updates questions when something else changes: their proposals, their memories, an undo."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from typing import Any

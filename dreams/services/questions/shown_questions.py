@@ -1,7 +1,5 @@
 """Loads questions for pages and commands, from rows and blobs, without the disk."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

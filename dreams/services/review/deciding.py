@@ -2,8 +2,6 @@
 kept and logged. Also which findings stand in the way of what is approved, and what a person has looked at.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import uuid
 from collections import defaultdict

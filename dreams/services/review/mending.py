@@ -1,7 +1,5 @@
 """Edits that a finding suggests, and the preview of any edit before it is saved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

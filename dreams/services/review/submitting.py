@@ -4,8 +4,6 @@ For what a team shares a project may ask for a second person: what one person ap
 has agreed to the very same state. An undo needs one person: what it brings back was agreed to before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 The verdict is on exactly what was shown: it carries a digest of it, and is refused when something of it changed.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import uuid
 from collections.abc import Collection, Sequence

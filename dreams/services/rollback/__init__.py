@@ -4,8 +4,6 @@ door as everything else. `previewing` says what it would do.
 Where nothing else has touched a file it comes back exactly: bytes, mode and mtime, and a folder's mtime with it.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path

@@ -4,8 +4,6 @@ An undo is a three-way merge: what was applied is the base, what stands there no
 minus the undone hunks is the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -163,7 +161,7 @@ class _Kept:
     texts: Mapping[str, bytes]
 
     @classmethod
-    def of(cls, proposal: Proposal, paths: Sequence[str]) -> _Kept:
+    def of(cls, proposal: Proposal, paths: Sequence[str]) -> "_Kept":
         files = {file.path: file for file in proposal.files.prefetch_related("hunks") if file.path in paths}
         written: dict[str, list[AppliedFile]] = {path: [] for path in paths}
         for row in AppliedFile.objects.filter(application__proposal=proposal).order_by("pk"):

@@ -1,7 +1,5 @@
 """Loads the facts that gates judge: from rows, and the costly ones from disk only when needed."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +31,7 @@ class Many:
     fingerprints: dict[int, str]
 
     @classmethod
-    def of(cls, projects: Sequence[Project]) -> Many:
+    def of(cls, projects: Sequence[Project]) -> "Many":
         holds = {
             row.project_id: row for row in LockHold.objects.filter(project__host=hosts.host())
         }  # a few at most
@@ -54,7 +52,7 @@ class Everywhere:
     configs: dict[int | None, conf.Config] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, projects: Sequence[Project] = ()) -> Everywhere:
+    def load(cls, projects: Sequence[Project] = ()) -> "Everywhere":
         """`projects`: also what the costly gates of these ask, in a fixed number of queries."""
         many = Many.of(projects) if projects else None
         rows = _open_proposals()

@@ -5,8 +5,6 @@ gate, as the scheduler stops there. The gates are judged by the very rules of `d
 `costly` there are taken as they were last judged.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
@@ -44,7 +42,7 @@ class NextDream:
     new_sessions: int = 0
 
     @classmethod
-    def of(cls, results: Sequence[gates.GateResult], new_sessions: int = 0) -> NextDream:
+    def of(cls, results: Sequence[gates.GateResult], new_sessions: int = 0) -> "NextDream":
         closed = [result for result in results if not result.passed]
         # How often the sessions are looked through is nothing to wait for, where something else is closed too.
         waited_for = [result for result in closed if not result.is_pause] or closed

@@ -6,8 +6,6 @@ recent sessions first, never more at once than the setting allows · bring the s
 ends, the next one starts at once.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import logging

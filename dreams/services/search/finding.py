@@ -4,8 +4,6 @@ instruction files.
 Every list is bounded, newest first, and described in a fixed number of queries however much is found.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Formats search results: the matching piece of each text, with the matches marked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

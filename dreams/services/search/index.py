@@ -5,8 +5,6 @@ a first discovery, and must not slow it down: it follows in small steps, in orde
 page only reads.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence

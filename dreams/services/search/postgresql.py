@@ -1,7 +1,5 @@
 """Search on PostgreSQL: a trigram index if the extension can be installed; otherwise the same results, more slowly."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.apps import apps

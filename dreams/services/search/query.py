@@ -1,7 +1,5 @@
 """Parses a search query into literal terms. PURE: only quotes are syntax."""
 
-from __future__ import annotations
-
 import enum
 import re
 import unicodedata

@@ -4,8 +4,6 @@ Trigrams find any run of three characters and more, in words, identifiers, paths
 are left out (`detail=none`, half the size): a row that holds all trigrams of a term is looked at once more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -8,8 +8,6 @@ update are removed. The intention names texts by sha256 only, so that a crash at
 What it does not reach, and the page says so: the agent's own transcripts, exports, and backups that somebody made before.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A secret is named by a keyed hash (`findings.secrets.fingerprint`); its own words leave this package nowhere.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

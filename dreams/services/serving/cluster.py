@@ -4,8 +4,6 @@ It starts only while nobody else holds the lock of this data directory, hands ou
 taken and never finished, ticks at once, and ends its whole process group when it is told to, when its parent is
 gone, or when its workers hang. Whoever started it starts it again."""
 
-from __future__ import annotations
-
 import datetime as dt
 import fcntl
 import logging

@@ -1,7 +1,5 @@
 """What `serve` does, in order: prepare, listen, print the link, watch its child, and clean up."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

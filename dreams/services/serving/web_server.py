@@ -1,7 +1,5 @@
 """Chooses the address and a free port for the web server."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import ipaddress

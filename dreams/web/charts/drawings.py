@@ -1,7 +1,5 @@
 """The drawings: days as squares, runs as pins on a scale of time, amounts as lines, and amounts as bars in parts."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What every chart is made of: its frame, axes and ticks, as SVG with a table that says the same."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The audit log page: entries as sentences, its filters, and whether the chain is intact."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from collections.abc import Iterator, Sequence
@@ -103,7 +101,7 @@ class _Known:
     dreams: frozenset[str]
 
     @classmethod
-    def of(cls, rows: Sequence[AuditEntry]) -> _Known:
+    def of(cls, rows: Sequence[AuditEntry]) -> "_Known":
         pks = {row.project_id_was for row in rows if row.project_id_was is not None}
         names = {row.object_id for row in rows if row.object_id}
         proposals, dreams = (

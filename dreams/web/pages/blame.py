@@ -1,7 +1,5 @@
 """Where each line of a memory came from: which dream and why, which session, or which person."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

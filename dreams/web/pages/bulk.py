@@ -2,8 +2,6 @@
 once, with every line that the verdict would change, and which need to be looked at one by one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """A project's cards: what was said, the line it would become and where, and what the checks say about it."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass

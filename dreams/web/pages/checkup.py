@@ -1,7 +1,5 @@
 """The checkup page: findings about the current memories, by file."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The conflict page: the merged text, and each place where a person has to choose."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

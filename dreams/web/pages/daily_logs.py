@@ -1,7 +1,5 @@
 """A project's daily logs, one day at a time: each line, whether a dream has read it, and what became of it."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

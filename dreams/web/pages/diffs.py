@@ -1,7 +1,5 @@
 """Prepares differences for templates: lines in pieces, each with a word for its kind. No database."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +20,7 @@ class DiffLine:
     sign: str
     word: str
     text: str
-    runs: tuple[Run, ...]
+    runs: "tuple[Run, ...]"
     no_end: bool
 
 
@@ -240,7 +238,7 @@ class _Parted:
     lead: list[Row]
 
     @classmethod
-    def of(cls, rows: list[Row], is_first: bool, is_last: bool) -> _Parted:
+    def of(cls, rows: list[Row], is_first: bool, is_last: bool) -> "_Parted":
         trail = 0 if is_first else CONTEXT
         lead = 0 if is_last else CONTEXT
         if len(rows) <= trail + lead + 1:

@@ -1,7 +1,5 @@
 """The page of one dream: phases, turns, figures, usage, and the sessions it reviewed."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from collections.abc import Mapping

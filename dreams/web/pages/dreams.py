@@ -1,7 +1,5 @@
 """The list of dreams, and the outcome of one: its changes, its checks and its findings."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

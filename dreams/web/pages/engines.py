@@ -1,7 +1,5 @@
 """The engines page: which engine each project uses, limits, prices, and whether a model can be reached. A fixed number of queries."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

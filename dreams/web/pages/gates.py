@@ -1,7 +1,5 @@
 """A project's gates, for its page."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The inbox: everything that is waiting for the person, snoozed items, and recent events."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How much of its limits an index takes, and which rows fall off: for lists, a project, a memory and an earlier day."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from django.db.models import QuerySet

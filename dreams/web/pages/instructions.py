@@ -1,7 +1,5 @@
 """The instruction files that an agent loads in a folder of a project, with their texts and problems."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dreams.lib import diff, memdir

@@ -1,7 +1,5 @@
 """The page of one memory: text, metadata, links, and every earlier version."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -91,7 +89,7 @@ class Looks:
     redos: frozenset[int | None]
 
     @classmethod
-    def of(cls, rows: Iterable[Version]) -> Looks:
+    def of(cls, rows: Iterable[Version]) -> "Looks":
         undone = {
             row.proposal_id for row in rows if row.origin == Version.Origin.ROLLBACK and row.proposal_id
         }
@@ -126,7 +124,7 @@ class _Told:
     looks: Looks
 
     @classmethod
-    def of(cls, rows: Sequence[Version], memory: Memory) -> _Told:
+    def of(cls, rows: Sequence[Version], memory: Memory) -> "_Told":
         made = (row.proposal for row in rows if row.proposal)
         return cls(summaries.reasons_in(memory.path, made), Looks.of(rows))
 

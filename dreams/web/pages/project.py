@@ -1,7 +1,5 @@
 """The page of one project: gates, memories, sessions, instruction files and figures. A fixed number of queries."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Sequence, Set as AbstractSet
 from dataclasses import asdict, dataclass

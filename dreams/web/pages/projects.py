@@ -1,7 +1,5 @@
 """The list of projects, in one of some orders. A fixed number of queries."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -238,7 +236,7 @@ class _Facts:
     now: dt.datetime
 
     @classmethod
-    def of(cls, rows: Sequence[Project]) -> _Facts:
+    def of(cls, rows: Sequence[Project]) -> "_Facts":
         now = timezone.now()
         pks = [row.pk for row in rows]
         waiting = _waiting(pks)

@@ -1,7 +1,5 @@
 """What a person typed in a project, newest first, one session's prompts before all others. A fixed number of queries."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

@@ -1,7 +1,5 @@
 """One question as a card: its places, what each answer would change, and the answer given. Secrets are masked."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence

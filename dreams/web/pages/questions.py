@@ -1,7 +1,5 @@
 """Lists of questions: next to a review, for a project, and across projects."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

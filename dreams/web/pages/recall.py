@@ -3,8 +3,6 @@ was written: its new statements, those that are gone, and one question that some
 answers it before and after.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -175,8 +173,8 @@ class Asked:
 
     text: str
     session: Session
-    before: Sequence[WrittenLine]
-    now: Sequence[WrittenLine]
+    before: "Sequence[WrittenLine]"
+    now: "Sequence[WrittenLine]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """The review page: a proposal's files and the cards of its decisions. A fixed number of queries."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

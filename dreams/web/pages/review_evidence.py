@@ -1,7 +1,5 @@
 """What is shown next to a change: evidence with speaker and time, what sessions say, and the findings."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -110,7 +108,7 @@ class Proof:
     def __len__(self) -> int:
         return len(self.quotes) + len(self.heard) + len(self.ledger)
 
-    def part(self, start: int, stop: int, *, heard_first: bool) -> Proof:
+    def part(self, start: int, stop: int, *, heard_first: bool) -> "Proof":
         """The places from `start` to `stop` of all of them in their order."""
         order = ("heard", "quotes", "ledger") if heard_first else ("quotes", "heard", "ledger")
         every = [(name, one) for name in order for one in getattr(self, name)][start:stop]

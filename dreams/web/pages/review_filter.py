@@ -4,8 +4,6 @@ A filter is about single changes. A decision with one that passes is shown whole
 without one is hidden, and no button beside the list decides on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A proposal as its review needs it: rows loaded once, decisions, state, and which files changed on disk."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 from collections import defaultdict

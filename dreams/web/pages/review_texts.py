@@ -2,8 +2,6 @@
 kept yet, and beside each line where it went or came from.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import defaultdict

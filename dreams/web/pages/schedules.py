@@ -1,7 +1,5 @@
 """The schedule page: jobs in the order of their chains, the last runs, and the form for a new job."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

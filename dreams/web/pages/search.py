@@ -1,7 +1,5 @@
 """Search results, for the search page and the list below the search field: grouped, each with its link."""
 
-from __future__ import annotations
-
 import datetime as dt
 import logging
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The session page: a transcript in pages of turns, read from the file by byte offset, with search inside it."""
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Notes on a session: the agent's own and hand-over notes, with links into the transcript."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Turns transcript records into turns of a conversation: who speaks, what they say, and what is folded."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import re

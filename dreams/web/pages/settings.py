@@ -1,7 +1,5 @@
 """Settings and policies for the settings pages: current values, their sources, and earned policies."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import urllib.parse

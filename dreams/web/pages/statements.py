@@ -4,8 +4,6 @@ several memories name, and related memories.
 Worked out once for each state of the directory and kept; `MOST_BYTES` bounds what is read for it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set

@@ -1,7 +1,5 @@
 """A project's memories at any time, and what changed between two times."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A project's timeline, newest first, and the growth of its memory."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Previews an undo: the difference for each file, and what prevents it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The usage page: tokens and costs, as figures and charts."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -108,7 +106,7 @@ class _Asked:
     book: PriceBook = field(compare=False)
 
     @classmethod
-    def of(cls, now: dt.datetime, period: str) -> _Asked:
+    def of(cls, now: dt.datetime, period: str) -> "_Asked":
         midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
         since = midnight - dt.timedelta(int(period) - 1)
         cuts, book = usage_sums.cuts_since(since), PriceBook.load()

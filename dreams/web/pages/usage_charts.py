@@ -1,7 +1,5 @@
 """Charts of usage: tokens by kind and model, and dreams over time."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial

@@ -1,8 +1,6 @@
 """Tokens and what they cost, summed up by the database: by day, model and project, of sessions, dreams and
 other model requests."""
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -168,7 +166,7 @@ class Total:
     agent_cost: Decimal = Decimal(0)
     agent_told: int = 0
 
-    def add_cell(self, cell: Cell) -> None:
+    def add_cell(self, cell: "Cell") -> None:
         self.add(cell.tokens, cell.cost, cell.requests)
         self.agent_cost += cell.agent_cost
         self.agent_told += cell.agent_told

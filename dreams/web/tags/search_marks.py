@@ -1,7 +1,5 @@
 """`{% load search_marks %}`: `found`, `found_html` and `parts_found` mark what is looked for: in a text, in safe HTML, in parts."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable

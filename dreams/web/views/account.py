@@ -1,8 +1,6 @@
 """Logging in by a one-time link, its code or a password, and logging out; an account: where it is logged in, and ending that. For
 admins also the people: who may do what, added and removed."""
 
-from __future__ import annotations
-
 from django.contrib import auth, messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse

@@ -1,7 +1,5 @@
 """The audit log: filter, check the chain, export as JSON lines."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone

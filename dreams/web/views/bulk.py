@@ -2,8 +2,6 @@
 kind across projects, with their lines in view.
 """
 
-from __future__ import annotations
-
 import uuid
 from urllib.parse import urlencode
 

@@ -3,8 +3,6 @@
 Every verb is a POST that leads back to the cards. With htmx the same address answers with the cards alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Solve a conflict: three labelled texts at each place; take one, both, or write it yourself."""
 
-from __future__ import annotations
-
 from typing import cast, get_args
 
 from django.contrib import messages

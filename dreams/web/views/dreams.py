@@ -1,7 +1,5 @@
 """Dreams: the list, one dream as it happens, cancelling it, and proposing what it left unfinished."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

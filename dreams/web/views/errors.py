@@ -4,8 +4,6 @@ With the menu where that can be had; a server error, and what fails while being 
 that a broken database cannot break them.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from urllib.parse import urlsplit, urlunsplit

@@ -1,7 +1,5 @@
 """The agent's hook: the address that its command posts to, and the page that adds it to an agent's settings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """What a page asks of the host that has the files, and taking it back before that host has begun."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from django.contrib import messages

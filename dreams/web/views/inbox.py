@@ -1,8 +1,6 @@
 """The inbox: what waits for a person, what runs, what came of the last dreams; putting something off; and the same list as a feed,
 the one page that no login guards, as its address is the key."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 from django.contrib import messages

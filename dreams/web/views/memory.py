@@ -1,7 +1,5 @@
 """One memory: read, compare and restore its versions, edit it by hand, forget it. Every change is a POST."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

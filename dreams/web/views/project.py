@@ -2,8 +2,6 @@
 instruction files that its agent loads, the logs that the agent keeps of its days, and what the person typed.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

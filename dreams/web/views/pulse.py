@@ -1,7 +1,5 @@
 """How memoryweb is: what a page that stays open asks for now and then, and everything that could keep dreams from happening."""
 
-from __future__ import annotations
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.templatetags.static import static

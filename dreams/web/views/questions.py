@@ -4,8 +4,6 @@ Every verb is a POST that leads back to the question on the page it was on. With
 card, and with what its answer changed around it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import urlsplit
 

@@ -5,8 +5,6 @@ the page that changed. A verdict carries the state it was made on: on another on
 is shown. One verdict on many carries the digest of what was counted, too.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

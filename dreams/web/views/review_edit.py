@@ -2,8 +2,6 @@
 show what is secret.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import cast, get_args
 

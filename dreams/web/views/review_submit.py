@@ -1,7 +1,5 @@
 """The durable verbs of the review desk: bring up to date, submit, write again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

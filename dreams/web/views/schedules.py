@@ -1,7 +1,5 @@
 """The schedule: its jobs and runs, adding a job, starting one now, removing it."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace

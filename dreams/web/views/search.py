@@ -2,8 +2,6 @@
 tester: ask as you would ask your agent, and see what it would have before it.
 """
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render

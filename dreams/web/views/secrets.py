@@ -1,7 +1,5 @@
 """Secrets of a project: see where they stand, propose to take them out, purge what was kept of them."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render

@@ -1,8 +1,6 @@
 """A session: its transcript page by page, with jumps to a line, a time, and words looked for in it; and notes on it, written by
 rules at once or asked of a model. Also what agents left unfinished in a project."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlencode
 

@@ -1,8 +1,6 @@
 """Settings and policies, for everywhere and for one project, and what memoryweb offers after many like decisions. One address
 per change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """A project's memory directory at any moment: look, compare two moments, bring one back as a proposal."""
 
-from __future__ import annotations
-
 import datetime as dt
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Undo a dream, a file or a change: first what it would do, then one button."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from django.contrib import messages

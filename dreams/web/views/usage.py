@@ -1,7 +1,5 @@
 """Models: who dreams where, at what price, whether there is one to ask, and what they used by day, model and project."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render

@@ -1,7 +1,5 @@
 """Statements of a memory's body with what they depend on, where a new one may be put, and what the place of one says about it. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

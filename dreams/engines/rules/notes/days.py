@@ -3,8 +3,6 @@
 In a note a weekday by itself is a schedule ("releases are cut on Tuesday"), and what happens each time has no day.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 

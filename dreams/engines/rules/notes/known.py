@@ -1,7 +1,5 @@
 """Is a statement surely in memory already? Words find the few lines worth comparing. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """A statement taken out of its file or put anew where it is: whether that can be, and what the file is then. Pure but for the recorder."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

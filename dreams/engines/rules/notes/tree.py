@@ -1,7 +1,5 @@
 """The memories as the steps see them, and the one way in which a step changes them. Pure but for the workspace."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Cutting text without breaking it: sentences, clauses, words. Pure; nothing here adds a word."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

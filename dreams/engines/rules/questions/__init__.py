@@ -3,8 +3,6 @@
 A family finds questions of one or more kinds. To add one, put its function into `FAMILIES`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 

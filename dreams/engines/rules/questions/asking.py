@@ -1,8 +1,6 @@
 """What a family of questions is given, how it drafts an option, and how a statement is taken out by one. PURE but for the
 transcript."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """Questions about days: one that has passed, an old state, and the day of a line that nobody knows for sure. PURE."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ A file counts as moved where one other place has it for sure, by its name and th
 folder is there and has others of its sort.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -286,7 +284,9 @@ def _renamed(match: re.Match[str], each: _Moved) -> str:
 # --- What is gone -----------------------------------------------------------------------------------------------------
 
 
-def _ask_of_gone(context: Asking, missing: _Missing, files: Sequence[Sequence[_Named]]) -> Iterator[Question]:
+def _ask_of_gone(
+    context: Asking, missing: "_Missing", files: Sequence[Sequence[_Named]]
+) -> Iterator[Question]:
     """Of files that the same memories name one question: to say there that they are gone, or to remove a statement about one."""
     lines = [one for each in files for one in each]
     every = {(one.path, one.line_no): Place(one.path, one.line_no, one.line.strip()) for one in lines}

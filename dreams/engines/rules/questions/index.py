@@ -3,8 +3,6 @@
 Offered is only what stays a sentence and a rule. What the row's file does not say yet moves there. Each row is decided by
 itself."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections import Counter

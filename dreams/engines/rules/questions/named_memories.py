@@ -1,8 +1,6 @@
 """What a memory or a row says of another one that this does not say: a link to nothing, a file that it names, a state that
 its file contradicts. PURE."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial

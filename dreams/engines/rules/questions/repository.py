@@ -1,7 +1,5 @@
 """What the repository says already. PURE: silent without a repository."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -101,7 +99,9 @@ def _is_sentence(text: str) -> bool:
     return text.endswith(".") and ": " not in text.replace("*", "")
 
 
-def _derived(context: Asking, path: str, pairs: Sequence[tuple[LineStatement, _Line]]) -> Iterator[Question]:
+def _derived(
+    context: Asking, path: str, pairs: "Sequence[tuple[LineStatement, _Line]]"
+) -> Iterator[Question]:
     cited = tuple(
         Citation("repository", line.text[:300], place=path, line_no=line.line_no) for _, line in pairs
     )
@@ -125,7 +125,7 @@ def _derived(context: Asking, path: str, pairs: Sequence[tuple[LineStatement, _L
 
 
 def _remove_all(
-    rec: Recorder, pairs: Sequence[tuple[LineStatement, _Line]], cited: Sequence[Citation]
+    rec: Recorder, pairs: "Sequence[tuple[LineStatement, _Line]]", cited: Sequence[Citation]
 ) -> None:
     for (unit, line), citation in sorted(
         zip(pairs, cited, strict=True), key=lambda each: -each[0][0].first_line

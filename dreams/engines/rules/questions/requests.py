@@ -1,8 +1,6 @@
 """What somebody typed that may be for memory: something to forget that was not found for sure, and an order that may be for
 one task only. PURE."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 

@@ -3,8 +3,6 @@
 The merge keeps one statement, and whatever only the others say: a value, or words that it has nothing for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial

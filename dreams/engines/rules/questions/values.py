@@ -1,8 +1,6 @@
 """Questions about values: a thing that a session or another memory gives another value or wording, and what still names the
 old one. PURE."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections import defaultdict
@@ -148,7 +146,7 @@ class TwoValues:
     thing: str = ""
     corrects: bool = False
 
-    def turned(self) -> TwoValues:
+    def turned(self) -> "TwoValues":
         return replace(self, one=self.other, other=self.one, value=self.second, second=self.value)
 
     @property

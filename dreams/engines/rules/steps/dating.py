@@ -1,7 +1,5 @@
 """Relative dates that surely can be worked out, on the day on which their line was written. Pure but for the recorder."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import defaultdict

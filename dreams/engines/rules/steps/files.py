@@ -4,8 +4,6 @@ Certain are bodies that are the same but for white space and the order of unnumb
 question (`questions/same.py`), which folds files with `fold` too.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a person asked to forget: the statements that are surely meant go, nothing beside them. Pure but for the recorder."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,6 @@
 """The index and the links: duplicate rows become one, and a link that names no memory goes to the only one that it can
 mean. Pure but for the recorder."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -260,7 +258,7 @@ def _pointed(rec: Recorder, path: str, text: str, link: memdir.WikiLink, name: s
     return after
 
 
-def dead_links(names: Names, text: str) -> Iterator[memdir.WikiLink]:
+def dead_links(names: "Names", text: str) -> Iterator[memdir.WikiLink]:
     """The wikilinks of a text that name no memory."""
     return (link for link in memdir.wikilinks(text) if not names.is_known(link.target))
 

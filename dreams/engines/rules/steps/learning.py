@@ -1,7 +1,5 @@
 """Lessons into memory: beside what they are about, else into a file of their own, by topic. Pure but for the recorder."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

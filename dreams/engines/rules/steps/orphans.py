@@ -1,7 +1,5 @@
 """Index rows for memories that no index mentions. Each row is a change of its own. Pure but for the recorder."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """A statement that a person put anew, nearly word for word but for what changed: theirs takes its place.
 Pure but for the recorder."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

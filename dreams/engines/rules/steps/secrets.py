@@ -1,7 +1,5 @@
 """What leaves a memory for certain: a secret. Pure but for the recorder."""
 
-from __future__ import annotations
-
 from dreams.engines.drafts import MOST_EVIDENCE
 from dreams.engines.rules.notes.tree import NewText, Recorder, from_memory, is_log
 from dreams.engines.types import Citation

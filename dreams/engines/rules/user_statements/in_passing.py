@@ -4,8 +4,6 @@ No wording is looked for. A sentence counts by who it is about (the person, thei
 (what holds in general, not what happened or is being done) and by absolutes ("never", "every time"). What speaks of the
 task at hand never counts. What remains is certain, or may have been meant for this one task: then the person is asked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -354,7 +352,7 @@ def _of_sentence(sentence: str, *, weaken: bool) -> Remark | None:
     return Remark(text, sentence, _WEAKER[sureness] if weaken and not signal.own else sureness, signal.fact)
 
 
-def _from_now_on(text: str, found: _Found | None) -> _Found | None:
+def _from_now_on(text: str, found: "_Found | None") -> "_Found | None":
     """What was said to hold from now on does, unless it is a plan ("in the future we could …") or somebody else's word."""
     is_own_fact = is_own_word(text) and not is_embedded(text)
     if found is None and (_TITLED.match(text) or (_PLAN.match(text) and not is_own_fact)):

@@ -1,7 +1,5 @@
 """From what was typed to what is new: wishes gathered over sessions, each once, with all its evidence. Pure."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ A log is the agent's word, not the person's. Certain is what it marks so ("Remem
 says the person had; a decision that it only tells of may have been for that task, so the person is asked. A value that it gives
 another one than memory is asked about too, and nothing is removed or reworded for it."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Each says of the whole sentence that it is supposed, planned, told by others, meant for somewhere else or for a while, a joke,
 or about words instead of things. The logic that asks them stands in the modules beside this one."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """All that was typed, in the order of time, with what each prompt asks for or tells; what was taken back is left out. Pure."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 Only what begins as a request is one: a quotation, a question, an example or somebody else's words that contain
 "remember that" are not. What speaks of the task at hand is not for memory either."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

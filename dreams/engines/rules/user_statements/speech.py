@@ -1,8 +1,6 @@
 """What a person typed themselves: no code, no quotations, nothing pasted; and what of it is only asked, or taken back by
 what comes behind it. Pure."""
 
-from __future__ import annotations
-
 import re
 
 from dreams.engines.rules.user_statements.phrases import GOES_ON, PLAYED, TASK

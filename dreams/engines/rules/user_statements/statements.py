@@ -3,8 +3,6 @@
 What is asked, supposed, doubted or somebody else's word is none of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Claude Code: its config folder read. Pure: no Django. Facts and rules stand in the modules of this package."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Set
 

@@ -4,8 +4,6 @@ A paste stands in a prompt as `[Pasted text #1 +20 lines]`; its text is in the l
 the agent's that is named by a hash. Pictures are only counted.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator

@@ -3,8 +3,6 @@
 Each text keeps its lines: frontmatter and HTML comments, which the agent does not see, are blank in it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat

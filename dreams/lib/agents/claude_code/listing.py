@@ -1,7 +1,5 @@
 """Listing folders by handle, without following links. Pure: no Django."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator, Set

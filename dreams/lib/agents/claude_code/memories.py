@@ -1,7 +1,5 @@
 """Files of a memory directory. Pure: no Django."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """Which memory directories there are, which transcript folders belong to each, and to which git repository a working
 directory belongs, worktrees included. Pure: no Django, and no git binary."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -5,8 +5,6 @@ Newer versions name a sub-agent in a file beside its transcript; else the main t
 agent and in the answer that names its transcript.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -5,8 +5,6 @@ thus wins over a repository's. The memory *directory* is taken from a project's 
 a hostile repository could point it at somebody's keys.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

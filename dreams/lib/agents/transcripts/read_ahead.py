@@ -9,8 +9,6 @@ outlives its parent. A plain pipe and not `multiprocessing`: that refuses to wor
 the parent's main module again.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import queue
@@ -108,7 +106,7 @@ def receive_answer(source: IO[bytes]) -> Answer | None:
 class Child:
     """One process. What it answers is put into `answers` by a thread, so that it never waits for us."""
 
-    def __init__(self, answers: queue.SimpleQueue[tuple[Child, Answer | None]]) -> None:
+    def __init__(self, answers: "queue.SimpleQueue[tuple[Child, Answer | None]]") -> None:
         """Raises OSError when no process can be started."""
         self.process = subprocess.Popen(
             [sys.executable, "-c", _CODE],

@@ -1,8 +1,6 @@
 """A transcript file → records with their byte offsets, in bounded memory; and whether it is still the file that was
 read. Pure: no Django."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable, Generator, Iterator

@@ -1,8 +1,6 @@
 """What one transcript line holds, as far as it is wanted: from bytes to records, fast where it can be and lenient where
 it must be. Pure: no Django."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

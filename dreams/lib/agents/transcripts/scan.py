@@ -1,7 +1,5 @@
 """A transcript file → batches of rows for the database, and what it amounts to. Pure: no Django."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime

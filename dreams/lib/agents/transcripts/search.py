@@ -1,7 +1,5 @@
 """Where a moment, a quote or some words are in a transcript, however long it is. Pure: no Django."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

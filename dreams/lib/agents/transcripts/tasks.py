@@ -3,8 +3,6 @@
 Only the main conversation's: a sub-agent's list ends with the sub-agent. Pure: no Django.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime

@@ -1,8 +1,6 @@
 """Full records for the session page and for evidence, by byte offset, bounded; and what an agent had said when a person
 answered it. Pure: no Django."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Hooks, commands, reminders, tool results, summaries and the prompts of sub-agent
 line in fifty was typed. Precision first: what is not surely typed is not evidence.
 """
 
-from __future__ import annotations
-
 import re
 
 import msgspec

@@ -6,8 +6,6 @@ one would lose output tokens (20 % on real data), and the maximum of each field 
 sum that no request ever had. A row from the main conversation is preferred to its copy in a sub-agent's file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from datetime import datetime

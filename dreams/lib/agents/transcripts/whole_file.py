@@ -1,7 +1,5 @@
 """A transcript read in one go, in a form that can be sent between processes. Pure: no Django."""
 
-from __future__ import annotations
-
 import os
 
 import msgspec

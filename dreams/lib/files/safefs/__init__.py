@@ -9,8 +9,6 @@ Paths below a root are relative POSIX strings (`team/a.md`); undecodable bytes t
 (`os.fsdecode`). Pure: no Django.
 """
 
-from __future__ import annotations
-
 from dreams.lib.files.safefs.root import (
     Found,
     SafeFsError,

@@ -1,8 +1,6 @@
 """`Root`: a chosen directory, held by handle, and everything that is done below it. Which names are taken, and how one of them
 is opened or made from the handle of its directory: no path ever goes to the system whole."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os
@@ -255,7 +253,7 @@ class Root:
         self.path = path
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Root:
+    def open(cls, path: str | os.PathLike[str]) -> "Root":
         """Open a chosen root, which may be a link. Raises OSError when it is not a readable directory."""
         text = os.fspath(path)
         if "\0" in text:
@@ -263,11 +261,11 @@ class Root:
         return cls(os.open(text, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), text)
 
     @classmethod
-    def open_resolved(cls, path: str) -> Root:
+    def open_resolved(cls, path: str) -> "Root":
         """Open an absolute path that was resolved before. Raises UnsafePath when a part of it is a link now, OSError."""
         return cls(open_plain(path), path)
 
-    def sub(self, rel: str) -> Root:
+    def sub(self, rel: str) -> "Root":
         """A root of its own at the directory `rel`: cheaper when many files below it are wanted."""
         return Root(self.open_dir(rel), f"{self.path.rstrip('/')}/{rel}" if rel else self.path)
 

@@ -4,8 +4,6 @@ Terms let prose and code be compared. `w:` is the stem of a word or of one hump 
 `n:` a number: "countLines" in code is `i:countlines`, `w:count` and `w:line`, so a sentence on "counting lines" meets it.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The words of a claim are not enough, and neither is that each stands somewhere: 
 what they are said of. `doubt` measures that for each anchor; `polarity` and `turned` for denials and opposites.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import operator

@@ -5,8 +5,6 @@ for around each place of the anchor, and compared with the places where most of 
 words are together in one place, and whose identifier is in another, was put together from two.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 import re

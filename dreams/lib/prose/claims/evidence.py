@@ -5,8 +5,6 @@ comment is said of the line below it. Units of one part (one message, one tool c
 heading (the tool call that a result answers, the path that an edit names) counts for all its units.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from array import array

@@ -1,7 +1,5 @@
 """Finds where the sources use a claim's words, name its values, and what they say below that. Pure."""
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections.abc import Iterable, Iterator, Sequence

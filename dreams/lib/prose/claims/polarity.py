@@ -4,8 +4,6 @@ A denial is bound to the words that it stands before: "not cached" is said by "n
 An opposite contradicts. What is one of a class (a weekday, a unit, the client and the server) may be so of both, and is not said.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

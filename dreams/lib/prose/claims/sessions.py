@@ -4,8 +4,6 @@ Tool calls are read value by value, as the agent meant them, and not as escaped 
 that a file's lines are known by the file's name. Each transcript is read once, and a few are kept.
 """
 
-from __future__ import annotations
-
 import os
 from collections import OrderedDict
 from pathlib import Path

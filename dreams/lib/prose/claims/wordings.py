@@ -4,8 +4,6 @@ A line that was said before and is said again with one thing changed is the plai
 with the same thing in that place is the plainest support; unless a person set it aside, or said otherwise later.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import defaultdict

@@ -5,8 +5,6 @@ name or a rule, is left alone, and so is a phrase around it that is not understo
 tells what it dates, so that a note may be rewritten by it, is another judgement: `told`.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 

@@ -1,7 +1,5 @@
 """Calendar arithmetic for relative dates: periods, ISO names. No text is read here."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import dataclass
 

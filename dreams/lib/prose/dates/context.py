@@ -1,7 +1,5 @@
 """The text around a date phrase: its position, neighbours and tense, and whether it may be read as a date. Pure."""
 
-from __future__ import annotations
-
 import bisect
 import re
 from collections.abc import Sequence

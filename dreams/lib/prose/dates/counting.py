@@ -1,7 +1,5 @@
 """Phrases that count units from the reference day, and ranges: three weeks ago, a week from Friday, "from the 4th to the 22nd". Pure."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 

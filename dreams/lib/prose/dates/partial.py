@@ -1,7 +1,5 @@
 """Dates that lack a year, a month or a week: "March 3rd", "on the 5th", "Q3", "on Friday". Pure."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 

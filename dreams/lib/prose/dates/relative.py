@@ -1,7 +1,5 @@
 """Phrases that name a day or a period from the reference day: yesterday, last month, the last two weeks, a piece of a year. Pure."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Applies the date rules to a text, in English and a few other languages, and describes what they found. Pure."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from dataclasses import replace

@@ -4,8 +4,6 @@ The same words say how things are each day ("the report covers yesterday"), what
 somebody may type. So a phrase is told where its sentence has a tense that looks its way, or where it is a label or a bound.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

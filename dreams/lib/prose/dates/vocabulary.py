@@ -1,7 +1,5 @@
 """The words of the date grammar as regular expressions, and how a rule made of them reads a phrase. Pure."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable
@@ -139,7 +137,7 @@ class Reading:
     granularity: str
     words: str
     lead: str = "on"
-    hold: Hold = "firm"
+    hold: "Hold" = "firm"
 
 
 Reader = Callable[[re.Match[str], "Context", Reference], Reading | None]
@@ -178,7 +176,7 @@ def with_part(period: Period, part: str | None) -> Reading:
     return Reading(period, "subday", f"the {plain} of {period.iso}", "on")
 
 
-def leave(match: re.Match[str], context: Context, reference: Reference) -> None:
+def leave(match: re.Match[str], context: "Context", reference: Reference) -> None:
     """The reader of phrases that must stay as they are."""
     return
 
@@ -196,7 +194,7 @@ HALF_A_YEAR = dt.timedelta(days=183)  # a date by itself is to come, if that is 
 
 
 def chosen(
-    years: Callable[[int], Period], m: re.Match[str], context: Context, ref: Reference
+    years: Callable[[int], Period], m: re.Match[str], context: "Context", ref: Reference
 ) -> Period | None:
     """The year's period on the side that the sentence looks to; without tense the only near one."""
     sentence = context.sentence(m.start())

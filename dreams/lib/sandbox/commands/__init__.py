@@ -1,7 +1,5 @@
 """The commands on offer, by name. Each is compiled from its arguments (where refusals are raised) and then run."""
 
-from __future__ import annotations
-
 from ..process import Compile
 from . import compare, file_info, filters, find, grep, jq, ls, print_files, sed, shell_builtins, sort
 

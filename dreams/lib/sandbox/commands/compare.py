@@ -1,7 +1,5 @@
 """diff (normal, unified, brief, and of folders) and cmp."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat as st

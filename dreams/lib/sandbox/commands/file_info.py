@@ -1,7 +1,5 @@
 """stat, du and sha256sum: what is known of files without reading them, and their checksums."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """cut, tr, uniq and wc: what comes in line by line or byte by byte, changed or counted. In the C locale."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import stat as st
@@ -253,7 +251,7 @@ class _Counts:
     words: int = 0
     size: int = 0
 
-    def add(self, other: _Counts) -> None:
+    def add(self, other: "_Counts") -> None:
         self.lines += other.lines
         self.words += other.words
         self.size += other.size

@@ -1,7 +1,5 @@
 """find: the tests that look, the actions that print. Nothing that runs, removes or writes; no link is followed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

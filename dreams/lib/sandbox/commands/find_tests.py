@@ -1,7 +1,5 @@
 """One file that find looks at: the tests on it, and the actions, which print, prune and leave."""
 
-from __future__ import annotations
-
 import math
 import os
 import re
@@ -104,7 +102,7 @@ class _Amount:
     unit: str
 
     @classmethod
-    def of(cls, word: str, text: str, units: str = "") -> _Amount:
+    def of(cls, word: str, text: str, units: str = "") -> "_Amount":
         found = re.fullmatch(
             rf"([-+]?)([0-9]{{1,15}})([{units}]?)" if units else r"([-+]?)([0-9]{1,15})()", text
         )

@@ -1,8 +1,6 @@
 """grep: bytes, C locale, leftmost-longest; -R walks like -r and follows no link. rg in its everyday options is done by it, and
 passes over hidden files as rg does."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

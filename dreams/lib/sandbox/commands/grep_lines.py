@@ -1,7 +1,5 @@
 """grep on one file or stream: which lines match, and how they are shown."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterator

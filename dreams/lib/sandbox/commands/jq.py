@@ -4,8 +4,6 @@ The library is compiled code and knows no limits: a program without end is ended
 it (`tool_worker`).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

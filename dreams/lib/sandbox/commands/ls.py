@@ -1,7 +1,5 @@
 """ls: names one on a line, and their details in columns."""
 
-from __future__ import annotations
-
 import os
 import stat as st
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """How a file's metadata is shown: modes, owners, sizes, kinds, and times in UTC; and the times that people write."""
 
-from __future__ import annotations
-
 import datetime as dt
 import functools
 import grp

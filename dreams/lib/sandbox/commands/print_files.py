@@ -1,7 +1,5 @@
 """cat, head, tail and nl: files as they are, from the top or from the end, with numbers."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import deque
@@ -45,7 +43,7 @@ class _CatStyle:
     visible: bool
 
     @classmethod
-    def of(cls, args: Args) -> _CatStyle:
+    def of(cls, args: Args) -> "_CatStyle":
         def any_of(letters: str) -> bool:
             return any(args.has(letter) for letter in letters)
 
@@ -137,7 +135,7 @@ class _Wanted:
     number: int
 
     @classmethod
-    def of(cls, args: Args) -> _Wanted:
+    def of(cls, args: Args) -> "_Wanted":
         kind = args.last_of("n", "c") or "n"
         text = args.last(kind, "10") or ""
         number = count_of(text.lstrip("+-"), "bytes" if kind == "c" else "lines")

@@ -1,7 +1,5 @@
 """sed for reading: addresses, and the commands s, p, d and q. Lines are bytes, in the C locale."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

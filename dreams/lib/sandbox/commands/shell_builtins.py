@@ -1,7 +1,5 @@
 """pwd, cd, echo, printf, true, false, basename, dirname and test: commands that read no file's content."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat as st

@@ -1,7 +1,5 @@
 """sort, in the C locale: by bytes, numbers, sizes or versions, by whole lines or by keys."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -53,7 +51,7 @@ def _separator(args: Args) -> bytes | None:
     return raw(text)
 
 
-def _sorted(process: Process, args: Args, order: Order) -> Iterator[bytes]:
+def _sorted(process: Process, args: Args, order: "Order") -> Iterator[bytes]:
     lines: list[bytes] = []
     for path in args.operands or ["-"]:
         chunks = process.try_chunks(path, 2, "cannot read: {}: {}")

@@ -5,8 +5,6 @@ kills a worker when a call takes too long or all is done. `worker` is the proces
 operating system adds.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import select

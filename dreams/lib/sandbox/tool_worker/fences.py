@@ -4,8 +4,6 @@ The tools cannot write or start anything by themselves; this layer is for the da
 Limits and Landlock are put up after all imports, and only take away; `bubblewrap` is around the process from its start.
 Numbers: landlock(7), include/uapi/linux/landlock.h."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import resource

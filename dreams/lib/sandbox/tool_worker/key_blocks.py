@@ -1,8 +1,6 @@
 """Single lines of a key block, hidden in an answer: no line of one shows by itself what it is, so the files that a call opened
 are looked at as a whole. PURE."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

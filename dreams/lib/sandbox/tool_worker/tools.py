@@ -1,7 +1,5 @@
 """Read, Grep and Glob over the mounts, and Bash by the shell of the sandbox. A tool never raises for its input."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat as st
@@ -226,7 +224,7 @@ class _Search:
     hits: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> _Search:
+    def of(cls, given: Mapping[str, Any]) -> "_Search":
         pattern = _text(given, "pattern").encode("utf-8", "replace")
         options = _options(ignore_case=given.get("-i") is True)
         # With line anchors a line that matches makes its block match; \A and \z would not.

@@ -4,8 +4,6 @@ Its environment is empty, so no key is in reach; its fence goes up after everyth
 call is read.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Export and import: the whole history as one git bundle (v2), which `git clone FILE` reads too."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator

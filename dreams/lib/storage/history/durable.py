@@ -1,7 +1,5 @@
 """Files that survive a power cut: written aside, synced, renamed, and the folder synced after them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

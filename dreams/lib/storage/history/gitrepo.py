@@ -3,8 +3,6 @@
 Packs instead of loose objects, because a commit of ten objects then costs two syncs and not twenty.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

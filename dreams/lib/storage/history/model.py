@@ -1,7 +1,5 @@
 """The words of the version history: small frozen records and the errors a person may read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ The intention is written down first (sha256s only, never content), so that a cra
 by `resume`: each step can be repeated, and refs only ever move to complete objects.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ Each commit holds `memory/…` (the files as they were), `odd-names/…` (files 
 database. Callers name texts by sha256 and never by commit.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -47,7 +45,7 @@ class HistoryStore:
         self.path = path
 
     @classmethod
-    def open_or_create(cls, path: Path) -> HistoryStore:
+    def open_or_create(cls, path: Path) -> "HistoryStore":
         """Open `path`, made first (mode 0700) if it does not exist."""
         if not path.exists():
             gitrepo.build(path, lambda _: None, keep=True)
@@ -67,12 +65,12 @@ class HistoryStore:
         return gitrepo.begin(folder, firsts)
 
     @classmethod
-    def import_bundle(cls, path: Path, file: Path) -> HistoryStore:
+    def import_bundle(cls, path: Path, file: Path) -> "HistoryStore":
         """Make `path` from an export. Nothing is left behind when the file is damaged (HistoryError)."""
         bundle.restore(path, file)
         return cls(path)
 
-    def __enter__(self) -> HistoryStore:
+    def __enter__(self) -> "HistoryStore":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -213,7 +211,7 @@ class HistoryStore:
         self._write(kept, [])
         return kept.names
 
-    def _write(self, kept: _Kept, others: Sequence[ShaFile]) -> None:
+    def _write(self, kept: "_Kept", others: Sequence[ShaFile]) -> None:
         """Texts that are new, their index and what names them, in one pack."""
         self._repo.write([*kept.objects, *others])
         if kept.head:

@@ -4,8 +4,6 @@ The manifest is JSON with one entry per line, so that an ordinary `git diff` of 
 UTF-8 are kept as JSON's lone surrogates.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Bring many small packs into few and drop what no kept state needs; and read everything back, every object hashed again."""
 
-from __future__ import annotations
-
 import hashlib
 import zlib
 from collections.abc import Iterable, Iterator

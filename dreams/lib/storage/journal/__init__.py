@@ -15,8 +15,6 @@ is "all or none after recovery", not "at one instant": POSIX cannot replace seve
 directory, without a database. Pure: no Django.
 """
 
-from __future__ import annotations
-
 from .late_texts import Late, collect_late, handed_over
 from .plan import Applied, BadPlan, DirState, FileOp, JournalBusy, Plan, Result, sha256_of
 from .recovery import (

@@ -4,8 +4,6 @@ They come from two sides: what was found at the wrong moment while files were sw
 replaced file afterwards, through a handle that was opened before. For the second, replaced files are kept for a while.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

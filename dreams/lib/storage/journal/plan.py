@@ -1,7 +1,5 @@
 """What a caller asks for (`Plan`), what it is told (`Result`), what the journal keeps of it on disk. Pure: no disk, no Django."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -6,8 +6,6 @@ Both ways are decided from the disk alone, so recovery itself may be killed and 
 database and no model.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from contextlib import suppress

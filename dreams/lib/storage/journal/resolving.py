@@ -1,8 +1,6 @@
 """A plan held against the disk as it is right now: a `ResolvedPlan` ready to run, or the conflicts that forbid it. Changes
 nothing."""
 
-from __future__ import annotations
-
 import errno
 import os
 import posixpath

@@ -1,7 +1,5 @@
 """Running a plan: check, write ahead, stage, swap, commit, finish; undone on any failure before the commit."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from dataclasses import replace

@@ -10,8 +10,6 @@
                                   old/<name>         files that were replaced, in case somebody still writes to them
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil
@@ -55,7 +53,7 @@ class Journal:
                 os.close(fd)
         self._fd = self._blobs = -1
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> "Journal":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,8 +1,6 @@
 """Temporary files, written whole beside the file they will replace; putting them in its place; and finishing once the
 commit record is on disk."""
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

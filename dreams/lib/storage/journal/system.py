@@ -1,8 +1,6 @@
 """The one seam to the kernel: every call that changes the disk, the reads that decide about it, and whether somebody
 has a file open for writing: what they write later through that handle must not be lost."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import fcntl

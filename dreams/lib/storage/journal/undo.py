@@ -5,8 +5,6 @@ nothing, our new file, our new file that somebody appended to, the old file, or 
 run, or an earlier undo, stopped. What was appended to a new file is brought behind the old text.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 from contextlib import suppress

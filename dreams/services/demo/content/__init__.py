@@ -1,8 +1,6 @@
 """The invented projects, each of its own character, with the untidiness that time brings: two that are in order here, `orders` and
 `garden` in modules of their own."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 from dreams.services.demo.content import garden, orders

@@ -1,7 +1,5 @@
 """A mobile app with one long note, a note that nobody lists, and a shared folder of the team."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 from dreams.services.demo.writing import Agent, DemoProject, Note, Talk, You, days

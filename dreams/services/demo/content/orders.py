@@ -1,7 +1,5 @@
 """A Django API whose notes grew for weeks and were never tidied."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 from dreams.services.demo.writing import Agent, DemoProject, Helper, Note, Talk, You, days

@@ -3,8 +3,6 @@
 Cheap facts are values (one database row); expensive ones are callables without arguments, asked only when no
 earlier gate is closed. A callable may raise OSError: its gate is then closed, with that as the reason."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -97,7 +95,7 @@ class Facts:
     retry_at: datetime | None = None
     failures: int = 0
     clock: Callable[[], int | None] = lambda: None
-    sessions: Callable[[], Iterable[SessionFact] | Tally] = lambda: ()
+    sessions: "Callable[[], Iterable[SessionFact] | Tally]" = lambda: ()
     log_lines: Callable[[], int] = lambda: 0
     inputs: Callable[[], InputsFact] = lambda: InputsFact("", None)
     engine: Callable[[], EngineFact] = EngineFact
@@ -184,7 +182,7 @@ class Tally:
         heavy = "one with a correction counts" if one else f"{self.corrected:,} with corrections count"
         return f"{heavy} {'twice' if self.weight == TWICE else f'{self.weight:g} times'}"
 
-    def for_gate(self, weight: float, needed: int) -> Tally:
+    def for_gate(self, weight: float, needed: int) -> "Tally":
         """As `count_sessions` would have it of so many sessions, which asks for no more than anybody wants to know of."""
         enough = max(needed, ENOUGH)
         corrected = min(self.corrected, enough)
