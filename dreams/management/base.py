@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from dreams.services.secret_paths import SecretPaths
 
 DONE, REFUSED, USAGE = 0, 1, 2
+# What is given on the line, what `--json` prints, and the same for a person, line by line.
+Options = Mapping[str, Any]
+Result = Mapping[str, Any]
+Words = Iterable[str]
 # A slug begins with "-", which argparse takes for an option. A character that no argument can hold stands before it
 # while the line is parsed.
 SHIELD = "\0"
@@ -66,11 +70,11 @@ class Command(BaseCommand):
     def arguments(self, parser: CommandParser) -> None:
         """Add the command's own arguments."""
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def run(self, options: Options) -> Result | None:
         """Do it. The result is what --json prints. Raises Refused or BadUsage; what a service refuses is refused."""
         raise NotImplementedError
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: Result) -> Words:
         """The result in lines for a person."""
         return [json.dumps(result, indent=2, ensure_ascii=False, default=as_json)]
 

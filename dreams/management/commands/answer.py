@@ -1,8 +1,5 @@
 """`answer DREAM|PROJECT QUESTION OPTION`: what only the person can tell."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.management import base, named
 from dreams.models import DreamRun, Question
 from dreams.services.questions import answering
@@ -34,7 +31,7 @@ class Command(base.Command):
             help="confirm blocking findings: you have read them and still want this answer",
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         found = named.dream_or_project(options["of"])
         project = found.project if isinstance(found, DreamRun) else found
         question = project.questions.filter(public_id=options["question"]).first()
@@ -50,14 +47,14 @@ class Command(base.Command):
             "state": done.question.state,
         }
 
-    def _answered(self, question: Question, options: Mapping[str, Any]) -> answering.Answered:
+    def _answered(self, question: Question, options: base.Options) -> answering.Answered:
         if options["option"] == UNDO:
             return answering.Answered(answering.take_back(question, named.me()))
         return answering.answer(
             question, options["option"], named.me(), options["row"], confirm=options["confirm_findings"]
         )
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         if result["proposal"]:
             yield f"Answered. The change waits in {result['proposal']}; `apply {result['proposal']}` writes it."
         else:

@@ -1,8 +1,6 @@
 """`apply DREAM [--rebased] [--wait S]`: write what is approved, or have it written by the host that has the files."""
 
-from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 from dreams.lib.storage import journal
 from dreams.management import base, named, queued, shown
@@ -22,7 +20,7 @@ class Command(base.Command):
         )
         queued.add_wait(parser)
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         proposal = _proposal(options["dream"])
         if host_requests.is_elsewhere(proposal.project):
             new_request = partial(host_requests.to_apply, proposal, rebased=options["rebased"])
@@ -39,7 +37,7 @@ class Command(base.Command):
             raise base.Refused(_why(done), result)
         return result
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         return queued.words(result) if result.get("queued") else shown.report_words(result)
 
 

@@ -1,8 +1,5 @@
 """`audit [PROJECT]`: who did what to which memory, newest first, in sentences with the ids behind them."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.management import base, named
 from dreams.models import AuditEntry
 from dreams.services import auditlog
@@ -24,7 +21,7 @@ class Command(base.Command):
             help="record why the newest entries are missing, so that `verify` no longer reports them",
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         if options["explain"]:
             if not auditlog.cut_off():
                 raise base.Refused("No newest entry is missing, so there is nothing to explain.")
@@ -38,12 +35,12 @@ class Command(base.Command):
         told = Sentences.of(found)
         return {"entries": [_shown(row, told.sentence(row)) for row in found]}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         rows = [(str(e["number"]), e["at"][:19], e["sentence"], e["object_id"]) for e in result["entries"]]
         return base.table(("no.", "when", "what happened", "id"), rows)
 
 
-def _shown(row: AuditEntry, sentence: str) -> dict[str, Any]:
+def _shown(row: AuditEntry, sentence: str) -> base.Result:
     return {
         "number": row.number,
         "at": row.at.isoformat(),

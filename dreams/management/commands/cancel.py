@@ -1,8 +1,5 @@
 """`cancel DREAM`: kill a dream; its clock is put back."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.management import base, named
 from dreams.services import dreaming
 
@@ -13,7 +10,7 @@ class Command(base.Command):
     def arguments(self, parser: base.CommandParser) -> None:
         named.add_dream(parser)
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         dream = named.dream(options["dream"])
         if not dreaming.cancel(dream, named.me().name):
             raise base.Refused(
@@ -22,5 +19,5 @@ class Command(base.Command):
         dream.refresh_from_db()
         return {"dream": dream.public_id, "status": dream.status, "asked": True}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         yield f"{result['dream']}: {'cancelled' if result['status'] == 'killed' else 'asked to stop'}"

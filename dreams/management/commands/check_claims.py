@@ -1,8 +1,7 @@
 """`check_claims --transcripts DIR --batch`: does what is claimed stand in a session? Needs no database."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from dreams.lib.prose.claims.answers import ClaimCheck
 from dreams.lib.prose.claims.sessions import Sessions
@@ -23,7 +22,7 @@ class Command(BatchCommand):
             "--transcripts", metavar="DIR", required=True, help="folder that contains the sessions"
         )
 
-    def replying(self, options: Mapping[str, Any]) -> Callable[[batch.Row], batch.Row]:
+    def replying(self, options: base.Options) -> Callable[[batch.Row], batch.Row]:
         folder = str(options["transcripts"])
         try:
             return partial(_reply, Sessions(folder))

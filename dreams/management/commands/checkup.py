@@ -1,8 +1,5 @@
 """`checkup PROJECT`: what the checks say of the memories as they stand."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.lib.files.text import plural
 from dreams.management import base, named
 from dreams.services.memories import checkup, syncing
@@ -15,7 +12,7 @@ class Command(base.Command):
     def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         project = named.project(options["project"])
         syncing.refresh_if_here(project)
         made = checkup.look(project)
@@ -41,7 +38,7 @@ class Command(base.Command):
             "no_longer_asked": unasked,
         }
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         if not result["findings"]:
             yield f"{result['project']}: no problems in {plural(result['files'], 'file')}."
         for one in result["findings"]:

@@ -2,8 +2,6 @@
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 from dreams.management import base
 
@@ -17,7 +15,7 @@ class Command(base.Command):
             "--parent-on-stdin", action="store_true", help="stop when standard input closes (used by serve)"
         )
 
-    def run(self, options: Mapping[str, Any]) -> None:
+    def run(self, options: base.Options) -> None:
         from dreams.services.serving import cluster  # noqa: PLC0415 - the queue's modules want the settings checked
 
         with_parent = bool(options["parent_on_stdin"])

@@ -1,8 +1,5 @@
 """`copy_memories FROM TO`: propose the memories of one project to another, such as a repository that was moved."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.lib.files import safefs
 from dreams.management import base, named
 from dreams.services.memories import moved
@@ -15,7 +12,7 @@ class Command(base.Command):
         for name, metavar in (("source", "FROM"), ("target", "TO")):
             parser.add_argument(name, metavar=metavar, help="slug, memory directory or id of a project")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         source, target = named.project(options["source"]), named.project(options["target"])
         try:
             made = moved.propose(source, target, named.me())
@@ -23,7 +20,7 @@ class Command(base.Command):
             raise base.Refused(str(error)) from error
         return {"proposal": made.public_id if made else None, "summary": made.summary if made else ""}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         if result["proposal"] is None:
             return ["All of its memories are already there."]
         return [f"Proposal {result['proposal']}: {result['summary']} Nothing is written yet."]

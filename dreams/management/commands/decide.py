@@ -1,8 +1,7 @@
 """`decide DREAM`: record verdicts on hunks, files or everything; also as the second person where a project asks for one."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from dreams.lib.files import text
 from dreams.management import base, named, shown
@@ -35,7 +34,7 @@ class Command(base.Command):
         )
         parser.add_argument("--reason", default="", metavar="TEXT")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         if options["second"] is not None:
             return _as_second(options)
         proposal, reviewer, confirmed = named.proposal(options["dream"]), named.me(), 0
@@ -55,7 +54,7 @@ class Command(base.Command):
         proposal: Proposal,
         chosen: Sequence[Hunk],
         reviewer: review.Actor,
-        options: Mapping[str, Any],
+        options: base.Options,
     ) -> list[Hunk]:
         if proposal.state == Proposal.State.SUBMITTED and options["approve"] and options["confirm_findings"]:
             # The verdicts stand; what a rebase brought up since is confirmed.
@@ -71,13 +70,13 @@ class Command(base.Command):
             raise base.Refused(f"{options['edit']} cannot be read: {error.strerror}.") from error
         return review.edit(proposal, chosen[0], content, reviewer, reason=options["reason"])
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         for row in result["decided"]:
             yield f"{row['verdict']:<9} {row['hunk']} {row['path']}"
         yield f"{text.plural(len(result['decided']), 'hunk')} decided; nothing is written before `apply`."
 
 
-def _as_second(options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _as_second(options: base.Options) -> base.Result:
     """The verdict is about all that waits for a second person, in the state that was shown."""
     if options["edit"] is not None or options["path"] or options["hunk"] or options["confirm_findings"]:
         raise base.BadUsage(

@@ -1,6 +1,5 @@
 """`digest [--send]`: what waits for a person, as the mail and the webhook would tell it."""
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.utils import timezone
@@ -15,7 +14,7 @@ class Command(base.Command):
     def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("--send", action="store_true", help="also send it now, by mail and webhook")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         now = timezone.now()
         digest = notify.collect(now)
         result: dict[str, Any] = {**digest.as_json(), "text": digest.as_text(), "sent": []}
@@ -32,7 +31,7 @@ class Command(base.Command):
             raise base.Refused(" ".join(problems), result)
         return result
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         yield result["subject"]
         yield ""
         yield str(result["text"]).rstrip("\n")

@@ -3,9 +3,7 @@
 import dataclasses
 import sys
 import time
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from dreams.lib.files.text import plural
 from dreams.management import base
@@ -26,7 +24,7 @@ class Command(base.Command):
             help="an agent's config folder (default: the configured ones); may be given several times",
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         roots = [_folder(root) for root in options["root"]] if options["root"] else None
         quiet = options["json"] or not sys.stderr.isatty()
         try:
@@ -36,7 +34,7 @@ class Command(base.Command):
         report = dataclasses.asdict(found)
         return report | {"totals": discovery.totals(host())} if options["json"] else report
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         found = (
             plural(result["projects"], "project"),
             plural(result["sessions"], "session"),

@@ -1,9 +1,8 @@
 """`doctor`: what is installed, what runs, and what would stop a dream."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
 
 from django.db import DatabaseError
 
@@ -31,7 +30,7 @@ class Command(base.Command):
 
         parser.add_argument("--host", metavar="NAME", help="show what the database knows about another host")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         # A first start is no trouble; what keeps the database from being made is told by the checks.
         with suppress(database.DatabaseUnavailable, DatabaseError, OSError):
             database.ensure()
@@ -44,7 +43,7 @@ class Command(base.Command):
             raise base.Refused(f"{plural(len(bad), 'thing stops', 'things stop')} dreams: {names}.", result)
         return result
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         checks = result["checks"]
         yield from base.table(
             ("", "what", "found"), [(SIGNS[c["state"]], c["name"], _said(c)) for c in checks]
@@ -54,7 +53,7 @@ class Command(base.Command):
             yield from ("", "What to do:", *(f"  {line}" for line in remedies))
 
 
-def _found(options: Mapping[str, Any]) -> list[doctor.Check]:
+def _found(options: base.Options) -> list[doctor.Check]:
     """Of this host, or of the one that was named. Raises Refused."""
     name = options["host"]
     one = next((one for one in hosts.known() if one.name == name), None) if name else None

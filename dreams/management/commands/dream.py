@@ -1,8 +1,7 @@
 """`dream PROJECT`: dream now, in the foreground."""
 
 import signal
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from dreams import conf
 from dreams.lib.files.text import plural
@@ -33,7 +32,7 @@ class Command(base.Command):
             help="read the new lines of the agent's daily logs now: skip the gate for time and the daily-log mode",
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         project = named.project(options["project"])
         writing.recover()
         scheduler.repair()
@@ -73,7 +72,7 @@ class Command(base.Command):
         if (engine or config.engine) != "rules":
             self.say(forecast.forecast(project, config).sentence)
 
-    def _refuse_closed(self, project: Project, options: Mapping[str, Any]) -> None:
+    def _refuse_closed(self, project: Project, options: base.Options) -> None:
         force, engine, logs = options["force"], options["engine"] or "", options["logs"]
         try:
             scheduler.refuse_closed(project, forced=force, engine=engine, logs=logs)
@@ -85,7 +84,7 @@ class Command(base.Command):
             told = {"dream": None, "status": "refused", "error": closed.reason}
             raise base.Refused(f"{closed.reason}{more}", told) from refused
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         if result["dream"] is None:
             return  # refused: stderr tells why
         yield f"{result['dream']}: {result['result']}"

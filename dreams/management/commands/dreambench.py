@@ -1,8 +1,7 @@
 """`dreambench`: measure an engine on generated directories with known truth."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from dreams import conf
 from dreams.dev.dreambench import folders, generator, given_words, scoring, shapes, whole_run
@@ -41,7 +40,7 @@ class Command(base.Command):
         )
         parser.add_argument("--inside", type=Path, help="used internally")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def run(self, options: base.Options) -> base.Result | None:
         try:
             world = self._world(options)
             if options["inside"]:
@@ -58,7 +57,7 @@ class Command(base.Command):
         except (whole_run.RunFailed, shapes.NoShapes, OSError) as error:
             raise base.Refused(str(error)) from error
 
-    def _world(self, options: Mapping[str, Any]) -> World:
+    def _world(self, options: base.Options) -> World:
         if not options["given"]:
             return generator.make(options["seed"], options["facts"], options["wordings"])
         world = given_words.make(options["given"].resolve(), options["seed"], options["facts"])
@@ -70,15 +69,13 @@ class Command(base.Command):
             self.say(f"left out: {len(world.refused) - MOST_REFUSED:,} lines more")
         return world
 
-    def _shown(self, world: World, scores: dict[str, Score], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _shown(self, world: World, scores: dict[str, Score], options: base.Options) -> base.Result:
         if options["misses"]:
             self._list_misses(next(reversed(scores.values())))
         scores |= {each: folders.baseline(world, run) for each, run in BASELINES.items()}
         return self._result(world, {each: one.as_json() for each, one in scores.items()}, scores)
 
-    def _halves(
-        self, world: World, measured: whole_run.Measured, options: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
+    def _halves(self, world: World, measured: whole_run.Measured, options: base.Options) -> base.Result:
         """The work half with its cases, the report half in figures alone: who reads its cases works on them."""
         scores = {
             f"{half}: {when}": measured.score(when, half)
@@ -103,9 +100,7 @@ class Command(base.Command):
         for question in score.asked_for_nothing:
             self.say(f"asked for nothing: {question}")
 
-    def _result(
-        self, world: World, systems: Mapping[str, Any], scores: Mapping[str, Score]
-    ) -> Mapping[str, Any]:
+    def _result(self, world: World, systems: base.Result, scores: Mapping[str, Score]) -> base.Result:
         return {
             "seed": world.seed,
             "facts": world.facts,
@@ -115,5 +110,5 @@ class Command(base.Command):
             "table": list(scoring.lines(world, scores)),
         }
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         return list(result["table"])

@@ -1,8 +1,5 @@
 """`export PROJECT FILE`: a project's whole history as one git bundle."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.lib.storage import history
 from dreams.management import base, named
 from dreams.services.memories import exports
@@ -15,7 +12,7 @@ class Command(base.Command):
         named.add_project(parser)
         parser.add_argument("file", metavar="FILE")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         project = named.project(options["project"])
         target = base.path(options["file"])
         try:
@@ -26,5 +23,5 @@ class Command(base.Command):
             raise base.Refused(base.refusal(error, target)) from error
         return {"project": project.slug, "file": str(target), "bytes": target.stat().st_size}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         yield f"{result['project']}: {result['bytes']:,} bytes in {result['file']}"

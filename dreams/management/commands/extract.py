@@ -1,8 +1,5 @@
 """`extract [PROJECT] [--session ID]`: catch what was said since sessions were last read."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.lib.files.text import plural
 from dreams.management import base, named
 from dreams.models import Card, Project
@@ -18,7 +15,7 @@ class Command(base.Command):
         named.add_project(parser, optional=True)
         parser.add_argument("--session", metavar="ID", help="only this session, from its first line")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         session = named.session(options["session"]) if options["session"] else None
         if session is not None:
             projects = [session.project]
@@ -42,7 +39,7 @@ class Command(base.Command):
             raise base.Refused(f"{project}: {why}")
         self.say(f"{project}: {why}")
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         yield f"Read {plural(len(result['sessions']), 'session')}, caught {plural(len(result['caught']), 'thing')}."
         for card in result["caught"]:
             yield f"  {card['id']}  {card['text']}"
@@ -50,7 +47,7 @@ class Command(base.Command):
             yield f"Look at it: proposal {result['proposal']} --diff"
 
 
-def _result(done: list[tuple[Project, lifecycle.Caught]]) -> Mapping[str, Any]:
+def _result(done: list[tuple[Project, lifecycle.Caught]]) -> base.Result:
     proposals = {str(project.slug): found.proposal.public_id for project, found in done if found.proposal}
     return {
         "sessions": [session.session_id for _, found in done for session in found.read],
@@ -60,7 +57,7 @@ def _result(done: list[tuple[Project, lifecycle.Caught]]) -> Mapping[str, Any]:
     }
 
 
-def _card(card: Card) -> Mapping[str, Any]:
+def _card(card: Card) -> base.Result:
     cited = card.citations[0] if card.citations else {}
     return {
         "id": card.public_id,

@@ -1,8 +1,6 @@
 """`findings BEFORE_DIR AFTER_DIR`: everything the checks say of a change, whoever made it. Needs no database."""
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from dreams import findings
 from dreams.findings import directories
@@ -27,7 +25,7 @@ class Command(base.Command):
             "--transcripts", metavar="DIR", type=Path, help="search these sessions for evidence"
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         self.explain = options["explain"]
         subject = directories.compare(_read(options["before"]), _read(options["after"]))
         if options["transcripts"]:
@@ -43,7 +41,7 @@ class Command(base.Command):
             "worst": report.worst(),
         }
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         for found in result["findings"]:
             yield from named.words(found, explain=self.explain)
         for row in result["ledger"]:
@@ -65,7 +63,7 @@ def _unreadable(folder: Path, error: OSError) -> str:
     return f"{folder} cannot be read ({error.strerror or error}). Name an existing directory."
 
 
-def _finding(found: findings.Found) -> dict[str, object]:
+def _finding(found: findings.Found) -> base.Result:
     return {
         "check": found.check,
         "code": found.code,
@@ -79,7 +77,7 @@ def _finding(found: findings.Found) -> dict[str, object]:
     }
 
 
-def _row(row: findings.Row, keys: str) -> dict[str, object]:
+def _row(row: findings.Row, keys: str) -> base.Result:
     return {
         "path": text.storable(row.path),
         "hunk": row.hunk_id,

@@ -1,7 +1,7 @@
 """`gates [PROJECT] [--now ISO]`: why a project may or may not dream."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -34,7 +34,7 @@ class Command(base.Command):
             "--now", metavar="ISO", help="evaluate at this time, with an offset: 2026-03-01T12:00:00+00:00"
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         now = moment(options["now"]) if options["now"] else timezone.now()
         with stopwatch.running(*PARTS) as watch:
             if options["project"]:
@@ -46,7 +46,7 @@ class Command(base.Command):
         found = {"projects": judged, "ms": sum(ms_by.values()), "ms_by": ms_by}
         return found | {"totals": discovery.totals(host())} if options["json"] else found
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         for project in result["projects"]:
             yield f"{project['slug']}: {'open' if project['open'] else 'closed'}. {project['next']}"
             for gate in project["gates"]:

@@ -1,8 +1,5 @@
 """`history PROJECT [PATH]`: every kept version."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.management import base, named
 from dreams.models import Version
 from dreams.services.memories import syncing
@@ -18,7 +15,7 @@ class Command(base.Command):
         parser.add_argument("path", nargs="?", metavar="PATH")
         parser.add_argument("--limit", type=int, default=200)
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         project = named.project(options["project"])
         syncing.refresh_if_here(project)
         rows = Version.objects.filter(memory__project=project).select_related("memory", "proposal__dream")
@@ -31,7 +28,7 @@ class Command(base.Command):
         limit = max(1, min(options["limit"], LIMIT))
         return {"project": project.slug, "versions": [_shown(row) for row in rows[:limit]]}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         rows = [
             (v["at"], v["origin"], v["sha256"][:12] if v["sha256"] else "(removed)", v["path"])
             for v in result["versions"]
@@ -39,7 +36,7 @@ class Command(base.Command):
         return base.table(("when", "how", "version", "memory"), rows)
 
 
-def _shown(row: Version) -> dict[str, Any]:
+def _shown(row: Version) -> base.Result:
     return {
         "version": row.sha256 or None,
         "path": row.memory.path,

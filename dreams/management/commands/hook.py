@@ -1,9 +1,7 @@
 """`hook session-end`, the agent's hint; `hook remove`, our entry out of the agent's settings."""
 
 import sys
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from dreams.management import base, named
 from dreams.services import agent_settings, discovery
@@ -19,14 +17,14 @@ class Command(base.Command):
             help="session-end: for the agent, ids on stdin (manage.py answers it itself); remove: take the hook out",
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         if options["verb"] == "session-end":
             from memoryweb import session_hook  # noqa: PLC0415 - ends the process
 
             session_hook.run(sys.argv[3:])
         return {"removed": [str(root) for root in map(Path, discovery.configured_roots()) if _remove(root)]}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         if not result["removed"]:
             yield "The hook is in no settings."
         for root in result["removed"]:

@@ -1,8 +1,6 @@
 """`hosts`: the installations that share this database; which of them takes requests; taking over a former one."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 from django.utils import timezone
 
@@ -21,7 +19,7 @@ class Command(base.Command):
         )
         parser.add_argument("name", nargs="?", default="", metavar="NAME", help="a former host's name")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         if (options["action"] == "adopt") != bool(options["name"]):
             raise base.BadUsage("Only `hosts adopt` takes a NAME, and it needs one.")
         if options["action"] in ("accept", "decline"):
@@ -30,7 +28,7 @@ class Command(base.Command):
             return {"hosts": [asdict(one) for one in hosts.known()]}
         return asdict(hosts.adopt(options["name"], named.me().name))
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         if "hosts" in result:
             yield from base.table(
                 ("", "Host", "Projects", "Last seen", "Takes requests"),
@@ -42,7 +40,7 @@ class Command(base.Command):
             yield f"Left {slug}: it has history under both names. Its earlier history is still on its page."
 
 
-def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+def _row(one: base.Result) -> tuple[object, ...]:
     seen = amounts.ago(one["last_seen"], timezone.now()) if one["last_seen"] else "never"
     return (
         "*" if one["is_here"] else "",

@@ -1,8 +1,5 @@
 """`import FILE`: a project's history back from an export."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.lib.files.text import plural
 from dreams.management import base, named
 from dreams.services.memories import exports
@@ -19,11 +16,11 @@ class Command(base.Command):
             help="the project to import into (default: the one named in the file)",
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         project = named.project(options["project"]) if options["project"] else None
         done = exports.bring_back(base.path(options["file"]), named.me(), project)
         return {"project": done.project.slug, "states": done.states, "versions": done.versions}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         states, versions = plural(result["states"], "state"), plural(result["versions"], "version")
         yield f"{result['project']}: {states}, {versions} new here."

@@ -1,8 +1,5 @@
 """`instructions PROJECT`: the instruction files that an agent loads, in its order, and what is wrong with them."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.management import base, named
 from dreams.services.memories import instructions
 
@@ -16,12 +13,12 @@ class Command(base.Command):
             "--cwd", metavar="DIR", default="", help="a folder of the repository; else its top"
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         project = named.project(options["project"])
         report = instructions.report(project, options["cwd"])
         return {"files": [_row(one) for one in report.files], "bytes": report.bytes, "tokens": report.tokens}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         if not result["files"]:
             return ["No instruction files are loaded here."]
         head = ("File", "Scope", "Bytes", "Tokens", "Loaded", "Problems")
@@ -39,7 +36,7 @@ class Command(base.Command):
         return [*base.table(head, rows), f"{result['tokens']:,} tokens are loaded in every session."]
 
 
-def _row(one: instructions.CheckedFile) -> dict[str, object]:
+def _row(one: instructions.CheckedFile) -> base.Result:
     return {
         "path": one.file.path,
         "name": one.name,

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
@@ -26,7 +26,7 @@ class Command(base.Command):
         parser.add_argument("--once", action="store_true", help="end after one run")
         parser.add_argument("--until", metavar="DAY", help="the last day, as 2026-12-31")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         words: list[str] = options["words"]
         match options["action"]:
             case "add":
@@ -39,7 +39,7 @@ class Command(base.Command):
             raise base.BadUsage("`jobs list` takes no arguments.")
         return _list()
 
-    def _add(self, words: list[str], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _add(self, words: list[str], options: base.Options) -> base.Result:
         if not words:
             raise base.BadUsage('Give a schedule and a kind, as in: jobs add "0 3 * * *" dream')
         *cron, kind = words
@@ -59,7 +59,7 @@ class Command(base.Command):
             raise base.BadUsage(str(error)) from error
         return _shown(job, timezone.now(), jobs.Clock.load())
 
-    def _run(self, job: ScheduledJob) -> Mapping[str, Any]:
+    def _run(self, job: ScheduledJob) -> base.Result:
         if job.host != host():
             raise base.Refused(f"{job} belongs to {name_of(job.host)}, which has its files. Run it there.")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as by Ctrl-C
@@ -69,7 +69,7 @@ class Command(base.Command):
             raise base.Refused(run.text, result)
         return result
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         if "jobs" in result:
             return _lines(result["jobs"])
         if "removed" in result:
@@ -79,7 +79,7 @@ class Command(base.Command):
         return _added(result)
 
 
-def _several(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _several(result: base.Result) -> list[Mapping[str, Any]]:
     return result["parts"] if len(result["parts"]) > 1 else []
 
 
@@ -99,17 +99,17 @@ def _day(text: str | None) -> dt.date | None:
         raise base.BadUsage(f"“{text}” is not a day such as 2026-12-31.") from error
 
 
-def _removed(job: ScheduledJob) -> Mapping[str, Any]:
+def _removed(job: ScheduledJob) -> base.Result:
     return {"removed": [gone.public_id for gone in jobs.remove(job, actor=named.me().name)]}
 
 
-def _list() -> Mapping[str, Any]:
+def _list() -> base.Result:
     now, clock = timezone.now(), jobs.Clock.load()
     rows = ScheduledJob.objects.select_related("project", "after")
     return {"jobs": [_shown(job, now, clock) for job in rows]}
 
 
-def _shown(job: ScheduledJob, now: dt.datetime, clock: jobs.Clock) -> dict[str, Any]:
+def _shown(job: ScheduledJob, now: dt.datetime, clock: jobs.Clock) -> base.Result:
     """The next times are in the person's zone, with its offset."""
     return {
         "id": job.public_id,
@@ -125,7 +125,7 @@ def _shown(job: ScheduledJob, now: dt.datetime, clock: jobs.Clock) -> dict[str, 
     }
 
 
-def _lines(found: list[dict[str, Any]]) -> Iterable[str]:
+def _lines(found: list[base.Result]) -> base.Words:
     if not found:
         return ['There are no jobs. Add one: jobs add "0 3 * * *" dream']
     rows = [
@@ -134,19 +134,19 @@ def _lines(found: list[dict[str, Any]]) -> Iterable[str]:
     return base.table(["ID", "KIND", "PROJECT", "WHEN", "NEXT"], rows)
 
 
-def _when(job: Mapping[str, Any]) -> str:
+def _when(job: base.Result) -> str:
     when = job["cron"] or f"after {job['after']}"
     once = ", once" if job["once"] else ""
     return f"{when}{once}" + (f", until {job['until']}" if job["until"] else "")
 
 
-def _next(job: Mapping[str, Any]) -> str:
+def _next(job: base.Result) -> str:
     if job["ended_at"]:
         return "ended"
     return f"{job['next'][0]:%Y-%m-%d %H:%M}" if job["next"] else ""
 
 
-def _added(job: Mapping[str, Any]) -> Iterable[str]:
+def _added(job: base.Result) -> base.Words:
     yield f"{job['id']}: {job['kind']} of {job['project'] or 'all projects'}, {_when(job)}"
     for at in job["next"]:
         yield f"  {at:%a %Y-%m-%d %H:%M}"

@@ -1,8 +1,5 @@
 """`login_url`: a new one-time login link."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from django.conf import settings
 from django.utils import timezone
 
@@ -15,7 +12,7 @@ from memoryweb import typed
 class Command(base.Command):
     help = "Print a new one-time login link and its code."
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         server = server_registry.running()
         if server is None:
             self.say(f"No server runs on this data directory. Start one with: {typed('serve')}")
@@ -25,7 +22,7 @@ class Command(base.Command):
         link = login.make_link(now)
         return {"url": address + link.path, "code": link.code, "expires_at": now + login.LIFETIME}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         until = timezone.localtime(result["expires_at"])
         yield f"{result['url']}"
         yield f"Code: {result['code']} (once, until {until:%H:%M})"

@@ -1,8 +1,6 @@
 """`mcp`: the memories of one project for an agent, over MCP on stdin and stdout."""
 
 import os
-from collections.abc import Mapping
-from typing import Any
 
 from dreams.management import base, named
 from dreams.models import Project
@@ -20,7 +18,7 @@ class Command(base.Command):
             help="slug, memory directory or id (default: the project of the current folder)",
         )
 
-    def run(self, options: Mapping[str, Any]) -> None:
+    def run(self, options: base.Options) -> None:
         project = named.project(options["project"]) if options["project"] else _here()
         from dreams.management import mcp_server  # noqa: PLC0415 - takes a second to load, and only this command needs it
 

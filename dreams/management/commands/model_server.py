@@ -2,9 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Mapping
 from types import FrameType
-from typing import Any
 
 from dreams.dev.fake_server import NAMED, DemoModel, ModelServer
 from dreams.management import base
@@ -23,7 +21,7 @@ class Command(base.Command):
         parser.add_argument("--port", type=base.port, default=DEFAULT_PORT, help="0: any free port")
         parser.add_argument("--like", choices=NAMED, default="anthropic", help="imitate this server")
 
-    def run(self, options: Mapping[str, Any]) -> None:
+    def run(self, options: base.Options) -> None:
         try:
             server = ModelServer(DemoModel(), port=options["port"], dialect=NAMED[options["like"]])
         except OSError as error:

@@ -1,8 +1,5 @@
 """`notes SESSION`: hand-over notes of a session, ten sections."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.engines.handover import sections
 from dreams.management import base, named
 from dreams.models import NotesRequest, Session, SessionNotes
@@ -23,7 +20,7 @@ class Command(base.Command):
             help="ask a model although the session is short, or little of it is new",
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         session = named.session(options["session"])
         try:
             if options["engine"] == "rules":
@@ -32,7 +29,7 @@ class Command(base.Command):
         except (session_notes.NotReadable, handing_over.NotAsked) as refused:
             raise base.Refused(str(refused)) from refused
 
-    def _by_a_model(self, session: Session, *, force: bool) -> Mapping[str, Any]:
+    def _by_a_model(self, session: Session, *, force: bool) -> base.Result:
         asked = handing_over.request(session, named.me().name, force=force)
         self.say(f"Asking {asked.model}.")
         done = handing_over.run(asked.pk)
@@ -42,11 +39,11 @@ class Command(base.Command):
         cost = None if done.cost_usd is None else float(done.cost_usd)
         return {**_result(session, notes), "engine": "anthropic", "model": done.model, "cost_usd": cost}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         return str(result["markdown"]).splitlines()
 
 
-def _result(session: Session, notes: SessionNotes) -> Mapping[str, Any]:
+def _result(session: Session, notes: SessionNotes) -> base.Result:
     text = session_notes.text_of(notes)
     bodies = sections.read(text)
     return {

@@ -1,8 +1,5 @@
 """`open_ends PROJECT`: the tasks that agents left unfinished."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.management import base, named
 from dreams.models import OpenEnd
 from dreams.services import session_notes
@@ -16,12 +13,12 @@ class Command(base.Command):
     def arguments(self, parser: base.CommandParser) -> None:
         named.add_project(parser)
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         rows = session_notes.open_ends(named.project(options["project"]))
         listed = [_row(one) for one in rows.select_related("session")[:MOST_LISTED]]
         return {"open_ends": listed, "total": rows.count()}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         listed, total = result["open_ends"], result["total"]
         if not listed:
             return ["No open ends."]
@@ -41,7 +38,7 @@ class Command(base.Command):
         return [*base.table(head, rows), *more]
 
 
-def _row(one: OpenEnd) -> dict[str, object]:
+def _row(one: OpenEnd) -> base.Result:
     return {
         "subject": one.subject,
         "status": one.status,

@@ -2,8 +2,6 @@
 
 import getpass
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 from dreams.management import base
 from dreams.services import login
@@ -17,14 +15,14 @@ class Command(base.Command):
     def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("name", nargs="?", default="", metavar="NAME")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         try:
             login.set_password(options["name"], _asked())
         except login.PasswordRefused as refused:
             raise base.Refused(str(refused)) from refused
         return {"set": True}
 
-    def words(self, result: Mapping[str, Any]) -> list[str]:
+    def words(self, result: base.Result) -> list[str]:
         return ["The password is set."]
 
 

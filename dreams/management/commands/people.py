@@ -1,8 +1,5 @@
 """`people`: the accounts, what each may do, and where they are logged in."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -28,7 +25,7 @@ class Command(base.Command):
         parser.add_argument("name", nargs="?", default="", metavar="NAME")
         parser.add_argument("--role", choices=[role.label for role in Role])
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         action, name, role = options["action"], options["name"], options["role"]
         if (action not in ("list", "logins")) != bool(name):
             raise base.BadUsage(
@@ -54,7 +51,7 @@ class Command(base.Command):
             rows = login.sessions().filter(user=people.find(name))
             self.say(f"Ended: {login.end(rows, named.me().name, by_command=True)}.")
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         if "logins" in result:
             rows = [
                 (one["name"], one["device"], one["address"], amounts.ago(one["seen_at"], timezone.now()))
@@ -68,7 +65,7 @@ class Command(base.Command):
         return base.table(("Name", "Role", "Password", "May"), rows)
 
 
-def _person(user: User) -> dict[str, object]:
+def _person(user: User) -> base.Result:
     role = people.role_of(user)
     return {
         "name": user.username,
@@ -78,6 +75,6 @@ def _person(user: User) -> dict[str, object]:
     }
 
 
-def _login(row: LoginSession) -> dict[str, object]:
+def _login(row: LoginSession) -> base.Result:
     shown = ("device", "address", "made_at", "seen_at")
     return {"name": row.user.get_username(), **{name: getattr(row, name) for name in shown}}

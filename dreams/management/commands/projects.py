@@ -1,8 +1,7 @@
 """`projects`: the projects that are known."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from django.utils import timezone
 
@@ -19,7 +18,7 @@ class Command(base.Command):
     def arguments(self, parser: base.CommandParser) -> None:
         parser.add_argument("--host", metavar="NAME", help="only projects of this host; `all` for every host")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         names, host = hosts.names(), _wanted(options["host"])
         memories = dict(per_project(Memory.objects.filter(COUNTED_MEMORIES)))
         sessions = dict(per_project(Session.objects.filter(COUNTED_SESSIONS)))
@@ -31,7 +30,7 @@ class Command(base.Command):
             ]
         }
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         rows = result["projects"]
         if not rows:
             return ["No projects are known yet. `discover` looks for them."]
@@ -63,7 +62,7 @@ def _wanted(name: str | None) -> str:
     return key
 
 
-def _row(project: Project, names: Mapping[str, str], sessions: int, memories: int) -> dict[str, object]:
+def _row(project: Project, names: Mapping[str, str], sessions: int, memories: int) -> base.Result:
     return {
         "id": project.pk,
         "slug": project.slug,

@@ -1,8 +1,5 @@
 """`proposal DREAM`: what it wants to change, with evidence, findings and ledger."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.management import base, named, shown
 from dreams.services import dreaming, review
 
@@ -20,7 +17,7 @@ class Command(base.Command):
             help="propose the changes that a failed or cancelled dream made before it stopped",
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         if options["partial"]:
             found = dreaming.propose_partial(named.dream(options["dream"]), named.me().name)
         else:
@@ -30,5 +27,5 @@ class Command(base.Command):
             review.log_secrets_shown(found, named.me())
         return shown.proposal(found, diff=options["diff"] or not options["json"], is_bare=is_bare)
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         return shown.diff_words(result)

@@ -1,8 +1,5 @@
 """`questions DREAM|PROJECT`: what only the person can tell."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.lib.files.text import plural
 from dreams.management import base, named
 from dreams.models import DreamRun
@@ -20,7 +17,7 @@ class Command(base.Command):
         parser.add_argument("--more", action="store_true", help="first show the next seven questions")
         named.add_show_secrets(parser)
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         found = named.dream_or_project(options["of"])
         project = found.project if isinstance(found, DreamRun) else found
         if options["more"]:
@@ -36,7 +33,7 @@ class Command(base.Command):
             "no_longer_asked": sorted(asking.muted_kinds(project)),
         }
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         for one in result["questions"]:
             yield from _question(one)
         if not result["questions"]:
@@ -47,7 +44,7 @@ class Command(base.Command):
             yield f"Questions of kind {kind} are no longer asked here: most answers left things as they were."
 
 
-def _question(one: Mapping[str, Any]) -> Iterable[str]:
+def _question(one: base.Result) -> base.Words:
     yield f"{one['id']} [{one['state']}] {one['kind']}: {one['why']}"
     for place in one["places"]:
         line = f", line {place['line']}" if place["line"] else ""

@@ -1,9 +1,8 @@
 """`readonly_shell`: agent command lines over mounted directories. Needs no database."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from dreams.lib.files.safefs import Root, SafeFsError
 from dreams.lib.sandbox import Answer, Mount, Tree
@@ -33,7 +32,7 @@ class Command(base.Command):
         what.add_argument("-c", dest="line", metavar="CMD", help="one command line")
         what.add_argument("--batch", action="store_true", help="read JSON lines from standard input")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def run(self, options: base.Options) -> base.Result | None:
         tree = Tree([_mounted(text) for text in options["mount"]])
         try:
             cwd = _start(tree, options["cwd"])

@@ -1,8 +1,5 @@
 """`recall PROJECT QUESTION`: what an agent would have before it for a question."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from dreams.lib.amounts import money
 from dreams.lib.prose import recall
 from dreams.management import base, named
@@ -24,7 +21,7 @@ class Command(base.Command):
         )
         parser.add_argument("--tools", metavar="A,B", default="", help="tools in use, separated by commas")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         question = " ".join(options["question"].split())
         if not question:
             raise base.BadUsage("The question is empty.")
@@ -35,7 +32,7 @@ class Command(base.Command):
         seen = recall.Seen(shown, sum(len(files[path]) for path in shown), tools)
         return recalling.as_json(recalling.ask(project, files, question, seen))
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         for one in result["chosen"]:
             yield f"{one['path']}: {one['why']}, {one['age']}" + (", its beginning" if one["cut"] else "")
         if not result["chosen"]:

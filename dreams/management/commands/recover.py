@@ -1,8 +1,6 @@
 """`recover [--abandon WRITE]`: finish or undo what a crash interrupted, or give one write up."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 from dreams.management import base, named
 from dreams.services import recovery
@@ -20,7 +18,7 @@ class Command(base.Command):
             help="give up this interrupted write, whose folder is gone",
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         if (wanted := options["abandon"]) and not writing.abandon(wanted, named.me()):
             raise base.Refused(
                 f"No interrupted write is called {wanted}. `recover` lists those that are waiting."
@@ -31,6 +29,6 @@ class Command(base.Command):
             raise base.Refused(f"Not everything could be recovered. {' '.join(found.problems)}", result)
         return result
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         lines = [line for lines in result.values() for line in lines]
         return lines or ["Nothing to recover."]

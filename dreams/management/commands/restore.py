@@ -1,6 +1,5 @@
 """`restore PROJECT PATH --version V`: bring a version back as a new change."""
 
-from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -33,7 +32,7 @@ class Command(base.Command):
         parser.add_argument("--reason", default="", metavar="TEXT")
         queued.add_wait(parser)
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         project = named.project(options["project"], anywhere=True)
         sha = _full(project, options["path"], options["version"])
         if host_requests.is_elsewhere(project):
@@ -51,7 +50,7 @@ class Command(base.Command):
             )
         return result
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         return queued.words(result) if result.get("queued") else shown.report_words(result)
 
 

@@ -1,9 +1,7 @@
 """`rollback DREAM`: undo all of it, some files or some hunks."""
 
-from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import chain
-from typing import Any
 
 from dreams.lib import diff
 from dreams.lib.files import text
@@ -29,7 +27,7 @@ class Command(base.Command):
         named.add_show_secrets(parser)
         queued.add_wait(parser)
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         selection = rollback.Selection(tuple(options["path"]), tuple(options["hunk"]))
         reports: list[applying.ApplyReport] = []
         try:
@@ -60,8 +58,8 @@ class Command(base.Command):
         return result
 
     def _asked(
-        self, chosen: list[Proposal], selection: rollback.Selection, options: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
+        self, chosen: list[Proposal], selection: rollback.Selection, options: base.Options
+    ) -> base.Result:
         if len(chosen) > 1:
             names = ", ".join(one.public_id for one in chosen)
             raise base.Refused(f"Its parts were applied separately. Undo them one by one: {names}")
@@ -73,7 +71,7 @@ class Command(base.Command):
         found = named.all_proposals(name)
         return [proposal for proposal in found if proposal.applications.exists()] or found[:1]
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         if result.get("queued"):
             return queued.words(result)
         if "files" not in result:
@@ -84,13 +82,13 @@ class Command(base.Command):
         ]
 
 
-def _preview(proposal: Proposal, selection: rollback.Selection, *, is_bare: bool) -> list[dict[str, Any]]:
+def _preview(proposal: Proposal, selection: rollback.Selection, *, is_bare: bool) -> list[base.Result]:
     if is_bare:
         review.log_secrets_shown(proposal, named.me())
     return [_previewed(file, is_bare=is_bare) for file in rollback.preview(proposal, selection).files]
 
 
-def _previewed(file: rollback.UndoneFile, *, is_bare: bool) -> dict[str, Any]:
+def _previewed(file: rollback.UndoneFile, *, is_bare: bool) -> base.Result:
     if file.merged is not None:
         return {"path": file.path, "outcome": "conflict", "sha256": None, "diff": []}
     before, after = text.decode(file.now or b""), text.decode(file.result or b"")

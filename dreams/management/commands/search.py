@@ -1,7 +1,6 @@
 """`search QUERY`: memories, titles of sessions, earlier versions of memories, what was typed and pasted, instruction files."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from dreams.management import base, named
 from dreams.services.search import finding, index, query
@@ -30,7 +29,7 @@ class Command(base.Command):
         parser.add_argument("--limit", type=int, default=20, help="results of each kind, at most 1000")
         parser.add_argument("--rebuild", action="store_true", help="rebuild the search index")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         wanted = query.parse(options["query"])
         if options["rebuild"]:
             index.begin_again()
@@ -42,7 +41,7 @@ class Command(base.Command):
             self.say(f"{waiting:,} texts are not indexed yet; search again later to include them.")
         return {"query": wanted.text, **_answers(wanted, filters, limit), "waiting": waiting}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         rows = [(kind, row["project"], _place(row), row["text"]) for kind in _KINDS for row in result[kind]]
         if not result["query"]:
             return ["The index is being rebuilt."]
@@ -52,7 +51,7 @@ class Command(base.Command):
 _KINDS = ("memories", "sessions", "versions", "typed", "pasted", "instructions")
 
 
-def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, list[dict[str, Any]]]:
+def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, list[base.Result]]:
     return {
         "memories": [
             {**_of(str(hit.memory.project), hit.excerpts), "path": hit.memory.path}
@@ -96,7 +95,7 @@ def _answers(wanted: query.Query, filters: Filters, limit: int) -> dict[str, lis
     }
 
 
-def _of_prompt(hit: TypedHit | PastedHit) -> dict[str, Any]:
+def _of_prompt(hit: TypedHit | PastedHit) -> base.Result:
     """`line` is the prompt's, also where its pasted text was found."""
     return {
         **_of(str(hit.prompt.session.project), hit.excerpts),
@@ -106,7 +105,7 @@ def _of_prompt(hit: TypedHit | PastedHit) -> dict[str, Any]:
     }
 
 
-def _of(project: str, excerpts: Sequence[Excerpt]) -> dict[str, Any]:
+def _of(project: str, excerpts: Sequence[Excerpt]) -> base.Result:
     """What every row has; a memory found by its path alone has neither line nor text."""
     first = excerpts[0] if excerpts else None
     text = "".join(part.text for part in first.parts) if first else ""
@@ -120,6 +119,6 @@ def _text_of(hit: SessionHit) -> str:
     return "".join(part.text for part in parts)
 
 
-def _place(row: Mapping[str, Any]) -> str:
+def _place(row: base.Result) -> str:
     line = f":{row['line']}" if row["line"] else ""
     return f"{row.get('path') or row['session']}{line}"

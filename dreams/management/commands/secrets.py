@@ -1,6 +1,5 @@
 """`secrets PROJECT`: where secrets stand; propose to take them out; purge what was kept of them. Another host is asked to do it."""
 
-from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -29,7 +28,7 @@ class Command(base.Command):
         parser.add_argument("--reason", default="", help="why, for the audit log")
         queued.add_wait(parser)
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         project = named.project(options["project"], anywhere=True)
         result: dict[str, Any] = {"project": project.slug, "proposal": "", "purged": 0}
         if host_requests.is_elsewhere(project):
@@ -41,7 +40,7 @@ class Command(base.Command):
             result["proposal"] = made.public_id if made else ""
         return {**result, **_found(project)}
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         if result.get("queued"):
             yield from queued.words(result)
         elif result.get("request"):
@@ -57,7 +56,7 @@ class Command(base.Command):
             yield f"{secret['id']}  {secret['rule']}  {where or 'only in stored texts'}  ({plural(secret['kept_texts'], 'stored text')})"
 
 
-def _ask(project: Project, options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _ask(project: Project, options: base.Options) -> base.Result:
     """What the host that has the files was asked to do, and did. Raises Refused."""
     if options["purge"] and options["redact"]:
         raise base.BadUsage("Another host does one thing at a time: --redact first, then --purge.")
@@ -75,7 +74,7 @@ def _ask(project: Project, options: Mapping[str, Any]) -> Mapping[str, Any]:
     return queued.ask(lambda: new_request, options["wait"])
 
 
-def _found(project: Project) -> dict[str, Any]:
+def _found(project: Project) -> base.Result:
     return {"secrets": [_as_json(leak) for leak in secret_purge.look(project).found]}
 
 
@@ -88,7 +87,7 @@ def _purge(project: Project, wanted: list[str], reason: str) -> int:
     return done.texts
 
 
-def _as_json(leak: secret_purge.Leak) -> dict[str, Any]:
+def _as_json(leak: secret_purge.Leak) -> base.Result:
     return {
         "id": leak.id,
         "rule": leak.rule,

@@ -1,8 +1,6 @@
 """`serve`: pages and scheduler in one command."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from dreams.management import base
 
@@ -26,7 +24,7 @@ class Command(base.Command):
         )
         parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
-    def run(self, options: Mapping[str, Any]) -> None:
+    def run(self, options: base.Options) -> None:
         from dreams.services.serving import lifecycle  # noqa: PLC0415 - the queue's modules want the database settings checked
 
         chosen = lifecycle.ServeOptions(

@@ -1,8 +1,6 @@
 """`settings export FILE`, `settings import FILE`: settings and policies that are not the default."""
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from dreams.lib.files.text import plural
 from dreams.management import base, named
@@ -16,7 +14,7 @@ class Command(base.Command):
         parser.add_argument("verb", choices=("export", "import"))
         parser.add_argument("file", type=Path, metavar="FILE")
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         path: Path = options["file"]
         try:
             if options["verb"] == "export":
@@ -38,7 +36,7 @@ class Command(base.Command):
             "unknown": done.unknown,
         }
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         settings, policies = (
             plural(result["settings"], "setting"),
             plural(result["policies"], "policy", "policies"),

@@ -1,8 +1,5 @@
 """`similar`: would the rules engine merge two statements, ask about them, or leave them alone? Needs no database."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from dreams.lib.prose import comparing
 from dreams.lib.prose.comparing import compare
 from dreams.management import base, batch
@@ -22,7 +19,7 @@ class Command(BatchCommand):
             "--json", action="store_true", help="same as without; the output of --batch is always JSON lines"
         )
 
-    def run(self, options: Mapping[str, Any]) -> None:
+    def run(self, options: base.Options) -> None:
         if options["explain"]:
             self.stdout.write(explained(*options["explain"]))
         else:

@@ -1,8 +1,6 @@
 """`verify [PROJECT]`: read back everything that is kept."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 from dreams.lib.files.text import plural
 from dreams.management import base, named
@@ -17,7 +15,7 @@ class Command(base.Command):
             "project", nargs="?", metavar="PROJECT", help="a slug, a memory directory or an id"
         )
 
-    def run(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def run(self, options: base.Options) -> base.Result:
         name = options["project"]
         report = verifying.verify(named.project(name) if name else None)
         result = {
@@ -29,7 +27,7 @@ class Command(base.Command):
             raise base.Refused(f"{plural(len(report.problems), 'thing is', 'things are')} damaged.", result)
         return result
 
-    def words(self, result: Mapping[str, Any]) -> Iterable[str]:
+    def words(self, result: base.Result) -> base.Words:
         yield f"Read: {verifying.counted(result['checked'])}."
         for damage in result["problems"]:
             yield f"{damage['what']} ({damage['where']})"
