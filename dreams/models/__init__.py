@@ -1,7 +1,6 @@
 """Every table, by what it is about."""
 
 from dreams.models.auditlog import AuditEntry
-from dreams.models.catching import Card
 from dreams.models.config import LoginLink, LoginSession, Override, Policy
 from dreams.models.decisions import AppliedBatch, AppliedFile, Decision, LeftOut
 from dreams.models.dreams import DreamLog, DreamRun, DreamSession, Turn, WorkStep, WorkText
@@ -11,7 +10,7 @@ from dreams.models.jobs import JobRun, ScheduledJob
 from dreams.models.memories import COUNTED_MEMORIES, Blob, InstructionText, Memory, Purge, SearchText, Version
 from dreams.models.projects import GateEvaluation, LockHold, Project, TranscriptFolder
 from dreams.models.proposals import Evidence, FileChange, Finding, Hunk, LedgerEntry, Operation, Proposal
-from dreams.models.questions import Question, QuestionOption
+from dreams.models.questions import Card, Question, QuestionOption
 from dreams.models.sessions import (
     COUNTED_SESSIONS,
     HiddenPrompt,

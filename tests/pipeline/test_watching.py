@@ -112,7 +112,7 @@ def test_a_hint_of_a_new_folder_has_the_next_tick_look_for_projects(root: Path) 
 
 @pytest.mark.django_db
 def test_doctor_says_what_is_not_watched_and_why(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dreams.lib.files.watchable.MOST_FOLDERS", 0)
+    monkeypatch.setattr("dreams.services.discovery.watching.MOST_FOLDERS", 0)
     said = next(check for check in doctor.examine() if check.name == "Watching")
     assert said.state == "info" and "holds more than 0 folders" in said.said
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dreams.lib.files import watchable
+from dreams.services.discovery import watching
 
 Mount = namedtuple("Mount", "mountpoint fstype")
 
@@ -22,7 +22,7 @@ def test_a_folder_of_this_machine_can_be_watched_and_a_missing_one_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mounts(monkeypatch)
-    assert watchable.judge([tmp_path, tmp_path / "missing"]) == [watchable.Watchable(tmp_path)]
+    assert watching.judge([tmp_path, tmp_path / "missing"]) == [watching.Watchable(tmp_path)]
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "9p"])
@@ -33,7 +33,7 @@ def test_a_folder_of_another_machine_cannot_be_watched_also_by_a_link(
     (far / "root").mkdir(parents=True)
     link.symlink_to(far / "root")
     mounts(monkeypatch, (far, kind))
-    assert [kind in one.why_not for one in watchable.judge([far / "root", link, tmp_path])] == [
+    assert [kind in one.why_not for one in watching.judge([far / "root", link, tmp_path])] == [
         True,
         True,
         False,
@@ -44,9 +44,9 @@ def test_a_folder_with_too_many_folders_is_not_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mounts(monkeypatch)
-    monkeypatch.setattr(watchable, "MOST_FOLDERS", 3)
+    monkeypatch.setattr(watching, "MOST_FOLDERS", 3)
     for name in ("a/b", "c"):
         (tmp_path / name).mkdir(parents=True)
-    assert not watchable.judge([tmp_path])[0].why_not
+    assert not watching.judge([tmp_path])[0].why_not
     (tmp_path / "d").mkdir()
-    assert "more than 3 folders" in watchable.judge([tmp_path])[0].why_not
+    assert "more than 3 folders" in watching.judge([tmp_path])[0].why_not

@@ -1,22 +1,26 @@
 """Watches files: a change makes memoryweb read its project early, instead of at the next check.
 
 Nothing relies on it. A folder that cannot be watched, a hint that is lost and a watcher that ends cost only the wait for the
-next check. One thread; while nothing changes it wakes twice a second and asks nothing of the database.
+next check. A watch of Linux is one for each folder below, of a number that all programs of a person share, hence the bound;
+file systems of other machines tell nothing of what is changed there. One thread; while nothing changes it wakes twice a second
+and asks nothing of the database.
 """
 
 import logging
+import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 from django.core.cache import cache
 from django.db import connections
 from django.db.models import Q
 
 from dreams import conf
-from dreams.lib.files import watchable
-from dreams.lib.files.watchable import Watchable
+from dreams.lib.files.text import is_folder
 from dreams.models import Project, TranscriptFolder
 from dreams.services.discovery.run import LAST_LOOK, configured_roots, refresh
 from dreams.services.hosts import host
@@ -32,13 +36,66 @@ _KINDS = (".jsonl", ".md")
 _DEEPEST = 4
 #: Folders of the agent below a root that hold sessions and memories.
 _WATCHED = ("projects", "agent-memory")
+#: Folders below one root; a person's limit is 8,192 on small machines, and editors take of it too. Counted in about 0.1 s.
+MOST_FOLDERS = 4_000
+_OF_OTHER_MACHINES = (
+    "nfs",
+    "cifs",
+    "smb",
+    "afs",
+    "9p",
+    "ncp",
+    "ceph",
+    "glusterfs",
+    "lustre",
+    "davfs",
+    "webdav",
+    "fuse",
+)
 
 Tell = Callable[[list[str]], object]
 
 
+@dataclass(frozen=True, slots=True)
+class Watchable:
+    """`why_not` is empty for a folder that can be watched."""
+
+    path: Path
+    why_not: str = ""
+
+
+def judge(folders: Iterable[Path]) -> list[Watchable]:
+    """Of those that exist, in their order. A link is followed: the folder that it leads to is judged."""
+    mounts = _mounts()
+    there = dict.fromkeys(folder for folder in folders if is_folder(folder))
+    return [Watchable(folder, _why_not(folder.resolve(), mounts)) for folder in there]
+
+
+def _why_not(folder: Path, mounts: Sequence[tuple[str, str]]) -> str:
+    kind = next((kind for mount, kind in mounts if folder.is_relative_to(mount)), "")
+    if kind.startswith(_OF_OTHER_MACHINES):
+        return f"it is on a network or user file system ({kind})"
+    return f"it holds more than {MOST_FOLDERS:,} folders" if has_more_folders(folder) else ""
+
+
+def _mounts() -> list[tuple[str, str]]:
+    """Where each file system is mounted, and its kind; the innermost first."""
+    found = [(one.mountpoint, one.fstype.lower()) for one in psutil.disk_partitions(all=True)]
+    return sorted(found, key=lambda one: len(one[0]), reverse=True)
+
+
+def has_more_folders(folder: Path) -> bool:
+    number = 0
+    for _, inner, _ in os.walk(folder):
+        number += len(inner)
+        if number > MOST_FOLDERS:
+            return True
+    return False
+
+
 def plan() -> list[Watchable]:
     """The folders to watch, and those that are too large or too far away for it."""
-    return watchable.judge(root / name for root in configured_roots() for name in _WATCHED)
+    return judge(root / name for root in configured_roots() for name in _WATCHED)
 
 
 class Watcher:
@@ -99,7 +156,7 @@ class Watcher:
             # What is put into a new folder at once is not seen, so the folder itself is a change.
             new = {path for kind, path in changes if kind is Change.added and Path(path).is_dir()}
             added += len(new)
-            if added > watchable.MOST_FOLDERS:
+            if added > MOST_FOLDERS:
                 return
             waiting |= new | {str(Path(path).parent) for _, path in changes if path.endswith(_KINDS)}
             if waiting and time.monotonic() - told_at >= self._pace:
