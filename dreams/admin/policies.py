@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 
@@ -14,6 +14,7 @@ from dreams.admin.site import Listed, ModelForm, Values, actor
 from dreams.models import Operation, Override, Policy, Price
 from dreams.services import settings_changes
 from dreams.services.policies import earned
+from dreams.web.pages import settings as pages
 from dreams.web.pages.settings import as_text, as_typed
 
 # Settings that a person changed, for all projects or for one.
@@ -156,7 +157,16 @@ class PolicyAdmin(Listed):
     raw_id_fields = ("project",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
-        return ("project", "memory_type", "operation", "kind") if obj else ()
+        return ("project", "memory_type", "operation", "kind", "without_it") if obj else ()
+
+    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        """With what the settings page says of policies."""
+        fields = (*PolicyForm.Meta.fields, *(("without_it",) if obj else ()))
+        return ((None, {"description": f"{pages.POLICIES_SAY} {pages.KINDS_FIRST}", "fields": fields}),)
+
+    @admin.display(description="without it")
+    def without_it(self, obj: Policy) -> str:
+        return pages.otherwise(obj)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Policy]:
         """Without the rows that only say since when trust is counted: they allow nothing."""
@@ -176,6 +186,8 @@ class PolicyAdmin(Listed):
             maker="",
         )
         obj.pk = found.pk
+        if pages.removes_without_asking(obj.project):
+            messages.warning(request, " ".join(pages.REMOVES_ALONE))
 
     def delete_model(self, request: HttpRequest, obj: Policy) -> None:
         if obj.maker:

@@ -238,6 +238,19 @@ def test_adding_a_policy_that_is_there_changes_it(browser: Client, db: None) -> 
     assert [row.action for row in Policy.objects.all()] == ["review"]
 
 
+def test_whoever_sets_a_policy_reads_what_it_does(browser: Client, db: None) -> None:
+    add = reverse("admin:dreams_policy_add")
+    assert "What dreams may write without asking you" in browser.get(add).content.decode()
+    told = "Memories can be removed without asking you."
+    given = {"operation": "add", "action": "auto"}
+    assert told not in browser.post(add, given, follow=True).content.decode()
+    answer = browser.post(add, {**given, "operation": "remove"}, follow=True)
+    assert told in answer.content.decode()
+    policy = Policy.objects.get(operation="remove")
+    page = browser.get(reverse("admin:dreams_policy_change", args=[policy.pk])).content.decode()
+    assert "Without it" in page and "reviewed" in page
+
+
 def test_a_policy_is_set_and_taken_away_with_a_trace(browser: Client, db: None) -> None:
     fields = {"operation": "add", "action": "auto", "memory_type": "feedback"}
     browser.post(reverse("admin:dreams_policy_add"), fields)

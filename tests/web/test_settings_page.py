@@ -159,7 +159,11 @@ def test_removing_without_asking_is_warned_about(browser: Client, world: World) 
     warning = b"Memories can be removed without asking you"
     assert warning not in browser.get("/settings/").content
     settings_changes.set_policy("remove", "auto", actor="owner", memory_type="user")
-    assert warning in browser.get("/settings/").content
+    of_one = f"/projects/{world.project.pk}/settings/"
+    for page in ("/settings/", of_one):
+        assert warning in browser.get(page).content
+    settings_changes.set_policy("remove", "review", actor="owner", memory_type="user", project=world.project)
+    assert warning not in browser.get(of_one).content
 
 
 def test_a_policy_left_alone_says_what_holds(browser: Client, world: World) -> None:

@@ -21,6 +21,15 @@ LATELY = dt.timedelta(days=7)  # what policies let pass since; chosen
 MOST_EXAMPLES = 40  # of one offer; chosen
 #: What a policy can be about, besides a kind of change.
 BY_TYPE = (Policy.Operation.ADD, Policy.Operation.CHANGE, Policy.Operation.REMOVE)
+POLICIES_SAY = (
+    "What dreams may write without asking you, from the next one on. Team memory, and a finding that needs a person, always "
+    "wait for you."
+)
+KINDS_FIRST = "A policy for a kind of change comes before one for a memory type."
+REMOVES_ALONE = (
+    "Memories can be removed without asking you.",
+    "Each removal can be undone, but you will not see it first.",
+)
 REMOVING = (Operation.Kind.MERGE, Operation.Kind.UPDATE, Operation.Kind.PRUNE)
 
 
@@ -104,6 +113,12 @@ def _as_typed(row: Row, typed: Mapping[str, str]) -> Row:
     return Row(row.label, [replace(cell, action=typed.get(cell.field, cell.action)) for cell in row.cells])
 
 
+def otherwise(policy: Policy) -> str:
+    """What happens to changes that a policy is about where it is taken away."""
+    here = (policy.project_id is not None, policy.kind, policy.memory_type, policy.operation)
+    return _cell(table(policy.project), here, "").otherwise
+
+
 def _cell(found: Table, here: tuple[bool, str, str, str], label: str) -> Cell:
     _, kind, memory_type, operation = here
     without = {key: action for key, action in found.items() if key != here}
@@ -126,9 +141,11 @@ def field_of(memory_type: str, operation: str, kind: str = "") -> str:
 
 
 def removes_without_asking(project: Project | None) -> bool:
-    found = Policy.objects.filter(project=project, action=Policy.Action.AUTO, maker="")
-    removals = found.filter(operation=Policy.Operation.REMOVE) | found.filter(kind__in=REMOVING)
-    return removals.exists()
+    """Also where a policy for all projects says so, and none of its own says otherwise."""
+    found = table(project)
+    by_type = (action_for(found, name, Policy.Operation.REMOVE) for name in MEMORY_TYPES)
+    by_kind = (action_for(found, "", "", kind) for kind in REMOVING)
+    return Policy.Action.AUTO in {*by_type, *by_kind}
 
 
 def earned_rows() -> list[EarnedRow]:
