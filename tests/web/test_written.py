@@ -19,6 +19,28 @@ from tests.world import directory as world, rows
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.parametrize("decided", [True, False])
+def test_beside_each_file_are_the_lines_that_were_written(
+    tmp_path: Path, browser: Client, decided: bool
+) -> None:
+    before = "One.\n\n## A\n\nTwo.\n\n## B\n\nThree.\n"
+    after = before.replace("Two.", "Two.\nNew.").replace("Three.", "Three.\nLeft.\nOut.")
+    project = world.make_project(tmp_path, {"MEMORY.md": "- [T](topic.md)\n", "topic.md": before})
+    made = world.propose(project, world.edit("topic.md", before, after, "a"))
+    made.findings.all().delete()
+    made.operations.all().delete()
+    first, *_ = hunks = list(Hunk.objects.filter(file__proposal=made).order_by("number"))
+    assert len(hunks) == 2
+    if not decided:
+        assert '<span class="ok-text">+3</span>' in _page(browser, made)
+        return
+    review.decide(made, [first], Hunk.Verdict.APPROVED, world.ME)
+    review.decide(made, hunks[1:], Hunk.Verdict.REJECTED, world.ME)
+    assert applying.apply(made, world.ME).complete
+    page = _page(browser, made)
+    assert '<span class="ok-text">+1</span>' in page and '<span class="ok-text">+3</span>' not in page
+
+
 @pytest.fixture
 def proposal(tmp_path: Path) -> Proposal:
     made = world.three_changes(world.make_project(tmp_path))

@@ -44,7 +44,7 @@ LINE: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file in the list. `dots` are verdicts in the order of its changes; `findings` are those that nobody confirmed,
+    """One file in the list. `added` and `removed` are lines; once it is applied, of what was written. `dots` are verdicts in the order of its changes; `findings` are those that nobody confirmed,
     `worst` the gravest of them."""
 
     file: FileChange
@@ -85,6 +85,8 @@ class Entry:
 def entry_of(loaded: LoadedProposal, file: FileChange) -> Entry:
     pks = {part.pk for part in loaded.parts_of(file)}
     rows = [hunk for pk in pks for hunk in loaded.hunks[pk]]
+    if loaded.proposal.state == Proposal.State.APPLIED:
+        rows = [hunk for hunk in rows if hunk.applied_in_id]
     said = [finding for pk in pks for finding in loaded.found_in.get(pk, ())]
     found = [finding for finding in said if finding.confirmed_at is None]
     folder, slash, name = file.path.rpartition("/")
