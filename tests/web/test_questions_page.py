@@ -302,6 +302,22 @@ def test_where_all_is_answered_no_heading_says_that_something_is_open(
         assert "Only you can tell" not in text and ">Open<" not in text and "(0)" not in text
 
 
+def test_in_the_inbox_an_answer_changes_what_each_row_says(
+    browser: Client, project: Project, proposal: Proposal
+) -> None:
+    def said(text: str, key: str) -> str:
+        row = re.search(rf'id="why-{key}"[^>]*>(.*?)</p>', text, re.DOTALL)
+        return " ".join(re.sub(r"<[^>]*>", " ", row[1]).split()) if row else "missing"
+
+    one, two = asked.ask(project, asked.conflict(), asked.expired(), proposal=proposal)
+    here = {**HTMX, "HX-Current-URL": "http://testserver/"}
+    for question, option in ((one, "first"), (two, "later")):
+        shown = text_of(answer(browser, question, option, next="/questions/", across="1", headers=here))
+        now = page(browser, "/")
+        assert said(shown, proposal.public_id) == said(now, proposal.public_id) != "missing"
+    assert "No open questions" in said(shown, "questions")
+
+
 @pytest.mark.more
 def test_across_projects_an_answer_is_listed_with_its_undo(browser: Client, project: Project) -> None:
     question = asked.ask(project, asked.conflict())[0]

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from dreams.models import Project, Proposal, Purge
-from dreams.services import secret_purge
+from dreams.models import Hunk, Project, Proposal, Purge
+from dreams.services import review, secret_purge
+from dreams.services.apply import applying
 from dreams.services.memories import syncing
 from tests.world import directory as world
 
@@ -66,3 +67,15 @@ def test_without_secrets_there_is_nothing_to_press(browser: Client, tmp_path: Pa
     assert "No secrets found" in text and text.count('type="submit"') == 1  # log out
     page = browser.post(f"/projects/{clean.pk}/secrets/redact/", follow=True).content.decode()
     assert "No memory contains a secret now." in page
+
+
+def test_once_it_is_purged_no_review_says_that_it_is_still_kept(browser: Client, project: Project) -> None:
+    browser.post(f"/projects/{project.pk}/secrets/redact/")
+    made = Proposal.objects.get()
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(made, world.ME).complete
+    here, told = f"/review/{made.public_id}/", "still contain what was removed"
+    assert told in browser.get(here).content.decode()
+    [leak] = secret_purge.look(project).found
+    browser.post(f"/projects/{project.pk}/secrets/purge/", {"secret": leak.id})
+    assert told not in browser.get(here).content.decode()

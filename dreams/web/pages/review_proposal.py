@@ -12,8 +12,10 @@ from django.db.models import Q
 from django.urls import reverse
 
 from dreams.lib import memdir
+from dreams.lib.files import text
+from dreams.lib.secrets.spotting import spans
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
-from dreams.services import host_requests, people, review
+from dreams.services import blobs, host_requests, people, review
 from dreams.services.apply import writing
 from dreams.services.memories import syncing
 from dreams.services.proposals import decisions, rebase, summaries, undos
@@ -354,6 +356,14 @@ class State:
     def standing(self) -> int:
         """Its changes that are on disk."""
         return sum(hunk.undone_in_id is None for hunk in _applied(self.loaded))
+
+    @cached_property
+    def to_purge(self) -> bool:
+        """Whether it took out secrets that the kept texts from before still hold."""
+        if self.proposal.origin != Proposal.Origin.REDACTION or not self.standing:
+            return False
+        before = blobs.get_many(file.base_sha for file in self.loaded.files)
+        return any(spans(text.decode(data)) for data in before.values())
 
     @property
     def undone(self) -> int:

@@ -11,13 +11,15 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import Resolver404, ResolverMatch, resolve, reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dreams.lib.files.text import plural
 from dreams.models import Finding, Project, Proposal, Question
+from dreams.services.inbox import waiting
 from dreams.services.questions import answering, asking, shown_questions
 from dreams.services.review import ReviewRefused
-from dreams.web.access import is_path_here, reviewer
+from dreams.web.access import actor, is_path_here, reviewer
 from dreams.web.htmx import Request, SeeOther, page, rendered, wants_fragment
 from dreams.web.pages import project as project_pages, questions as pages, review as review_pages
 from dreams.web.pages.question_card import card as card_of
@@ -154,6 +156,7 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
         "is_now": True,
         "with_messages": with_messages,
         "words": _words(request, found),
+        **_inbox(request, found),
     }
     proposal = _review_of(request)
     if proposal is None:
@@ -162,6 +165,15 @@ def _fragment(request: Request, public_id: str, *, with_messages: bool = False) 
     loaded = desk.load(request, proposal)
     context |= desk.around(request, loaded, set()) | {"head": review_pages.head(loaded)}
     return desk.fragment(request, "dreams/_question_answer.html", loaded, context | {"in_review": True})
+
+
+def _inbox(request: Request, found: Question) -> dict[str, object]:
+    """What the inbox says of questions and of the proposals of this one's project; nothing on another page."""
+    if urlsplit(request.htmx.current_url or "").path != reverse("inbox"):
+        return {}
+    items = waiting.waiting(timezone.now(), actor(request))
+    changed = [one for one in items if one.key == waiting.QUESTIONS_KEY or one.project_pk == found.project_id]
+    return {"items": changed, "none_left": all(one.key != waiting.QUESTIONS_KEY for one in changed)}
 
 
 def _words(request: Request, found: Question) -> str:
