@@ -4,6 +4,7 @@ The record is saved before the file is touched and removed after it was let go: 
 tick knows what to put back.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,7 +44,7 @@ def hold(project: Project, purpose: str, *, keep_dir_mtime: bool = False) -> Ite
     """
     refuse_elsewhere(project)
     taken = locks.acquire(
-        Path(project.memory_dir).resolve(),
+        Path(os.path.realpath(project.memory_dir)),
         process.current(),
         timezone.now(),
         known=_known_holder(project),
@@ -84,7 +85,7 @@ def heal(project: Project) -> str:
     if row is None:
         return ""
     healed = locks.heal(
-        Path(project.memory_dir).resolve(),
+        Path(os.path.realpath(project.memory_dir)),
         row.pid,
         row.process_started,
         row.prior_mtime_ns,

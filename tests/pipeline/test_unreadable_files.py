@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from dreams.lib.files import safefs
 from dreams.management import shown
+from dreams.management.base import Refused
 from dreams.models import Hunk, Project, Proposal
 from dreams.services import review, rollback
 from dreams.services.apply import applying
 from dreams.services.memories import syncing
+from dreams.services.scheduling import scheduler
 from tests.world import directory as world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -110,3 +113,12 @@ def test_a_file_whose_name_a_folder_has_now_is_gone(project: Project) -> None:
     syncing.refresh(project)
     (folder / GONE / "beta.md").unlink()
     assert syncing.refresh(project) == [f"{GONE}/beta.md"], "a removed file in such a folder is removed"
+
+
+def test_a_memory_directory_that_is_a_link_to_itself_is_told_about_in_words(project: Project) -> None:
+    folder = world.folder(project)
+    folder.rename(folder.with_name("elsewhere"))
+    folder.symlink_to("memory")
+    with pytest.raises(Refused, match=r"cannot be used: .*memory.*then try again"):
+        call_command("dream", project.memory_dir, "--force")
+    assert scheduler.tick().failures == []

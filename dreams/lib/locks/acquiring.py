@@ -75,7 +75,7 @@ def status(memory_dir: Path | str, now: datetime, *, known: ProcessIdentity | No
     try:
         dir_fd = open_directory(memory_dir)
     except OSError:
-        return _status_resolved(Path(memory_dir).resolve(), now, known)
+        return _status_resolved(Path(os.path.realpath(memory_dir)), now, known)
     try:
         if _is_anchor(partial(os.open, "..", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=dir_fd)):
             return LockFact(held=True)

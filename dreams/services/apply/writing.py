@@ -7,6 +7,7 @@ The journal's commit record is the truth: rows, versions, history and audit log 
 import datetime as dt
 import json
 import logging
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -70,7 +71,7 @@ def write(order: Order, held: locks.Held) -> journal.Result:
     """
     project = order.proposal.project
     plan = journal.Plan(
-        target_dir=str(syncing.memory_dir(project).resolve()),
+        target_dir=os.path.realpath(syncing.memory_dir(project)),
         ops=order.ops,
         id=_next_id(order.proposal),
         made_at=timezone.now().isoformat(),

@@ -68,7 +68,7 @@ def judge(folders: Iterable[Path]) -> list[Watchable]:
     """Of those that exist, in their order. A link is followed: the folder that it leads to is judged."""
     mounts = _mounts()
     there = dict.fromkeys(folder for folder in folders if is_folder(folder))
-    return [Watchable(folder, _why_not(folder.resolve(), mounts)) for folder in there]
+    return [Watchable(folder, _why_not(Path(os.path.realpath(folder)), mounts)) for folder in there]
 
 
 def _why_not(folder: Path, mounts: Sequence[tuple[str, str]]) -> str:
@@ -190,7 +190,7 @@ def look(folders: Iterable[str]) -> list[Project]:
 
 def _owner(folder: Path, places: Mapping[str, int]) -> int | None:
     """The project whose folder this is, or is in: sub-agents and topics have folders of their own, a few deep."""
-    for path in dict.fromkeys((folder, folder.resolve())):
+    for path in dict.fromkeys((folder, Path(os.path.realpath(folder)))):
         for near in (path, *path.parents[:_DEEPEST]):
             if str(near) in places:
                 return places[str(near)]
