@@ -149,6 +149,24 @@ def test_a_later_edit_in_the_same_place_is_a_conflict_and_nothing_is_written(tmp
     assert manifest(world.folder(project)) == before
 
 
+def test_a_refused_undo_names_what_happened_to_each_file_and_what_to_do(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    proposal = applied(project)
+    path = world.folder(project) / "feedback_testing.md"
+    path.rename(path.with_name("renamed.md"))
+    with pytest.raises(
+        Refused, match=r"^Nothing was written\. feedback_testing\.md: .* been removed; solve it"
+    ):
+        call_command("rollback", proposal.public_id)
+    away = world.folder(project).rename(tmp_path / "elsewhere")
+    with pytest.raises(Refused, match="its memory directory is not there now; undo it once it is back"):
+        call_command("rollback", proposal.public_id)
+    (away / "renamed.md").rename(away / "feedback_testing.md")
+    away.rename(world.folder(project))
+    call_command("rollback", proposal.public_id)
+    assert path.read_text() == world.TESTING
+
+
 def test_a_conflict_of_an_undo_can_be_solved_and_applied(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = applied(project)

@@ -12,6 +12,8 @@ from dreams.models import Proposal
 from dreams.services import host_requests, review, rollback
 from dreams.services.apply import applying, writing
 
+SHOWN = 3  # files of a conflict; --json has all
+
 
 class Command(base.Command):
     help = "Undo an applied dream, some files, or single changes; on a conflict nothing is written."
@@ -50,11 +52,10 @@ class Command(base.Command):
         if failed := [report for report in reports if report.error]:
             raise base.Refused(failed[0].refusal, result)
         if any(not report.complete for report in reports):
-            names = ", ".join(waiting.path for report in reports for waiting in report.conflicts)
-            raise base.Refused(
-                f"Nothing was written: {names or 'see the result'} was changed in the same place, or is gone, since.",
-                result,
-            )
+            waiting = [f"{each.path}: {each.why}." for report in reports for each in report.conflicts]
+            more = f" And {len(waiting) - SHOWN} more." if len(waiting) > SHOWN else ""
+            so_far = "Not all was undone" if result["applied"] else "Nothing was written"
+            raise base.Refused(f"{so_far}. {' '.join(waiting[:SHOWN])}{more}", result)
         return result
 
     def _asked(

@@ -58,7 +58,7 @@ def rollback(
         planned = preview_of(proposal, selection, snapshot)
         if planned.conflicts:
             held.release_keeping_clock()
-            return _conflict_report(planned)
+            return _conflict_report(planned, snapshot)
         _withdraw(proposal)
         made, ended = _propose(planned, reviewer, reason, snapshot)
         order = _order(planned, made, reviewer, reason, snapshot)
@@ -222,17 +222,15 @@ def _release(held: locks.Held, result: journal.Result) -> None:
         held.release_keeping_clock()
 
 
-def _conflict_report(planned: Preview) -> ApplyReport:
+def _conflict_report(planned: Preview, snapshot: workspace.Snapshot) -> ApplyReport:
+    def why(file: UndoneFile) -> str:
+        if not snapshot.exists:
+            return "its memory directory is not there now; undo it once it is back"
+        since = "changed in the same place" if file.now is not None else "been removed"
+        return f"it has since {since}; solve it on its page"
+
     return ApplyReport(
-        conflicts=tuple(
-            Waiting(
-                file.path,
-                "it has since changed in the same place; solve it on its page"
-                if file.now is not None
-                else "it has since been removed; solve it on its page",
-            )
-            for file in planned.conflicts
-        ),
+        conflicts=tuple(Waiting(file.path, why(file)) for file in planned.conflicts),
         untouched=tuple(file.path for file in planned.files if file.merged is None),
         said=("Nothing was written.",),
         proposal=planned.proposal.public_id,
