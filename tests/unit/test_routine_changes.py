@@ -57,6 +57,22 @@ NEVER = {
     "a word lost from a dated line": one("We all moved yesterday.\n", "We moved on 2026-03-01.\n", "date"),
     "a value changed beside a date": one("We moved 3 yesterday.\n", "We moved 4 on 2026-03-01.\n", "date"),
     "a row reworded": one("- [A](a.md) — always\n", "- [A](a.md) — never\n", "index", "MEMORY.md"),
+    **{
+        f"{old} turned to {new}": one(
+            f"- [A](a.md) — retries {old} y\n", f"- [A](a.md) — retries {new} y\n", "index", "MEMORY.md"
+        )
+        for old, new in (
+            ("≤", "≥"),
+            ("x !=", "x =="),
+            ("-5", "5"),
+            ("~~old~~", "old"),
+            ("3.5", "3:5"),
+            ("a && b", "a || b"),
+            ("> 2", "< 2"),
+            ("$5", "€5"),
+            ("+1", "1"),
+        )
+    },
     "a row removed": one("- [A](a.md) — a\n- [B](b.md) — b\n", "- [A](a.md) — a\n", "index", "MEMORY.md"),
     "words swapped between rows": one(
         "- [A](a.md) — always\n- [B](b.md) — never\n",
@@ -103,6 +119,7 @@ def test_what_takes_something_away_or_is_shared_is_never_routine(name: str) -> N
         (),
         (Citation("transcript", "it runs on ARM", place="s.jsonl", role="assistant"),),
         (Citation("transcript", "", place="s.jsonl", role="user"),),
+        (Citation("transcript", "shall builds run on ARM?", place="s.jsonl", role="user"),),
         (Citation("transcript", "remember this", place="s.jsonl", role="user", found=False),),
         (Citation("memory", "it runs on ARM", place="b.md"),),
     ],

@@ -2,7 +2,7 @@
 
 What an engine calls a change is not believed: a model may call anything a date. Whether a word is lost is read off the
 lines themselves. Never routine: what removes a file, a line or a statement, secrets, the memory a team shares, what the
-agent's own log says, and what a model adds without a turn of the person as evidence.
+agent's own log says, and what a model adds without a turn of the person as evidence that is no question.
 """
 
 import datetime as dt
@@ -18,7 +18,8 @@ from dreams.lib.secrets import spotting as secrets
 
 #: The kinds that trust can be earned for. The others remove something, or are a person's own.
 ROUTINE_KINDS: tuple[OperationKind, ...] = ("learn", "date", "index")
-_WORD = re.compile(r"\w+")
+# What says something in a row: words, numbers with their sign, and "≠", "!" or "~~". How a row is put together is not.
+_WORD = re.compile(r"(?<!\w)[-−]?\d+(?:[.,:]\d+)*(?!\w)|\w+|[^\w\s\-–—*()\[\].,:;\"'“”‘’`]")
 _ISO_DAY = r"(?:on )?\d{4}-\d\d-\d\d"
 # Which day a phrase names does not matter here, only that it names one; some do on certain weekdays only.
 _SOME_DAYS = tuple(dt.date(2001, 1, 1) + dt.timedelta(days=61 * number) for number in range(7))
@@ -128,10 +129,15 @@ def _is_said_by_the_person(kind: OperationKind, parts: Sequence[Part]) -> bool:
 
 def _is_typed(parts: Iterable[Part]) -> bool:
     return any(
-        cited.source == "transcript" and cited.role == "user" and cited.found and cited.quote.strip()
+        cited.source == "transcript" and cited.role == "user" and cited.found and _says_something(cited.quote)
         for _, hunk in parts
         for cited in hunk.citations
     )
+
+
+def _says_something(quote: str) -> bool:
+    """Who asks "shall we skip the tests?" has not said so."""
+    return bool(quote.strip()) and "?" not in quote
 
 
 def _rows(lines: Iterable[str]) -> Counter[tuple[str, ...]]:
