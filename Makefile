@@ -27,7 +27,7 @@ help:
 
 install: $(STAMP)
 
-# A copy of the list stands in the environment, so that only a changed list installs again.
+# A copy of the list stands in the environment, so that only a changed list installs again. Compiled by all cores: pip uses one.
 $(STAMP): requirements/dev.txt
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "memoryweb needs Python 3.11 or newer. Install it (on Debian: apt install python3 python3-venv)." >&2; exit 1; fi
@@ -37,7 +37,8 @@ $(STAMP): requirements/dev.txt
 		{ [ -x $(BIN)/pip ] && $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 			"$(PYTHON)" -m venv --clear $(VENV) || \
 			{ echo "Python cannot make a virtual environment here (on Debian: apt install python3-venv)." >&2; exit 1; }; } && \
-		$(PIP) install --require-hashes -r requirements/dev.txt && \
+		$(PIP) install --no-compile --require-hashes -r requirements/dev.txt && \
+		{ $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true; } && \
 		cp requirements/dev.txt $@; fi
 
 run: install
