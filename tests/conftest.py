@@ -18,7 +18,7 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.core.management.color import no_style
-from django.db import connection
+from django.db import connection, transaction
 from django.test import TransactionTestCase
 from django.utils.crypto import get_random_string
 from hypothesis import HealthCheck, Phase, settings
@@ -30,7 +30,9 @@ from tests.world.processes.killed import fsync_at_once
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractUser
     from django.test import Client
+    from pytest_django.plugin import DjangoDbBlocker
 
+    from tests.world.kept import Keep, Row
     from tests.world.rows import World
 
 # The suite tries the same examples for everybody, so that it is green or red for a reason; HYPOTHESIS_PROFILE=explore
@@ -130,6 +132,18 @@ def no_texts_of_other_tests() -> Iterator[None]:
     yield
     for name in ("journal", "history"):
         shutil.rmtree(Path(project.DATA_DIR) / name, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def kept(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Keep[Row]]:
+    """To make a world with which each test of a module begins."""
+    from tests.world.kept import Kept
+
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield lambda make: Kept(tmp_path_factory.mktemp("kept"), make)
+        transaction.set_rollback(True)
 
 
 @pytest.fixture

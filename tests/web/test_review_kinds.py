@@ -11,14 +11,20 @@ from django.test import Client
 from dreams.models import FileChange, Hunk, Proposal
 from dreams.services import review
 from tests.world import directory as world, every_kind as kinds, review as desk
+from tests.world.kept import Keep, Kept
 from tests.world.pressing import labels, press
 
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def made(kept: Keep) -> Kept[Proposal]:
+    return kept(lambda folder: kinds.make_proposal(kinds.make_project(folder)))
+
+
 @pytest.fixture
-def proposal(tmp_path: Path) -> Proposal:
-    return kinds.make_proposal(kinds.make_project(tmp_path))
+def proposal(made: Kept[Proposal], db: None) -> Proposal:
+    return made.anew()
 
 
 def page(browser: Client, proposal: Proposal, query: str = "") -> str:

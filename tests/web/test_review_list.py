@@ -15,22 +15,36 @@ from dreams.services.proposals import decisions
 from dreams.web.pages import review as review_page, review_filter
 from tests.web.test_review_page import many_files
 from tests.world import directory as world, every_kind as kinds, review as desk
+from tests.world.kept import Keep, Kept
 from tests.world.pressing import form, labels, press
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def proposal(tmp_path: Path) -> Proposal:
-    return kinds.make_proposal(kinds.make_project(tmp_path))
+@pytest.fixture(scope="module")
+def large(kept: Keep) -> Kept[Proposal]:
+    return kept(lambda folder: kinds.make_proposal(kinds.make_project(folder)))
+
+
+@pytest.fixture(scope="module")
+def less(kept: Keep) -> Kept[Proposal]:
+    def make(folder: Path) -> Proposal:
+        made = desk.make_proposal(desk.make_project(folder))
+        made.findings.all().delete()
+        return made
+
+    return kept(make)
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Proposal:
+def proposal(large: Kept[Proposal], db: None) -> Proposal:
+    return large.anew()
+
+
+@pytest.fixture
+def small(less: Kept[Proposal], db: None) -> Proposal:
     """Five decisions, eight changes; nothing speaks against any."""
-    made = desk.make_proposal(desk.make_project(tmp_path))
-    made.findings.all().delete()
-    return made
+    return less.anew()
 
 
 def page(browser: Client, proposal: Proposal, query: str = "") -> str:

@@ -15,21 +15,32 @@ from dreams.services.apply import applying, writing
 from dreams.services.questions import answering
 from dreams.web.pages import review_proposal as selector
 from tests.world import directory as world, questions as question_world, review as desk
+from tests.world.kept import Keep, Kept
 from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return desk.make_project(tmp_path)
-
-
-@pytest.fixture
-def proposal(project: Project) -> Proposal:
-    made = desk.make_proposal(project)
+def without_findings(folder: Path) -> Proposal:
+    made = desk.make_proposal(desk.make_project(folder))
     Finding.objects.filter(proposal=made).delete()
     return made
+
+
+@pytest.fixture(scope="module")
+def made(kept: Keep) -> Kept[Proposal]:
+    return kept(without_findings)
+
+
+@pytest.fixture
+def proposal(made: Kept[Proposal], db: None) -> Proposal:
+    return made.anew()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Without a proposal."""
+    return desk.make_project(tmp_path)
 
 
 def follow(browser: Client, proposal: Proposal, verb: str, **data: object) -> str:

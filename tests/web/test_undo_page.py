@@ -15,20 +15,30 @@ from dreams.services import review, rollback, work_under_way
 from dreams.services.apply import applying
 from dreams.web.pages import undo as selector
 from tests.world import directory as world, every_kind as kinds, review as desk
+from tests.world.kept import Keep, Kept
 from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def proposal(tmp_path: Path) -> Proposal:
-    """Everything applied."""
-    made = desk.make_proposal(desk.make_project(tmp_path))
+def applied(folder: Path) -> Proposal:
+    made = desk.make_proposal(desk.make_project(folder))
     review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
     for _ in range(3):
         review.confirm(made, made.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
     assert applying.apply(made, world.ME).complete
     return made
+
+
+@pytest.fixture(scope="module")
+def made(kept: Keep) -> Kept[Proposal]:
+    return kept(applied)
+
+
+@pytest.fixture
+def proposal(made: Kept[Proposal], db: None) -> Proposal:
+    """Everything applied."""
+    return made.anew()
 
 
 def undo(browser: Client, proposal: Proposal, seen: str | None = None, **data: object):

@@ -9,6 +9,7 @@ Rows and directories
     talking         sessions of one project, line by line, that went quiet
     manifest        what stands in a folder: bytes, modes, times, attributes; to compare before with after
     agent_folder    a config folder as an agent leaves it: transcripts, memories, repositories
+    kept            any of these, made once for all tests of a module
     everything      one with everything in it at once; by hand: `python -m tests.world.everything DIR`
 Dreams
     engines         engines that do what a test says; `asking` adds questions, `trusting` approvals
