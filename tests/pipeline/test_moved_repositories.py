@@ -127,6 +127,15 @@ def test_rows_go_into_an_index_that_is_there_already(root: Root) -> None:
     assert index == "# Mine\n\n- [Host](host.md) - the host\n- [Port](port.md) - the port of the API\n"
 
 
+def test_asked_for_twice_it_is_one_proposal_until_it_is_decided(root: Root) -> None:
+    former, project = renamed(root)
+    made = copied(former, project)
+    assert copied(former, project) == made
+    root.memory(Path(former.repo_dir), "more.md", FACT.replace("8087", "8090"))
+    root.discover()
+    assert copied(former, project) != made
+
+
 def test_another_text_of_that_name_stays_and_is_named(root: Root) -> None:
     former, project = renamed(root)
     root.memory(former_dir := Path(former.repo_dir), "host.md", FACT.replace("8087", "8088"))

@@ -69,6 +69,7 @@ def unanswered(project: int | None = None) -> QuerySet[Project]:
 
 def propose(source: Project, project: Project, reviewer: Actor) -> Proposal | None:
     """An open proposal to copy the memories of `source` to `project`, with their index rows; None if all are there.
+    Asked for twice, it is one.
 
     A memory whose file name is taken there by another text is not copied; the summary says so. Raises ReviewRefused,
     ProjectElsewhere, SafeFsError, OSError.
@@ -84,6 +85,8 @@ def propose(source: Project, project: Project, reviewer: Actor) -> Proposal | No
         raise ReviewRefused(
             f"{len(wanted):,} memories are too many for one review; at most {MOST:,} can be copied at once."
         )
+    if waiting := _waiting(project, {path: text.sha256(there[path]) for path in wanted}):
+        return waiting
     summary = _summary(source, len(wanted), taken)
     steps = list(_steps(wanted, there, here, f"From {source.repo_dir or source.memory_dir}."))
     if not steps:
@@ -91,6 +94,15 @@ def propose(source: Project, project: Project, reviewer: Actor) -> Proposal | No
     after = {**here, **{step.path: text.encode(step.after or "") for step in steps}}
     origin = proposals.Origin(Proposal.Origin.COPIED, actor=reviewer.name, summary=summary)
     return proposals.create(project, origin, drafts.draft(here, after, steps), here)
+
+
+def _waiting(project: Project, wanted: Mapping[str, str]) -> Proposal | None:
+    """The open proposal that copies just these texts, if there is one; `wanted` are their sha256s."""
+    for made in project.proposals.filter(origin=Proposal.Origin.COPIED, state=State.OPEN):
+        files = made.files.exclude(path=memdir.INDEX_NAME)
+        if dict(files.values_list("path", "new_sha")) == wanted:
+            return made
+    return None
 
 
 def _wanted(there: Mapping[str, bytes], here: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
