@@ -131,48 +131,16 @@ def would_apply(proposal: Proposal, hunks: Sequence[Hunk], fine: Collection[str]
     return {pk for pk in found - against if pk is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One decision on one hunk."""
-
-    pk: int
-    operation: int
-    kind: str
-    maker: str
-    proposal: int
-    state: str
-    path: str
-    hunk_id: str
-    verdict: str
-    batch: str
-    is_routine: bool
-    by_command: bool
-    actor: str
-    at: dt.datetime
-
-    @property
-    def counts(self) -> bool:
-        """A person approved it in the browser: commands can be given by an agent."""
-        by_person = not self.by_command and self.actor != POLICY_ACTOR
-        return self.verdict == Hunk.Verdict.APPROVED and self.is_routine and by_person
-
-
 _COLUMNS = (
-    "pk",
-    "operation_id",
-    "operation__kind",
-    "operation__maker",
-    "proposal_id",
-    "proposal__state",
-    "path",
-    "hunk_id",
-    "verdict",
-    "batch",
-    "is_routine",
-    "by_command",
-    "actor",
-    "at",
+    *("pk", "operation_id", "operation__kind", "operation__maker", "proposal_id", "proposal__state", "path"),
+    *("hunk_id", "verdict", "batch", "is_routine", "by_command", "actor", "at"),
 )
+
+
+def _counts(row: Any) -> bool:
+    """A person approved it in the browser: commands can be given by an agent."""
+    by_person = not row.by_command and row.actor != POLICY_ACTOR
+    return row.verdict == Hunk.Verdict.APPROVED and row.is_routine and by_person
 
 
 def offers() -> list[Record]:
@@ -194,10 +162,9 @@ def is_current(kind: str, maker: str) -> bool:
 
 def records() -> list[Record]:
     """Every kind and maker with decisions, the most first."""
-    groups: dict[tuple[str, str], list[_Row]] = {}
-    for columns in _decided():
-        row = _Row(*columns)
-        groups.setdefault((row.kind, row.maker), []).append(row)
+    groups: dict[tuple[str, str], list[Any]] = {}
+    for row in _decided():
+        groups.setdefault((row.operation__kind, row.operation__maker), []).append(row)
     start = _counted_after() if groups else {}
     found = [
         _record(kind, maker, [row for row in rows if row.pk > start.get((kind, maker), 0)])
@@ -207,9 +174,10 @@ def records() -> list[Record]:
 
 
 @prepared
-def _decided() -> QuerySet[Decision, tuple[Any, ...]]:
+def _decided() -> QuerySet[Decision, Any]:
+    """The decisions on single hunks."""
     rows = Decision.objects.filter(operation__kind__in=ROUTINE_KINDS).exclude(operation__maker="")
-    return rows.order_by("-pk").values_list(*_COLUMNS)[:MOST_ROWS]
+    return rows.order_by("-pk").values_list(*_COLUMNS, named=True)[:MOST_ROWS]
 
 
 def _counted_after() -> dict[tuple[str, str], int]:
@@ -217,26 +185,26 @@ def _counted_after() -> dict[tuple[str, str], int]:
     return {(kind, maker): after for kind, maker, after in rows}
 
 
-def _record(kind: str, maker: str, rows: Iterable[_Row]) -> Record:
+def _record(kind: str, maker: str, rows: Iterable[Any]) -> Record:
     """`rows` come newest first."""
-    latest: dict[tuple[int, str, str], _Row] = {}
+    latest: dict[tuple[int, str, str], Any] = {}
     for row in rows:
-        latest.setdefault((row.operation, row.path, row.hunk_id), row)
+        latest.setdefault((row.operation_id, row.path, row.hunk_id), row)
     against = max((row.pk for row in latest.values() if row.verdict in _AGAINST), default=0)
-    whole: dict[int, list[_Row]] = {}
+    whole: dict[int, list[Any]] = {}
     for row in latest.values():
-        whole.setdefault(row.operation, []).append(row)
+        whole.setdefault(row.operation_id, []).append(row)
     good = {
         operation: parts[0]
         for operation, parts in whole.items()
-        if all(part.counts and part.state in _SETTLED and part.pk > against for part in parts)
+        if all(_counts(part) and part.proposal__state in _SETTLED and part.pk > against for part in parts)
     }
     return Record(
         kind=kind,
         maker=maker,
         decisions=len({row.batch or operation for operation, row in good.items()}),
         days=len({timezone.localtime(row.at).date() for row in good.values()}),
-        proposals=len({row.proposal for row in good.values()}),
+        proposals=len({row.proposal_id for row in good.values()}),
         operations=tuple(good),
         last=max((row.pk for row in good.values()), default=0),
     )
