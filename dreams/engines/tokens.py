@@ -94,6 +94,12 @@ class ModelUsage:
     tokens: Tokens
     dollars: Dollars | None
 
+    @property
+    def by_kind(self) -> list[tuple[str, int, Decimal | None]]:
+        """What was used of each kind of token, and what that cost."""
+        counted = ((kind, label, getattr(self.tokens, kind)) for kind, label in KINDS.items())
+        return [(label, count, getattr(self.dollars, kind, None)) for kind, label, count in counted if count]
+
     def __add__(self, other: "ModelUsage") -> "ModelUsage":
         known = self.dollars is not None and other.dollars is not None
         return ModelUsage(

@@ -11,7 +11,7 @@ from django.core.paginator import Page
 
 from dreams import conf
 from dreams.engines.anthropic import citations
-from dreams.engines.tokens import KINDS, Dollars, ModelUsage, known_price
+from dreams.engines.tokens import ModelUsage, known_price
 from dreams.lib import amounts
 from dreams.models import DreamRun, DreamSession, Turn
 from dreams.services import dreaming, hosts, pricing
@@ -19,24 +19,6 @@ from dreams.web.hidden_secrets import shown
 from dreams.web.pages.dreams import PHASES, TONES, Result, engine_words, is_stopping, result, status_words
 from dreams.web.pages.session_turns import as_lines
 from dreams.web.paging import page_of
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind of token; `cost` is None where the model has no price."""
-
-    label: str
-    tokens: int
-    cost: Decimal | None
-
-
-@dataclass(frozen=True, slots=True)
-class OfModel:
-    model: str
-    requests: int
-    tokens: int
-    cost: Decimal | None
-    kinds: list[Kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +35,7 @@ class Meter:
 class DreamUsed:
     """`unpriced`: tokens of models without a price; `price` is what is known of the rest, None when nothing is."""
 
-    models: list[OfModel]
+    models: list[ModelUsage]
     tokens: int
     price: Decimal | None
     unpriced: int
@@ -71,7 +53,7 @@ def used(run: DreamRun, turns: int, now: dt.datetime) -> DreamUsed:
     by_model = dreaming.used_by_model(run)
     work = dreaming.work_of(run)
     return DreamUsed(
-        models=[_of_model(row) for row in by_model],
+        models=by_model,
         tokens=run.tokens,
         price=known_price(run.priced_usd or Decimal(0), run.unpriced_tokens, run.tokens),
         unpriced=run.unpriced_tokens,
@@ -83,17 +65,6 @@ def used(run: DreamRun, turns: int, now: dt.datetime) -> DreamUsed:
         lines_removed=work.lines_removed,
         meters=[] if run.is_over or run.engine == "rules" else _meters(run, turns, now),
     )
-
-
-def _of_model(row: ModelUsage) -> OfModel:
-    known = row.dollars or Dollars()
-    kinds = [
-        Kind(label, count, getattr(known, kind) if row.dollars else None)
-        for kind, label in KINDS.items()
-        if (count := getattr(row.tokens, kind))
-    ]
-    cost = row.dollars.total if row.dollars else None
-    return OfModel(row.model or "unnamed model", row.requests, row.tokens.total, cost, kinds)
 
 
 def spell_ms(ms: int) -> str:
