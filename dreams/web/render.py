@@ -29,6 +29,12 @@ ATTRIBUTES = {
 SCHEMES = {"http", "https", "mailto"}
 
 
+def for_templates(resolve: Resolver) -> Resolver:
+    """A template would call it without a name before it hands it on."""
+    resolve.do_not_call_in_templates = True  # type: ignore[attr-defined] # functions take attributes
+    return resolve
+
+
 def markdown(text: str, resolve: Resolver | None = None) -> str:
     """Safe HTML of `text`; headings start at h2, since a page has its own h1.
 

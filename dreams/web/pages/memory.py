@@ -19,7 +19,7 @@ from dreams.services.proposals import summaries, undos
 from dreams.web.pages import diffs
 from dreams.web.pages.diffs import DiffLine
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter, Listed, page_of
-from dreams.web.render import Resolver
+from dreams.web.render import Resolver, for_templates
 
 VERSIONS_PAGE = 30  # rows; chosen
 MOST_ROWS = 3_000  # lines of a difference; chosen
@@ -291,21 +291,16 @@ def body_of(data: bytes) -> Body:
 # --- Links --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Resolve:
+def resolver(project: Project) -> Resolver:
     """`[[name]]` and `[…](name.md)` → the memory's page, in whatever case and Unicode form it is written."""
+    known = _names(project)
 
-    known: Mapping[str, int]
-    # A template would call it without a name before it hands it on.
-    do_not_call_in_templates: bool = True
-
-    def __call__(self, name: str) -> str | None:
-        pk = _find(self.known, name)
+    @for_templates
+    def resolve(name: str) -> str | None:
+        pk = _find(known, name)
         return None if pk is None else reverse("memory", args=[pk])
 
-
-def resolver(project: Project) -> Resolver:
-    return Resolve(_names(project))
+    return resolve
 
 
 def _names(project: Project) -> dict[str, int]:

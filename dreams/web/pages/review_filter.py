@@ -16,6 +16,7 @@ from dreams.services import blobs
 from dreams.services.proposals import decisions
 from dreams.web.pages.review_proposal import Decision, LoadedProposal, address
 from dreams.web.pages.review_texts import file_texts
+from dreams.web.paging import number_or_none
 
 FILTERS: Final = {"": "All", "undecided": "Undecided", "findings": "Findings", "unseen": "In unviewed files"}
 # As they go on in "3 decisions …".
@@ -23,8 +24,6 @@ FILTERED: Final = {"undecided": "undecided", "findings": "with findings", "unsee
 LETTERS: Final = {"add": "A", "modify": "M", "delete": "D"}
 LETTER_WORDS: Final = {"A": "Added", "M": "Changed", "R": "Renamed", "D": "Removed"}
 MOST_TYPED: Final = 100
-# A pk or a place in the list; more digits are no number of ours.
-MOST_DIGITS: Final = 9
 # From so many changes on, or where the cards would be about so high, a review has pages. Pixels at 1,200 wide.
 PAGED_FROM: Final = 100
 MOST_PIXELS: Final = 16_000
@@ -105,20 +104,16 @@ def asked_of(query: QueryDict) -> Asked:
     """From an address; what is not known is as if it had not been said."""
     show, kind = query.get("show", ""), query.get("kind", "")
     return Asked(
-        file=_number(query.get("file", "")),
-        hunk=_number(query.get("hunk", "")),
-        page=_number(query.get("page", "")) or 1,
+        file=number_or_none(query.get("file")),
+        hunk=number_or_none(query.get("hunk")),
+        page=number_or_none(query.get("page")) or 1,
         show=show if show in FILTERS else "",
         q=query.get("q", "").strip()[:MOST_TYPED],
         kind=kind if kind in kinds() else "",
         folder=query.get("folder", "")[:MOST_TYPED],
-        start=_number(query.get("start", "")) or 0,
+        start=number_or_none(query.get("start")) or 0,
         view=query.get("view", ""),
     )
-
-
-def _number(typed: str) -> int | None:
-    return int(typed) if typed.isascii() and typed.isdecimal() and len(typed) <= MOST_DIGITS else None
 
 
 @dataclass(frozen=True)

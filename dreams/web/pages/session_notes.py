@@ -14,20 +14,16 @@ from dreams.services import forecast, session_notes
 from dreams.services.hosts import host
 from dreams.web.hidden_secrets import shown
 from dreams.web.paging import page_of
-from dreams.web.render import Resolver
+from dreams.web.render import Resolver, for_templates
 
 _LINE = re.compile(r"\(line (\d{1,9})\)")
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+@for_templates
+def line_here(name: str) -> str | None:
     """Where "line 7" is on the session's page."""
-
-    do_not_call_in_templates: bool = True
-
-    def __call__(self, name: str) -> str | None:
-        number = name.removeprefix("line ")
-        return f"?line={number}#line-{number}" if name.startswith("line ") and number.isdecimal() else None
+    number = name.removeprefix("line ")
+    return f"?line={number}#line-{number}" if name.startswith("line ") and number.isdecimal() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +73,7 @@ def notes(session: Session, *, is_open: bool) -> list[Notes]:
 def _notes(row: SessionNotes, text: str, *, is_open: bool) -> Notes:
     if not row.is_handover:
         return Notes(row, text, None, is_open=False)
-    return Notes(row, with_lines(text, r"([[line \1]])"), Lines(), is_open=is_open)
+    return Notes(row, with_lines(text, r"([[line \1]])"), line_here, is_open=is_open)
 
 
 def handover(session: Session, notes: list[Notes]) -> Handover:

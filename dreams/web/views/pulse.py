@@ -12,7 +12,7 @@ from dreams.services.inbox.waiting import open_decisions
 from dreams.web.access import actor
 from dreams.web.context import favicon, proposals_now
 from dreams.web.htmx import Request, page
-from dreams.web.paging import host_asked
+from dreams.web.paging import host_asked, number_or_none
 
 
 @require_safe
@@ -21,7 +21,7 @@ def pulse(request: Request) -> HttpResponse:
 
     What is being read is never replaced: the new ones announce themselves with a link.
     """
-    known, last, since = (_number(request.GET.get(name, "")) for name in ("count", "last", "since"))
+    known, last, since = (number_or_none(request.GET.get(name)) or 0 for name in ("count", "last", "since"))
     waiting, newest = proposals_now(request.user)
     if waiting == known and newest == last:
         return HttpResponse(status=204)
@@ -31,10 +31,6 @@ def pulse(request: Request) -> HttpResponse:
     return trigger_client_event(
         response, "waiting", {"count": waiting, "newest": newest, "icon": static(favicon(waiting))}
     )
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 18 else 0
 
 
 @require_safe

@@ -7,7 +7,7 @@ is shown. One verdict on many carries the digest of what was counted, too.
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from functools import cache
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -167,25 +167,21 @@ def _to_file(proposal: Proposal, asked: Asked) -> str:
     return f"{here}{'&' if '?' in here else '?'}file="
 
 
-@dataclass(slots=True)
-class Resolver:
+def resolver(loaded: LoadedProposal) -> render.Resolver:
     """`[[names]]` → a memory's page, or this page where the memory is only proposed. Asks nothing before it is used."""
+    known = cache(lambda: memory_pages.resolver(loaded.proposal.project))
 
-    loaded: LoadedProposal
-    known: render.Resolver | None = None
-    do_not_call_in_templates: bool = True
-
-    def __call__(self, name: str) -> str | None:
-        known = self.known or memory_pages.resolver(self.loaded.proposal.project)
-        self.known = known
-        found = known(name)
-        if found is not None:
+    @render.for_templates
+    def resolve(name: str) -> str | None:
+        if (found := known()(name)) is not None:
             return found
         wanted = memdir.name_key(name.partition("#")[0].removesuffix(".md"))
-        for file in self.loaded.shown_files:
+        for file in loaded.shown_files:
             if wanted in _names_of(file.path):
-                return address(self.loaded.proposal, file=file.pk, anchor=f"file-{file.pk}")
+                return address(loaded.proposal, file=file.pk, anchor=f"file-{file.pk}")
         return None
+
+    return resolve
 
 
 def _names_of(path: str) -> tuple[str, str]:
@@ -232,7 +228,7 @@ def _common(request: Request, loaded: LoadedProposal, asked: Asked) -> dict[str,
         "back": _query_to_come_back_to(request),
         "last": verdicts.last(request, loaded.proposal),
         "undone": verdicts.undone(request, loaded.proposal),
-        "resolve": Resolver(loaded),
+        "resolve": resolver(loaded),
         "several": people.are_several(),
         "others": loaded.is_open and _others(loaded.proposal, actor(request)),
     }
