@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from dreams.lib.agents.claude_code import ClaudeCode
 from dreams.models import HistoryPrompt, InstructionText, Project, SearchText, Session
-from dreams.services import discovery, prompt_hiding, settings_changes
-from dreams.services.discovery import instruction_files
+from dreams.services import discovery, settings_changes
+from dreams.services.discovery import instruction_files, prompt_history
 from dreams.services.hosts import host
 from dreams.services.scheduling import scheduler
 from dreams.services.search import index
@@ -175,5 +175,5 @@ def test_a_short_paste_is_found_leads_to_its_prompt_and_is_hidden_with_it(
     )
     assert not found(browser, SECRET, "pasted")
     assert not SearchText.objects.filter(text__contains=SECRET.lower()).exists()
-    prompt_hiding.hide(row.prompt)
+    prompt_history.hide(row.prompt)
     assert not found(browser, "crane", "pasted")

@@ -7,7 +7,7 @@ import zoneinfo
 
 import pytest
 
-from dreams.lib import quiet_hours
+from dreams import conf
 from tests.world.cases import each
 
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
@@ -18,7 +18,7 @@ BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
     [("21:59", None), ("22:00", "02 07:00"), ("23:30", "02 07:00"), ("06:59", "01 07:00"), ("07:00", None)],
 )
 def test_quiet_hours_end_on_the_next_morning(at: str, ends: str | None) -> None:
-    quiet = quiet_hours.parse("22:00-07:00")
+    quiet = conf.quiet_hours("22:00-07:00")
     assert quiet is not None
     hour, minute = map(int, at.split(":"))
     found = quiet.ends_at(dt.datetime(2026, 6, 1, hour, minute, tzinfo=BERLIN), BERLIN)
@@ -26,7 +26,7 @@ def test_quiet_hours_end_on_the_next_morning(at: str, ends: str | None) -> None:
 
 
 def test_quiet_hours_may_lie_within_one_day() -> None:
-    quiet = quiet_hours.parse("9 - 12:30")
+    quiet = conf.quiet_hours("9 - 12:30")
     assert quiet is not None
     found = quiet.ends_at(dt.datetime(2026, 6, 1, 10, tzinfo=dt.UTC), dt.UTC)
     assert found == dt.datetime(2026, 6, 1, 12, 30, tzinfo=dt.UTC)
@@ -36,4 +36,4 @@ def test_quiet_hours_may_lie_within_one_day() -> None:
 @each("text", ["22:00", "25:00-07:00", "22:00-22:00", "late-early", "22:00-07:61"])
 def test_quiet_hours_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="such as 22:00-07:00"):
-        quiet_hours.parse(text)
+        conf.quiet_hours(text)

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import cast
 
 from django.db import transaction
-from django.db.models import Count, Max, Min, OuterRef, Subquery
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Subquery
 from django.utils import timezone
 
 from dreams.lib.agents.claude_code import slug_of
@@ -21,6 +21,7 @@ from dreams.lib.agents.transcripts.reader import opened
 from dreams.lib.files.text import one_line, storable
 from dreams.lib.secrets.redact import redact
 from dreams.models import (
+    HiddenPrompt,
     HistoryFile,
     HistoryPrompt,
     Project,
@@ -247,3 +248,29 @@ def _leave_to_transcripts(host: str) -> None:
         Session.objects.filter(
             pk__in=sessions, gone_at__isnull=False, files__isnull=True, prompts__isnull=True
         ).delete()
+
+
+# --- Hidden from pages; the agent's own files are never touched ---
+
+
+def hide(prompt: Prompt) -> None:
+    with transaction.atomic():
+        HiddenPrompt.objects.get_or_create(key=prompt.pk)
+        _title_anew(prompt)
+
+
+def show(prompt: Prompt) -> None:
+    with transaction.atomic():
+        HiddenPrompt.objects.filter(key=prompt.pk).delete()
+        _title_anew(prompt)
+
+
+def _title_anew(prompt: Prompt) -> None:
+    """A session that only the history has is called by what was typed first: by the first that is shown."""
+    if not hasattr(prompt, "history"):
+        return
+    is_hidden = Exists(HiddenPrompt.objects.filter(key=OuterRef("pk")))
+    rows = Prompt.objects.filter(~is_hidden, session=prompt.session_id, session__gone_at__isnull=False)
+    first = rows.order_by(F("at").asc(nulls_last=True), "offset").values_list("text", flat=True).first()
+    known = Session.objects.filter(pk=prompt.session_id).exclude(session_id=UNNAMED)
+    known.update(title=storable(first or "", 300), title_indexed_at=None)

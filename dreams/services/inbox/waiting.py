@@ -26,10 +26,9 @@ from dreams.models import (
 )
 from dreams.models.prepared import prepared
 from dreams.services import host_requests, hosts, review
-from dreams.services.inbox import stuck_files
 from dreams.services.inbox.snoozing import QUESTIONS_KEY, put_off_by, snoozes, whose
 from dreams.services.memories import moved
-from dreams.services.proposals import summaries
+from dreams.services.proposals import rebase, summaries
 from dreams.services.proposals.decisions import Counts
 from dreams.services.proposals.summaries import Summary
 
@@ -155,7 +154,7 @@ def _of_proposals(rows: Sequence[Any]) -> Iterator[Item]:
     submitted = [row.public_id for row in rows if row.state == State.SUBMITTED]
     failures = _failures(submitted) if submitted else {}
     stuck, names, asked, refused = (
-        stuck_files.find(pks),
+        rebase.stuck_files(pks),
         hosts.names(),
         host_requests.asked_to_write(pks),
         host_requests.times_refused(pks),
@@ -179,9 +178,9 @@ def _for_another(item: Item, waits: review.Missing) -> Item:
     return replace(item, kind=Kind.SECOND, why=why, action="Look", not_for=waits.by)
 
 
-def _too_fast(stuck: Sequence[stuck_files.Stuck], times: int, host: str) -> str:
+def _too_fast(stuck: Sequence[rebase.Stuck], times: int, host: str) -> str:
     where = f"on {host}" if host else "here"
-    return f"{stuck_files.paths(stuck)} changed again each of the {times} times memoryweb tried to write it. Confirm it {where}, or once its sessions are quiet."
+    return f"{rebase.stuck_paths(stuck)} changed again each of the {times} times memoryweb tried to write it. Confirm it {where}, or once its sessions are quiet."
 
 
 #: What an item tells of; the rest of these rows would take most of the time.
@@ -250,7 +249,7 @@ def _failures(public_ids: Sequence[str]) -> Mapping[str, str]:
     }
 
 
-def _item(row: Any, facts: ProposalFacts, stuck: Sequence[stuck_files.Stuck], failure: str | None) -> Item:
+def _item(row: Any, facts: ProposalFacts, stuck: Sequence[rebase.Stuck], failure: str | None) -> Item:
     is_open = row.state == State.OPEN
     told = _of_open(row, facts, stuck) if is_open else _of_submitted(row, facts, stuck, failure)
     kind, why, action, url = told
@@ -277,7 +276,7 @@ def _elsewhere(row: Any, names: Mapping[str, str]) -> str:
     return "" if key == hosts.host() else names.get(key, key)
 
 
-def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[stuck_files.Stuck]) -> _Told:
+def _of_open(row: Any, facts: ProposalFacts, stuck: Sequence[rebase.Stuck]) -> _Told:
     here = reverse("review", args=[row.public_id])
     if row.origin == Proposal.Origin.CAUGHT and not stuck:
         return _of_cards(row, facts)
@@ -302,7 +301,7 @@ def _of_cards(row: Any, facts: ProposalFacts) -> _Told:
 
 
 def _of_submitted(
-    row: Any, facts: ProposalFacts, stuck: Sequence[stuck_files.Stuck], failure: str | None
+    row: Any, facts: ProposalFacts, stuck: Sequence[rebase.Stuck], failure: str | None
 ) -> _Told:
     here = reverse("review", args=[row.public_id])
     if stuck:
@@ -314,18 +313,18 @@ def _of_submitted(
     return Kind.WRITE, _unwritten(row, facts), "Write now", here
 
 
-def _of_stuck(row: Any, stuck: Sequence[stuck_files.Stuck], since: str) -> _Told:
+def _of_stuck(row: Any, stuck: Sequence[rebase.Stuck], since: str) -> _Told:
     conflicts = [file for file in stuck if file.in_conflict]
     if conflicts:
-        why = f"{stuck_files.paths(conflicts)} {stuck_files.became(conflicts)}."
+        why = f"{rebase.stuck_paths(conflicts)} {rebase.stuck_because(conflicts)}."
         return Kind.CONFLICT, why, "Solve", reverse("conflict", args=[row.public_id, conflicts[0].pk])
-    why = f"{stuck_files.paths(stuck)} changed on disk after {since}; confirm the new result."
+    why = f"{rebase.stuck_paths(stuck)} changed on disk after {since}; confirm the new result."
     first = stuck[0].pk
     here = reverse("review", args=[row.public_id])
     return Kind.CONFIRM, why, "Confirm", f"{here}?file={first}#file-{first}"
 
 
-def _undecided(facts: ProposalFacts, stuck: Sequence[stuck_files.Stuck]) -> str:
+def _undecided(facts: ProposalFacts, stuck: Sequence[rebase.Stuck]) -> str:
     """ "9 decisions, 15 changes in 4 files"; once some are made, how many are left."""
     counts = facts.counts
     left = (
@@ -333,7 +332,7 @@ def _undecided(facts: ProposalFacts, stuck: Sequence[stuck_files.Stuck]) -> str:
     )
     conflicts = [file for file in stuck if file.in_conflict]
     return (
-        f"{left}. {stuck_files.paths(conflicts)} {stuck_files.became(conflicts)}."
+        f"{left}. {rebase.stuck_paths(conflicts)} {rebase.stuck_because(conflicts)}."
         if conflicts
         else f"{left}."
     )

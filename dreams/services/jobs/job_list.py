@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dreams import conf
-from dreams.lib import cron, quiet_hours
+from dreams.lib import cron
 from dreams.models import JobRun, Project, ScheduledJob
 from dreams.services import auditlog, database
 from dreams.services.hosts import host
@@ -36,13 +36,13 @@ class Clock:
 
     zone: dt.tzinfo
     zone_name: str
-    quiet: quiet_hours.QuietHours | None
+    quiet: conf.QuietHours | None
 
     @classmethod
     def load(cls) -> "Clock":
         config = conf.current()
         return cls(
-            conf.zone(config), config.time_zone or settings.TIME_ZONE, quiet_hours.parse(config.quiet_hours)
+            conf.zone(config), config.time_zone or settings.TIME_ZONE, conf.quiet_hours(config.quiet_hours)
         )
 
     def quiet_until(self, moment: dt.datetime) -> dt.datetime | None:

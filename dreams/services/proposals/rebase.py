@@ -8,16 +8,19 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from dreams.engines import drafts
 from dreams.lib import diff
 from dreams.lib.diff import merge
 from dreams.lib.diff.index_merge import merge_index
 from dreams.lib.files import safefs, text, workspace
+from dreams.lib.files.text import plural
 from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
+from dreams.models.prepared import prepared
 from dreams.services import blobs, hosts, proposals
 
 Outcome = Literal["same", "rebased", "conflict", "already-there"]
@@ -282,3 +285,48 @@ def _now(root: safefs.Root, path: str, known: Memory | None) -> str:
     except (OSError, safefs.SafeFsError):
         # It is there and cannot be read: certainly not what the proposal starts from.
         return "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """A file that changed on disk, or is gone from it: in conflict, or brought up to date and not confirmed."""
+
+    pk: int
+    path: str
+    in_conflict: bool
+    is_gone: bool
+
+
+def stuck_files(pks: Sequence[int]) -> Mapping[int, list[Stuck]]:
+    """Proposal → its files that a person must look at once more; none of which everything is on disk."""
+    found: dict[int, list[Stuck]] = {}
+    for proposal, *file in _stuck(list(pks)):
+        found.setdefault(proposal, []).append(Stuck(*file))
+    return found
+
+
+@prepared
+def _stuck(pks: list[int]) -> QuerySet[FileChange, tuple[Any, ...]]:
+    rows = FileChange.objects.filter(proposal__in=pks).filter(
+        Q(conflict__isnull=False) | Q(rebase_confirmed=False)
+    )
+    unwritten = Hunk.objects.filter(file=OuterRef("pk"), applied_in__isnull=True)
+    still_open = Q(proposal__state=Proposal.State.OPEN) | Exists(unwritten.filter(verdict__in=Hunk.TAKEN))
+    rows = (
+        rows.filter(still_open)
+        .annotate(in_conflict=Q(conflict__isnull=False), is_gone=Q(conflict__now=""))
+        .order_by("path")
+    )
+    return rows.values_list("proposal", "pk", "path", "in_conflict", "is_gone")
+
+
+def stuck_because(conflicts: Sequence[Stuck]) -> str:
+    if all(file.is_gone for file in conflicts):
+        return "is no longer on disk" if len(conflicts) == 1 else "are no longer on disk"
+    return "changed in the same place on disk"
+
+
+def stuck_paths(files: Sequence[Stuck]) -> str:
+    if len(files) == 1:
+        return files[0].path
+    return f"{files[0].path} and {plural(len(files) - 1, 'other file')}"

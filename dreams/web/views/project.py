@@ -15,7 +15,8 @@ from django.views.decorators.http import require_POST, require_safe
 from dreams import conf
 from dreams.lib.files import safefs
 from dreams.models import Evidence, Project, Prompt
-from dreams.services import forecast, project_lock, prompt_hiding, settings_changes
+from dreams.services import forecast, project_lock, settings_changes
+from dreams.services.discovery import prompt_history
 from dreams.services.host_requests import Deed, NewRequest
 from dreams.services.memories import moved
 from dreams.services.review import Actor, ReviewRefused
@@ -226,9 +227,9 @@ def hide_prompt(request: Request, pk: int) -> HttpResponse:
     key = _prompt_key(request.POST.get("key"))
     prompt = get_object_or_404(Prompt, pk=key, session__project=pk)
     if request.POST.get("show") == "1":
-        prompt_hiding.show(prompt)
+        prompt_history.show(prompt)
     else:
-        prompt_hiding.hide(prompt)
+        prompt_history.hide(prompt)
     back = f"?{request.GET.urlencode()}" if request.GET else ""
     return SeeOther(f"{reverse('project-prompts', args=[pk])}{back}")
 
