@@ -69,7 +69,9 @@ def test_a_new_file_that_is_too_large_to_read_is_named(root: Root, monkeypatch: 
     root.memory(app, "fact.md")
     root.memory(app, "big.md", "x" * 1_001)
     for _ in range(2):
-        assert reasons(root.discover()) == {"big.md": "is larger than the limit of 1,000 bytes"}
+        report = root.discover()
+        assert reasons(report) == {"big.md": "is larger than the limit of 1,000 bytes"}
+        assert report.memories == 1, "as the list of projects counts them"
     assert list(Memory.objects.values_list("path", flat=True)) == ["fact.md"]
 
 

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -51,16 +51,17 @@ def refresh_all(places: list[KnownProject], host: str, tally: Tally) -> None:
 @dataclass(slots=True)
 class _Look:
     """What a listing of one memory directory found; None where it could not be listed. `stale`: files differ from their rows;
-    `unread`: names that are not read, with the reason."""
+    `rows`: paths that have one; `unread`: names that are not read, with the reason."""
 
     place: KnownProject
+    rows: Set[str]
     found: list[FoundMemory] | None = None
     stale: bool = False
     unread: dict[str, str] = field(default_factory=dict)
 
 
 def _look(place: KnownProject, known: Numbers, tally: Tally) -> _Look:
-    look = _Look(place)
+    look = _Look(place, known.keys())
     with _passed_over(place, tally):
         found = []
         for entry in place.source.memories(place.project.memory_dir):
@@ -99,7 +100,10 @@ def _write(waiting: dict[int, tuple[_Look, Snapshot]], tally: Tally) -> None:
         log.warning("first looks: %s", error)  # each one is tried by itself now, and tells
     for pk, (look, snapshot) in waiting.items():
         with _passed_over(look.place, tally):
-            for path in sorted({file.path for file in look.found or ()} & snapshot.skipped.keys()):
+            found = {file.path: file for file in look.found or ()}
+            for path in sorted(found.keys() & snapshot.skipped.keys()):
+                # It is counted where it was read before.
+                tally.memories -= path not in look.rows and _is_topic(found[path])
                 tally.skip(f"{look.place.project.memory_dir}/{path}", snapshot.skipped[path])
                 look.unread[text.storable(path)] = snapshot.skipped[path]
             if pk not in saved:
