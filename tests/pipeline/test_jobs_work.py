@@ -143,7 +143,7 @@ def test_a_scheduled_dream_takes_the_place_of_the_time_gate(tmp_path: Path) -> N
         (lambda project: Override.objects.create(key="min_sessions", value=9), "5 of 9 sessions"),
         (
             lambda project: Project.objects.update(not_before=timezone.now() + HOUR, failures=1),
-            "The last dream failed",
+            "A dream failed; tried again",
         ),
         (
             lambda project: world.put(Path(project.root) / "settings.json", '{"autoMemoryEnabled": false}'),

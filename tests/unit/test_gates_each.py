@@ -163,7 +163,7 @@ def test_the_throttle_opens_to_the_second(age, passed):
 def test_a_project_that_keeps_failing_waits_for_its_next_try():
     result = results(Facts(retry_at=NOW + timedelta(hours=2), failures=3))["throttle"]
     assert (result.passed, result.opens_at) == (False, NOW + timedelta(hours=2))
-    assert "3 times in a row" in result.reason
+    assert "3 dreams failed in a row" in result.reason
     assert results(Facts(retry_at=NOW, failures=3))["throttle"].passed
 
 
@@ -239,3 +239,13 @@ def test_without_a_new_line_there_is_nothing_to_read():
 def test_every_other_gate_holds_for_it(gate, facts):
     facts = dataclasses.replace(facts, log_lines=stays(12))
     assert not results(facts, LIMITED, logs=True)[gate].passed
+
+
+@each(
+    ("failures", "says"), [(1, "A dream failed; tried again"), (3, "3 dreams failed in a row; tried again")]
+)
+def test_a_wait_after_failures_does_not_call_the_last_dream_failed(failures, says):
+    """The last one may have been cancelled since."""
+    facts = Facts(retry_at=NOW + timedelta(minutes=8), failures=failures)
+    ruling = GATES["throttle"].rule(Case(facts, Config(), NOW))
+    assert not ruling.passed and ruling.reason.startswith(says)

@@ -338,7 +338,7 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
     """One sentence on the state, and when it ends by itself where that is known."""
     if rank == FAILING:
         waits, retried_at = facts.next[row.pk].retry(facts.now)
-        failed = facts.errors.get(row.pk) or "The last dream failed."
+        failed = facts.errors.get(row.pk) or "A dream failed."
         return f"{failed} {waits}".rstrip(), retried_at
     if rank == OFF:
         return "Dreams are off for this project.", None

@@ -210,8 +210,9 @@ def is_recent(last_ns: int, now_ns: int, min_age: timedelta) -> bool:
 def throttle(case: Case) -> Ruling:
     facts, now = case.facts, case.now
     if facts.retry_at is not None and now < facts.retry_at <= now + LONGEST_RETRY:
-        times = "once" if facts.failures <= 1 else f"{facts.failures} times in a row"
-        reason = f"The last dream failed ({times}); tried again {until(facts.retry_at, now)}."
+        # Not “the last dream”: one that was cancelled since changes nothing of this.
+        failed = "A dream failed" if facts.failures <= 1 else f"{facts.failures} dreams failed in a row"
+        reason = f"{failed}; tried again {until(facts.retry_at, now)}."
         return Ruling(False, reason, facts.retry_at, f"back-off {facts.failures}")
     throttle = timedelta(minutes=case.config.scan_minutes)
     wait = exact(throttle)
