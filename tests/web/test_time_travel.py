@@ -99,12 +99,24 @@ def test_what_an_agent_loaded_then_is_the_index_of_then(browser: Client, project
     then = _page(browser, "project-at", project, "?when=2026-03-02")
     assert "[A](a.md) — one" in then
     assert "[B](b.md) — two" not in then
-    assert "no index (MEMORY.md) then" in _page(browser, "project-at", project, "?when=2026-02-01")
+    assert "No index (MEMORY.md) is known" in _page(browser, "project-at", project, "?when=2026-02-01")
 
 
 def test_before_the_first_look_the_page_says_what_it_cannot_know(browser: Client, project: Project) -> None:
     assert "before memoryweb’s first check" in _page(browser, "project-at", project, "?when=2026-02-28")
     assert "before memoryweb’s first check" not in _page(browser, "project-at", project, "?when=2026-03-02")
+
+
+def test_what_is_only_not_known_of_a_moment_before_the_first_look_is_not_said_to_be_otherwise(
+    browser: Client, project: Project
+) -> None:
+    told, days = "before memoryweb’s first check", ("2026-02-20T12:00", "2026-03-02T18:00")
+    page = _page(browser, "project-between", project, "?a={}&b={}".format(*days))
+    assert told in page and "2 files" in page
+    assert told not in _page(browser, "project-between", project, f"?a={days[1]}")
+    shown = _page(browser, "project-at", project, f"?when={days[0]}")
+    assert "nothing was loaded" not in shown and "been added since" not in shown
+    assert "did not exist" not in _page(browser, "project-at", project, f"?when={days[0]}&path=a.md")
 
 
 def test_a_moment_that_is_none_is_said_to_be_none(browser: Client, project: Project) -> None:
