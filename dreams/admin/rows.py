@@ -4,7 +4,6 @@ from django import forms
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils import timezone
 
 from dreams.admin.site import HostNames, Listed, ModelForm, OnHosts, ReadOnly, Values, actor
@@ -42,9 +41,7 @@ class ProjectAdmin(OnHosts):
     list_filter = ("kind", ("host", HostNames), "trusted", ("mode", Values))
     search_fields = ("name", "slug", "memory_dir", "repo_dir")
     changeable = ("trusted",)
-
-    def view_on_site(self, obj: Project) -> str:
-        return reverse("project", args=[obj.pk])
+    page = ("project", "pk")
 
     def save_model(self, request: HttpRequest, obj: Project, form: ModelForm, change: bool) -> None:
         wanted = obj.trusted
@@ -59,9 +56,7 @@ class SessionAdmin(ReadOnly):
     list_select_related = ("project",)
     search_fields = ("title", "session_id", "branch", "project__name")
     date_hierarchy = "touched_at"
-
-    def view_on_site(self, obj: Session) -> str:
-        return reverse("session", args=[obj.pk])
+    page = ("session", "pk")
 
 
 @admin.register(NotesRequest)
@@ -71,9 +66,7 @@ class NotesRequestAdmin(ReadOnly):
     list_select_related = ("session",)
     search_fields = ("session__title", "session__session_id", "model", "error")
     date_hierarchy = "asked_at"
-
-    def view_on_site(self, obj: NotesRequest) -> str:
-        return reverse("session", args=[obj.session_id])
+    page = ("session", "session_id")
 
 
 @admin.register(RequestUsage)
@@ -98,9 +91,7 @@ class MemoryAdmin(ReadOnly):
     list_filter = ("kind", ("type", Values), "pinned")
     list_select_related = ("project",)
     search_fields = ("path", "name", "description", "project__name")
-
-    def view_on_site(self, obj: Memory) -> str:
-        return reverse("memory", args=[obj.pk])
+    page = ("memory", "pk")
 
 
 @admin.register(DreamRun)
@@ -119,9 +110,7 @@ class DreamRunAdmin(ReadOnly):
     list_select_related = ("project",)
     search_fields = ("public_id", "project__name", "error")
     date_hierarchy = "created_at"
-
-    def view_on_site(self, obj: DreamRun) -> str:
-        return reverse("dream", args=[obj.public_id])
+    page = ("dream", "public_id")
 
 
 @admin.register(DreamUsage)
@@ -158,9 +147,7 @@ class ProposalAdmin(ReadOnly):
     list_select_related = ("project",)
     search_fields = ("public_id", "project__name", "summary")
     date_hierarchy = "created_at"
-
-    def view_on_site(self, obj: Proposal) -> str:
-        return reverse("review", args=[obj.public_id])
+    page = ("review", "public_id")
 
 
 @admin.register(Question)
@@ -221,8 +208,7 @@ class ScheduledJobAdmin(Listed):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def view_on_site(self, obj: ScheduledJob) -> str:
-        return reverse("schedules")
+    page = ("schedules",)
 
     def save_model(self, request: HttpRequest, obj: ScheduledJob, form: ModelForm, change: bool) -> None:
         obj.pk = jobs.add(_wanted(obj), actor=actor(request)).pk

@@ -79,7 +79,10 @@ class _Rows(ChangeList):
 
 
 class Listed(ModelAdmin):
-    """Bounded lists that never count a large table twice. Each field of dollars can be shown as `<name>_shown`."""
+    """Bounded lists that never count a large table twice. Each field of dollars can be shown as `<name>_shown`; `page` is the
+    name of a row's own page and the fields that stand in its address."""
+
+    page: tuple[str, ...] = ()
 
     list_per_page = PER_PAGE
     list_max_show_all = PER_PAGE
@@ -87,6 +90,10 @@ class Listed(ModelAdmin):
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return _Rows
+
+    def view_on_site(self, obj: Model) -> str | None:
+        name, *fields = self.page or ("",)
+        return reverse(name, args=[getattr(obj, field) for field in fields]) if name else None
 
     def __init__(self, model: type[Model], site: admin.AdminSite) -> None:
         for field in model._meta.fields:
