@@ -13,7 +13,7 @@ from typing import Any
 from dreams import conf
 from dreams.engines import versions
 from dreams.lib import memdir
-from dreams.lib.files.text import plural
+from dreams.lib.files.text import joined, plural
 from dreams.lib.locks import LOCK_NAME
 from dreams.models import AuditEntry, FileChange, HostRequest, Memory, Proposal, Question
 from dreams.services.inbox.snoozing import QUESTIONS_KEY
@@ -92,7 +92,7 @@ class Sentences:
         indexes = [path for path in found[MOST_NAMED:] if memdir.is_index(path)]
         if more := max(0, len(found) - MOST_NAMED - len(indexes)):
             names.append(plural(more, "more memory", "more memories"))
-        return _and(names + [self.title(entry, path) for path in indexes[:MOST_NAMED]])
+        return joined(names + [self.title(entry, path) for path in indexes[:MOST_NAMED]])
 
     def title(self, entry: AuditEntry, path: str) -> str:
         folder, _, name = path.rpartition("/")
@@ -100,10 +100,6 @@ class Sentences:
             return f"the index of {folder}" if folder else "the index"
         title = self.titles.get((entry.project_id_was or 0, path))
         return f"“{title}”" if title else path
-
-
-def _and(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _paths_in(entry: AuditEntry) -> list[str]:
@@ -221,7 +217,7 @@ def _written(s: Sentences, entry: AuditEntry) -> str:
         for deed in ("added", "changed", "removed")
         if deed in deeds
     ]
-    return f"{s.who(entry)} {_and(said) if said else 'wrote nothing'}{_in(entry)}"
+    return f"{s.who(entry)} {joined(said) if said else 'wrote nothing'}{_in(entry)}"
 
 
 def _undone(s: Sentences, entry: AuditEntry) -> str:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from collections.abc import Sequence
 
 # No database takes a NUL (PostgreSQL) or half a character, and a byte that is no UTF-8 is read as one.
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -63,6 +64,11 @@ def with_home(path: str) -> str:
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """False too where it cannot be looked at, where pathlib's answer is an error."""
     return os.path.isdir(path)  # noqa: PTH112 - see above
+
+
+def joined(words: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"; "" of none."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

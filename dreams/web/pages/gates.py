@@ -1,12 +1,11 @@
 """A project's gates, for its page."""
 
 import datetime as dt
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from dreams.lib.files.text import plural
+from dreams.lib.files.text import joined, plural
 from dreams.models import DreamRun, Project
 from dreams.models.prepared import prepared
 from dreams.services import policies
@@ -72,12 +71,7 @@ class Gates:
     @property
     def forced_words(self) -> str:
         """The closed gates that force passes, as a person lists them."""
-        return _listed([gate.kind.label for gate in self.closed if gate.kind.forceable])
-
-
-def _listed(labels: Sequence[str]) -> str:
-    *first, last = [label.lower() for label in labels] or [""]
-    return f"{', '.join(first)} and {last}" if first else last
+        return joined([gate.kind.label.lower() for gate in self.closed if gate.kind.forceable])
 
 
 def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> Gates:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dreams.engines import drafts
 from dreams.lib.files import text
-from dreams.lib.files.text import plural
+from dreams.lib.files.text import joined, plural
 from dreams.lib.secrets import masking
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Hunk, Proposal
@@ -91,8 +91,7 @@ class Undo:
         for letter, (verb, behind) in words.items():
             if number := counted[letter]:
                 told.append(f"{verb} {number if told else plural(number, 'file')}{behind}")
-        *first, last = told or [f"{words['M'][0]} no file"]
-        return f"{', '.join(first)} and {last}" if first else last
+        return joined(told or [f"{words['M'][0]} no file"])
 
 
 def undo(proposal: Proposal, selection: Selection) -> Undo:
