@@ -179,6 +179,18 @@ def test_keys_decide_the_present_change_and_undo_it(window: Page, address: str, 
     expect(card(window, second)).to_be_focused()
 
 
+def test_what_a_submit_does_is_read_in_one_or_two_lines(
+    window: Page, address: str, proposal: Proposal, tmp_path: Path
+) -> None:
+    """With another proposal waiting there is a third button beside it."""
+    desk.make_proposal(desk.make_project(tmp_path / "other"))
+    window.goto(f"{address}/review/{proposal.public_id}/")
+    for width in (1440, 1200, 1000):
+        window.set_viewport_size({"width": width, "height": 800})
+        said = window.locator("#submit-says").bounding_box()
+        assert said and said["height"] < 40, width
+
+
 def test_the_durable_button_never_has_the_focus_first(window: Page, address: str, proposal: Proposal) -> None:
     window.goto(f"{address}/review/{proposal.public_id}/")
     assert window.evaluate("document.activeElement.tagName") == "BODY"
