@@ -19,7 +19,7 @@ from dreams.services.proposals.decisions import Counts
 from dreams.services.review import triage
 from dreams.services.review.triage import KindCount
 from dreams.web.pages import review_proposal
-from dreams.web.pages.diffs import Line, runs
+from dreams.web.pages.diffs import Line, line_of
 from dreams.web.pages.review_proposal import LoadedProposal
 from dreams.web.paging import Listed, page_of
 
@@ -145,10 +145,7 @@ def masked_parts(hunks: Sequence[Hunk], texts: proposals.Texts) -> tuple[list[Pa
 
 
 def _part(hunk: Hunk, lines: diff.Hunk) -> Part:
-    shown = tuple(
-        Line(line.kind, line.old_no if line.kind == "del" else line.new_no, runs(line))
-        for line in diff.hunk_rows(lines)
-    )
+    shown = tuple(map(line_of, diff.hunk_rows(lines)))
     what = {"add": "new memory", "delete": "removes the file"}.get(hunk.file.kind, "")
     return Part(hunk.file.path, what, shown)
 

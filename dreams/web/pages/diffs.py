@@ -187,7 +187,7 @@ def blocks(base: str, hunks: Sequence[Hunk], path: str) -> list[Block]:
             hunk=hunk,
             above=None if number else _gap(gaps[0].hidden, styles),
             lines=tuple(
-                _line(row, styles)
+                line_of(row, styles.of(row))
                 for row in [*gaps[number].lead, *changed.get(hunk.id, []), *gaps[number + 1].trail]
             ),
             below=_gap(gaps[number + 1].hidden, styles),
@@ -278,13 +278,13 @@ class _Styles:
 def _gap(rows: Sequence[Row], styles: _Styles) -> Gap | None:
     if not rows:
         return None
-    return Gap(len(rows), tuple(_line(row, styles) for row in rows[:MOST_IN_GAP]))
+    return Gap(len(rows), tuple(line_of(row, styles.of(row)) for row in rows[:MOST_IN_GAP]))
 
 
-def _line(row: Row, styles: _Styles) -> Line:
+def line_of(row: Row, style: str = "") -> Line:
     number = row.old_no if row.kind == "del" else row.new_no
     note = "" if row.end or row.kind == "equal" else "no newline at the end"
-    return Line(row.kind, number, runs(row), styles.of(row), note)
+    return Line(row.kind, number, runs(row), style, note)
 
 
 def runs(row: Row) -> tuple[Run, ...]:
@@ -307,10 +307,14 @@ def runs(row: Row) -> tuple[Run, ...]:
 
 def _marked(row: Row) -> Iterator[tuple[int, int]]:
     """The changed ranges without the spaces at their ends: a mark is on words, unless only spaces changed."""
-    for start, end in row.spans:
-        words = row.text[start:end].strip()
-        lead = row.text[start:end].find(words) if words else 0
-        yield (start + lead, start + lead + len(words)) if words else (start, end)
+    return (trimmed(row.text, start, end) for start, end in row.spans)
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The range without the spaces at its ends, unless it is nothing else."""
+    words = text[start:end].strip()
+    start = text.index(words, start) if words else start
+    return (start, start + len(words)) if words else (start, end)
 
 
 def _is_front(rows: Sequence[Row], styles: _Styles) -> bool:

@@ -352,17 +352,9 @@ def _values(said: str, other: str) -> list[diff.Span]:
 
 
 def _runs(said: str, spans: Iterable[diff.Span]) -> tuple[Run, ...]:
-    starts = dict(_trimmed(said, span) for span in spans)
+    starts = dict(diffs.trimmed(said, *span) for span in spans)
     edges = sorted({0, len(said), *starts, *starts.values()})
     return tuple(Run(said[start:end], start in starts) for start, end in pairwise(edges)) or (Run(said),)
-
-
-def _trimmed(said: str, span: diff.Span) -> tuple[int, int]:
-    """The span without the spaces at its ends, unless it is nothing else."""
-    words = said[span.start : span.end]
-    bare = words.strip()
-    start = span.start + (words.find(bare) if bare else 0)
-    return (start, start + len(bare)) if bare else (span.start, span.end)
 
 
 def _tick(
