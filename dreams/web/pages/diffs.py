@@ -1,55 +1,20 @@
 """Prepares differences for templates: lines in pieces, each with a word for its kind. No database."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, takewhile
 
 from dreams.lib import diff, memdir
 from dreams.lib.diff import Hunk, Row
 
-_SIGNS = {"ins": ("+", "Added: "), "del": ("−", "Removed: ")}
-
-
-@dataclass(frozen=True, slots=True)
-class DiffLine:
-    """`kind` is equal, ins, del or skip; `sign` and `word` say it without colour."""
-
-    kind: str
-    number: int | None
-    sign: str
-    word: str
-    text: str
-    runs: "tuple[Run, ...]"
-    no_end: bool
-
-
-def diff_lines(rows: Iterable[diff.Row]) -> list[DiffLine]:
-    return [_diff_line(row) for row in rows]
-
-
-def _diff_line(row: diff.Row) -> DiffLine:
-    sign, word = _SIGNS.get(row.kind, ("", ""))
-    number = row.old_no if row.kind == "del" else row.new_no
-    is_skip = row.kind == "skip"
-    return DiffLine(
-        kind=row.kind,
-        number=number,
-        sign=sign,
-        word=word,
-        text=row.text if is_skip else "",
-        runs=() if is_skip else tuple(Run(one.changed, (Bit(one.text),)) for one in diff.pieces(row)),
-        no_end=not is_skip and not row.end and row.kind != "equal",
-    )
-
-
 CONTEXT = 2  # lines; chosen
 # A gap that opens in place holds this many lines at most; beyond it the page of the memory is the place to read.
 MOST_IN_GAP = 400
 # A longer line is no prose: it is shown as it is.
 MOST_LOOKED_AT = 4_000
-MARK = {"ins": "+", "del": "−", "equal": ""}
-SPOKEN = {"ins": "Added: ", "del": "Removed: ", "equal": ""}
+MARK = {"ins": "+", "del": "−"}
+SPOKEN = {"ins": "Added: ", "del": "Removed: "}
 _HEADING = re.compile(r"^#{1,6}\s")
 _FENCE = re.compile(r"^\s*(```|~~~)")
 # Source stays source: marks are kept, and only look quieter.
@@ -93,7 +58,8 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line to show. `style` is front, heading, row, table, code or empty."""
+    """One line to show. `kind` is equal, ins, del or skip; `mark` and `spoken` say it without colour, `note` what is skipped.
+    `style` is front, heading, row, table, code or empty."""
 
     kind: str
     number: int | None
@@ -112,11 +78,11 @@ class Line:
 
     @property
     def mark(self) -> str:
-        return MARK[self.kind]
+        return MARK.get(self.kind, "")
 
     @property
     def spoken(self) -> str:
-        return SPOKEN[self.kind]
+        return SPOKEN.get(self.kind, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,10 +247,22 @@ def _gap(rows: Sequence[Row], styles: _Styles) -> Gap | None:
     return Gap(len(rows), tuple(line_of(row, styles.of(row)) for row in rows[:MOST_IN_GAP]))
 
 
-def line_of(row: Row, style: str = "") -> Line:
+def line_of(row: Row, style: str = "", cut: Callable[[Row], tuple[Run, ...]] | None = None) -> Line:
     number = row.old_no if row.kind == "del" else row.new_no
     note = "" if row.end or row.kind == "equal" else "no newline at the end"
-    return Line(row.kind, number, runs(row), style, note)
+    return Line(row.kind, number, (cut or runs)(row), style, note)
+
+
+def compared(rows: Iterable[Row]) -> list[Line]:
+    """The rows of two whole texts, of which there may be thousands: only what changed is marked in them."""
+    return [
+        Line("skip", None, (), note=row.text) if row.kind == "skip" else line_of(row, cut=_changes)
+        for row in rows
+    ]
+
+
+def _changes(row: Row) -> tuple[Run, ...]:
+    return tuple(Run(one.changed, (Bit(one.text),)) for one in diff.pieces(row))
 
 
 def runs(row: Row) -> tuple[Run, ...]:

@@ -17,7 +17,7 @@ from dreams.models import Blob, Memory, Project, Version
 from dreams.services import blobs
 from dreams.services.proposals import summaries, undos
 from dreams.web.pages import diffs
-from dreams.web.pages.diffs import DiffLine
+from dreams.web.pages.diffs import Line
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter, Listed, page_of
 from dreams.web.render import Resolver, for_templates
 
@@ -60,7 +60,7 @@ class Comparison:
 
     old: VersionRow
     new: VersionRow
-    rows: list[DiffLine]
+    rows: list[Line]
     added: int
     removed: int
     is_cut: bool
@@ -201,7 +201,7 @@ def compare(old: VersionRow, new: VersionRow, *, is_bare: bool = False) -> Compa
     return Comparison(
         old,
         new,
-        rows=[] if before == after else diffs.diff_lines(rows[:MOST_ROWS]),
+        rows=[] if before == after else diffs.compared(rows[:MOST_ROWS]),
         added=sum(row.kind == "ins" for row in rows),
         removed=sum(row.kind == "del" for row in rows),
         is_cut=len(rows) > MOST_ROWS,

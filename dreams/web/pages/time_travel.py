@@ -18,7 +18,7 @@ from dreams.services import blobs
 from dreams.services.memories import time_travel
 from dreams.web.hidden_secrets import Sight
 from dreams.web.pages import diffs
-from dreams.web.pages.diffs import DiffLine
+from dreams.web.pages.diffs import Line
 from dreams.web.pages.index_size import IndexSize, size_as_loaded
 from dreams.web.pages.memory import Body, Look, Looks, body_of
 from dreams.web.pages.project import READING_ORDER
@@ -200,7 +200,7 @@ class Changed:
     path: str
     pk: int | None
     letter: str
-    rows: list[DiffLine] | None
+    rows: list[Line] | None
     added: int
     removed: int
     is_cut: bool
@@ -278,7 +278,7 @@ def _changed(
         path,
         pk,
         letter,
-        rows=diffs.diff_lines(rows[:MOST_ROWS]),
+        rows=diffs.compared(rows[:MOST_ROWS]),
         added=sum(row.kind == "ins" for row in rows),
         removed=sum(row.kind == "del" for row in rows),
         is_cut=len(rows) > MOST_ROWS,

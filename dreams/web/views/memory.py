@@ -205,13 +205,13 @@ def _edit_page(
     return render(request, "dreams/memory_edit.html", context, status=409 if stale else 200)
 
 
-def _changes(data: bytes, typed: str, mask: Mask) -> list[diffs.DiffLine]:
+def _changes(data: bytes, typed: str, mask: Mask) -> list[diffs.Line]:
     before, after = _for_field(data), typed.replace("\r\n", "\n")
     if not after.endswith("\n") and before.endswith("\n") and after:
         after += "\n"
     if before == after:
         return []
-    return diffs.diff_lines(masking.rows(mask, before, after)[: pages.MOST_ROWS])
+    return diffs.compared(masking.rows(mask, before, after)[: pages.MOST_ROWS])
 
 
 def _for_field(data: bytes) -> str:
