@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dreams.models import COUNTED_MEMORIES, DreamRun, Memory, Project
-from dreams.services import hosts
+from dreams.services import hosts, settings_changes
 from dreams.services.search import index
 from dreams.web.pages import inbox as inbox_page, project as project_page, timeline
 from dreams.web.pages.inbox import Asked
@@ -118,6 +118,11 @@ def test_a_first_dream_is_offered_where_none_ran_whatever_waits_elsewhere(
     make.make_proposal(small)
     found = inbox_page.inbox(timezone.now(), Asked()).untidied
     assert [(str(item.project), item.memories) for item in found] == [(str(project), TOPICS + 1)]
+    for key, where in (("dreaming", project), ("paused", None)):
+        settings_changes.set_override(key, key == "paused", actor="owner", project=where)
+        assert inbox_page.inbox(timezone.now(), Asked()).untidied == [], "no dream may start there"
+        settings_changes.reset_override(key, actor="owner", project=where)
+    assert inbox_page.inbox(timezone.now(), Asked()).untidied
     make.make_dream(project, DreamRun.Status.FAILED)
     assert inbox_page.inbox(timezone.now(), Asked()).untidied == []
 

@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 
+from dreams import conf
 from dreams.findings.index_limits import MANY_WITHOUT_A_DREAM
 from dreams.models import COUNTED_MEMORIES, AppliedBatch, DreamRun, Memory, Project, Proposal
 from dreams.models.prepared import prepared
@@ -407,7 +408,14 @@ def _next(now: dt.datetime, host: str) -> list[Next]:
 
 
 def _untidied() -> list[Untidied]:
-    """Where a first dream would help most, on this machine: the checkup's advice, before anybody opened a checkup."""
+    """Where a first dream would help most and may start, on this machine: the checkup's advice, before anybody opened a
+    checkup."""
+    overrides = conf.Overrides.load()
+    usual = overrides.config(None)
+    if usual.paused:
+        return []
+    # Those that are set otherwise than all others.
+    others = [pk for pk in overrides.by_project if overrides.config(pk).dreaming != usual.dreaming]
     alone = Memory.objects.filter(
         COUNTED_MEMORIES,
         project__dreams=None,
@@ -415,6 +423,7 @@ def _untidied() -> list[Untidied]:
         project__gone_at=None,
         project__host=hosts.host(),
     )
+    alone = alone.exclude(project__in=others) if usual.dreaming else alone.filter(project__in=others)
     many = alone.values("project").annotate(n=Count("pk")).filter(n__gte=MANY_WITHOUT_A_DREAM)
     found = dict(many.order_by("-n", "project").values_list("project", "n")[:MOST_UNTIDIED])
     projects = Project.objects.in_bulk(found)
