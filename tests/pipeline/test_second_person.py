@@ -18,6 +18,7 @@ from dreams.services import audit_sentences, login, people, review, rollback, se
 from dreams.services.apply import applying
 from dreams.services.inbox import waiting
 from dreams.services.memories import hand_edits
+from dreams.services.notify import digest
 from dreams.services.people import Role
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.scheduling import scheduler
@@ -210,6 +211,7 @@ def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal) -> None:
     assert (item.kind, item.not_for) == (waiting.Kind.SECOND, {"anna"})
     assert "Second person" in logged_in("bea").get("/").content.decode()
     assert "Second person" not in logged_in("anna").get("/").content.decode()
+    assert "until" not in digest.collect(timezone.now()).as_text()
     # Who did their part is told whose move it is, and not that all is reviewed.
     text = logged_in("anna").get("/").content.decode()
     assert "Waiting for someone else" in text and "All reviewed" not in text

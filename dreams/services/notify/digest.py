@@ -210,10 +210,11 @@ def _lines(digest: Digest) -> Iterator[str]:
         yield ""
         for item in digest.failed:
             yield from _placed(item.project, item, digest.at)
-    if digest.waiting:
-        if digest.link:
-            yield f"Go through what waits: {digest.link}"
-        yield "Nothing is written to your notes until you submit a review."
+    if digest.waiting and digest.link:
+        yield f"Go through what waits: {digest.link}"
+    if digest.to_review:
+        # Not of all that waits: what is approved is written once it was confirmed, or when a second person agreed.
+        yield "What waits for a review is not written to your notes until it is submitted."
 
 
 def _waiting_lines(item: Item, now: dt.datetime) -> Iterator[str]:
