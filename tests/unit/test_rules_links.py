@@ -90,9 +90,10 @@ def test_a_numbered_task_is_no_link_and_what_a_link_says_stays_whole(tmp_path: P
     assert "Read no-such-note#Two cranes and [[task #35]] before a change." in after
 
 
-@pytest.mark.parametrize("link", ["[[drum-brakes]]", "[[drum-brakes.md]]", "[[HARBOUR]]"])
-def test_a_link_to_a_file_of_the_repository_is_not_dead(tmp_path: Path, link: str) -> None:
+@pytest.mark.parametrize("link", ["[[drum-brakes]]", "[[drum-brakes.md]]", "[[HARBOUR]]", "[[bleed-brakes]]"])
+def test_a_link_to_a_file_or_a_folder_of_the_repository_is_not_dead(tmp_path: Path, link: str) -> None:
     (tmp_path / "repo" / "guides").mkdir(parents=True)
+    (tmp_path / "repo" / "skills" / "bleed-brakes").mkdir(parents=True)
     (tmp_path / "repo" / "guides" / "drum-brakes.md").write_text("Bleed them.\n")
     (tmp_path / "repo" / "HARBOUR.md").write_text("Two cranes.\n")
     made = _dream(tmp_path, f"Read {link} and [[no-such-note]] before a change.", repo=tmp_path / "repo")

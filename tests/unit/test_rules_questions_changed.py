@@ -92,6 +92,15 @@ def test_one_form_filled_in_for_two_things_is_no_conflict(tmp_path: Path) -> Non
     assert len(asked(dream(tmp_path / "few", few), "conflict")) == 1
 
 
+def test_a_value_that_the_other_statement_has_too_is_in_nobodys_place(tmp_path: Path) -> None:
+    """Two runs of one measure: what one of them began with the other one ended with."""
+    one = "- F3 hours: 0.93 → 0.60 (partial regression on refusal)"
+    other = "- F3 hours (refusal): 0.60 → 0.93 (+0.33)"
+    for dated in (True, False):
+        made = two(tmp_path / str(dated), one, other, dated=dated)
+        assert asked(made, "changed") == asked(made, "conflict") == []
+
+
 def test_an_answer_to_a_conflict_takes_no_statement_out(tmp_path: Path) -> None:
     made = two(tmp_path, other="ledger-worker listens on port 50020.", dated=False)
     (question,) = asked(made, "conflict")

@@ -312,6 +312,7 @@ def test_files_that_one_memory_names_are_one_question_and_a_name_without_a_folde
     [
         "The cart is in `src/web/cart.ts`",
         "The cart is in `web/cart.ts`",
+        "The cart is in `src/web/CART.ts`",
         "Lint with `npm run lint`",
         "The other project has `lib/core/basket.ts`",
         "We removed `src/web/basket.ts` in May",
@@ -323,9 +324,17 @@ def test_what_is_there_or_may_be_elsewhere_is_not_asked_about(tmp_path: Path, li
     assert asked(tmp_path, line) == []
 
 
-def test_a_memory_named_for_a_day_may_name_what_was_there_then(tmp_path: Path) -> None:
-    line = "The basket is in `src/web/basket.ts`"
-    assert asked(tmp_path, line, path="project_session_2026-05-01.md") == []
+@pytest.mark.parametrize("path", ["project_session_2026-05-01.md", "changelog.md"])
+def test_a_memory_of_what_was_done_may_name_what_was_there_then(tmp_path: Path, path: str) -> None:
+    assert asked(tmp_path, "The basket is in `src/web/basket.ts`", path=path) == []
+
+
+def test_an_index_that_the_instructions_include_does_not_say_itself_already(tmp_path: Path) -> None:
+    index = "- [Notes](notes.md)\n\nA memory has one fact, and each row leads to one of them.\n"
+    files = {"notes.md": memory(OTHER), "MEMORY.md": index}
+    assert questions_of(tmp_path, files, {"AGENTS.md": index}) == []
+    (question,) = questions_of(tmp_path / "other", files, {"AGENTS.md": f"# Rules\n\n{index}"})
+    assert question.kind == "derived"
 
 
 def test_an_ignored_file_says_nothing(tmp_path: Path) -> None:

@@ -35,9 +35,9 @@ _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 _CODE_WITH_MORE = re.compile(r"`[^`\n]*[^`\n\d :T.-][^`\n]*`")  # than a day: it is of the code
 # What makes the day behind it the last one: "until", "ends on", "remove after", "deadline:", "back on".
 _BEFORE_AN_END = re.compile(
-    r"(?:(?<![\w-])(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by|before|due|deadlines?|expir\w+|expiry|"
-    r"ends?|over (?:on|by)|back on|closes?|remove|drop|delete|revert|temporar\w+|temp|ttl|sunset|scheduled|postponed|"
-    r"paused|frozen|freeze|waived|hold|next)(?![\w-]))(?! of\b)[^.;\d]{0,24}$",
+    r"(?:(?<![\w-])(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by(?=\W*$)|before|due|deadlines?|expir\w+|expiry|"
+    r"ends?|over (?:on|by)|back on|closes?|remove|drop|delete|revert|temporar\w+|temp|ttl|sunset|scheduled|postponed)"
+    r"(?![\w-]))(?! of\b)[^.;\d]{0,24}$",
     re.IGNORECASE,
 )
 # Or the day opens the statement: "2026-03-14 = deadline for …".
@@ -148,6 +148,7 @@ MOST_LINES, MOST_OF_A_FILE = 40, 0.7  # of a section: a longer one holds more th
 _LABEL = re.compile(r"\*\*[^*\n]{2,80}\*\*:?(?: ?\([^)\n]{4,30}\))?")
 # A statement that names the day of a state: "as of 2026-02-16", "Status (2026-02-16):", "in progress since".
 _AS_OF = re.compile(r"\b(?:as of|as at|status|in progress|pending|waiting)\b[^.;\d\n]{0,16}$", re.IGNORECASE)
+_OF_AN_ASIDE = re.compile(r"\([^()]*\w\W+as (?:of|at)\b[^()]*$", re.IGNORECASE)  # "(none is sold as of May)"
 # What is done stays so.
 _IS_DONE = re.compile(
     r"\b(?<!un)(?:done|completed?|shipped|merged|committed|fixed|resolved|implemented|operational|superseded)\b",
@@ -155,7 +156,7 @@ _IS_DONE = re.compile(
 )
 # A heading that does, or that is the name of a state: "Recent changes (…)", "Import — status (…)"; no name with such a word in it.
 _HEADS_A_STATE = re.compile(
-    r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|open|pending|remaining|next)"
+    r"\b(?:as of|as at)\W{0,3}$|(?:^|[—–:]\s*|\s-\s)\W*(?:current|recent|latest|pending|remaining|next)"
     r"(?:\s+\w+){0,2}\W*$|\bstatus\W*$",
     re.IGNORECASE,
 )
@@ -347,7 +348,8 @@ def _state_day(sentence: str) -> dt.date | None:
     found = {
         days.written(match, last=True)
         for match in _DAY.finditer(sentence)
-        if _AS_OF.search(before := sentence[: match.start()]) and not _IS_DONE.search(before)
+        if _AS_OF.search(before := sentence[: match.start()])
+        and not (_IS_DONE.search(before) or _OF_AN_ASIDE.search(before))
     }
     return found.pop() if len(found) == 1 else None
 

@@ -16,6 +16,7 @@ from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking, askable, removal
 from dreams.engines.rules.repository import Repository, ever_there
+from dreams.engines.rules.steps.orphans import RECORD
 from dreams.engines.types import Citation, Fate, Option, Place, Question
 from dreams.lib.files.text import one_line, plural
 
@@ -107,7 +108,8 @@ class _Named:
 def _named(context: Asking) -> Iterator[_Named]:
     tree = context.tree_before
     for path in sorted(tree.texts):
-        if is_log(path) or is_team(path) or is_daily(path) or day_in_name(path) or not tree.writable(path):
+        is_record = is_log(path) or is_daily(path) or RECORD.fullmatch(PurePosixPath(path).stem)
+        if is_record or is_team(path) or day_in_name(path) or not tree.writable(path):
             continue
         context.report.checkpoint()
         if _ELSEWHERE.search(_opening(tree, path)[:OPENING]):
@@ -328,7 +330,7 @@ def _note(rec: Recorder, lines: Sequence[_Named], why: str, cited: tuple[Citatio
 class _Missing:
     def __init__(self, repo: Repository) -> None:
         self._repo = repo
-        self._by_name = repo.by_name()
+        self._names = {name.casefold() for name in repo.by_name()}
         self._ends = {
             folder.split("/", depth)[-1] for folder in repo.folders for depth in range(folder.count("/") + 1)
         }
@@ -349,12 +351,12 @@ class _Missing:
         }
 
     def _is_known(self, path: str) -> bool:
-        return bool(self._by_name.get(PurePosixPath(path).name) or self.file(path))
+        return PurePosixPath(path).name.casefold() in self._names or bool(self.file(path))
 
     def file(self, named: str) -> str:
         """Why it is gone; empty for what is there, or may be elsewhere."""
         path = PurePosixPath(named)
-        if named in self._repo.files or path.name in self._repo.ignored or self._by_name.get(path.name):
+        if path.name in self._repo.ignored or path.name.casefold() in self._names:
             return ""
         folder = str(path.parent)
         is_known = folder in self._ends and any(

@@ -4,6 +4,7 @@ its file contradicts. PURE."""
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.removing import is_linked
 from dreams.engines.rules.notes.tree import (
@@ -157,7 +158,10 @@ def _dead(context: Asking, names: Names) -> Iterator[Question]:
     """One question for all of them: each is a small thing, and a list of them is quickly read."""
     tree = context.tree_before
     repo = context.repository
-    elsewhere = repo.by_name() if repo else {}  # "[[CLAUDE.md]]" is one of its files
+    # "[[CLAUDE.md]]" is one of its files, "[[release-notes]]" a folder with a skill.
+    elsewhere = (
+        {*repo.by_name(), *(f"{PurePosixPath(each).name}.md" for each in repo.folders)} if repo else ()
+    )
     found = [
         (path, text.count("\n", 0, link.start) + 1, link)
         for path in tree.topics()

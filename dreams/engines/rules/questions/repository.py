@@ -149,7 +149,8 @@ class _Instructed:
 
     def __init__(self, tree: Tree, repo: Repository, units: Sequence[LineStatement]) -> None:
         told = {path: tree.texts[path] for path in {unit.path for unit in units}}
-        said = {f"{OUTSIDE}{path}": text for path, text in repo.instructions.items()}
+        own = set(tree.texts.values())  # an index that the instructions include
+        said = {f"{OUTSIDE}{path}": text for path, text in repo.instructions.items() if text not in own}
         self._paths = said.keys()
         self._index = StatementIndex({**told, **said} if said else {})
         bodies = [each for each in self._index.statements if each.source == "body"]

@@ -199,7 +199,9 @@ def _corrected(index: StatementIndex) -> Iterator[TwoValues]:
                 shared = _beside(old, value.key) & _beside(new, value.key)
                 named = made and made.named and made.old.key == value.key and made.old.sort == made.new.sort
                 enough = len(shared) > value.key.replace(".", "").isdigit()  # 8080 may be of two things
-                if made and named and enough and not is_told_past(written, old.text):
+                # What says of a value of its own that it is past is the record of a change, not what that changed.
+                tells = any(is_told_past(old.text[v.start : v.end], old.text) for v in old.reading.values)
+                if made and named and enough and not tells:
                     yield TwoValues(old, new, made.old.text, made.new.text, 1.0, corrects=True)
 
 

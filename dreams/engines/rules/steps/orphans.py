@@ -32,8 +32,8 @@ _TITLE_END = re.compile(r"\s+[—–-]+\s+|:\s+|\s+(?=\()")
 _NEXT_CLAUSE = re.compile(r"[,;:.]\s+|\s+[—–-]\s+")
 _SET_ASIDE = re.compile(r"archived?|old|trash|backups?|drafts?", re.IGNORECASE)
 # What went on, kept for whoever goes on: LAST_SESSION.md, dispatch-activity-log.md, session_2026_04_17_inventory.md.
-_RECORD = re.compile(
-    r"(?:^|.*[_-])(?:log|journal|diary|session|hand(?:off|over))s?(?:[_-]?\d.*)?|hand(?:off|over)[_-].*",
+RECORD = re.compile(
+    r"(?:^|.*[_-])(?:(?:change)?log|journal|diary|session|hand(?:off|over))s?(?:[_-]?\d.*)?|hand(?:off|over)[_-].*",
     re.IGNORECASE,
 )
 _NAMED_DAY = re.compile(r"(?<!\d)(\d{4})[-_](\d\d)[-_](\d\d)(?!\d)")
@@ -153,7 +153,7 @@ def _is_topic(tree: Tree, path: str, index: str) -> bool:
     A name that hides characters would be hidden text in the index, and all that is done in one step is taken back with it.
     """
     name = PurePosixPath(path).name
-    if not diff.is_plain(path) or NO_MEMORY.match(name) or _RECORD.fullmatch(PurePosixPath(path).stem):
+    if not diff.is_plain(path) or NO_MEMORY.match(name) or RECORD.fullmatch(PurePosixPath(path).stem):
         return False
     if _NAMED_DAY.search(name) and tree.document(path).frontmatter is None:
         return False
