@@ -239,6 +239,17 @@ def test_what_cannot_be_taken_out_of_its_place_is_the_one_that_stays(tmp_path: P
     assert [edit.path for edit in question.options[0].edits] == [plain]
 
 
+def test_a_statement_with_reasons_of_its_own_stays_where_they_are(tmp_path: Path) -> None:
+    told = "The `pump-reader` is started by hand, with its own valve, ladder and pressure plate"
+    files = {
+        "MEMORY.md": "- [Pumps](pumps.md) — the pumps\n- [Valves](valves.md) — the valves\n",
+        "pumps.md": memory(f"- {told}\n" + "".join(OWN[:4]), "feedback"),
+        "valves.md": memory("".join(OWN[4:8]) + f"\n{told}.\n\n**Why:** The harbour master asked.\n"),
+    }
+    (question,) = of_kind(tmp_path, "same", files)
+    assert [edit.path for edit in question.options[0].edits] == ["pumps.md"]
+
+
 def test_a_product_that_two_memories_name_is_no_double(tmp_path: Path) -> None:
     files = {
         "MEMORY.md": "- [Overview](overview.md) — all of it\n- [Stack](stack.md) — what was chosen\n",

@@ -36,7 +36,6 @@ def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> 
     [
         ("Temporary: verbose logs in the gateway, remove after 2026-03-14", "2026-03-14"),
         ("The parallel run ends on March 14, 2026", "2026-03-14"),
-        ("2026-03-14 is the deadline of the cutover, until then both are written", "2026-03-14"),
         ("The extra quota is valid through 14 March 2026", "2026-03-14"),
         ("Review the retention by 2026-03-14", "2026-03-14"),
         ("The coupon expires 2026-03", "2026-03-31"),

@@ -40,10 +40,6 @@ _BEFORE_AN_END = re.compile(
     r"(?![\w-]))(?! of\b)[^.;\d]{0,24}$",
     re.IGNORECASE,
 )
-# Or the day opens the statement: "2026-03-14 = deadline for …".
-_BEHIND_AN_END = re.compile(
-    r"^\W{0,4}(?:is (?:the )?|the )?(?:deadline|last day|end of|cut-?off|due)\b", re.IGNORECASE
-)
 AHEAD = dt.timedelta(days=1)  # what has happened has a day no further ahead, in whatever time zone
 _BEGINS = re.compile(r"\b(?:from|since|starting|effective)\W{1,4}(?:on )?$", re.IGNORECASE)  # no end
 _HAPPENED = re.compile(
@@ -105,8 +101,8 @@ def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
     if len(found) != 1:
         return None
     sentence = next((one for one in told if found[0][0] in one), "")
-    before, _, behind = sentence.partition(found[0][0])
-    ends = _BEFORE_AN_END.search(before) or (not before.strip(" *_`[(") and _BEHIND_AN_END.match(behind))
+    before = sentence.partition(found[0][0])[0]
+    ends = _BEFORE_AN_END.search(before)
     if not years:
         return days.next_day(found[0], written) if ends and not _HAPPENED.search(sentence) else None
     day = days.written(found[0], last=True)

@@ -177,12 +177,8 @@ class _Found:
 
     def moved(self, one: _Named) -> _Moved | None:
         new = self._now(one.path_named)
-        # A line with both tells of the move.
-        told = (
-            not new
-            or new in one.line
-            or _LEADS_NOWHERE.search(_CODE.sub(" ", _sentence(one.line, one.path_named)))
-        )
+        # A line with both tells of the move; one that is "" is in each.
+        told = new in one.line or _LEADS_NOWHERE.search(_CODE.sub(" ", _sentence(one.line, one.path_named)))
         return None if told else _Moved(one.path, one.line_no, one.path_named, new)
 
     def _now(self, old: str) -> str:
@@ -338,8 +334,8 @@ class _Missing:
 
     def is_of_this_repository(self, named: set[str]) -> bool:
         """Whether the files that memories name are rather here than not: they may speak of another checkout."""
-        known = Counter("gone" if self.file(path) else "there" for path in named if self._is_known(path))
-        return known["gone"] <= max(known["there"], MANY)
+        there = sum(PurePosixPath(path).name.casefold() in self._names for path in named)
+        return sum(bool(self.file(path)) for path in named) <= max(there, MANY)
 
     def once(self, lines: Collection[_Named]) -> dict[str, str]:
         """Where the file was, if it was anywhere; it became no other."""
@@ -349,9 +345,6 @@ class _Missing:
             for folder in self._repo.folders
             if f"/{folder}".endswith(f"/{PurePosixPath(one.path_named).parent}")
         }
-
-    def _is_known(self, path: str) -> bool:
-        return PurePosixPath(path).name.casefold() in self._names or bool(self.file(path))
 
     def file(self, named: str) -> str:
         """Why it is gone; empty for what is there, or may be elsewhere."""

@@ -159,9 +159,7 @@ def _dead(context: Asking, names: Names) -> Iterator[Question]:
     tree = context.tree_before
     repo = context.repository
     # "[[CLAUDE.md]]" is one of its files, "[[release-notes]]" a folder with a skill.
-    elsewhere = (
-        {*repo.by_name(), *(f"{PurePosixPath(each).name}.md" for each in repo.folders)} if repo else ()
-    )
+    elsewhere = {PurePosixPath(each).name for each in (*repo.files, *repo.folders)} if repo else set[str]()
     found = [
         (path, text.count("\n", 0, link.start) + 1, link)
         for path in tree.topics()
@@ -169,7 +167,7 @@ def _dead(context: Asking, names: Names) -> Iterator[Question]:
         for link in dead_links(names, text)
         if not _NO_NAME.search(re.split(r"[#|]", text[link.start + 2 : link.end])[0])
         if names.without_type(link.target) is None
-        if f"{link.target.removesuffix('.md')}.md" not in elsewhere
+        if elsewhere.isdisjoint((link.target, f"{link.target.removesuffix('.md')}.md"))
     ][:MOST_LINKS]
     option = context.draftsman.option(
         "remove", "Keep the words, without the links", partial(_unlink, found=found)

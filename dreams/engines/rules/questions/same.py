@@ -247,11 +247,10 @@ def _said(tree: Tree, path: str) -> Iterator[tuple[str, list[str], bool]]:
 
 def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
     """Take a statement out; what it says beside the kept one is added to that one's file."""
-    tree = rec.tree
-    unit = _unit_of(tree, drop)
+    unit = _unit_of(rec.tree, drop)
     if unit is None:
         return
-    document = tree.document(keep.path)
+    document = rec.tree.document(keep.path)
     reason = f"The same statement is in {keep.path}: {quoted(keep.text)}."
     citations = (cited(keep), cited(drop))
     lines = (one_line(BULLET.sub("", each)) for each in unit.raw.removeprefix(drop.raw).split("\n"))
@@ -259,8 +258,8 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
     known = decode(document.to_bytes())
     own = says_more(drop.text, keep.text, MOST_REWORDED) and says_more(drop.text, known)
     added = [drop.text] * own + [each for each in remarks if says_more(each, known)]
-    if added and keep.path == drop.path:
-        return
+    if added and (keep.path == drop.path or (BULLET.match(keep.raw) and added != [drop.text])):
+        return  # its remarks are no entries of another list
     for text in reversed(added):  # each right behind the kept one
         made = _behind(document, keep.text, text) or (None if remarks else _with(document, text, drop.raw))
         if made is None:
