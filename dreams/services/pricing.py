@@ -8,7 +8,6 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from types import TracebackType
 from typing import Any, Self
 
 from django.db import transaction
@@ -262,8 +261,6 @@ class Meter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._keep(None)
         SetAside.objects.filter(until__lt=timezone.now()).delete()

@@ -7,7 +7,6 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from decimal import Decimal
-from types import TracebackType
 from typing import Any, Self
 
 from django.db import DatabaseError, close_old_connections, connection, transaction
@@ -236,9 +235,7 @@ class DreamReporter:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join(5.0)
 
