@@ -25,7 +25,6 @@ from django.db import DatabaseError, connections
 from dreams.lib import diff, progress
 from dreams.lib.files import flush
 from dreams.lib.refusal import Refusal
-from dreams.lib.storage.history.model import HistoryError
 from memoryweb import STOPPED, faults
 
 if TYPE_CHECKING:
@@ -303,8 +302,6 @@ def fault(error: Exception) -> str:
             f"The database cannot be used: {error}. Check its disk ({settings.DATA_DIR}); then `recover` finishes or undoes "
             "what was begun. `doctor` says more."
         )
-    if isinstance(error, HistoryError):
-        return f"{error}."
     if isinstance(error, OSError) and error.errno:
         return flush.refusal(error, "")
     return f"An unexpected fault: {type(error).__name__}: {error}."

@@ -11,7 +11,6 @@ from dreams.lib import process
 from dreams.lib.files import text
 from dreams.lib.files.text import plural
 from dreams.lib.refusal import Refusal
-from dreams.lib.storage import history
 from dreams.models import HostRequest, Memory, Project, Proposal, ScheduledJob
 from dreams.services import blobs, hosts, jobs, project_lock, review, rollback, secret_purge
 from dreams.services.apply import applying, writing
@@ -118,7 +117,7 @@ def carry_out(pk: int) -> HostRequest | None:
     return request
 
 
-_REFUSALS = (Refusal, blobs.MissingBlob, history.HistoryError, OSError)
+_REFUSALS = (Refusal, blobs.MissingBlob, OSError)
 
 
 def _done(request: HostRequest) -> tuple[HostRequest.State, str, ApplyReport | None]:

@@ -111,7 +111,7 @@ def _histories(paths: list[Path]) -> Iterator[Damage]:
                 for problem in store.verify():
                     yield Damage(problem.what, problem.where, problem.remedy)
         except history.HistoryError as error:
-            yield Damage(str(error), str(path), REMEDY)
+            yield Damage(str(error.args[0]), str(path), history.REMEDY)
 
 
 def _missing_texts(versions: QuerySet[Version]) -> Iterator[Damage]:
@@ -140,7 +140,7 @@ def _users_of(blob: Blob) -> str:
 
 def _journals(folder: Path) -> Iterator[Damage]:
     for line in journal.verify_journals(folder) if folder.is_dir() else ():
-        yield Damage(line, str(folder), "An applied change cannot be undone from it; the history can.")
+        yield Damage(line, str(folder), "Its changes are undone from the history instead.")
 
 
 def _audit_log() -> Iterator[Damage]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
@@ -207,6 +209,28 @@ def test_a_flipped_bit_in_a_history_is_found(project: Project) -> None:
     assert pack.name in " ".join(
         problem["what"] + problem["where"] for problem in damage("verify")["problems"]
     )
+
+
+def test_with_a_damaged_history_an_undo_says_what_helps_and_that_helps(
+    project: Project, tmp_path: Path, client: Client
+) -> None:
+    before = world.folder(project).joinpath("feedback_testing.md").read_bytes()
+    proposal = Proposal.objects.get(public_id=apply_all(project))
+    path = syncing.history_path(project)
+    (path / "refs/heads/main").write_bytes(b"")
+    world.put(world.folder(project) / "new.md", "Written by hand.\n")
+    assert "refs/heads/main" in str(damage("verify")["problems"])
+    with pytest.raises(Refused, match=r"is no ref\. Move the folder of the history away"):
+        call_command("rollback", proposal.public_id)
+    client.force_login(get_user_model().objects.create_superuser("owner"))
+    page = reverse("undo", args=[proposal.public_id])
+    seen = re.search(r'name="seen" value="([^"]+)"', client.get(page).content.decode())
+    answer = client.post(page, {"seen": seen and seen[1]}, follow=True)
+    assert answer.status_code == 200 and "Move the folder of the history away" in answer.content.decode()
+    path.rename(tmp_path / "damaged")
+    call_command("rollback", proposal.public_id)
+    assert world.folder(project).joinpath("feedback_testing.md").read_bytes() == before
+    assert call("verify")["problems"] == []
 
 
 def test_a_lost_history_is_found(project: Project, tmp_path: Path) -> None:

@@ -118,6 +118,14 @@ def test_every_loose_object_that_is_missing_is_found(store):
     assert store.verify() == []
 
 
+@pytest.mark.parametrize("name", ["refs/heads/main", "refs/memoryweb/index"])
+def test_a_ref_that_a_loss_of_power_emptied_is_found_and_no_missing_one(store, name):
+    (store.path / name).write_bytes(b"")
+    assert name in " ".join(problem.what for problem in store.verify())
+    with pytest.raises(HistoryDamaged, match=f"{name} is no ref. Move the folder of the history away"):
+        fill(store)
+
+
 def test_reading_a_damaged_text_fails_instead_of_giving_wrong_bytes(store):
     make_loose(store)
     flip(object_file(store, b"same"), 8 * 8)

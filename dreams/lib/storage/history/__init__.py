@@ -4,5 +4,15 @@ Start at `store.HistoryStore`. Below it: `gitrepo` (durable objects and refs), `
 `upkeep` (packing, reading all again), `purge`, `bundle` (export and import).
 """
 
-from .model import Commit, Entry, HistoryBusy, HistoryDamaged, HistoryError, Meta, State, UnknownVersion
+from .model import (
+    REMEDY,
+    Commit,
+    Entry,
+    HistoryBusy,
+    HistoryDamaged,
+    HistoryError,
+    Meta,
+    State,
+    UnknownVersion,
+)
 from .store import HistoryStore

@@ -67,8 +67,9 @@ class GitRepo:
         if value is None:  # perhaps packed by git since dulwich last looked
             self.reload()
             value = self._repo.refs.read_ref(name)
-        if value is not None and len(value) != 40:
-            raise HistoryDamaged(f"{self.path}/{name.decode()} is no ref; restore it or import an export")
+        is_emptied = value is None and (self.path / name.decode()).exists()  # as by a loss of power
+        if is_emptied or (value is not None and len(value) != 40):
+            raise HistoryDamaged(f"{self.path}/{name.decode()} is no ref")
         return None if value is None else ObjectID(value)
 
     def move_ref(self, name: Ref, old: ObjectID | None, new: ObjectID) -> None:
@@ -97,7 +98,7 @@ class GitRepo:
         try:
             return oid in self._repo.object_store
         except Exception as error:  # dulwich raises several kinds for a damaged pack index
-            raise HistoryDamaged(f"a pack in {self.path} cannot be read: {error}; run verify") from error
+            raise HistoryDamaged(f"a pack in {self.path} cannot be read: {error}") from error
 
     def raw(self, oid: ObjectID) -> tuple[int, bytes]:
         """Git type number and bytes of an object, re-hashed. Raises HistoryDamaged if missing or changed."""

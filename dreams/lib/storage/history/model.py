@@ -4,8 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from dreams.lib.refusal import Refusal
 
-class HistoryError(Exception):
+#: What helps where something of a history is damaged: an export is not joined with what cannot be read.
+REMEDY = (
+    "Move the folder of the history away and bring back an export of it (`import FILE`); without one the next change "
+    "begins a new history. The database has the texts still"
+)
+
+
+class HistoryError(Refusal):
     """The history cannot do what was asked; the message names the thing and the remedy."""
 
 
@@ -14,7 +22,17 @@ class HistoryBusy(HistoryError):
 
 
 class HistoryDamaged(HistoryError):
-    """Something that was stored cannot be read back as it was stored."""
+    """Something that was stored cannot be read back as it was stored; `args` has what."""
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}. {REMEDY}."
+
+
+class HistoryNewer(HistoryDamaged):
+    """A newer program wrote it."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class UnknownVersion(HistoryError, KeyError):

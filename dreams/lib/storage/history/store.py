@@ -102,7 +102,7 @@ class HistoryStore:
             raise UnknownVersion(f"no version {sha256!r} in {self.path}; `history` lists the stored ones")
         data = self._repo.blob(blob)
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise HistoryDamaged(f"version {sha256} in {self.path} is damaged; run verify")
+            raise HistoryDamaged(f"version {sha256} in {self.path} is damaged")
         return data
 
     def texts(self) -> list[str]:

@@ -14,7 +14,7 @@ from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tree
 
 from dreams.lib.files.text import decode, one_line
 from dreams.lib.storage.history.gitrepo import FILE, FOLDER, INDEX, GitRepo
-from dreams.lib.storage.history.model import Entry, HistoryDamaged, Meta
+from dreams.lib.storage.history.model import Entry, HistoryDamaged, HistoryNewer, Meta
 
 FORMAT = 1  # of what is kept beside a tree
 MANIFEST = b"manifest.json"
@@ -69,14 +69,10 @@ def load(raw: bytes) -> dict[str, Entry]:
     try:
         document = json.loads(decode(raw))
         if document["format"] != FORMAT:
-            raise HistoryDamaged(
-                f"manifest format {document['format']} is newer than this program; update it"
-            )
+            raise HistoryNewer(f"manifest format {document['format']} is newer than this program; update it")
         return {path: _from_json(path, value) for path, value in document["entries"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise HistoryDamaged(
-            f"a manifest cannot be read ({error}); import an export of this history"
-        ) from error
+        raise HistoryDamaged(f"a manifest cannot be read ({error})") from error
 
 
 def _to_json(entry: Entry) -> dict[str, object]:

@@ -12,7 +12,7 @@ from dulwich.pack import Pack
 
 from dreams.lib.storage.history import durable, trees
 from dreams.lib.storage.history.gitrepo import FOLDER, INDEX, MAIN, GitRepo, object_id
-from dreams.lib.storage.history.model import HistoryDamaged, Problem
+from dreams.lib.storage.history.model import REMEDY, HistoryDamaged, Problem
 from dreams.lib.storage.history.trees import Index
 
 _SUBMODULE = 0o160000  # git's mode of one
@@ -72,9 +72,6 @@ def _pack_files(pack: Path) -> list[Path]:
 
 # --- Reading everything back -----------------------------------------------------------------------------------------
 
-REMEDY = (
-    "Bring the history back from an export (`import FILE`) or a backup; the text may also still be on disk"
-)
 _KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 
 
@@ -151,13 +148,17 @@ def _states(repo: GitRepo) -> Iterator[Problem]:
         index = dict(Index(repo).items())
     except HistoryDamaged as error:
         yield Problem(
-            f"the list of stored texts cannot be read: {error}", f"{repo.path}/{INDEX.decode()}", REMEDY
+            f"the list of stored texts cannot be read: {error.args[0]}",
+            f"{repo.path}/{INDEX.decode()}",
+            REMEDY,
         )
     try:
         for oid, commit in repo.lines(repo.ref(MAIN)):
             yield from _state(repo, oid, commit, texts, index)
     except HistoryDamaged as error:
-        yield Problem(f"the line of states is broken: {error}", f"{repo.path}/{MAIN.decode()}", REMEDY)
+        yield Problem(
+            f"the line of states is broken: {error.args[0]}", f"{repo.path}/{MAIN.decode()}", REMEDY
+        )
     for sha256, blob in index.items():
         yield from texts.problem(blob, sha256, "a stored text", str(repo.path))
 
@@ -171,7 +172,7 @@ def _state(
         files = trees.flat(repo, commit.tree)
         entries = trees.manifest_of(repo, commit)
     except HistoryDamaged as error:
-        yield Problem(f"a state cannot be read: {error}", where, REMEDY)
+        yield Problem(f"a state cannot be read: {error.args[0]}", where, REMEDY)
         return
     files.pop((trees.MANIFEST,))
     for path, entry in entries.items():

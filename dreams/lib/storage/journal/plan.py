@@ -286,7 +286,7 @@ def decode(data: bytes, kind: type[T]) -> T:
     """Raises JournalDamaged when one bit is not what was written."""
     checksum, _, body = data.partition(b"\n")
     if sha256_of(body).encode("ascii") != checksum:
-        raise JournalDamaged(f"a {kind.__name__} record does not have its checksum")
+        raise JournalDamaged(f"its {kind.__name__} record does not have its checksum")
     try:
         return msgspec.convert(json.loads(body), kind)
     except (ValueError, msgspec.ValidationError) as error:
