@@ -205,7 +205,7 @@ def test_an_undo_that_was_looked_at_first_needs_one_person_too(proposal: Proposa
     assert on_disk(proposal) == RELEASE
 
 
-def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal) -> None:
+def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal, tmp_path: Path) -> None:
     approved(proposal)
     [item] = waiting.waiting(timezone.now())
     assert (item.kind, item.not_for) == (waiting.Kind.SECOND, {"anna"})
@@ -218,6 +218,9 @@ def test_it_is_in_the_inbox_of_the_others_alone(proposal: Proposal) -> None:
     assert "Nobody else may review here" not in text
     # What a second person approves is written with that, and part of it is written already.
     assert "until you submit" not in logged_in("bea").get("/").content.decode()
+    world.three_changes(world.make_project(tmp_path / "other"))
+    shown = " ".join(logged_in("bea").get("/").content.decode().split())
+    assert "None of it is written" not in shown and "What is to review is not written" in shown
 
 
 def test_who_is_alone_with_it_is_told_that_nobody_else_may_review(proposal: Proposal) -> None:
