@@ -75,7 +75,9 @@ def test_once_it_is_purged_no_review_says_that_it_is_still_kept(browser: Client,
     review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
     assert applying.apply(made, world.ME).complete
     here, told = f"/review/{made.public_id}/", "still contain what was removed"
-    assert told in browser.get(here).content.decode()
+    undo, page = f'href="{here}undo/"', browser.get(here).content.decode()
+    assert told in page and undo in page and "can be undone" in page
     [leak] = secret_purge.look(project).found
     browser.post(f"/projects/{project.pk}/secrets/purge/", {"secret": leak.id})
-    assert told not in browser.get(here).content.decode()
+    page = browser.get(here).content.decode()
+    assert told not in page and undo not in page and "can be undone" not in page
