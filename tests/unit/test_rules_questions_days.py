@@ -49,7 +49,7 @@ def asked(folder: Path, line: str, written: LineDate = WRITTEN, **more: str) -> 
         ("Remove it by `2026-03-14`", "2026-03-14"),
         ("The switch to Go — OK by the owner on 2026-03-14", None),
         ("Half of the tables are moved by end of March 2026", "2026-03-31"),
-        ("The rebrand to **Next Harbour**, reverted 2026-03-14", None),
+        ("**Next check:** Saturday 2026-03-14 (weekly)", "2026-03-14"),
         ("Filter the trades by `opened >= '2026-03-14 13:48'`", None),
     ],
 )

@@ -36,7 +36,7 @@ _CODE_WITH_MORE = re.compile(r"`[^`\n]*[^`\n\d :T.-][^`\n]*`")  # than a day: it
 # What makes the day behind it the last one: "until", "ends on", "remove after", "deadline:", "back on".
 _BEFORE_AN_END = re.compile(
     r"(?:(?<![\w-])(?:until|till?|through|thru|up to|lasts? to|runs? (?:to|out)|valid|good|by(?!.* on\W*$)|before|due|deadlines?|expir\w+|expiry|"
-    r"ends?|over (?:on|by)|back on|closes?|remove|drop|delete|revert|temporar\w+|temp|ttl|sunset|scheduled|postponed)"
+    r"ends?|over (?:on|by)|back on|closes?|remove|drop|delete|revert|temporar\w+|temp|ttl|sunset|scheduled|postponed|next)"
     r"(?![\w-]))(?! of\b)[^.;\d]{0,24}$",
     re.IGNORECASE,
 )
