@@ -39,7 +39,8 @@ def proposal(made: Kept[Proposal], db: None) -> Proposal:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Without a proposal."""
+    """Without a proposal, and none beside it: that of the module is there once it was made."""
+    Proposal.objects.all().delete()
     return desk.make_project(tmp_path)
 
 
