@@ -109,7 +109,7 @@ def _clock(seconds: float) -> str:
     return f"{int(seconds // 60)}:{int(seconds % 60):02d}"
 
 
-QUIET = dt.timedelta(seconds=30)  # chosen
+QUIET = dt.timedelta(seconds=10)  # chosen
 SESSIONS_PAGE = 30  # rows; chosen
 MOST_TURNS = 400  # shown at once; chosen
 MOST_TOOL_CHARS = 4_000  # of a call; chosen
@@ -290,7 +290,7 @@ def _waits_for(run: DreamRun, now: dt.datetime) -> str:
 
 
 def _quiet_for(run: DreamRun, now: dt.datetime, last_at: dt.datetime | None) -> str:
-    """How long a dream that runs has shown nothing new; "" for less than half a minute."""
+    """How long a dream that runs has shown nothing new; "" for less than `QUIET`."""
     since = last_at or run.started_at
     if run.status != DreamRun.Status.RUNNING or since is None or now - since < QUIET:
         return ""
