@@ -155,3 +155,12 @@ def test_what_is_not_read_is_named_on_the_projects_page_and_by_its_checkup(
     (folder / "topics.md").rmdir()
     root.discover()
     assert "left alone" not in browser.get(reverse("project", args=[project().pk])).content.decode()
+
+
+def test_a_secret_in_the_name_of_what_is_not_read_is_kept_nowhere(root: Root) -> None:
+    app, token = root.repository("app"), "gh" + "p_x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
+    root.memory(app, "fact.md")
+    (root.folder(app) / "memory" / f"key_{token}.md").symlink_to("/etc/hostname")
+    root.discover()
+    [[name, why]] = project().left_alone
+    assert token not in name and name.startswith("key_") and "link" in why

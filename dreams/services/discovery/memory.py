@@ -13,6 +13,7 @@ from dreams.lib import locks
 from dreams.lib.agents.base import NOT_MARKDOWN, AgentSettings, FoundMemory
 from dreams.lib.files import text, workspace
 from dreams.lib.files.workspace import Snapshot
+from dreams.lib.secrets.redact import redact
 from dreams.lib.timestamps import from_ns
 from dreams.models import LockHold, Memory, Project, Version
 from dreams.services.discovery.places import KnownProject
@@ -146,7 +147,8 @@ def _describe(place: KnownProject, found: Sequence[FoundMemory], unread: Mapping
         as_json(settings),
         "" if mode is gates.Mode.NORMAL else mode.value,
         _consolidated(project),
-        [[name, why] for name, why in sorted(unread.items())[:MOST_NAMED]],
+        # Nobody needs these names to find the files: they are kept without their secrets.
+        [[redact(name), why] for name, why in sorted(unread.items())[:MOST_NAMED]],
     )
     if tuple(getattr(project, name) for name in _STATE) == wanted:
         return False
