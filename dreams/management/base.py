@@ -297,6 +297,8 @@ def fault(error: Exception) -> str:
 
     if database.is_away(error):
         return f"{database.why_away(error)} Start it, then try again."
+    if database.is_damaged(error):
+        return database.why_damaged(error)
     if isinstance(error, DatabaseError):
         return (
             f"The database cannot be used: {error}. Check its disk ({settings.DATA_DIR}); then `recover` finishes or undoes "

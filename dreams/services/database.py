@@ -29,6 +29,7 @@ COPIES, COPIES_KEPT = "database-copies", 2
 # SQLite's own numbers, without their extended parts; PostgreSQL's: a lock that is not given, a deadlock, two writers
 # of the same row, no connection left.
 BUSY_SQLITE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+DAMAGED_SQLITE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 AWAY_POSTGRES = ("08", "57P")  # the line broke; the server is shutting down, starting, or was killed
 FULL_POSTGRES = "53100"
 BUSY_POSTGRES = frozenset({"55P03", "40P01", "40001", "53300"})
@@ -57,6 +58,22 @@ def is_full(error: BaseException | None) -> bool:
     # The second: no room for the file that SQLite's processes share; it calls that an I/O error.
     full = code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE
     return full or getattr(cause, "sqlstate", None) == FULL_POSTGRES
+
+
+def is_damaged(error: BaseException | None) -> bool:
+    """Whether Django's `error` says that the file of the database is not what was written: nothing can be read from it."""
+    cause = error.__cause__ if isinstance(error, DatabaseError) else None
+    return getattr(cause, "sqlite_errorcode", 0) & 0xFF in DAMAGED_SQLITE
+
+
+def why_damaged(error: BaseException) -> str:
+    """What helps, as `recover` cannot."""
+    file = settings.DATABASES[DEFAULT_DB_ALIAS]["NAME"]
+    return (
+        f"The database is damaged: {error}. Stop memoryweb, move {file} and the files that begin with its name away, and put "
+        "a backup in its place. Without one `discover` begins a new database: memories and their git history are kept, "
+        "decisions and settings are not."
+    )
 
 
 def why_full(error: BaseException | None) -> str:
