@@ -24,6 +24,7 @@ from dreams.services.review import Actor, ReviewRefused
 from dreams.services.scheduling import scheduler
 from tests.pipeline.test_team_memory import DATED, RELEASE
 from tests.world import directory as world
+from tests.world.kept import Keep, Kept
 
 pytestmark = pytest.mark.django_db
 
@@ -31,26 +32,42 @@ ANNA, BEA = Actor("anna"), Actor("bea")
 DEPLOYED = world.DEPLOY + "\nIt takes a minute.\n"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
+def with_reviewers(folder: Path) -> Project:
     for name in ("anna", "bea"):
         people.add(name, Role.REVIEWER, Actor("owner"))
     files = {"MEMORY.md": world.INDEX, "project_deploy.md": world.DEPLOY, "team/releases.md": RELEASE}
-    made = world.make_project(tmp_path, files)
+    made = world.make_project(folder, files)
     settings_changes.set_override("team_second_person", True, actor="owner", project=made)
     return made
 
 
-@pytest.fixture
-def proposal(project: Project) -> Proposal:
-    """One change of the person's own memory, and one of the team's."""
+def with_a_change_for_the_team(folder: Path) -> Proposal:
     made = world.propose(
-        project,
+        with_reviewers(folder),
         world.edit("project_deploy.md", world.DEPLOY, DEPLOYED, "a"),
         world.edit("team/releases.md", RELEASE, DATED, "b"),
     )
     review.confirm(made, review.in_the_way(made, review.select(made)), Actor("owner"))
     return made
+
+
+@pytest.fixture(scope="module")
+def made(kept: Keep) -> Kept[Proposal]:
+    return kept(with_a_change_for_the_team)
+
+
+@pytest.fixture
+def proposal(made: Kept[Proposal], db: None) -> Proposal:
+    """One change of the person's own memory, and one of the team's."""
+    return made.anew()
+
+
+@pytest.fixture
+def project(proposal: Proposal) -> Project:
+    """The same without a proposal."""
+    project = proposal.project
+    proposal.delete()
+    return project
 
 
 def approved(proposal: Proposal, by: Actor = ANNA) -> applying.ApplyReport:

@@ -20,14 +20,13 @@ from dreams.services.memories import hand_edits, syncing, time_travel
 from dreams.web.pages import time_travel as pages
 from tests.world import directory as real
 from tests.world.cases import each
+from tests.world.kept import Keep, Kept
 
 HOURS = [dt.datetime(2026, 3, day, 12, tzinfo=dt.UTC) for day in range(1, 5)]
 
 
-@pytest.fixture
-def project(db: None, tmp_path: Path) -> Project:
-    """Seen first with a.md and the index; then a.md changed, b.md came, and a.md went."""
-    project = real.make_project(tmp_path, {"MEMORY.md": "- [A](a.md) — one\n", "a.md": "First.\n"})
+def with_a_past(base: Path) -> Project:
+    project = real.make_project(base, {"MEMORY.md": "- [A](a.md) — one\n", "a.md": "First.\n"})
     folder = Path(project.memory_dir)
     steps = [
         lambda: None,
@@ -41,8 +40,18 @@ def project(db: None, tmp_path: Path) -> Project:
         newest = Version.objects.filter(memory__project=project).exclude(at__in=HOURS)
         newest.update(at=at)
     Project.objects.filter(pk=project.pk).update(first_seen_at=HOURS[0])
-    project.refresh_from_db()
     return project
+
+
+@pytest.fixture(scope="module")
+def made(kept: Keep) -> Kept[Project]:
+    return kept(with_a_past)
+
+
+@pytest.fixture
+def project(made: Kept[Project], db: None) -> Project:
+    """Seen first with a.md and the index; then a.md changed, b.md came, and a.md went."""
+    return made.anew()
 
 
 def _page(browser: Client, name: str, project: Project, query: str = "") -> str:
