@@ -72,16 +72,10 @@ def test_it_has_the_two_packages_and_nothing_else(wheel: Path) -> None:
     assert not [name for name in names if name.endswith((".pyc", ".sqlite3"))]
 
 
-@pytest.fixture(params=["pipx", "uv"])
-def installed(
-    request: pytest.FixtureRequest, tmp_path: Path, installers: Path, wheel: Path
-) -> Iterator[Home]:
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """An empty one, into which the command is to be installed."""
     folder = tmp_path / "home"
-    folder.mkdir()
-    if request.param == "pipx":
-        _quietly(installers / "pipx", "install", wheel, home=folder)
-    else:
-        _quietly(installers / "uv", "tool", "install", "--python", sys.executable, wheel, home=folder)
     home = Home(folder, command=[str(folder / ".local/bin/memoryweb")])
     home.environment.pop("DJANGO_SETTINGS_MODULE")
     yield home
@@ -113,21 +107,29 @@ class Browser:
             return answer.read().decode()
 
 
-def test_it_serves_logs_in_dreams_and_is_reviewed(installed: Home) -> None:
-    started = installed.start("--port", "0")
-    link = servers.link_of(installed)
-    assert "`memoryweb login_url` prints a new one" in installed.log.read_text()
+def test_pipx_installs_the_same_command(home: Home, installers: Path, wheel: Path) -> None:
+    """What it then does, the next test shows: the same wheel, with the same libraries."""
+    _quietly(installers / "pipx", "install", wheel, home=home.folder)
+    done = subprocess.run([*home.command, "projects"], env=home.environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_it_serves_logs_in_dreams_and_is_reviewed(home: Home, installers: Path, wheel: Path) -> None:
+    _quietly(installers / "uv", "tool", "install", "--python", sys.executable, wheel, home=home.folder)
+    started = home.start("--port", "0")
+    link = servers.link_of(home)
+    assert "`memoryweb login_url` prints a new one" in home.log.read_text()
     browser = Browser(link.partition("/login/")[0])
     page = browser.get("/login/")
     assert "<code>memoryweb login_url</code>" in page
     assert "<h1>Inbox</h1>" in browser.press(page, "Log in", code=link.partition("token=")[2])
 
     dreamt = servers.until(
-        lambda: installed.rows("SELECT public_id FROM dreams_proposal WHERE state = 'open'"), "a proposal"
+        lambda: home.rows("SELECT public_id FROM dreams_proposal WHERE state = 'open'"), "a proposal"
     )
     review = browser.get(f"/review/{dreamt[0]['public_id']}/")
     browser.press(review, "Approve all and submit q")
     servers.until(
-        lambda: installed.rows("SELECT 1 FROM dreams_proposal WHERE state = 'applied'"), "what was approved"
+        lambda: home.rows("SELECT 1 FROM dreams_proposal WHERE state = 'applied'"), "what was approved"
     )
     servers.stop(started)
