@@ -45,11 +45,11 @@ run: install
 	@exec $(BIN)/python manage.py serve $(ARGS)
 
 # Compiled modules are kept, whatever the environment says: else every process of a test compiles all of them again.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 3
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 4
 
 # To put the values into an assertion's message, pytest takes every test file apart, which is half a minute in a new clone:
-# what fails is run once more with them. Failed is failed, also where it passes then.
-IN_FULL := { echo "What failed, once more with its values:"; $(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none --maxfail 20; false; }
+# what fails is run once more with them, by $(1). Failed is failed, also where it passes then.
+IN_FULL = { echo "What failed, once more with its values:"; $(1) -q --last-failed --last-failed-no-failures none --maxfail 20; false; }
 
 # Runs $(1) while $(2) runs, whose output is shown when both are over: tests often wait, for a process or a browser. Fails if
 # one of them does.
@@ -59,18 +59,20 @@ BESIDE = log=$$(mktemp); { $(2); } >"$$log" 2>&1 & other=$$!; trap 'rm -f "$$log
 # Compiled once by all cores, and not by each process of the tests anew.
 test: install
 	@$(BIN)/python -m compileall -q -j 0 dreams memoryweb tests
-	@$(call BESIDE,$(PYTEST) --assert=plain --dist loadfile --no-loadscope-reorder -m "not more and not sweep and not by_hand" $(ARGS) || $(IN_FULL),\
+	@$(call BESIDE,$(PYTEST) --assert=plain --dist loadfile --no-loadscope-reorder -m "not more and not sweep and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
 		$(MAKE) --no-print-directory lint)
 
 # A server of the tests' own, where PostgreSQL is installed; the driver is under the LGPL, so only tests install it.
 ON_POSTGRESQL := $(BIN)/python -m tests.world.processes.postgres env
+FAILED_THERE := -o cache_dir=$(VENV)/failed-on-postgresql
 
 # Long tests that wait for processes a third of their time: four beside each other, and whoever has none left takes another's.
+# On PostgreSQL one process is over before them; a second one would collect all and make its database once more.
 test-more: install
 	@$(PIP) install --require-hashes -r requirements/postgresql.txt || \
 		echo "Without its driver the tests on PostgreSQL are reported as not run." >&2
-	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; $(PYTEST) --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(IN_FULL),\
-		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -n 2 -p no:cacheprovider --dist loadfile --no-loadscope-reorder -m "(not more and not sweep or also_on_postgresql) and not by_hand and not not_on_postgresql" tests/pipeline)
+	@$(call BESIDE,export HYPOTHESIS_PROFILE=more; $(PYTEST) --assert=plain --dist worksteal -m "(more or sweep) and not by_hand" $(ARGS) || $(call IN_FULL,$(BIN)/python -m pytest),\
+		echo "On PostgreSQL:"; $(ON_POSTGRESQL) $(PYTEST) -n 0 $(FAILED_THERE) --assert=plain -m "(not more and not sweep or also_on_postgresql) and not by_hand and not not_on_postgresql" tests/pipeline || $(call IN_FULL,$(ON_POSTGRESQL) $(BIN)/python -m pytest $(FAILED_THERE)))
 
 lint: install
 	$(BIN)/ruff check .
