@@ -54,7 +54,7 @@ def test_every_model_and_kind_stands_there_and_what_has_no_price_is_said(browser
     _used(run, "claude-sonnet-5-5", "0.5", output=1000)
     _used(run, "own-model", None, output=100, cache_read=200)
     used = selector.dream(run, timezone.now()).used
-    kinds = {row.model: [(kind.label, kind.tokens, kind.cost) for kind in row.kinds] for row in used.models}
+    kinds = {row.model: row.by_kind for row in used.models}
     assert kinds == {
         "claude-sonnet-5-5": [("Output", 1000, Decimal("0.5"))],
         "own-model": [("Cache read", 200, None), ("Output", 100, None)],
