@@ -288,6 +288,8 @@ def test_streams_that_are_closed_or_full_end_a_command_in_a_line(processes: Proc
 def test_ctrl_c_while_a_command_starts_is_told_in_a_line(processes: Processes) -> None:
     code = (
         "import os, signal, sys\n"
+        # What a shell starts in the background hears no Ctrl-C, nor does what that starts.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Pressing:\n"
         "    def find_spec(self, name, *_):\n"
         "        if name == 'dreams.models.projects':\n"
