@@ -139,9 +139,8 @@ def said_elsewhere(subject: Subject, lines: Iterable[Line], severity: Severity) 
     yield from _runs(
         lines, _LOGGED, LEAST_LOGGED, "in-git", "lists commits", f"Leave it out: {_TELLS['git']}"
     )
-    of_memories = [
-        line for line in lines if memdir.is_topic(line.path)
-    ]  # an index and a log are meant to say what is open
+    # An index and a log are meant to say what is open.
+    of_memories = [line for line in lines if memdir.is_topic(line.path)]
     yield from _runs(
         of_memories,
         _BOX,

@@ -5,6 +5,8 @@ no others.
 """
 
 import html
+from dataclasses import dataclass
+from typing import ClassVar
 
 import nh3
 
@@ -29,10 +31,15 @@ ATTRIBUTES = {
 SCHEMES = {"http", "https", "mailto"}
 
 
-def for_templates(resolve: Resolver) -> Resolver:
-    """A template would call it without a name before it hands it on."""
-    resolve.do_not_call_in_templates = True  # type: ignore[attr-defined] # functions take attributes
-    return resolve
+@dataclass(frozen=True, slots=True)
+class TemplateResolver:
+    """A resolver that a template can hand on: a plain function it would call without a name."""
+
+    resolve: Resolver
+    do_not_call_in_templates: ClassVar[bool] = True
+
+    def __call__(self, name: str) -> str | None:
+        return self.resolve(name)
 
 
 def markdown(text: str, resolve: Resolver | None = None) -> str:

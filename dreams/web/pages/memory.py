@@ -19,7 +19,7 @@ from dreams.services.proposals import summaries, undos
 from dreams.web.pages import diffs
 from dreams.web.pages.diffs import Line
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter, Listed, page_of
-from dreams.web.render import Resolver, for_templates
+from dreams.web.render import Resolver, TemplateResolver
 
 VERSIONS_PAGE = 30  # rows; chosen
 MOST_ROWS = 3_000  # lines of a difference; chosen
@@ -295,7 +295,7 @@ def resolver(project: Project) -> Resolver:
     """`[[name]]` and `[…](name.md)` → the memory's page, in whatever case and Unicode form it is written."""
     known = _names(project)
 
-    @for_templates
+    @TemplateResolver
     def resolve(name: str) -> str | None:
         pk = _find(known, name)
         return None if pk is None else reverse("memory", args=[pk])

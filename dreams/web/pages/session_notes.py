@@ -14,12 +14,12 @@ from dreams.services import forecast, session_notes
 from dreams.services.hosts import host
 from dreams.web.hidden_secrets import shown
 from dreams.web.paging import page_of
-from dreams.web.render import Resolver, for_templates
+from dreams.web.render import Resolver, TemplateResolver
 
 _LINE = re.compile(r"\(line (\d{1,9})\)")
 
 
-@for_templates
+@TemplateResolver
 def line_here(name: str) -> str | None:
     """Where "line 7" is on the session's page."""
     number = name.removeprefix("line ")

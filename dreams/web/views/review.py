@@ -171,7 +171,7 @@ def resolver(loaded: LoadedProposal) -> render.Resolver:
     """`[[names]]` → a memory's page, or this page where the memory is only proposed. Asks nothing before it is used."""
     known = cache(lambda: memory_pages.resolver(loaded.proposal.project))
 
-    @render.for_templates
+    @render.TemplateResolver
     def resolve(name: str) -> str | None:
         if (found := known()(name)) is not None:
             return found

@@ -177,8 +177,12 @@ class _Found:
 
     def moved(self, one: _Named) -> _Moved | None:
         new = self._now(one.path_named)
-        # A line with both tells of the move; one that is "" is in each.
-        told = new in one.line or _LEADS_NOWHERE.search(_CODE.sub(" ", _sentence(one.line, one.path_named)))
+        # A line with both tells of the move.
+        told = (
+            not new
+            or new in one.line
+            or _LEADS_NOWHERE.search(_CODE.sub(" ", _sentence(one.line, one.path_named)))
+        )
         return None if told else _Moved(one.path, one.line_no, one.path_named, new)
 
     def _now(self, old: str) -> str:
