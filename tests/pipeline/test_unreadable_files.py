@@ -80,6 +80,21 @@ def test_a_change_of_a_file_that_cannot_be_read_is_no_conflict_once_it_can(
     assert applying.apply(proposal, world.ME).complete
 
 
+def test_a_review_that_is_brought_up_to_date_leaves_a_file_that_cannot_be_read_as_it_is(
+    project: Project, unreadable: set[str]
+) -> None:
+    one = world.TESTING.replace("make reset", "make fresh")
+    changed = world.edit("feedback_testing.md", world.TESTING, one, "reset")
+    proposal = world.propose(project, changed, world.edit(GONE, world.DEPLOY, None, "gone", "prune"))
+    unreadable |= {"feedback_testing.md", GONE}
+    applying.bring_up(proposal)
+    assert all(file.base_sha and file.conflict is None for file in proposal.files.all())
+    assert proposal.files.filter(rebase_confirmed=True).count() == 2, "nothing of it was settled unseen"
+    unreadable.clear()
+    assert applying.apply(approved(proposal), world.ME).complete
+    assert not (world.folder(project) / GONE).exists()
+
+
 def test_an_added_file_that_cannot_be_read_is_not_taken_for_undone(
     project: Project, unreadable: set[str]
 ) -> None:

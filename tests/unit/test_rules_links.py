@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -14,14 +16,20 @@ ROWS = (
 )
 
 
-def _dream(folder: Path, body: str, repo: Path | None = None, **more: str) -> Dreamt:
+def _dream(
+    folder: Path,
+    body: str,
+    repo: Path | None = None,
+    unread: Mapping[str, str] = MappingProxyType({}),
+    **more: str,
+) -> Dreamt:
     files = {
         "MEMORY.md": ROWS,
         "feedback_harness_design.md": HARNESS.format(name="feedback-harness-design"),
         "feedback_rules.md": f"---\nname: feedback-rules\ndescription: rules\ntype: feedback\n---\n\n{body}\n",
         **more,
     }
-    return dream(folder, files, repo=repo)
+    return dream(folder, files, repo=repo, unread=unread)
 
 
 @pytest.mark.parametrize(
@@ -182,3 +190,26 @@ def test_a_row_for_a_file_of_the_repository_is_not_asked_about(tmp_path: Path):
     index = "- [Deploys](deploys.md) — on Fridays\n- [Notes](NOTES.md) — of the repository\n"
     made = dream(tmp_path / "m", {"MEMORY.md": index, "deploys.md": memory("- on Fridays\n")}, repo=repo)
     assert not made.outcome.questions
+
+
+def test_a_memory_that_is_there_and_cannot_be_read_is_not_taken_for_missing(tmp_path: Path) -> None:
+    """Too large, a link, or saved at this moment: nothing that names it is pointed elsewhere or asked to be removed."""
+    more = {
+        "MEMORY.md": f"{ROWS}- [Rules of ours](rules_of_ours.md) — ours\n",
+        "rules-of-ours.md": "---\nname: Of ours\ntype: project\n---\n\nNobody else says this.\n",
+    }
+    unread = {"rules_of_ours.md": "is larger than the limit", "harness_design.md": "is a link"}
+    gone, there = (_dream(tmp_path, "Read [[harness-design]].", unread=one, **more) for one in ({}, unread))
+    assert "[Rules of ours](rules-of-ours.md)" in gone.text("MEMORY.md")
+    assert "[[feedback-harness-design]]" in gone.text("feedback_rules.md")
+    assert "[Rules of ours](rules_of_ours.md)" in there.text("MEMORY.md")
+    assert "[[harness-design]]" in there.text("feedback_rules.md")
+
+
+def test_a_row_of_a_memory_in_a_folder_that_cannot_be_read_is_not_asked_to_go(tmp_path: Path) -> None:
+    more = {"MEMORY.md": f"{ROWS}- [Plan](plans/year.md) — the year\n"}
+    gone, there = (
+        _dream(tmp_path, "Rules.", unread=one, **more) for one in ({}, {"plans": "Permission denied"})
+    )
+    assert [question.kind for question in gone.outcome.questions] == ["gone"] and "missing" in gone.summary
+    assert not there.outcome.questions and "missing" not in there.summary

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from dreams import conf, engines
 from dreams.engines.linedates import day_of_log
@@ -79,10 +80,11 @@ def dream(
     now: dt.datetime = NOON,
     hand_edited: frozenset[str] = frozenset(),
     logs: Iterable[str] | Mapping[str, frozenset[int]] = (),
+    unread: Mapping[str, str] = MappingProxyType({}),
 ) -> Dreamt:
     """Dream over `files`; every line of them was written on `written`, or on what that says of its file or its lines.
 
-    `logs` are those with new lines: all of them, or which.
+    `logs` are those with new lines: all of them, or which. `unread` are there too, and why they could not be read.
     """
     contents = {path: data if isinstance(data, bytes) else data.encode() for path, data in files.items()}
     snapshot = workspace.Snapshot(
@@ -91,6 +93,7 @@ def dream(
             path: workspace.SnapshotFile(path, data, 0o644, 0, number, 1)
             for number, (path, data) in enumerate(contents.items())
         },
+        skipped=unread,
     )
     told = Told()
     dates = {

@@ -129,11 +129,15 @@ def bring_up(proposal: Proposal) -> dict[FileChange, rebase.Outcome]:
     """
     review.refuse_away(proposal.project)
     syncing.refresh(proposal.project)
-    now = workspace.take(syncing.memory_dir(proposal.project)).contents()
+    snapshot = workspace.take(syncing.memory_dir(proposal.project))
+    now = snapshot.contents()
     left = proposal.files.select_related("proposal__project")
     if proposal.state != Proposal.State.OPEN:
         left = left.filter(pk__in=[file.pk for file in unapplied(proposal)])
-    outcomes = {file: rebase.rebase(file, now.get(file.path)) for file in left}
+    outcomes: dict[FileChange, rebase.Outcome] = {
+        file: "unread" if _is_unseen(file, snapshot) else rebase.rebase(file, now.get(file.path))
+        for file in left
+    }
     proposals.examine(proposal, syncing.contents(proposal.project))
     return outcomes
 

@@ -23,7 +23,7 @@ from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 from dreams.models.prepared import prepared
 from dreams.services import blobs, hosts, proposals
 
-Outcome = Literal["same", "rebased", "conflict", "already-there"]
+Outcome = Literal["same", "rebased", "conflict", "already-there", "unread"]
 
 
 class NoConflict(Exception):

@@ -56,7 +56,11 @@ def _tell_moved(
     if moved:
         how_many = plural(len(moved), "file")
         messages.success(request, f"{how_many} updated to what is on disk now. Check the new result.")
-    for file in outcomes:
+    for file, outcome in outcomes.items():
+        if outcome == "unread":
+            messages.warning(
+                request, f"{file.path} cannot be read now, so its changes were left as they are."
+            )
         gone = len(loaded.hunks[file.pk]) - file.hunks.count()
         if gone > 0:
             messages.warning(

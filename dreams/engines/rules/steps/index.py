@@ -46,7 +46,8 @@ def base_of(index_path: str) -> str:
 
 
 def missing(tree: Tree, index_path: str, row: memdir.IndexRow) -> bool:
-    return row.is_memory_target and f"{base_of(index_path)}{row.target}" not in tree.texts
+    target = f"{base_of(index_path)}{row.target}"
+    return row.is_memory_target and target not in tree.texts and not tree.workspace.snapshot.unread(target)
 
 
 def dangling(tree: Tree) -> int:
@@ -269,6 +270,8 @@ class Names:
     def __init__(self, tree: Tree) -> None:
         self._paths: dict[str, str] = {}
         self._untyped: dict[str, set[str]] = defaultdict(set)
+        skipped = tree.workspace.snapshot.skipped
+        self._unread = {_key(name) for path in skipped for name in (path, PurePosixPath(path).name)}
         for path in tree.texts:
             for name in _names_of(tree, path):
                 self._paths.setdefault(_key(name), path)
@@ -279,7 +282,7 @@ class Names:
                     self._untyped[rest].add(path)
 
     def is_known(self, target: str) -> bool:
-        return _key(target) in self._paths
+        return _key(target) in self._paths or _key(target) in self._unread
 
     def mentions(self, text: str) -> Iterator[tuple[int, int, str]]:
         """(start, end, path) of each memory that a text names: by a wikilink, a Markdown link or its file's name."""
