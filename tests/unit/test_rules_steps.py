@@ -106,13 +106,14 @@ def test_rows_for_orphans_are_decided_one_by_one(tmp_path: Path):
     assert len(made.operations("index")) == 40
 
 
-@pytest.mark.sweep
-def test_orphans_get_rows_until_the_index_is_nearly_full_and_the_rest_is_counted(tmp_path: Path):
-    files = notes([f"note_{number:03}.md" for number in range(210)])
-    made = dream(tmp_path, {"MEMORY.md": "# Memory\n", **files})
-    assert made.text("MEMORY.md").count("](note_") == 178
-    assert "32 memories are not in any index" in made.summary
-    assert "180 of 200 lines" in made.summary
+@pytest.mark.parametrize("index", [{}, {"MEMORY.md": "# Memory\n"}], ids=["none", "empty"])
+def test_an_index_that_has_no_room_for_all_orphans_takes_none_by_its_name(
+    tmp_path: Path, index: dict[str, str]
+):
+    files = notes([f"note_{number:03}.md" for number in range(190)])
+    made = dream(tmp_path, {**index, **files})
+    assert (made.edits, made.outcome.questions) == ([], [])
+    assert "190 memories are not in any index, and MEMORY.md has no room for a row for each." in made.summary
 
 
 def test_a_memory_that_the_prose_of_an_index_names_as_code_gets_no_row(tmp_path: Path):

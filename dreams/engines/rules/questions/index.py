@@ -91,14 +91,14 @@ def unlisted(context: Asking) -> Iterator[Question]:
         return
     listed = "\n".join(edit.after or "" for edit in context.edits if edit.path == path)
     every = [each for each in orphans.unlisted(tree, path) if each not in listed]
+    if not orphans.has_room(tree, path, every, context.job.config):
+        return  # the summary says so
     found = every[:MOST_UNLISTED]
     option = context.draftsman.option(
         "learn", "List them", partial(orphans.list_all, paths=found, config=context.job.config)
     )
     if option is None:
         return
-    after = option.edits[-1].after or ""
-    found = [each for each in found if f"]({each})" in after]  # as many as the index has room for
     more = "" if len(found) == len(every) else f" This is about {len(found)} of them."
     yield Question(
         "learn",

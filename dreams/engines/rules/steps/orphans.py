@@ -46,19 +46,18 @@ _TELLS_A_STATE = re.compile(
 
 
 def add_orphans(rec: Recorder, config: Config) -> None:
-    """A row for each file that has a title, while the index is not nearly full; the summary says how many have none."""
+    """A row for each file that has a title, where the index has room for all: which ones go without is not for their names to say."""
     for index_path in (memdir.INDEX_NAME, TEAM_INDEX):
         if not rec.tree.writable(index_path) or index_path in rec.tree.hand_edited:
             continue
         found = unlisted(rec.tree, index_path)
-        added = 0
+        if not has_room(rec.tree, index_path, found, config):
+            told = plural(len(found), "memory is", "memories are")
+            rec.note(f"{told} not in any index, and {index_path} has no room for a row for each.")
+            continue
         for path in found:
-            after = _with_row(rec.tree, index_path, path, config)
-            if after == "":
-                _note_the_rest(rec, index_path, len(found) - added, config)
-                break
-            if after and _is_surely_listed(rec.tree, path):
-                added += _add(rec, index_path, path, after)
+            if _is_surely_listed(rec.tree, path):
+                _add(rec, index_path, path, config)
 
 
 def _is_surely_listed(tree: Tree, path: str) -> bool:
@@ -71,42 +70,35 @@ def _is_surely_listed(tree: Tree, path: str) -> bool:
 
 
 def list_all(rec: Recorder, paths: Sequence[str], config: Config) -> None:
-    """Rows for files that a person wants listed, as far as the index has room."""
+    """Rows for files that a person wants listed."""
     for path in paths:
-        if after := _with_row(rec.tree, memdir.INDEX_NAME, path, config):
-            _add(rec, memdir.INDEX_NAME, path, after)
+        _add(rec, memdir.INDEX_NAME, path, config)
 
 
-def _with_row(tree: Tree, index_path: str, path: str, config: Config) -> str | None:
-    """The index with a row for one file, which the next row leaves alone; empty where it is full, None where it takes none."""
-    after = with_rows(tree, index_path, [path], config.row_max)
+def has_room(tree: Tree, index_path: str, paths: Sequence[str], config: Config) -> bool:
+    """Whether rows for all of them leave room for the next memory, or there are none."""
+    after = with_rows(tree, index_path, paths, config.row_max) if paths else None
+    state = loaded(after or "", config)
+    return state.lines <= ROOM * config.index_max_lines and state.bytes <= ROOM * config.index_max_bytes
+
+
+def _add(rec: Recorder, index_path: str, path: str, config: Config) -> None:
+    after = with_rows(rec.tree, index_path, [path], config.row_max)
     if after is None:
-        return None
-    state = loaded(after, config)
-    is_full = state.lines > ROOM * config.index_max_lines or state.bytes > ROOM * config.index_max_bytes
-    return "" if is_full else after if after.endswith("\n") else after + memdir.parse_index(after).newline
-
-
-def _add(rec: Recorder, index_path: str, path: str, after: str) -> bool:
+        return
+    if not after.endswith("\n"):  # so that the next row leaves this one alone
+        after += memdir.parse_index(after).newline
     reason = f"{path} was not in any index, so no session would find it."
     quote = hook if (hook := hook_of(rec.tree, path)) and _is_text(hook) else path
     lines = rec.tree.texts[path].split("\n")
     line_no = next((number for number, line in enumerate(lines, 1) if quote in line), 1)
     cited = from_memory(path, line_no, quote)
     # The file is the key: rows of one wording are decided apart all the same.
-    done = rec.operation(
-        "index", [NewText(index_path, after, reason, citations=(cited,))], key=digest(index_path, path)
-    )
-    rec.count("listed", done)
-    return done
-
-
-def _note_the_rest(rec: Recorder, index_path: str, number: int, config: Config) -> None:
-    state = loaded(rec.tree.texts.get(index_path, ""), config)
-    rec.note(
-        f"{plural(number, 'memory is', 'memories are')} not in any index: {index_path} is full, "
-        f"or nearly so ({state.lines:,} of {config.index_max_lines:,} lines, "
-        f"{state.bytes:,} of {config.index_max_bytes:,} bytes)."
+    rec.count(
+        "listed",
+        rec.operation(
+            "index", [NewText(index_path, after, reason, citations=(cited,))], key=digest(index_path, path)
+        ),
     )
 
 
