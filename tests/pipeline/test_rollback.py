@@ -138,6 +138,16 @@ def test_a_later_edit_elsewhere_in_the_file_survives_the_undo(tmp_path: Path) ->
     assert path.read_text() == world.TESTING + "\nLater line.\n"
 
 
+def test_a_mode_that_was_set_since_survives_the_undo(tmp_path: Path) -> None:
+    """Somebody made it private: an undo of its text must not open it to others again."""
+    project = world.make_project(tmp_path)
+    proposal = applied(project)
+    path = world.folder(project) / "feedback_testing.md"
+    path.chmod(0o600)
+    assert rollback.rollback(proposal, world.ME).complete
+    assert (path.read_text(), path.stat().st_mode & 0o777) == (world.TESTING, 0o600)
+
+
 def test_a_later_edit_in_the_same_place_is_a_conflict_and_nothing_is_written(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     proposal = applied(project)

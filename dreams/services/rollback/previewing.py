@@ -187,12 +187,10 @@ def _undone(kept: _Kept, path: str, hunks: Iterable[Hunk], now: bytes | None) ->
     merged = rebase.merged_bytes(rebase.Sides(applied, now, wanted), path)
     if isinstance(merged, merge.Merge):
         return UndoneFile(path, applied, now, wanted, merged=merged)
-    exact = is_whole and file.is_exact and first is not None and first.before_sha
-    restored = (
-        proposals.Restored(first.before_mode, first.before_mtime_ns)
-        if exact and first
-        else proposals.Restored()
-    )
+    restored = proposals.Restored()
+    if is_whole and file.is_exact and first is not None and first.before_sha:
+        # A file that is there has the mode that it had, or one that somebody gave it since.
+        restored = proposals.Restored(first.before_mode if now is None else None, first.before_mtime_ns)
     return UndoneFile(path, applied, now, wanted, result=merged, restored=restored)
 
 
