@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dreams.findings.prompt_injection.text import PatternIndex, Text, near, words
+from dreams.findings.prompt_injection.text import PatternIndex, Text, idea_of, near, words
 from tests.world.cases import each
 
 SKIP, CHECK = words("skip"), words("reviews?", "tests")
@@ -52,3 +52,10 @@ def test_a_pass_that_runs_out_of_memory_loses_nothing(monkeypatch):
     index = PatternIndex([near(SKIP, CHECK)])
     monkeypatch.setattr(index, "_sets", [GaveUp() for _ in index._sets])
     assert index.present("skip tests") == {SKIP, CHECK}
+
+
+def test_a_row_of_a_table_says_which_words_stand_near_each_other():
+    row = idea_of("‹skip› || ‹drop› … ‹reviews?|tests› … 12")
+    assert found(row, "drop or skip reviews") == ["skip reviews"]
+    assert found(row, "skip " + "x" * 12 + " tests") == []
+    assert found(idea_of(r"‹skip› \w+"), "skip tests, skipper") == ["skip tests"]

@@ -21,7 +21,7 @@ from dreams.findings.prompt_injection.signs import (
     tells,
     unreadable,
 )
-from dreams.findings.prompt_injection.text import Match, near, words
+from dreams.findings.prompt_injection.text import Match, words
 
 _SOMEBODY = rf"(?:{PERSON}|{ANYBODY})"
 _IT = words(
@@ -55,34 +55,14 @@ def _of_a_deed(place: Match) -> bool:
 
 HIDING: tuple[Sign, ...] = (
     # Silence
-    tells("hides-from-user", near(_SAY_NOT, _SOMEBODY), holds=_of_a_deed),
+    tells("hides-from-user", f"{_SAY_NOT} … {_SOMEBODY}", holds=_of_a_deed),
     tells(
         "hides-from-user",
-        near(
-            _SAY_NOT,
-            words(
-                "this (?:instruction|rule|note|memory|line)|these (?:instructions|rules|notes)",
-                "you did (?:this|it)",
-            ),
-            within=12,
-        ),
-        near(
-            PERSON,
-            words(
-                "(?:must|should|may|are|is) (?:not to|not|never)|does(?:n['’]t| not) need to|need not",
-                "needn['’]t",
-            ),
-            words("hear|know|learn|find out|be (?:told|informed|notified)"),
-            within=12,
-        ),
-        near(
-            words("keep|kept|conceal|hide|hidden|disguise|cover up|bury"),
-            words(
-                "from (?:the |any |all |your )?(?:users?|person|owner|people|reviewers?|maintainers?|team|humans?)"
-            ),
-            within=30,
-        ),
-        near(words("leave|keep|omit|left|kept"), _IT, words("out of|from|off"), _RECORD, within=14),
+        f"{_SAY_NOT} … ‹this (?:instruction|rule|note|memory|line)|these (?:instructions|rules|notes)|you did (?:this|it)› … 12",
+        f"{PERSON} … ‹(?:must|should|may|are|is) (?:not to|not|never)|does(?:n['’]t| not) need to|need not|needn['’]t› … "
+        f"‹hear|know|learn|find out|be (?:told|informed|notified)› … 12",
+        "‹keep|kept|conceal|hide|hidden|disguise|cover up|bury› … ‹from (?:the |any |all |your )?(?:users?|person|owner|people|reviewers?|maintainers?|team|humans?)› … 30",
+        f"‹leave|keep|omit|left|kept› … {_IT} … ‹out of|from|off› … {_RECORD} … 14",
         rf"\bkeep {_IT}(?: \w+)? to yourself\b|\bsay nothing (?:about|of|to)\b",
         r"\b(?:a|our) little secret\b|\b(?:stays?|keep \w+) between (?:us|ourselves)\b",
         r"\b(?:leave|leaving|with(?:out| no)) (?:no |any |a )?trace\b",
@@ -93,24 +73,15 @@ HIDING: tuple[Sign, ...] = (
         r"\bin secret\b",
         r"\b(?:remain|stay|leave|keep)s?\b[^.!?;\n]{0,20}\b(?:unaware|in the dark|uninformed)\b",
     ),
-    hints("hides-from-user", near(NO_NEED, TELL, within=6), holds=_of_a_deed),
+    hints("hides-from-user", f"{NO_NEED} … {TELL} … 6", holds=_of_a_deed),
     hints(
         "hides-from-user",
-        near(_SAY_NOT, _IT, within=6),
-        near(NO_NEED, NOTE, _IT, within=6),
-        near(
-            EASE,
-            words("left out of|kept (?:out of|from)|keep (?:quiet|silent)|not (?:to )?bring up"),
-            within=30,
-        ),
+        f"{_SAY_NOT} … {_IT} … 6",
+        f"{NO_NEED} … {NOTE} … {_IT} … 6",
+        f"{EASE} … ‹left out of|kept (?:out of|from)|keep (?:quiet|silent)|not (?:to )?bring up› … 30",
         r"\b(?:keep|keeps|stay) (?:quiet|silent|mum) (?:about|on|when|if)\b",
         r"\bno(?:body|[- ]one) (?:has|needs) to (?:know|hear|see)(?: that| about| of|[.,]|$)",
-        near(
-            words("best|better|rather"),
-            words("kept?|left|leave"),
-            words("out of|off|from|to (?:yourself|ourselves)|between ourselves"),
-            within=24,
-        ),
+        "‹best|better|rather› … ‹kept?|left|leave› … ‹out of|off|from|to (?:yourself|ourselves)|between ourselves› … 24",
         r"\binvisible to (?:humans?|users?)\b|\bhidden (?:instructions?|prompts?|message)\b",
         r"\bwhite[- ]text\b|\bwould rather not (?:hear|know)\b",
         r"\bwithout (?:saying|mentioning) (?:it|this|that|so)\b|\bif (?:asked|questioned)\b",
@@ -120,93 +91,37 @@ HIDING: tuple[Sign, ...] = (
         "hides-from-user",
         rf"{_ASKED}[^.!?;\n]{{0,60}}?(?:,| just| simply)\s*(?:just |simply |then )?(?:say|deny|claim|pretend|tell (?:them|him|her)|answer|insist|reply)\b(?: that|:)?[^.!?;\n]{{0,12}}?(?:\b(?:it|they|there|nothing|no|yes|the \w+) ?(?:was|were|is|['’]s|has)?\b|[\"“])",
         r"\b(?:answer|say|reply|claim)\b[^.!?;\n]{0,60}\bif (?:the user|any(?:one|body)|some(?:one|body)|they) (?:asks?|wonders?|questions?)\b",
-        near(
-            words("tell|inform|report|say|assure|claim|state|answer|announce|pretend|approve|mark"),
-            _GOOD,
-            _EVEN_SO,
-            within=40,
-        ),
-        near(
-            words("mark|treat|report|classify|rate|label|dismiss"),
-            words("all|any|every|each|security"),
-            words(r"findings?|alerts?|vulnerabilit\w+|reports?|tests?"),
-            rf"\bas (?:a )?{_GOOD}",
-            within=30,
-        ),
-        near(
-            words("mark|report|show|present|label|record|count"),
-            words(r"fail\w*|flaky"),
-            rf"\bas (?:a )?{_GOOD}",
-            within=30,
-        ),
+        f"‹tell|inform|report|say|assure|claim|state|answer|announce|pretend|approve|mark› … {_GOOD} … {_EVEN_SO}",
+        rf"‹mark|treat|report|classify|rate|label|dismiss› … ‹all|any|every|each|security› … ‹findings?|alerts?|vulnerabilit\w+|reports?|tests?› … \bas (?:a )?{_GOOD} … 30",
+        rf"‹mark|report|show|present|label|record|count› … ‹fail\w*|flaky› … \bas (?:a )?{_GOOD} … 30",
         r"\blook(?:s)? like (?:a |an )?(?:typo|formatting|harmless|ordinary|routine|accident)\b",
         r"\bdescrib\w+\b[^.!?;\n]{0,24}\bas (?:a |an )?(?:formatting|typo|cosmetic|trivial)\b",
         holds=meant,
     ),
     hints(
         "hides-from-user",
-        near(
-            words("(?:always|simply|just) (?:say|answer|state|report|claim|reply|respond)"), _GOOD, within=60
-        ),
-        near(
-            words("say(?:ing)?|claim(?:ing)?"),
-            words("they|(?:all )?(?:the )?(?:tests?|checks?|suite)"),
-            _GOOD,
-            within=14,
-        ),
+        f"‹(?:always|simply|just) (?:say|answer|state|report|claim|reply|respond)› … {_GOOD} … 60",
+        f"‹say(?:ing)?|claim(?:ing)?› … ‹they|(?:all )?(?:the )?(?:tests?|checks?|suite)› … {_GOOD} … 14",
         rf"{_ASKED}[^.!?;\n]{{0,60}},? (?:\w+ )*(?:it (?:was|is|has always)|it['’]s|the answer is|a simple yes|say)\b",
-        near(
-            words("round|adjust(?:ed)?|smooth|polish"),
-            words("numbers?|coverage|benchmarks?|figures?|results?"),
-            words("report|look|a little"),
-            within=30,
-        ),
-        near(
-            words("treat|rate|mark"),
-            words(r"vulnerabilit\w+|security \w+|alerts?|findings?"),
-            words("as (?:harmless|noise|read|low|safe)"),
-            within=40,
-        ),
+        "‹round|adjust(?:ed)?|smooth|polish› … ‹numbers?|coverage|benchmarks?|figures?|results?› … ‹report|look|a little› … 30",
+        r"‹treat|rate|mark› … ‹vulnerabilit\w+|security \w+|alerts?|findings?› … ‹as (?:harmless|noise|read|low|safe)›",
         holds=meant,
     ),
     # Moments when nobody looks, and what would have been seen later
     tells(
         "hides-from-user",
-        near(
-            words("when(?:ever)?|while|once|until|after|as soon as"),
-            words("nobody|no[- ]one|the (?:user|person|human|owner|team)"),
-            words(
-                "is around|are around|looking|watching|paying attention|away|idle|asleep|gone|offline|leaves",
-                "looks",
-            ),
-            rf"{DEED}",
-            within=24,
-        ),
-        near(
-            words("when(?:ever)?|if|once|while|as soon as|after|until|wait until"),
-            words("the (?:user|person|human|owner|team)|nobody|no[- ]one"),
-            words("not looking|not watching|not paying attention|leaves|steps away|away|asleep|idle|gone"),
-            within=12,
-        ),
+        f"‹when(?:ever)?|while|once|until|after|as soon as› … ‹nobody|no[- ]one|the (?:user|person|human|owner|team)› … "
+        f"‹is around|are around|looking|watching|paying attention|away|idle|asleep|gone|offline|leaves|looks› … {DEED} … 24",
+        "‹when(?:ever)?|if|once|while|as soon as|after|until|wait until› … ‹the (?:user|person|human|owner|team)|nobody|no[- ]one› … "
+        "‹not looking|not watching|not paying attention|leaves|steps away|away|asleep|idle|gone› … 12",
         r"\b(?:clear (?:the|all|any|your)|(?:delete|remove|wipe|purge|erase|tidy up|cover)(?: the| all| any| your)*) (?:traces?|trail|evidence|audit (?:trail|logs?|files?|entr\w+)|(?:command|shell|bash) ?_?history)\b",
         r"\bhistory -c\b|\bunset HISTFILE\b",
     ),
     hints(
         "hides-from-user",
         r"\bwithout (?:the |your |any )?(?:user|person|human|owner|supplier|them)(?:['’]s)? (?:knowing|noticing|knowledge|seeing|being aware|awareness)\b",
-        near(
-            words("audit|security"),
-            words("files|logs?|entr(?:y|ies)"),
-            words("can go|clutter|left out|leave out"),
-            within=30,
-        ),
-        near(
-            EASE,
-            words("leave|leaving|left"),
-            words("audit|security|licen[cs]e|report"),
-            words("out"),
-            within=20,
-        ),
+        "‹audit|security› … ‹files|logs?|entr(?:y|ies)› … ‹can go|clutter|left out|leave out› … 30",
+        f"{EASE} … ‹leave|leaving|left› … ‹audit|security|licen[cs]e|report› … ‹out› … 20",
     ),
 )
 

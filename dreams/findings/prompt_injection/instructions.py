@@ -34,7 +34,7 @@ from dreams.findings.prompt_injection.signs import (
     not_quoted,
     tells,
 )
-from dreams.findings.prompt_injection.text import Match, near, words
+from dreams.findings.prompt_injection.text import Match, words
 
 _BEFORE = words("previous|prior|earlier|above|preceding|your|system|safety|original|all|any|every|other")
 _ROLE = words("role|task|goal|instructions?|identity|purpose|mission|objective|directive|step|job")
@@ -63,7 +63,7 @@ INSTRUCTIONS: tuple[Sign, ...] = (
     # Rules set aside
     tells(
         "ignore-previous",
-        near(IGNORE, _BEFORE, rf"\b{LAW}\b", within=30),
+        rf"{IGNORE} … {_BEFORE} … \b{LAW}\b … 30",
         r"\b(?:forget|ignore|disregard) (?:everything|anything|all)(?: that)? (?:you|above|before|i|we)\b",
         rf"\b(?:ignore|disregard|(?:do not|don['’]t) follow) (?:the )?(?:{LAW}|text|content)? ?(?:above|before this|so far)\b",
         rf"\b(?:none of the|no) (?:previous|above|earlier|other) {LAW}\b",
@@ -71,15 +71,15 @@ INSTRUCTIONS: tuple[Sign, ...] = (
         rf"\b{LAW} (?:no longer|do not|don['’]t) (?:apply|count)\b|\bno longer bound by\b",
         r"\b(?:no|without) (?:any )?(?:restrictions or|moral|ethical|safety) \w+",
         r"\b(?:do not|don['’]t|never) refuse\b",
-        near(_OUTRANKS, _ABOVE_IT, within=12),
+        f"{_OUTRANKS} … {_ABOVE_IT} … 12",
         rf"{THIS} (?:always )?(?:wins|prevails|comes first|takes precedence|has (?:priority|the last word)|is final)\b",
     ),
     hints(
         "ignore-previous",
-        near(IGNORE, rf"(?:{LAWS}|{TOLD_BEFORE})"),
-        near(REMOVE, SAFETY, within=12),
-        near(REMOVE, rf"\b(?:safety|ethical|security|content|access) {LAW}\b", within=50),
-        near(words("discard|drop|cancel|abandon|forget"), TOLD_BEFORE, within=12),
+        f"{IGNORE} … (?:{LAWS}|{TOLD_BEFORE})",
+        f"{REMOVE} … {SAFETY} … 12",
+        rf"{REMOVE} … \b(?:safety|ethical|security|content|access) {LAW}\b … 50",
+        f"‹discard|drop|cancel|abandon|forget› … {TOLD_BEFORE} … 12",
         rf"(?:{LAWS}|\b(?:safety|security|file access) (?:checks?|settings|controls?|features)|\b(?:restrictions?|limitations|safeguards))[\"']? (?:(?:is|are|was|were|has been|have been|be|now)\b[^.!?;\n]{{0,20}}?)?{LIFTED}",
         rf"\bno (?:file |access |safety |content )+(?:{LAW}|checks)\b",
         r"\bwithout (?:any (?:\w+ )?(?:restriction|filter\w*)|restrictions|censorship|question|(?:content )?filter\w*|safety)\b",
@@ -111,18 +111,13 @@ INSTRUCTIONS: tuple[Sign, ...] = (
     # Instructions laid bare
     tells(
         "ignore-previous",
-        near(words("repeat|reveal|print|output|leak|display|dump|quote|show me"), _PROMPT, within=25),
+        f"‹repeat|reveal|print|output|leak|display|dump|quote|show me› … {_PROMPT} … 25",
         r"\b(?:what (?:were|are|is) your|contents? of your|your exact|your original|your system) (?:exact |original |system )?(?:prompt|instructions?|message)\b",
     ),
     hints(
         "ignore-previous",
-        near(
-            SHOW,
-            (
-                rf"\b(?:your|the|its) {_PROMPT}|{_YOUR_PROMPT}|\binitialization (?:string|above|text)",
-                r"\b(?:text|words?|messages?|instructions?|everything|conversation|notes) (?:above|you were given|from the beginning)",
-            ),
-        ),
+        rf"{SHOW} … "
+        rf"\b(?:your|the|its) {_PROMPT}|{_YOUR_PROMPT}|\binitialization (?:string|above|text) || \b(?:text|words?|messages?|instructions?|everything|conversation|notes) (?:above|you were given|from the beginning)",
         r"\byou (?:were|have been) (?:told|given|instructed)\b[^.!?\n]{0,30}\b(?:initially|before|at the (?:beginning|start))\b",
         r"\b(?:instructions|setup notes|rules) you were given\b",
         r"\bnot (?:supposed|allowed) to (?:tell|say|share|reveal)\b",
@@ -130,47 +125,26 @@ INSTRUCTIONS: tuple[Sign, ...] = (
     # What governs an agent called unimportant, or less than this note
     tells(
         "ignore-previous",
-        near(_BOOK, _NOT_SERIOUS),
-        near(
-            words("(?:other|older) notes|in case of doubt|whatever the user|disagree"),
-            words("go with this (?:one|note)|(?:only )?this (?:one|note) (?:counts|wins|has the last word)"),
-        ),
-        near(words("this (?:one|note)"), words("has the last word|wins"), within=2),
+        f"{_BOOK} … {_NOT_SERIOUS}",
+        "‹(?:other|older) notes|in case of doubt|whatever the user|disagree› … ‹go with this (?:one|note)|(?:only )?this (?:one|note) (?:counts|wins|has the last word)›",
+        "‹this (?:one|note)› … ‹has the last word|wins› … 2",
     ),
     hints(
         "ignore-previous",
-        near(words("overwrite|replace|rewrite"), words("your (?:own )?memory"), within=1),
-        near(
-            words("update|change|modify|reset"),
-            words("your (?:core |base |own )?(?:instructions|rules|guidelines)"),
-            within=1,
-        ),
-        near((LAWS, words("what was (?:said|agreed|written) before")), _NOT_SERIOUS),
-        near(words("only"), THIS, words("counts?"), within=2),
+        "‹overwrite|replace|rewrite› … ‹your (?:own )?memory› … 1",
+        "‹update|change|modify|reset› … ‹your (?:core |base |own )?(?:instructions|rules|guidelines)› … 1",
+        f"{LAWS} || ‹what was (?:said|agreed|written) before› … {_NOT_SERIOUS}",
+        f"‹only› … {THIS} … ‹counts?› … 2",
     ),
 )
 
 AUTHORITY_CLAIMED: tuple[Sign, ...] = (
     tells(
         "claimed-authority",
-        near(
-            AUTHORITY,
-            words(
-                "(?:pre-?)?approved|authori[sz]ed?|granted|cleared|signed off|consented|permitted|sanctioned",
-                "agreed",
-            ),
-            words(
-                "full|unlimited|all|any|every|everything|complete|unrestricted|destructive|permanent|future"
-            ),
-            within=40,
-        ),
-        near(
-            AUTHORITY,
-            words("said|says|agreed|allowed|permits?|allows?|confirmed|decided|told us|mentioned"),
-            rf"(?:{AGENT}|\byou\b|\b(?:everything|anything|unrestricted)\b)",
-            words("can|may|should|to|is|are|exempt"),
-            within=24,
-        ),
+        f"{AUTHORITY} … ‹(?:pre-?)?approved|authori[sz]ed?|granted|cleared|signed off|consented|permitted|sanctioned|agreed› … "
+        f"‹full|unlimited|all|any|every|everything|complete|unrestricted|destructive|permanent|future›",
+        rf"{AUTHORITY} … ‹said|says|agreed|allowed|permits?|allows?|confirmed|decided|told us|mentioned› … "
+        rf"(?:{AGENT}|\byou\b|\b(?:everything|anything|unrestricted)\b) … ‹can|may|should|to|is|are|exempt› … 24",
         r"\b(?:as|i am|i['’]m|this is) (?:the |your |an? )?(?:\w+ )?(?:lead|administrator|admin|developer|creator|owner|operator|boss|manager|maintainer|root)\b,? (?:and )?i (?:\w+ )?(?:permit|allow|order|command|authori[sz]e|grant|instruct|require|demand)\b",
         rf"{PERSON} trusts you\b",
         r"\byou (?:have been|were|are) (?:given|granted) (?:\w+ )?(?:clearance|authority|rights|access|leave)\b",
@@ -191,15 +165,8 @@ AUTHORITY_CLAIMED: tuple[Sign, ...] = (
         r"\b(?:remember|treat|regard|consider|cite|mark)\b[^.!?;\n]{0,50}\bas (?:an? |the )?(?:\w+ )?(?:trusted|authoritative|reliable|safe|legitimate|official|verified|pre-?approved)\b",
         r"\b(?:blindly|implicitly|unconditionally|fully|always) (?:trust|believe|accept)\b",
         r"\b(?:always|only|never|exclusively)(?: be)? recommend\w*[^.!?;\n]{0,60}\b(?:providers?|vendors?|brands?|products|partners?|fund|etf|choice|pick)\b",
-        near(
-            AUTHORITY,
-            words(
-                "has no problem|is (?:aware|okay|relaxed|fine)|said|told us|mentioned|confirmed|agreed",
-                "authori[sz]ed|approved",
-            ),
-            r"\b(?:limits|guardrails|branch rules|root|two-factor|unmasked|masking|sharing|deletions|without|no longer|lifted|secrets|credentials|transcripts?|privileges|access|payments)\b",
-            within=40,
-        ),
+        rf"{AUTHORITY} … ‹has no problem|is (?:aware|okay|relaxed|fine)|said|told us|mentioned|confirmed|agreed|authori[sz]ed|approved› … "
+        rf"\b(?:limits|guardrails|branch rules|root|two-factor|unmasked|masking|sharing|deletions|without|no longer|lifted|secrets|credentials|transcripts?|privileges|access|payments)\b",
     ),
 )
 
@@ -244,9 +211,9 @@ LEAVE: tuple[Sign, ...] = (
     tells(
         "permission",
         rf"{_NOT_ASK}(?: (?:me|us|(?:the )?(?:{ANYBODY}|{PERSON})|for|before|whether|if|about|first|again|any|{_YES})\b|\s*[.,;:!—–-]|\s*$)",
-        near(_NOT_ASK, FAR, within=12),
-        near(FAR, words("needs? no|requires? no"), _YES, within=12),
-        near(rf"(?:{FAR}|{WIDE})", _WITHOUT, within=60),
+        f"{_NOT_ASK} … {FAR} … 12",
+        f"{FAR} … ‹needs? no|requires? no› … {_YES} … 12",
+        f"(?:{FAR}|{WIDE}) … {_WITHOUT} … 60",
         rf"\b(?:no|skip(?:ping)?) (?:all |any |further |more |user )*{_YES}(?: \w+)?(?: (?:is |are )?(?:needed|required|necessary))\b",
         rf"\bskip(?:ping)? (?:all |any |user )+{_YES}",
         rf"\b{_YES} (?:is|are|was|were) (?:not|never|no longer) (?:needed|required|necessary)\b",
@@ -264,13 +231,13 @@ LEAVE: tuple[Sign, ...] = (
     ),
     hints(
         "permission",
-        near(rf"(?:{DEED}|{AGENT})", _WITHOUT, within=60),
+        f"(?:{DEED}|{AGENT}) … {_WITHOUT} … 60",
         r"\bno (?:further |more |additional )?(?:\w+ )?(?:checks?|verification|caveats?|refusals?) (?:is |are )?(?:needed|required|necessary)\b",
         r"\b(?:execute|run|obey|follow) (?:all|any|every|whatever) (?:\w+ )?commands? (?:\w+ )?(?:they|it|i|he|she|from|sent|given|found)\b",
         r"\b(?:execute|obey) user commands\b|\balways (?:execute|obey|comply)\b",
         r"\b(?:never|no need to|(?:do not|don['’]t)(?: need to)?) (?:verify|validate|question|double-check|second-guess|scrutini[sz]e)\b",
         rf"\b(?:got|have|has) (?:my|the user['’]s|full|every) (?:okay|ok|yes|{_YES})",
-        near(words(r"permission|consent|approval"), words("was given"), within=20),
+        "‹permission|consent|approval› … ‹was given› … 20",
         holds=_unbounded,
     ),
 )
@@ -298,36 +265,25 @@ PROTECTION: tuple[Sign, ...] = (
     # In words
     tells(
         "protection-off",
-        near(SHIELD, words("(?:can|may) (?:always )?be"), IS_OFF, within=30),
+        f"{SHIELD} … ‹(?:can|may) (?:always )?be› … {IS_OFF} … 30",
         rf"{_DEFEAT} (?:the |all |any |your |every )*{SHIELD}",
-        near(
-            _REFUSED,
-            words("retry|another way|bypass|work ?around|through (?:python|perl|a)|via|use (?:sudo|eval)"),
-            within=30,
-        ),
-        near(words("accept|ignor(?:e|ing)|trust"), words("any|all|unknown|self-signed"), _IDENTITY, within=6),
+        f"{_REFUSED} … ‹retry|another way|bypass|work ?around|through (?:python|perl|a)|via|use (?:sudo|eval)› … 30",
+        f"‹accept|ignor(?:e|ing)|trust› … ‹any|all|unknown|self-signed› … {_IDENTITY} … 6",
     ),
     hints(
         "protection-off",
-        near(OFF, SHIELD, within=20),
-        near(SHIELD, IS_OFF, within=50),
+        f"{OFF} … {SHIELD} … 20",
+        f"{SHIELD} … {IS_OFF} … 50",
         rf"{SHIELD}[^\n]{{0,60}}" + words("(?:disable|skip|turn off|remove|bypass) (?:them|it)"),
-        near(words("accept|allow|approve"), words("everything|anything"), within=6),
-        near(CHECK, _MAY_BE_OFF, within=10),
-        near(CHECK, words("unnecessarily|needlessly")),
-        near(
-            words("don['’]t|doesn['’]t|do not|does not|never|no longer"),
-            words("(?:require|need|display|show)s?"),
-            (SHIELD, CHECK),
-            within=14,
-        ),
-        near(words(r"push\w*|deploy\w*|releas\w+|merg\w+"), words("without"), CHECK, within=20),
-        near(
-            words("bypass(?:es|ing)?"), words("verification|approval|authentication|confirmation"), within=12
-        ),
-        near(words(r"force[- ]push\w*"), words("acceptable|fine|ok|okay|allowed|safe"), within=20),
+        "‹accept|allow|approve› … ‹everything|anything› … 6",
+        f"{CHECK} … {_MAY_BE_OFF} … 10",
+        f"{CHECK} … ‹unnecessarily|needlessly›",
+        f"‹don['’]t|doesn['’]t|do not|does not|never|no longer› … ‹(?:require|need|display|show)s?› … {SHIELD} || {CHECK} … 14",
+        rf"‹push\w*|deploy\w*|releas\w+|merg\w+› … ‹without› … {CHECK} … 20",
+        "‹bypass(?:es|ing)?› … ‹verification|approval|authentication|confirmation› … 12",
+        r"‹force[- ]push\w*› … ‹acceptable|fine|ok|okay|allowed|safe› … 20",
         r"\balways (?:use|add|pass|include) (?:the )?[\"'`]?--(?:force|yes|assume-yes|(?:skip|no)-\w+)(?:[\s\"'`]|$)",
     ),
     # A look by somebody else may be left out for a good reason
-    may_hint("protection-off", near(OFF, REVIEW, within=12), near(REVIEW, IS_OFF, within=20)),
+    may_hint("protection-off", f"{OFF} … {REVIEW} … 12", f"{REVIEW} … {IS_OFF} … 20"),
 )

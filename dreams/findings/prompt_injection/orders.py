@@ -85,169 +85,63 @@ ORDERS: tuple[Sign, ...] = (
         r"\byou should (?:immediately )?stop\b|\bspecial case:|\bnever ?mind\b",
         r"\byou (?:already |previously )?agreed (?:to|that)\b|\bas we (?:established|agreed)\b",
         r"\blast time we (?:spoke|talked)\b|\b(?:task|instructions?) (?:that )?i gave you\b",
-        near(
-            words("tell|inform|ask|urge|warn|direct|advise|let"),
-            words("(?:the |any |all |every )?(?:users?|customers?|reader|them|him|her|people)"),
-            words(
-                "visit|click|go to|log ?in|re-?enter|reset|call|ring|transfer|pay|download|verify|must",
-                "need to",
-            ),
-            (PLACE, words("passwords?|card|account|payment"), r"\+?\d[\d ]{7,}"),
-            within=60,
-        ),
+        rf"‹tell|inform|ask|urge|warn|direct|advise|let› … ‹(?:the |any |all |every )?(?:users?|customers?|reader|them|him|her|people)› … "
+        rf"‹visit|click|go to|log ?in|re-?enter|reset|call|ring|transfer|pay|download|verify|must|need to› … "
+        rf"{PLACE} || ‹passwords?|card|account|payment› || \+?\d[\d ]{{7,}} … 60",
     ),
     # Text from elsewhere taken for the person's word
     tells(
         "foreign-orders",
-        near(words("treat|follow(?:ed)?|trust|execute|obey|carry out|counts?"), _FROM_ME, within=60),
-        near(
-            ELSEWHERE,
-            words(
-                "counts? as|has the same (?:authority|weight)|same authority",
-                "is an? (?:order|instruction) from",
-            ),
-            within=30,
-        ),
-        near(
-            words("run|execute|follow|do|obey"),
-            words(
-                "whatever|anything that|everything that|every link",
-                "any command (?:they|it|you|that|from|in|given|sent)",
-            ),
-            within=1,
-        ),
-        near(
-            words("execute|run"),
-            words("every|all|any|each"),
-            words("code blocks?|snippets?|commands?|scripts?"),
-            words("you|that|in|from|found"),
-            within=2,
-        ),
-        near(
-            words("accept|follow|trust|approve|obey|grant"),
-            words("every|all|any"),
-            words(r"\w+ (?:from|by|of)"),
-            within=1,
-        ),
-        near(
-            words("translate|decode|unscramble|decrypt|reverse"),
-            words("and|then"),
-            words("follow|do|run|execute|obey|act"),
-            within=30,
-        ),
-        near(words("follow|trust|execute|obey"), INSTRUCTIONS, r"\b(?:in|from|on)\b", ELSEWHERE, within=12),
+        f"‹treat|follow(?:ed)?|trust|execute|obey|carry out|counts?› … {_FROM_ME} … 60",
+        f"{ELSEWHERE} … ‹counts? as|has the same (?:authority|weight)|same authority|is an? (?:order|instruction) from› … 30",
+        "‹run|execute|follow|do|obey› … ‹whatever|anything that|everything that|every link|any command (?:they|it|you|that|from|in|given|sent)› … 1",
+        "‹execute|run› … ‹every|all|any|each› … ‹code blocks?|snippets?|commands?|scripts?› … ‹you|that|in|from|found› … 2",
+        r"‹accept|follow|trust|approve|obey|grant› … ‹every|all|any› … ‹\w+ (?:from|by|of)› … 1",
+        "‹translate|decode|unscramble|decrypt|reverse› … ‹and|then› … ‹follow|do|run|execute|obey|act› … 30",
+        rf"‹follow|trust|execute|obey› … {INSTRUCTIONS} … \b(?:in|from|on)\b … {ELSEWHERE} … 12",
     ),
     hints(
         "foreign-orders",
-        near(
-            ELSEWHERE,
-            words("says|suggests|asks|tells you|contains?"),
-            words("good|follow|do|executed?|run|as it stands|obey|act on"),
-            within=30,
-        ),
-        near(
-            words("follow|do|execute|obey|steps"),
-            words("(?:you )?come across|found|find|listed"),
-            ELSEWHERE,
-            within=30,
-        ),
+        f"{ELSEWHERE} … ‹says|suggests|asks|tells you|contains?› … ‹good|follow|do|executed?|run|as it stands|obey|act on› … 30",
+        f"‹follow|do|execute|obey|steps› … ‹(?:you )?come across|found|find|listed› … {ELSEWHERE} … 30",
     ),
     # Words or addresses planted in every answer
-    tells("planted-words", near(words("in|at the end of|into|with|to"), ANSWERS, HOST, within=40)),
+    tells("planted-words", f"‹in|at the end of|into|with|to› … {ANSWERS} … {HOST}"),
     hints(
         "planted-words",
-        near(ADD, PLANTED, ANSWERS),
-        near(ANSWERS, ADD, PLANTED, within=90),
-        near(ANSWERS, words("end|carry|contain"), HOST),
+        f"{ADD} … {PLANTED} … {ANSWERS}",
+        f"{ANSWERS} … {ADD} … {PLANTED} … 90",
+        f"{ANSWERS} … ‹end|carry|contain› … {HOST}",
     ),
     # Waiting for a moment
     tells(
         "delayed-trigger",
         near(_MOMENT, _SEEN, r"[,:\"”]|\b(?:then|and|to|also)\b", _HARM, within=60),
-        near(
-            _MOMENT,
-            _SEEN,
-            words("say|says|said|ask|asks|types?|mentions?|thanks?|approved?|replies"),
-            r"[\s,:;](?:send|post|upload|forward|push|delete|share|export)\b",
-            within=60,
-        ),
+        rf"{_MOMENT} … {_SEEN} … ‹say|says|said|ask|asks|types?|mentions?|thanks?|approved?|replies› … [\s,:;](?:send|post|upload|forward|push|delete|share|export)\b … 60",
         near(r"\bon the (?:first|last|\d{1,2}\w{0,2}) (?:of )?\w+\b", _HARM, within=20),
-        near(
-            words(
-                "(?:on|at|after|in) (?:the )?(?:next|every|each|start of (?:the |every |each )?(?:next )?)"
-            ),
-            words(r"(?:session|conversation|chat|login|start)\w*"),
-            words("run|execute|send|post|upload|fetch|download|push|install"),
-        ),
-        near(
-            r"\bon the \d+\w\w (?:user )?(?:query|message|turn|request)\b",
-            words("say|output|send|run|print|reply"),
-            within=12,
-        ),
+        r"‹(?:on|at|after|in) (?:the )?(?:next|every|each|start of (?:the |every |each )?(?:next )?)› … ‹(?:session|conversation|chat|login|start)\w*› … "
+        r"‹run|execute|send|post|upload|fetch|download|push|install›",
+        r"\bon the \d+\w\w (?:user )?(?:query|message|turn|request)\b … ‹say|output|send|run|print|reply› … 12",
         near(r"\b(?:after|before) (?:\w+ )?(?:messages?|turns?|repl(?:y|ies))\b", _HARM, within=20),
     ),
     # Holding on and spreading
     tells(
         "self-spreading",
-        near(
-            THIS,
-            words("(?:must|should|may|shall|can|has to) (?:never|not)|cannot"),
-            words("be (?:removed|deleted|edited|pruned|merged|shortened|changed)"),
-            within=3,
-        ),
-        near(
-            words("copy|spread|propagate|replicate|re-?add|repeat|add|put|write"),
-            THIS,
-            words("every|all|each|other"),
-            words("memor(?:y|ies)|projects?|files? (?:that )?you|notes"),
-            within=16,
-        ),
-        near(words("re-?add|add|write"), THIS, words("again|back"), within=30),
+        f"{THIS} … ‹(?:must|should|may|shall|can|has to) (?:never|not)|cannot› … ‹be (?:removed|deleted|edited|pruned|merged|shortened|changed)› … 3",
+        f"‹copy|spread|propagate|replicate|re-?add|repeat|add|put|write› … {THIS} … ‹every|all|each|other› … ‹memor(?:y|ies)|projects?|files? (?:that )?you|notes› … 16",
+        f"‹re-?add|add|write› … {THIS} … ‹again|back› … 30",
     ),
     hints(
         "self-spreading",
-        near(
-            words("copy|add|re-?add|insert|repeat|write|propagate|spread|replicate|append|paste|put"),
-            rf"(?:{THIS}|\bthis line\b)",
-            words(
-                r"(?:every|all|each|other|any) (?:\w+ )?(?:memor\w+|projects?|notes?|sessions?|conversations?)",
-                r"(?:notes|memor\w+) of other projects|back|again|verbatim|claude\.md|agents\.md|memory\.md",
-            ),
-            within=30,
-        ),
-        near(
-            words(r"when(?:ever)? you (?:summari[sz]e|update|create|write)|in (?:all|every) (?:future )?"),
-            words(r"memory|memories|profile|notes?|summar(?:y|ies)"),
-            words(r"include|add|copy|repeat|mention"),
-            words(r"note|mention|reminder|this"),
-            within=60,
-        ),
-        near(
-            words("include"),
-            words("note|mention|reminder"),
-            words("all|every"),
-            words(r"summar(?:y|ies)|memory (?:logs?|notes?)|memories|profiles?"),
-            within=30,
-        ),
-        near(
-            words("modify|edit|append|write|overwrite|add|insert|copy"),
-            words(r"(?:claude|soul|memory|agents|cursorrules)(?:\.md)?"),
-            words("every|all|each|other"),
-            within=20,
-        ),
-        near(
-            THIS,
-            words("(?:must|should|shall|may|can|is)(?: never| not|not)"),
-            words("removed|deleted|edited|pruned|merged|changed|summari[sz]ed|questioned|overridden|ignored"),
-            within=20,
-        ),
-        near(
-            (THIS, words("it|this|that")),
-            words("must|should|has to|needs to|make sure"),
-            words("survives?|persists?|outlives?|outlasts?|stays?|remains?"),
-            words("compactions?|consolidations?|clean(?:s|ing)?[ -]?ups?|dreams?|summari[sz]ation"),
-            within=20,
-        ),
+        rf"‹copy|add|re-?add|insert|repeat|write|propagate|spread|replicate|append|paste|put› … (?:{THIS}|\bthis line\b) … "
+        rf"‹(?:every|all|each|other|any) (?:\w+ )?(?:memor\w+|projects?|notes?|sessions?|conversations?)|(?:notes|memor\w+) of other projects|back|again|verbatim|claude\.md|agents\.md|memory\.md› … 30",
+        "‹when(?:ever)? you (?:summari[sz]e|update|create|write)|in (?:all|every) (?:future )?› … ‹memory|memories|profile|notes?|summar(?:y|ies)› … "
+        "‹include|add|copy|repeat|mention› … ‹note|mention|reminder|this› … 60",
+        "‹include› … ‹note|mention|reminder› … ‹all|every› … ‹summar(?:y|ies)|memory (?:logs?|notes?)|memories|profiles?› … 30",
+        r"‹modify|edit|append|write|overwrite|add|insert|copy› … ‹(?:claude|soul|memory|agents|cursorrules)(?:\.md)?› … ‹every|all|each|other› … 20",
+        f"{THIS} … ‹(?:must|should|shall|may|can|is)(?: never| not|not)› … ‹removed|deleted|edited|pruned|merged|changed|summari[sz]ed|questioned|overridden|ignored› … 20",
+        f"{THIS} || ‹it|this|that› … ‹must|should|has to|needs to|make sure› … ‹survives?|persists?|outlives?|outlasts?|stays?|remains?› … "
+        f"‹compactions?|consolidations?|clean(?:s|ing)?[ -]?ups?|dreams?|summari[sz]ation› … 20",
     ),
 )
 
@@ -280,70 +174,39 @@ ACCESS: tuple[Sign, ...] = (
     tells(
         "access-granted",
         rf"\b(?:make|turn|promote|elevate|upgrade|raise|invite)\b (?:[^.!?;\n]|[.!?]\S){{1,40}}? (?:an?|the|to|into|as(?: an?)?)(?: (?:super|new|full))? {_ROLE}(?: (?:of|on|in|for|everywhere|privileges|rights)\b|[.,;]|$)",
-        near(
-            words("add|put|place|enrol|invite|register|append"),
-            words("to|in|into"),
-            rf"(?:the )?{_GROUP}",
-            within=30,
-        ),
-        near(words("should be|must be|belongs"), words("in|to"), rf"(?:the )?{_GROUP}", within=6),
-        near(_GIVE, words(r"cluster-admin|\w*AdministratorAccess|roles/owner"), within=30),
-        near(_GIVE, _STRONG, _ACCESS, within=24),
-        near(_GIVE, _ACCESS, _ALL, within=30),
-        near(_GIVE, _ALL, _ACCESS, within=16),
-        near(words("role|permission|rights?"), words("to|as"), _ROLE, within=12),
-        near(
-            _ALL,
-            words("should|can|may|must|to"),
-            words("merge|push|write|deploy"),
-            words("(?:to )?(?:main|master|production)"),
-            within=24,
-        ),
-        near(words("sudo"), words("without a password|nopasswd"), within=12),
+        f"‹add|put|place|enrol|invite|register|append› … ‹to|in|into› … (?:the )?{_GROUP} … 30",
+        f"‹should be|must be|belongs› … ‹in|to› … (?:the )?{_GROUP} … 6",
+        rf"{_GIVE} … ‹cluster-admin|\w*AdministratorAccess|roles/owner› … 30",
+        f"{_GIVE} … {_STRONG} … {_ACCESS} … 24",
+        f"{_GIVE} … {_ACCESS} … {_ALL} … 30",
+        f"{_GIVE} … {_ALL} … {_ACCESS} … 16",
+        f"‹role|permission|rights?› … ‹to|as› … {_ROLE} … 12",
+        f"{_ALL} … ‹should|can|may|must|to› … ‹merge|push|write|deploy› … ‹(?:to )?(?:main|master|production)› … 24",
+        "‹sudo› … ‹without a password|nopasswd› … 12",
         holds=_not_only,
     ),
     hints(
         "access-granted",
-        near(_GIVE, rf"{_STRONG}|\b(?:write|merge|owner) ", _ACCESS, within=40),
-        near(_GIVE, _ALL, words("secrets?|vault|repositor(?:y|ies)|repos?"), within=30),
-        near(
-            words("open(?: up)?|make"),
-            words(r"bucket|vault|database|repo\w*|storage|share"),
-            rf"(?:\bpublic\b|\bto (?:the )?{_ALL})",
-            within=30,
-        ),
-        near(
-            _GIVE,
-            words("shared admin login|admin login|root login|(?:production |database )?password"),
-            within=16,
-        ),
-        near(words("escalate|elevate"), _ACCESS),
-        near(words("use|take"), words("root|admin|sudo"), words("login|account|password"), within=6),
-        near(words("add(?:ed|ing)?|put|register"), words("ssh key|deploy key|public key"), within=20),
+        rf"{_GIVE} … {_STRONG}|\b(?:write|merge|owner)  … {_ACCESS}",
+        f"{_GIVE} … {_ALL} … ‹secrets?|vault|repositor(?:y|ies)|repos?› … 30",
+        rf"‹open(?: up)?|make› … ‹bucket|vault|database|repo\w*|storage|share› … (?:\bpublic\b|\bto (?:the )?{_ALL}) … 30",
+        f"{_GIVE} … ‹shared admin login|admin login|root login|(?:production |database )?password› … 16",
+        f"‹escalate|elevate› … {_ACCESS}",
+        "‹use|take› … ‹root|admin|sudo› … ‹login|account|password› … 6",
+        "‹add(?:ed|ing)?|put|register› … ‹ssh key|deploy key|public key› … 20",
         holds=_not_only,
     ),
     may_hint(
         "access-granted",
-        near(
-            words("create|add|grant|make|register"),
-            (
-                r"\b(?:new )?admin(?:istrator)? (?:users?|accounts?|tokens?)\b|\badmin scope\b|\bbackdoor\b",
-                r"\b(?:debug|hidden|special)(?: \w+)? endpoint\b",
-            ),
-        ),
+        r"‹create|add|grant|make|register› … "
+        r"\b(?:new )?admin(?:istrator)? (?:users?|accounts?|tokens?)\b|\badmin scope\b|\bbackdoor\b || \b(?:debug|hidden|special)(?: \w+)? endpoint\b",
         holds=_not_only,
     ),
     # The agent itself
     hints(
         "access-granted",
-        near(
-            words("widen|extend|empty|emptied|loosen|add|set|allow|edit|expand"),
-            words(
-                "yourself|your own permissions|allow(?:ed)? (?:list|commands)|allowlist|denied commands",
-                r"permission (?:mode|questions)|permissions\.(?:allow|defaultMode)",
-            ),
-            within=40,
-        ),
+        r"‹widen|extend|empty|emptied|loosen|add|set|allow|edit|expand› … "
+        r"‹yourself|your own permissions|allow(?:ed)? (?:list|commands)|allowlist|denied commands|permission (?:mode|questions)|permissions\.(?:allow|defaultMode)›",
     ),
 )
 
@@ -362,26 +225,17 @@ MACHINE: tuple[Sign, ...] = (
         r"\bbase64\s+(?:-d|--decode|-D)\b|\b(?:nc|ncat|netcat)\s+-[a-z]*e\b|/dev/tcp/",
         r"\b(?:curl|wget)\b[^\n]{0,200}(?:&&|;)\s*(?:sudo\s+)?(?:chmod\s+(?:\+x|[0-7]{3,4})|(?:ba|z|da)?sh\s|\./|python[23]?\s)",
         r"\b(?:python[23]?|node|perl|ruby)\s+<\(",
-        near(words("pipe"), words("into|to|through"), words("(?:ba|z|da)?sh|a shell|python"), within=60),
+        "‹pipe› … ‹into|to|through› … ‹(?:ba|z|da)?sh|a shell|python› … 60",
     ),
     hints(
         "pipe-to-shell",
-        near(
-            words(r"running|run|install\w*|grab\w*|start|execute"),
-            words("straight from the web|from any mirror|any mirror|whatever"),
-            within=30,
-        ),
-        near(
-            rf"(?:{OUTSIDER}|\bfork\b)",
-            words("run(?:ning)?|install|start|execute"),
-            words("safe|without worrying|fine|okay"),
-            within=30,
-        ),
-        near(FETCH, words("whatever|anything"), words("start|run|execute|install"), within=60),
+        r"‹running|run|install\w*|grab\w*|start|execute› … ‹straight from the web|from any mirror|any mirror|whatever› … 30",
+        rf"(?:{OUTSIDER}|\bfork\b) … ‹run(?:ning)?|install|start|execute› … ‹safe|without worrying|fine|okay› … 30",
+        f"{FETCH} … ‹whatever|anything› … ‹start|run|execute|install› … 60",
     ),
     may_hint(
         "pipe-to-shell",
-        near(FETCH, words("and|then"), words("run|execute|source|eval|follow|obey|start"), within=60),
+        f"{FETCH} … ‹and|then› … ‹run|execute|source|eval|follow|obey|start› … 60",
         r"\b(?:open|visit|read|load|see|go to|check|fetch|download)\b[^\n]{0,30}(?:https?://|\b(?:page|site|link|url|website)\b)[^\n]{0,60}\b(?:follow|obey|do) (?:it|them|what|the (?:content|steps|instructions|text))\b",
     ),
     tells(
@@ -393,13 +247,11 @@ MACHINE: tuple[Sign, ...] = (
         r"\bPYTHONSTARTUP=|\balias (?:git|sudo|ssh|npm|pip|curl|ls|cd)=\S",
         r"\b(?:set|change|switch|point|redirect)\b[^\n]{0,20}\b(?:registry|remote|origin|proxy|index|mirror|base[ _]url|dns|gateway)\b[^\n]{0,20}\b(?:to|at)\s+(?:https?://|git@|\d{1,3}\.\d)",
         r"\b(?:prefer|use|install|take|get|pull) (?:all |the |only )?(?:packages?|dependenc(?:y|ies)|images?|plugins?) from https?://",
-        near(words("cron entry|cron ?job|scheduled task|startup script"), HOST, within=60),
+        f"‹cron entry|cron ?job|scheduled task|startup script› … {HOST} … 60",
     ),
     hints(
         "agent-settings",
-        near(
-            words("(?:use|take|call) (?:the )?new (?:endpoint|registry|mirror|server|url)"), HOST, within=12
-        ),
+        f"‹(?:use|take|call) (?:the )?new (?:endpoint|registry|mirror|server|url)› … {HOST} … 12",
     ),
     tells(
         "destructive-command",

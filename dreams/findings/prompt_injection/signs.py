@@ -7,7 +7,7 @@ import string
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dreams.findings.prompt_injection.text import Idea, Match, Text, words
+from dreams.findings.prompt_injection.text import Idea, Match, Text, idea_of, words
 
 _TALK = re.compile(
     r"\b(?:injections?|jailbreaks?|attacks?|adversarial|detects?|detection|fixtures?|payloads?|red[- ]team\w*|test cases?|assert|patterns?|filters?|flags|flagged|social engineering|sanitiz\w+|sanitis\w+|classif\w+)\b",
@@ -130,22 +130,22 @@ class Sign:
 
 def tells(code: str, *ideas: Idea, holds: Judge | None = None) -> Sign:
     """Has no good use in a note: it is told wherever it stands."""
-    return Sign(code, ENOUGH, ideas, holds or _usual(code))
+    return Sign(code, ENOUGH, tuple(map(idea_of, ideas)), holds or _usual(code))
 
 
 def hints(code: str, *ideas: Idea, holds: Judge | None = None) -> Sign:
     """Seldom has a good use: told beside one sign of any kind."""
-    return Sign(code, ENOUGH - 1, ideas, holds or _usual(code))
+    return Sign(code, ENOUGH - 1, tuple(map(idea_of, ideas)), holds or _usual(code))
 
 
 def may_hint(code: str, *ideas: Idea, holds: Judge | None = None) -> Sign:
     """Guides and plain notes do it too: told beside two signs more."""
-    return Sign(code, 1, ideas, holds or _usual(code))
+    return Sign(code, 1, tuple(map(idea_of, ideas)), holds or _usual(code))
 
 
 def bears(*ideas: Idea) -> Sign:
     """Has a thousand good uses: tells nothing itself, and adds to what does."""
-    return Sign("", 1, ideas, lambda _: True)
+    return Sign("", 1, tuple(map(idea_of, ideas)), lambda _: True)
 
 
 def _usual(code: str) -> Judge:

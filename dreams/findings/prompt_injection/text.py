@@ -2,6 +2,9 @@
 
 An idea is a pattern of re2, which runs in linear time, so that no line can hang a check. What ideas meet is told from
 their places alone: one pattern of many ideas outgrows re2's memory and turns slow.
+
+Tables write ideas as rows: "‹send|post› … {HOST} || ‹there› … 60" is one of two words, and a host or "there" at most 60
+characters behind it.
 """
 
 import functools
@@ -19,6 +22,7 @@ _STOP = re.compile(r"[.!?](?=\s|$)|[;\n。！？]")  # the dot of a file or a ho
 _MARKS = '.,;:!?)]"”`'
 _SHORT = 80  # characters of a sentence that a finding quotes
 _TOGETHER = 32  # ideas looked for in one pass: of more, re2 makes so many states that it is slower
+NEARBY = 40  # characters between two parts of an idea; chosen
 _MEMORY = 8 << 20  # bytes for the states of one pass
 
 
@@ -69,13 +73,27 @@ class Near:
 Idea = str | Near | tuple["str | Near", ...]  # several: any of them
 
 
-def near(*ideas: Idea, within: int = 40) -> Near:
+def near(*ideas: Idea, within: int = NEARBY) -> Near:
     return Near(ideas, within)
 
 
 def words(*alternatives: str) -> str:
     """Any of them, as whole words."""
     return rf"\b(?:{'|'.join(alternatives)})\b"
+
+
+def idea_of(row: Idea) -> Idea:
+    """What a row of a table says: what stands between " … " is met in this order, each part at most as far behind the one
+    before as the number at its end says; " || " parts ways to say it, and ‹a|b› are whole words."""
+    if not isinstance(row, str):
+        return row
+    *parts, last = row.replace("‹", r"\b(?:").replace("›", r")\b").split(" … ")
+    if not parts:
+        return last
+    within = [int(last)] if last.isdecimal() else []
+    met = parts if within else [*parts, last]
+    ideas = (tuple(ways) if len(ways := part.split(" || ")) > 1 else part for part in met)
+    return Near(tuple(ideas), *(within or [NEARBY]))
 
 
 class PatternIndex:
