@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dreams.engines import versions
-from dreams.engines.types import Edit, Job, Reporter
+from dreams.engines.types import Citation, Edit, Fate, Job, Reporter
 from dreams.models import AuditEntry, Decision, Hunk, Operation, Policy, Project, Proposal
 from dreams.services import review, rollback, settings_changes
 from dreams.services.apply import applying
@@ -256,3 +256,26 @@ def test_a_policy_by_kind_applies_that_kind_and_no_other(
         False: ["update"],
     }
     assert on_disk(project).count(trusting.DAY) == 1
+
+
+@pytest.mark.parametrize("kind", ["date", "learn", "index"])
+def test_a_policy_by_kind_does_not_take_a_models_word_for_the_kind(
+    kind: str, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A note that a model read may have told it to call a rewritten line a date."""
+    settings_changes.set_policy("", "auto", kind=kind, actor="owner")
+
+    gone = "Snapshots are reviewed by hand."
+
+    def act(job: Job, report: Reporter) -> list[Edit]:
+        before = job.workspace.read("feedback_testing.md") or ""
+        job.workspace.write("feedback_testing.md", after := before.replace(f"{gone}\n", ""))
+        cited = Citation("memory", gone, "feedback_testing.md", line_no=11)
+        fate = Fate(gone, "stated", note="It is no longer so.")
+        removal = Edit("feedback_testing.md", before, after, "x", kind, "Dated.", (cited,), (fate,))
+        return [removal, *trusting.date(job, 0)]
+
+    run = trusting.dream(project, monkeypatch, act, engine="anthropic")
+    assert {p.by_policy for p in run.proposals.all() if p.files.filter(path="feedback_testing.md")} == {False}
+    assert (world.folder(project) / "feedback_testing.md").read_text() == world.TESTING
+    assert on_disk(project).count(trusting.DAY) == (kind == "date"), "what is a date is still applied"

@@ -59,10 +59,14 @@ def date(job: Job, number: int) -> list[Edit]:
 
 
 def dream(
-    project: Project, monkeypatch: pytest.MonkeyPatch, act: Callable[[Job, Reporter], list[Edit]]
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    act: Callable[[Job, Reporter], list[Edit]],
+    engine: str = "rules",
 ) -> DreamRun:
     engines.use(monkeypatch, act)
-    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.PAGE, forced=True).pk)
+    asked = dreaming.request(project, DreamRun.Trigger.PAGE, engine=engine, forced=True)
+    run = dreaming.run_dream(asked.pk)
     assert run is not None and run.status == "completed", run and run.error
     return run
 

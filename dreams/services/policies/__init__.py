@@ -6,7 +6,7 @@ The project's own policies come before those for all, and a kind of change befor
 person reviews. A removal is only automatic where a policy says so for removals, or for that kind of change.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Q, QuerySet
@@ -20,7 +20,7 @@ from dreams.models.prepared import prepared
 from dreams.services import proposals
 from dreams.services.policies import earned
 from dreams.services.policies.earned import POLICY_ACTOR, corrected, undone, would_apply
-from dreams.services.policies.routine import is_shared
+from dreams.services.policies.routine import is_shared, miscalled
 
 Table = Mapping[tuple[bool, str, str, str], str]
 #: What blocks is never accepted, whatever a setting says.
@@ -91,7 +91,7 @@ def automatic(
     All parts must be, and no finding on them may be worse than the project's policies accept. Where a person said
     nothing, a policy that was earned may apply an operation. `examine` is asked only where some might pass.
     """
-    said = _said(table(dream.project), draft)
+    said = _said(table(dream.project), draft, miscalled(draft) if earned.is_by_model(dream) else frozenset())
     by_hand = {key for key, actions in said.items() if actions == {Policy.Action.AUTO}}
     open_to_trust = {key for key, actions in said.items() if Policy.Action.REVIEW not in actions} - by_hand
     trusted = earned.trusted(dream, draft, edits, open_to_trust)
@@ -105,12 +105,15 @@ def automatic(
     return Automatic(frozenset(by_hand | trusted.keys()), trusted)
 
 
-def _said(found: Table, draft: drafts.Draft) -> dict[str, set[str]]:
-    """Operation → what policies say of its parts; "" of those that nobody set one for, review of what a team shares."""
+def _said(found: Table, draft: drafts.Draft, miscalled: Collection[str]) -> dict[str, set[str]]:
+    """Operation → what policies say of its parts; "" of those that nobody set one for, review of what a team shares.
+
+    What is `miscalled` has no kind: a note that a model read may have told it to call a removal a date.
+    """
     said: dict[str, set[str]] = {key: set() for key in draft.operations}
     for file in draft.files:
         for hunk in file.hunks:
-            kind = draft.operations[hunk.operation].kind
+            kind = "" if hunk.operation in miscalled else draft.operations[hunk.operation].kind
             said[hunk.operation] |= {
                 Policy.Action.REVIEW
                 if is_shared(file.path)

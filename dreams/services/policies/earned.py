@@ -76,7 +76,11 @@ def makers(dream: DreamRun, draft: drafts.Draft) -> dict[str, str]:
 
 
 def routine_of(dream: DreamRun, draft: drafts.Draft, edits: Sequence[Edit]) -> frozenset[str]:
-    return routine(draft, edits, by_model=dream.engine != "rules")
+    return routine(draft, edits, by_model=is_by_model(dream))
+
+
+def is_by_model(dream: DreamRun) -> bool:
+    return dream.engine != "rules"
 
 
 def trusted(

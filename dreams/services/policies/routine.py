@@ -28,16 +28,20 @@ Part = tuple[DraftFile, DraftHunk]
 
 def routine(draft: Draft, edits: Sequence[Edit], *, by_model: bool) -> frozenset[str]:
     """The operations of `draft` that a policy may be offered for, by their keys."""
-    kinds = _kinds_of_steps(edits)
-    parts: dict[str, list[Part]] = {}
-    for file in draft.files:
-        for hunk in file.hunks:
-            parts.setdefault(hunk.operation, []).append((file, hunk))
+    kinds, parts = _kinds_of_steps(edits), _by_operation(draft)
     return frozenset(
         key
         for key, operation in draft.operations.items()
         if _is_one_kind(operation, kinds) and _is_routine(operation.kind, parts.get(key, []), by_model)
     )
+
+
+def _by_operation(draft: Draft) -> Mapping[str, list[Part]]:
+    parts: dict[str, list[Part]] = {}
+    for file in draft.files:
+        for hunk in file.hunks:
+            parts.setdefault(hunk.operation, []).append((file, hunk))
+    return parts
 
 
 def _kinds_of_steps(edits: Iterable[Edit]) -> Mapping[str, set[OperationKind]]:
@@ -115,7 +119,23 @@ def _with_days(line: str, day: dt.date) -> re.Pattern[str]:
     return re.compile(pattern + re.escape(line[at:]))
 
 
+def _in_an_index(file: DraftFile, old: Sequence[str], new: Sequence[str]) -> bool:
+    return memdir.is_index(file.path)
+
+
 _LOSES_NOTHING = {"learn": _only_adds, "index": _same_words, "date": _only_dates}
+_IS_WHAT_IT_IS_CALLED = {**_LOSES_NOTHING, "index": _in_an_index}
+
+
+def miscalled(draft: Draft) -> frozenset[str]:
+    """The operations of `draft` whose lines show that they are not of the kind that they are called."""
+    parts = _by_operation(draft)
+    return frozenset(
+        key
+        for key, operation in draft.operations.items()
+        if (fits := _IS_WHAT_IT_IS_CALLED.get(operation.kind))
+        and not all(fits(file, *_sides(parts[key], file)) for file, _ in parts.get(key, ()))
+    )
 
 
 def _is_said_by_the_person(kind: OperationKind, parts: Sequence[Part]) -> bool:
