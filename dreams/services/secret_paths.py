@@ -5,6 +5,7 @@ answers over MCP) passes it through here last, and whatever takes names passes t
 """
 
 import html
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from django.db.models import QuerySet
 from dreams.lib.agents.claude_code.projects import slug_of
 from dreams.lib.secrets.masking import HIDDEN, Mask
 from dreams.lib.secrets.redact import values
-from dreams.models import Memory, Project, TranscriptFolder
+from dreams.models import InstructionText, Memory, Project, TranscriptFolder
 from dreams.models.prepared import prepared
 from dreams.services import database
 
@@ -43,7 +44,9 @@ NONE = SecretPaths(Mask(), {})
 def _paths() -> QuerySet[Memory, tuple[Any, ...]]:
     projects = Project.objects.filter(secret_in_path=True).order_by()
     folders = TranscriptFolder.objects.filter(project__secret_in_path=True).order_by()
+    told = InstructionText.objects.filter(projects__secret_in_path=True).order_by()
     columns = [
+        told.values_list("path"),
         *(projects.values_list(name) for name in ("memory_dir", "slug", "root", "repo_dir")),
         *(folders.values_list(name) for name in ("path", "cwd")),
     ]
@@ -82,5 +85,11 @@ def _of(paths: list[str]) -> SecretPaths:
 
 
 def _forms(value: str) -> set[str]:
-    """As it is, in HTML, and in an address."""
-    return {value, html.escape(value), quote(value), quote(value, safe="")}
+    """As it is, in HTML, where a page may wrap it, and in an address."""
+    wrapped = "<wbr>".join(map(html.escape, parts(value)))
+    return {value, html.escape(value), wrapped, quote(value), quote(value, safe="")}
+
+
+def parts(name: str) -> list[str]:
+    """Between them a page may wrap a name or path."""
+    return re.split(r"(?<=[/_-])(?=[^/_-])", name)

@@ -161,6 +161,8 @@ def test_a_secret_in_the_name_of_what_is_not_read_is_kept_nowhere(root: Root) ->
     app, token = root.repository("app"), "gh" + "p_x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO"
     root.memory(app, "fact.md")
     (root.folder(app) / "memory" / f"key_{token}.md").symlink_to("/etc/hostname")
-    root.discover()
+    report = root.discover()
     [[name, why]] = project().left_alone
     assert token not in name and name.startswith("key_") and "link" in why
+    [skip] = report.skipped
+    assert skip.path.endswith(f"memory/{name}"), "as `discover` and the scheduler tell it"

@@ -119,6 +119,20 @@ def test_its_secrets_are_neither_kept_nor_found_nor_shown(root: Root, browser: C
     assert SECRET not in browser.get("/search/", {"q": "password"}).content.decode()
 
 
+def test_a_secret_in_its_name_is_not_shown_either(root: Root, browser: Client) -> None:
+    name = "gh" + "p_x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUa"
+    rules = Path(shop().repo_dir) / ".claude" / "rules"
+    rules.mkdir(parents=True)
+    (rules / f"{name}Ab.md").write_text(f"Herons first.\n@{name}Cd.md\n")
+    look_again()
+    assert found(browser, "herons")
+    pages = [
+        browser.get(path).content.decode().replace("<wbr>", "")
+        for path in ("/search/?q=herons", f"/projects/{shop().pk}/instructions/")
+    ]
+    assert all("Herons" in page and name not in page for page in pages), "nor that of one which is missing"
+
+
 def test_what_several_projects_load_is_one_result_that_leads_to_the_one_looked_through(
     root: Root, browser: Client
 ) -> None:

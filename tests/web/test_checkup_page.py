@@ -158,6 +158,7 @@ def test_what_hides_from_a_reader_is_a_problem_where_it_stands(browser: Client, 
 
 def test_a_memory_too_large_to_be_read_is_named(browser: Client, tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
-    (world.folder(project) / "huge.md").write_bytes(b"All of it.\n" * 400_000)
+    (world.folder(project) / f"huge_{TOKEN}.md").write_bytes(b"All of it.\n" * 400_000)
     text = _page(browser, project)
-    assert "huge.md" in text and "Is larger than 4 MB, so it is not read" in text
+    assert "huge_[redacted: github-token].md" in text and TOKEN not in text.replace("<wbr>", "")
+    assert "Is larger than 4 MB, so it is not read" in text

@@ -16,6 +16,7 @@ from dreams.lib.agents.base import InstructionFile
 from dreams.lib.files.text import storable
 from dreams.lib.secrets.redact import values, without
 from dreams.models import InstructionText, Project
+from dreams.services import secret_paths
 from dreams.services.memories import instructions
 
 # One file is at most 200 KB long: a longer one is not loaded either.
@@ -91,6 +92,7 @@ def _keep(project: Project, found: Iterable[InstructionFile]) -> None:
         known = {row.path: row for row in rows}
         kept = [_put(project.host, file, text, known) for (file, text) in texts.values()]
         project.instruction_texts.set(kept)
+        secret_paths.mark_folders((project.pk, path) for path in texts)
         _forget_unloaded()
 
 

@@ -17,6 +17,7 @@ from django.db.models import Count, Sum
 
 from dreams.lib.agents.base import Skipped
 from dreams.lib.agents.transcripts import key64
+from dreams.lib.secrets.redact import redact
 from dreams.models import (
     Host,
     MemoryWrite,
@@ -101,7 +102,8 @@ class Tally:
         return True
 
     def report(self, ms_by: dict[str, int]) -> Report:
-        skipped = tuple(Skip(path, reason) for path, reason in self.skips)
+        # Nothing is found by these names: they are told without their secrets.
+        skipped = tuple(Skip(redact(path), redact(reason)) for path, reason in self.skips)
         return Report(
             self.projects,
             self.sessions,

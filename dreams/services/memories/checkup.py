@@ -12,6 +12,7 @@ from dreams.engines.versions import source_digest
 from dreams.findings import index_limits
 from dreams.findings.base import Found, Report
 from dreams.lib.files import safefs, text, workspace
+from dreams.lib.secrets.redact import redact
 from dreams.models import DreamRun, Project
 from dreams.services import hosts, project_lock
 from dreams.services.memories import derivable, instructions, syncing
@@ -85,7 +86,7 @@ def _too_large(project: Project) -> Iterator[Found]:
                     "warn",
                     message,
                     "Split it into smaller memories.",
-                    text.storable(one.rel),
+                    redact(text.storable(one.rel)),
                 )
 
 

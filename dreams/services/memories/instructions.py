@@ -11,6 +11,7 @@ from dreams.lib.agents import registry
 from dreams.lib.agents.base import InstructionFile
 from dreams.lib.prose import claims
 from dreams.lib.refusal import Refusal
+from dreams.lib.secrets.masking import Mask
 from dreams.models import Memory, Project
 from dreams.services import hosts
 from dreams.services.memories import syncing
@@ -123,14 +124,19 @@ def report(project: Project, folder: str = "") -> LoadedFiles:
         tuple(
             CheckedFile(
                 file,
-                shown(project, file.path),
-                shown(project, file.included_by) if file.included_by else "",
+                _masked(shown(project, file.path)),
+                _masked(shown(project, file.included_by)) if file.included_by else "",
                 tokens(file.text),
                 tuple(against.get(file.path, ())) if not file.problem else (),
             )
             for file in found
         )
     )
+
+
+def _masked(name: str) -> str:
+    """One that is included and missing is known to nobody who masks names."""
+    return Mask.of([name])(name)
 
 
 def texts(project: Project) -> dict[str, str]:

@@ -235,7 +235,7 @@ def _file(row: TranscriptFile) -> FileRow:
     summary = None if is_main else resume.summary_of(bytes(row.state))
     return FileRow(
         pk=row.pk,
-        label="Main transcript" if is_main else f"Sub-agent {name}",
+        label="Main transcript" if is_main else f"Sub-agent {shown(name)}",
         agent_id="" if is_main else name,
         task=shown(summary.first_text)[:TASK_CHARS] if summary else "",
         is_main=is_main,

@@ -23,7 +23,7 @@ from django.utils.safestring import SafeString, mark_safe
 from dreams.lib import amounts, diff
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Project
-from dreams.services import host_requests, hosts
+from dreams.services import host_requests, hosts, secret_paths
 from dreams.services.people import role_of
 from dreams.web import access, render
 from dreams.web.hidden_secrets import shown
@@ -222,7 +222,7 @@ def brief(text: str, most: int) -> str:
 @register.filter
 def breaks(name: str, short: int = SHORT_NAME) -> SafeString:
     """A name or path that wraps where its parts end, and not in the middle of a word. `short` ones stay whole."""
-    parts = re.split(r"(?<=[/_-])(?=[^/_-])", str(name)) if len(name) > short else [name]
+    parts = secret_paths.parts(str(name)) if len(name) > short else [name]
     return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))
 
 

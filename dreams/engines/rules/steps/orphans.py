@@ -20,6 +20,7 @@ from dreams.engines.rules.steps.index import base_of, mentioned
 from dreams.lib import diff, memdir
 from dreams.lib.files.text import encode, is_utf8, one_line, plural
 from dreams.lib.prose import comparing
+from dreams.lib.secrets.redact import values
 
 TITLE_MAX = 60  # letters of a row's title; chosen
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
@@ -197,9 +198,9 @@ def _heading_for(tree: Tree, index: memdir.Index, base: str, kind: str | None) -
 
 def row_text(tree: Tree, path: str, target: str, row_max: int) -> tuple[str, str, str]:
     """Title, target and hook of a row, in words of the file alone. A hook is whole sentences, or the whole description."""
-    title = title_of(tree, path)
-    if not _is_text(title):
-        title = PurePosixPath(path).stem
+    title, stem = title_of(tree, path), PurePosixPath(path).stem
+    if not _is_text(title) or values(stem):  # written as words, a secret would be one to no check
+        title = stem
     hook = hook_of(tree, path)
     if not _is_text(hook) or comparing.normalised(hook) == comparing.normalised(title):
         return title, target, ""
