@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -98,6 +100,19 @@ def test_a_hidden_prompt_is_neither_shown_nor_found_until_it_is_shown_again(
     assert "Use tabs everywhere" in look(browser)
     assert HiddenPrompt.objects.count() == 0
     assert (root.path / "history.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("query", [{}, {"hidden": 1}])
+def test_the_button_that_hides_a_prompt_leads_back_to_the_list_it_stood_in(
+    browser: Client, root: Root, query: dict[str, int]
+) -> None:
+    if query:
+        hide(browser, "Use tabs everywhere")
+    form = re.compile(r'action="([^"]+/hide/[^"]*)".*?name="key" value="([^"]+)"', re.DOTALL)
+    action, key = form.findall(look(browser, **query))[0]
+    answer = browser.post(html.unescape(action), {"key": key})
+    here = f"/projects/{Project.objects.get().pk}/prompts/"
+    assert answer.status_code == 303 and answer["Location"] == here + "?hidden=1" * len(query)
 
 
 def test_a_long_paste_is_read_only_when_it_is_asked_for(browser: Client, root: Root) -> None:
