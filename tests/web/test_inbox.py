@@ -181,7 +181,7 @@ def test_what_was_written_lately_names_the_memory_and_what_was_done_with_it(brow
             proposal=proposal, journal_id=origin, at=at, actor="owner", undone_at=undone_at
         )
         for path in ("feedback_testing.md", "MEMORY.md"):
-            AppliedFile.objects.create(application=row, path=path)
+            AppliedFile.objects.create(application=row, path=path, after_sha="1f" * 32)
     assert [(item.deed.text, item.deed.is_undone) for item in _inbox().lately] == [
         ("Updated 1: “Commit style”", False),
         ("Undone: forgot “Commit style”", True),

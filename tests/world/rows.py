@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from dreams.models import (
     AppliedBatch,
+    AppliedFile,
     Blob,
     DreamRun,
     Evidence,
@@ -167,6 +168,10 @@ def make_written(proposal: Proposal) -> AppliedBatch:
     )
     hunks = Hunk.objects.filter(file__proposal=proposal)
     hunks.update(verdict=Hunk.Verdict.APPROVED, applied_in=row)
+    for file in proposal.files.all():
+        AppliedFile.objects.create(
+            application=row, path=file.path, before_sha=file.base_sha, after_sha=file.new_sha
+        )
     Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.APPLIED)
     return row
 

@@ -289,7 +289,8 @@ def reasons_in(path: str, proposals: Iterable[Proposal]) -> dict[int, str]:
 @dataclass(frozen=True, slots=True)
 class Deed:
     """One write to a memory directory. `undone` of its `decisions` were undone since, in whole or in part. `is_out`: what it
-    was about is not in memory now, so that to turn it round is to redo."""
+    was about is not in memory now, so that to turn it round is to redo. `can_be_undone`: that would change a file; once a
+    purge has taken a secret from the text of before, too, it is the text of after."""
 
     text: str
     reason: str
@@ -297,6 +298,7 @@ class Deed:
     undone: int
     is_undone: bool
     is_out: bool
+    can_be_undone: bool
 
 
 @dataclass(slots=True)
@@ -308,6 +310,7 @@ class _Written:
     paths: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
     undone: set[str] = field(default_factory=set)
+    differs: bool = False
 
     def add(self, hunk: Hunk) -> None:
         key = decisions.key(hunk)
@@ -334,8 +337,9 @@ def of_applications(rows: Collection[AppliedBatch]) -> dict[int, Deed]:
     reverted = _by_application(pks, "undone_in")
     # A lock that goes with its folder is no memory.
     files = AppliedFile.objects.filter(application__in=pks).exclude(path=LOCK_NAME)
-    for pk, path in files.values_list("application", "path"):
+    for pk, path, before, after in files.values_list("application", "path", "before_sha", "after_sha"):
         written[pk].paths.add(path)
+        written[pk].differs |= before != after
     names = _names(rows, written)
     turned = undos.turns({row.proposal_id for row in rows})
     return {
@@ -381,7 +385,13 @@ def _deed(row: AppliedBatch, written: _Written, reverted: _Written, names: Seque
     elif undone:
         said += f"; {undone} undone"
     return Deed(
-        said, reason(row.proposal), len(written.each), undone, is_undone, (turns + is_undone) % 2 == 1
+        said,
+        reason(row.proposal),
+        len(written.each),
+        undone,
+        is_undone,
+        (turns + is_undone) % 2 == 1,
+        not is_undone and written.differs,
     )
 
 

@@ -396,8 +396,8 @@ def _applied(since: dt.datetime, host: str) -> QuerySet[AppliedBatch]:
 
 
 def _written(row: AppliedBatch, deed: Deed, undos: Sequence[Proposal]) -> Written:
-    undo = undos[-1].public_id if undos else ""
-    return Written(row, deed, undo if deed.is_undone else row.proposal.public_id)
+    redo = undos[-1].public_id if undos and deed.is_undone else ""
+    return Written(row, deed, row.proposal.public_id if deed.can_be_undone else redo)
 
 
 def _next(now: dt.datetime, host: str) -> list[Next]:

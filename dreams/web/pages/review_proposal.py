@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import urlencode
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.urls import reverse
 
 from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.lib.secrets.spotting import spans
-from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
+from dreams.models import AppliedFile, FileChange, Finding, Hunk, Memory, Proposal
 from dreams.services import blobs, host_requests, people, review
 from dreams.services.apply import writing
 from dreams.services.memories import syncing
@@ -356,6 +356,12 @@ class State:
     def standing(self) -> int:
         """Its changes that are on disk."""
         return sum(hunk.undone_in_id is None for hunk in _applied(self.loaded))
+
+    @cached_property
+    def can_be_undone(self) -> bool:
+        """Whether that would change a file: once a purge has taken a secret from the text of before, too, it would not."""
+        written = AppliedFile.objects.filter(application__proposal=self.proposal)
+        return bool(self.standing) and written.exclude(before_sha=F("after_sha")).exists()
 
     @cached_property
     def to_purge(self) -> bool:

@@ -408,7 +408,7 @@ def _writes_told(keys: list[int]) -> Iterator[Entry]:
             reason=deed.reason,
             dream=row.proposal.dream.public_id if row.proposal.dream else "",
             proposal=row.proposal.public_id,
-            undo="" if deed.is_undone else row.proposal.public_id,
+            undo=row.proposal.public_id if deed.can_be_undone else "",
             is_redo=deed.is_out,
             after=iso(row.at + _SETTLED),
         )
