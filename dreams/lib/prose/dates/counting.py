@@ -6,7 +6,7 @@ import re
 from dreams.lib.prose.dates import calendars, vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY
 from dreams.lib.prose.dates.context import Context
-from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, chosen, leave, rule
+from dreams.lib.prose.dates.vocabulary import Reading, Reference, Table, chosen, leave
 
 OFFSETS = {"today": 0, "now": 0, "yesterday": -1, "tomorrow": 1, "tonight": 0}
 _AND_A_HALF = r"\s+and\s+an?\s+half"
@@ -109,54 +109,22 @@ _STEPS = (
     rf"(?:\s*,?\s*(?:and\s+)?{v.COUNT}\s+{v.UNIT}){{0,6}})(?!\s*[+\d])"
 )
 
-RULES: tuple[Rule, ...] = (
-    rule(
-        "approximate",
-        rf"(?:(?:more|less|longer|older|newer|later|earlier|sooner|other|fewer)\s+than|over|under|at\s+least|at\s+most|about|"
-        rf"around|almost|nearly|roughly|more\s+or\s+less|approximately|approx\.?|circa|up\s+to|some|~|within|every)\s*"
-        rf"(?:the\s+)?{v.COUNT}\s+{v.UNIT}(?:\s+(?:ago|from\s+now))?",
-        leave,
-    ),
-    rule(
-        "or so",
-        rf"(?:(?:last|past|next|this)\s+)?(?:{v.COUNT}\s+)?{v.UNIT}\s+or\s+(?:so|two|three)(?:\s+(?:ago|from\s+now))?",
-        leave,
-    ),
-    rule(
-        "hundreds",
-        rf"(?:hundred|thousand)(?:\s+and)?[\s-]+{v.COUNT}\s+{v.UNIT}(?:\s+ago|\s+from\s+now)?",
-        leave,
-    ),
-    rule(
-        "count or count",
-        rf"(?!{v.COMPOUND}){v.COUNT}\s*(?:-|–|or|to)\s*{v.COUNT}\s+{v.UNIT}(?:\s+ago|\s+from\s+now)?",
-        leave,
-    ),
-    rule(
-        "off an anchor",
-        rf"{_STEPS}\s+(?P<d>before|prior\s+to|after|from)\s+(?P<w>yesterday|today|tomorrow|(?:right\s+)?now)",
-        _off_anchor,
-    ),
-    rule(
-        "off another day",
-        rf"{v.COUNT}\s+{v.UNIT}\s+(?:before|after|from|prior\s+to|since|until|into)\s+(?:the\s+)?"
-        rf"(?:(?:last|this|next|past|previous)\s+\w+|{v.WEEKDAY}|{v.MONTH}|christmas|easter|thanksgiving|new\s+year)",
-        leave,
-    ),
-    rule(
-        "moment",
-        r"(?:(?:just\s+)?an?\s+(?:minute|min|second|sec|moment)\s+ago|in\s+an?\s+(?:second|sec|moment))",
-        leave,
-    ),
-    rule("ago on a weekday", rf"{_STEPS}\s+ago\s+(?:on\s+|this\s+|last\s+|next\s+)?{v.WEEKDAY}", leave),
-    rule("ago", rf"{_STEPS}(?P<half>{_AND_A_HALF})?\s+ago(?:\s+(?P<w>{v.DAY_WORD}))?", _ago),
-    rule("from now", rf"(?:in\s+)?{_STEPS}\s+(?:from\s+(?:right\s+)?now|hence|in\s+the\s+future)", _from_now),
-    rule(
-        "in units",
-        rf"in\s+(?:another\s+)?{_STEPS}(?!['’]|\s+(?:of|or|ago|before|after|since|from))",
-        _in_units,
-    ),
-)
+RULES: Table = {
+    rf"(?:(?:more|less|longer|older|newer|later|earlier|sooner|other|fewer)\s+than|over|under|at\s+least|at\s+most|about|"
+    rf"around|almost|nearly|roughly|more\s+or\s+less|approximately|approx\.?|circa|up\s+to|some|~|within|every)\s*"
+    rf"(?:the\s+)?{v.COUNT}\s+{v.UNIT}(?:\s+(?:ago|from\s+now))?": leave,
+    rf"(?:(?:last|past|next|this)\s+)?(?:{v.COUNT}\s+)?{v.UNIT}\s+or\s+(?:so|two|three)(?:\s+(?:ago|from\s+now))?": leave,
+    rf"(?:hundred|thousand)(?:\s+and)?[\s-]+{v.COUNT}\s+{v.UNIT}(?:\s+ago|\s+from\s+now)?": leave,
+    rf"(?!{v.COMPOUND}){v.COUNT}\s*(?:-|–|or|to)\s*{v.COUNT}\s+{v.UNIT}(?:\s+ago|\s+from\s+now)?": leave,
+    rf"{_STEPS}\s+(?P<d>before|prior\s+to|after|from)\s+(?P<w>yesterday|today|tomorrow|(?:right\s+)?now)": _off_anchor,
+    rf"{v.COUNT}\s+{v.UNIT}\s+(?:before|after|from|prior\s+to|since|until|into)\s+(?:the\s+)?"
+    rf"(?:(?:last|this|next|past|previous)\s+\w+|{v.WEEKDAY}|{v.MONTH}|christmas|easter|thanksgiving|new\s+year)": leave,
+    r"(?:(?:just\s+)?an?\s+(?:minute|min|second|sec|moment)\s+ago|in\s+an?\s+(?:second|sec|moment))": leave,
+    rf"{_STEPS}\s+ago\s+(?:on\s+|this\s+|last\s+|next\s+)?{v.WEEKDAY}": leave,
+    rf"{_STEPS}(?P<half>{_AND_A_HALF})?\s+ago(?:\s+(?P<w>{v.DAY_WORD}))?": _ago,
+    rf"(?:in\s+)?{_STEPS}\s+(?:from\s+(?:right\s+)?now|hence|in\s+the\s+future)": _from_now,
+    rf"in\s+(?:another\s+)?{_STEPS}(?!['’]|\s+(?:of|or|ago|before|after|since|from))": _in_units,
+}
 
 _TO = r"(?P<to>\s*[-–—]\s*|\s+(?:to|till|untill?|through|thru|and)\s+)(?:the\s+)?"
 _JOINS = re.compile(_TO, re.IGNORECASE)
@@ -206,15 +174,7 @@ _DAYS = rf"(?P<a>{_DAY}){_TO}(?P<b>{_DAY})"
 _NO_NUMBER = r"(?<!\$)(?<!€)(?<![\d.,/:-])(?<!\d\s)"
 _NO_TIME = rf"(?!\s*(?:[/:%$€]|[.,]?\s*\d|(?:am|pm)\b|{v.MONTH}|{v.UNIT}\b))"
 
-RANGES: tuple[Rule, ...] = (
-    rule(
-        "days of a named month",
-        rf"{_NO_NUMBER}(?P<x>(?:the\s+)?{_DAYS}\s+(?:of\s+)?(?P<m>{v.MONTH}))(?!,?\s+\d)",
-        _of_a_named_month,
-    ),
-    rule(
-        "days behind a month",
-        rf"(?P<x>(?P<m>{v.MONTH})\s+(?:between\s+)?(?:the\s+)?{_DAYS}){_NO_TIME}",
-        _of_a_named_month,
-    ),
-)
+RANGES: Table = {
+    rf"{_NO_NUMBER}(?P<x>(?:the\s+)?{_DAYS}\s+(?:of\s+)?(?P<m>{v.MONTH}))(?!,?\s+\d)": _of_a_named_month,
+    rf"(?P<x>(?P<m>{v.MONTH})\s+(?:between\s+)?(?:the\s+)?{_DAYS}){_NO_TIME}": _of_a_named_month,
+}

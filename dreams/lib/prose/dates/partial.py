@@ -6,7 +6,7 @@ import re
 from dreams.lib.prose.dates import calendars, vocabulary, vocabulary as v
 from dreams.lib.prose.dates.context import Context
 from dreams.lib.prose.dates.relative import edge_reading
-from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, chosen, leave, rule, whole, with_part
+from dreams.lib.prose.dates.vocabulary import Reading, Reference, Table, chosen, leave, whole, with_part
 
 _BOUND = re.compile(r"(?:until|till|by)\s", re.IGNORECASE)
 
@@ -47,29 +47,13 @@ _GOES_ON = rf"\s*(?:[.,;:!?)*]|$|{v.CLOCK}|(?:at|and|but|because|so|we|i|when|af
 
 _WEEKDAYS = rf"{v.WEEKDAY_SHORT}s?"
 
-_DAYS_OF_A_WEEK: tuple[Rule, ...] = (
-    rule(
-        "several days",
-        rf"{_WEEKDAYS}\s*(?:-|–|—|/|&|,|to|through|thru|till|until|and|or|,\s*and)\s*{_WEEKDAYS}|{v.WEEKDAY}s",
-        leave,
-    ),
-    rule(
-        "weekday and number",
-        rf"(?P<wd>{v.WEEKDAY_SHORT}),?\s+(?:the\s+(?P<n>{v.ORDINAL})|(?<!(?i:sat|sun)\s)(?P<n2>\d{{1,2}}(?:st|nd|rd|th))(?=\s*(?:[.,;:!?)]|$|at\b|from\b))){v.PART_OF_IT}(?!\s+(?:of|{v.MONTH}))",
-        _weekday_and_number,
-    ),
-    rule(
-        "bare weekday",
-        rf"(?:on|by|until|till|since|before|after|due|from|for|this\s+is)\s+(?P<x>(?P<wd>{v.WEEKDAY}|{_SHORT}){v.PART_OF_IT})"
-        rf"(?={_GOES_ON})(?!\s+(?:to|through|for|in)\s+(?:{v.WEEKDAY}|the))",
-        _bare_weekday,
-    ),
-    rule(
-        "weekday at an end",
-        rf"(?<=[a-z]\s)(?<!\ba\s)(?<!\bone\s)(?<!\bthe\s)(?<!\bis\s)(?<!\bwas\s)(?P<wd>{v.WEEKDAY}){v.PART_OF_IT}(?=\s*(?:[.,;!?)]|$|{v.CLOCK}))",
-        _bare_weekday,
-    ),
-)
+_DAYS_OF_A_WEEK: Table = {
+    rf"{_WEEKDAYS}\s*(?:-|–|—|/|&|,|to|through|thru|till|until|and|or|,\s*and)\s*{_WEEKDAYS}|{v.WEEKDAY}s": leave,
+    rf"(?P<wd>{v.WEEKDAY_SHORT}),?\s+(?:the\s+(?P<n>{v.ORDINAL})|(?<!(?i:sat|sun)\s)(?P<n2>\d{{1,2}}(?:st|nd|rd|th))(?=\s*(?:[.,;:!?)]|$|at\b|from\b))){v.PART_OF_IT}(?!\s+(?:of|{v.MONTH}))": _weekday_and_number,
+    rf"(?:on|by|until|till|since|before|after|due|from|for|this\s+is)\s+(?P<x>(?P<wd>{v.WEEKDAY}|{_SHORT}){v.PART_OF_IT})"
+    rf"(?={_GOES_ON})(?!\s+(?:to|through|for|in)\s+(?:{v.WEEKDAY}|the))": _bare_weekday,
+    rf"(?<=[a-z]\s)(?<!\ba\s)(?<!\bone\s)(?<!\bthe\s)(?<!\bis\s)(?<!\bwas\s)(?P<wd>{v.WEEKDAY}){v.PART_OF_IT}(?=\s*(?:[.,;!?)]|$|{v.CLOCK}))": _bare_weekday,
+}
 
 _IN = r"(?:in|since|until|till|by|during|throughout|of|from|before|after)"
 
@@ -127,84 +111,28 @@ _WEEKDAY_BEFORE = rf"(?:(?P<wd>{v.WEEKDAY_SHORT}),?\s+(?:the\s+|on\s+)?)?"
 _NO_DAY_BEFORE = r"(?<!\dst\s)(?<!\dnd\s)(?<!\drd\s)(?<!\dth\s)"  # "14th April 15" is of 2015
 
 # Before all others, as they hold a whole phrase of another rule ("last year").
-FIRST: tuple[Rule, ...] = (
-    rule(
-        "of a year",
-        rf"(?:(?P<m>{v.MONTH})(?:\s+(?:the\s+)?(?P<n>{v.ORDINAL}|\d{{1,2}}))?|(?:the\s+)?(?P<n2>{v.ORDINAL}|\d{{1,2}})\s+(?:of\s+)?(?P<m2>{v.MONTH})"
-        r"|(?-i:Q)(?P<q>[1-4])),?\s+(?:of\s+)?(?P<d>last|this|next)\s+year",
-        leave,
-    ),
-    rule(
-        "in a year",
-        rf"(?:last|this|next)\s+year,?\s+(?:in|on|around|since)\s+(?:(?:early|mid|late|the)[\s-]+)?(?:{v.MONTH}|{v.WEEKDAY}|{v.ORDINAL}|Q[1-4]|spring|summer|autumn|fall|winter)(?:\s+\d+)?",
-        leave,
-    ),
-)
-RULES: tuple[Rule, ...] = (
-    rule(
-        "several dates",
-        rf"(?:from\s+)?(?:the\s+)?(?:{v.MONTH}\s+)?(?:the\s+)?{v.ORDINAL}\s*(?:-|–|—|to|and|or|through|until)\s*(?:the\s+)?{v.ORDINAL}"
-        rf"(?:\s+(?:of\s+)?{v.MONTH})?|"
-        rf"{v.MONTH}\s+\d{{1,2}}\s*(?:-|–|—|to|and|or|through|until|/)\s*\d{{1,4}}|"
-        rf"\d{{1,2}}\s*(?:-|–|—|to|and|or|through|until|/)\s*\d{{1,2}}\s+{v.MONTH}|"
-        rf"(?:from|between)\s+(?:the\s+)?(?:{v.EDGE}\s+)?{v.MONTH}\s+(?:to|and|until|through)\s+(?:the\s+)?(?:{v.EDGE}\s+)?{v.MONTH}|"
-        rf"{v.MONTH}\s*(?:-|–|—|to|and|or|through|until|/)\s*{v.MONTH}",
-        leave,
-    ),
-    rule(
-        "nth weekday of month",
-        rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<wd>{v.WEEKDAY})\s+(?:of|in)\s+(?P<m>{v.MONTH})",
-        _nth_weekday,
-    ),
-    rule(
-        "week of a day",
-        rf"(?:the\s+)?week\s+of\s+(?:(?P<m>{v.MONTH})\s+)?(?:the\s+)?(?P<n>{v.ORDINAL})(?!\s+(?:of\b|{v.MONTH}))",
-        leave,
-    ),
-    rule(
-        "month and day",
-        rf"{_NO_DAY_BEFORE}{_WEEKDAY_BEFORE}(?P<m>{v.MONTH})(?:\s+(?:the\s+)?|/){_NUMBER}{v.PART_OF_IT}(?!\s*(?:[-–—/%:$€]|(?!{v.CLOCK})\d|percent|{v.UNIT}\b|am\b|pm\b))",
-        _month_day,
-    ),
-    rule(
-        "day and month",
-        rf"{_WEEKDAY_BEFORE}(?:the\s+)?(?<!\$)(?<!€)(?<![\d.,/:-])(?<!\d\s){_NUMBER}(?:\s+day)?\s+(?:of\s+)?(?P<m>{v.MONTH}){v.PART_OF_IT}(?!\s+\d)",
-        _month_day,
-    ),
-    rule(
-        "nth of something",
-        rf"(?:(?:{v.ORDINAL}|last)\s+(?:(?!second){v.UNIT}|{v.WEEKDAY})\s+(?:of|in)|{v.COUNTED}\s+(?:(?!second){v.UNIT}|{v.WEEKDAY})\s+of)\s+\w+",
-        leave,
-    ),
-    rule(
-        "part of month",
-        rf"(?P<e>{v.EDGE})(?:\s+|-)(?P<m>{v.MONTH})",
-        _edge_of_month,
-    ),
-    rule(
-        "directed month",
-        rf"(?P<d>this\s+past|last|previous|next|(?-i:[Tt]his(?!\s+(?:may|march|MAY|MARCH)\b)))\s+(?P<m>{v.MONTH})",
-        leave,
-    ),
-    rule(
-        "piece of a month",
-        rf"(?:first|second|third|last|end|middle|half|rest|part|week|weeks|days?)\s+(?:(?!\w+ed\s)\w+\s+)?(?:of|in)\s+{v.MONTH}",
-        leave,
-    ),
-    rule(
-        "month",
-        rf"{_IN}\s+(?P<x>(?P<m>(?!mar\b|may\b|(?<=of\s)(?-i:march))(?-i:[A-Z])?{v.MONTH}|(?-i:May)))(?!\s*(?:['’]s|\d)|\s+(?:be|not|have|well|also)\b)",
-        _bare_month,
-    ),
-    rule(
-        "quarter",
-        rf"(?:in|during|by|since|until|for|before|after)\s+(?P<x>(?-i:Q)(?P<q>[1-4])|the\s+(?P<nth>{v.ORDINAL})\s+{v.QUARTER}(?!\s+of\b))",
-        _quarter,
-    ),
-    *_DAYS_OF_A_WEEK,
-    rule(
-        "day of month",
-        rf"(?:on|by|until|since|before|after)\s+(?P<x>the\s+(?P<n>{v.ORDINAL}))(?=\s*(?:[.,;!?)]|$|at\b|and\b|but\b|we\b))",
-        leave,
-    ),
-)
+FIRST: Table = {
+    rf"(?:(?P<m>{v.MONTH})(?:\s+(?:the\s+)?(?P<n>{v.ORDINAL}|\d{{1,2}}))?|(?:the\s+)?(?P<n2>{v.ORDINAL}|\d{{1,2}})\s+(?:of\s+)?(?P<m2>{v.MONTH})"
+    r"|(?-i:Q)(?P<q>[1-4])),?\s+(?:of\s+)?(?P<d>last|this|next)\s+year": leave,
+    rf"(?:last|this|next)\s+year,?\s+(?:in|on|around|since)\s+(?:(?:early|mid|late|the)[\s-]+)?(?:{v.MONTH}|{v.WEEKDAY}|{v.ORDINAL}|Q[1-4]|spring|summer|autumn|fall|winter)(?:\s+\d+)?": leave,
+}
+RULES: Table = {
+    rf"(?:from\s+)?(?:the\s+)?(?:{v.MONTH}\s+)?(?:the\s+)?{v.ORDINAL}\s*(?:-|–|—|to|and|or|through|until)\s*(?:the\s+)?{v.ORDINAL}"
+    rf"(?:\s+(?:of\s+)?{v.MONTH})?|"
+    rf"{v.MONTH}\s+\d{{1,2}}\s*(?:-|–|—|to|and|or|through|until|/)\s*\d{{1,4}}|"
+    rf"\d{{1,2}}\s*(?:-|–|—|to|and|or|through|until|/)\s*\d{{1,2}}\s+{v.MONTH}|"
+    rf"(?:from|between)\s+(?:the\s+)?(?:{v.EDGE}\s+)?{v.MONTH}\s+(?:to|and|until|through)\s+(?:the\s+)?(?:{v.EDGE}\s+)?{v.MONTH}|"
+    rf"{v.MONTH}\s*(?:-|–|—|to|and|or|through|until|/)\s*{v.MONTH}": leave,
+    rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<wd>{v.WEEKDAY})\s+(?:of|in)\s+(?P<m>{v.MONTH})": _nth_weekday,
+    rf"(?:the\s+)?week\s+of\s+(?:(?P<m>{v.MONTH})\s+)?(?:the\s+)?(?P<n>{v.ORDINAL})(?!\s+(?:of\b|{v.MONTH}))": leave,
+    rf"{_NO_DAY_BEFORE}{_WEEKDAY_BEFORE}(?P<m>{v.MONTH})(?:\s+(?:the\s+)?|/){_NUMBER}{v.PART_OF_IT}(?!\s*(?:[-–—/%:$€]|(?!{v.CLOCK})\d|percent|{v.UNIT}\b|am\b|pm\b))": _month_day,
+    rf"{_WEEKDAY_BEFORE}(?:the\s+)?(?<!\$)(?<!€)(?<![\d.,/:-])(?<!\d\s){_NUMBER}(?:\s+day)?\s+(?:of\s+)?(?P<m>{v.MONTH}){v.PART_OF_IT}(?!\s+\d)": _month_day,
+    rf"(?:(?:{v.ORDINAL}|last)\s+(?:(?!second){v.UNIT}|{v.WEEKDAY})\s+(?:of|in)|{v.COUNTED}\s+(?:(?!second){v.UNIT}|{v.WEEKDAY})\s+of)\s+\w+": leave,
+    rf"(?P<e>{v.EDGE})(?:\s+|-)(?P<m>{v.MONTH})": _edge_of_month,
+    rf"(?P<d>this\s+past|last|previous|next|(?-i:[Tt]his(?!\s+(?:may|march|MAY|MARCH)\b)))\s+(?P<m>{v.MONTH})": leave,
+    rf"(?:first|second|third|last|end|middle|half|rest|part|week|weeks|days?)\s+(?:(?!\w+ed\s)\w+\s+)?(?:of|in)\s+{v.MONTH}": leave,
+    rf"{_IN}\s+(?P<x>(?P<m>(?!mar\b|may\b|(?<=of\s)(?-i:march))(?-i:[A-Z])?{v.MONTH}|(?-i:May)))(?!\s*(?:['’]s|\d)|\s+(?:be|not|have|well|also)\b)": _bare_month,
+    rf"(?:in|during|by|since|until|for|before|after)\s+(?P<x>(?-i:Q)(?P<q>[1-4])|the\s+(?P<nth>{v.ORDINAL})\s+{v.QUARTER}(?!\s+of\b))": _quarter,
+    **_DAYS_OF_A_WEEK,
+    rf"(?:on|by|until|since|before|after)\s+(?P<x>the\s+(?P<n>{v.ORDINAL}))(?=\s*(?:[.,;!?)]|$|at\b|and\b|but\b|we\b))": leave,
+}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from dreams.lib.prose.dates import calendars, counting, vocabulary as v
 from dreams.lib.prose.dates.calendars import DAY, Period
 from dreams.lib.prose.dates.context import Context
-from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule, leave, rule, whole, with_part
+from dreams.lib.prose.dates.vocabulary import Reading, Reference, Table, leave, whole, with_part
 
 
 def _last_units(m: re.Match[str], context: Context, ref: Reference) -> Reading:
@@ -31,14 +31,10 @@ def _shared(date: dt.date, unit: str, count: int) -> Period:
     return calendars.span(max(start, counted), end) if count < 0 else calendars.span(start, min(end, counted))
 
 
-_WINDOWS: tuple[Rule, ...] = (
-    rule(
-        "last units",
-        rf"(?P<d>last|past|previous|next|coming|upcoming)\s+(?P<n>{v.COUNTED})\s+(?P<u>(?:day|week|wk|month|{v.QUARTER}|{v.YEAR})s)",
-        _last_units,
-    ),
-    rule("other units", rf"(?:last|past|previous|next|coming|following)\s+{v.COUNTED}\s+{v.UNIT}", leave),
-)
+_WINDOWS: Table = {
+    rf"(?P<d>last|past|previous|next|coming|upcoming)\s+(?P<n>{v.COUNTED})\s+(?P<u>(?:day|week|wk|month|{v.QUARTER}|{v.YEAR})s)": _last_units,
+    rf"(?:last|past|previous|next|coming|following)\s+{v.COUNTED}\s+{v.UNIT}": leave,
+}
 
 _LARGER = {"week": 0, "month": 1, "quarter": 2, "year": 3}
 
@@ -85,18 +81,10 @@ def _several(m: re.Match[str], context: Context, ref: Reference) -> Reading | No
     return Reading(period, "range", f"{m['which']} {m['n']} {m['piece']} of {whole(base).words}", "in")
 
 
-_PIECES: tuple[Rule, ...] = (
-    rule(
-        "nth piece",
-        rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<piece>day|week|month|{v.QUARTER})\s+(?:(?:of|in)\s+)?(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})",
-        _nth,
-    ),
-    rule(
-        "several pieces",
-        rf"(?P<which>first|last)\s+(?P<n>{v.COUNTED})\s+(?P<piece>days|weeks|months|quarters)\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})",
-        _several,
-    ),
-)
+_PIECES: Table = {
+    rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<piece>day|week|month|{v.QUARTER})\s+(?:(?:of|in)\s+)?(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})": _nth,
+    rf"(?P<which>first|last)\s+(?P<n>{v.COUNTED})\s+(?P<piece>days|weeks|months|quarters)\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+(?P<u>{v.PERIOD})": _several,
+}
 
 
 def _day_word(m: re.Match[str], context: Context, ref: Reference) -> Reading:
@@ -201,94 +189,40 @@ def _nth_weekday(m: re.Match[str], context: Context, ref: Reference) -> Reading:
 
 _END = r"(?=\s*(?:[.,;!?)]|$))"
 
-RULES: tuple[Rule, ...] = (
-    rule(
-        "other times",
-        rf"(?:this|same)\s+(?:time|day|week|month|period|quarter)\s+(?:{v.DIRECTION}\s+\w+|yesterday|tomorrow)",
-        leave,
+RULES: Table = {
+    rf"(?:this|same)\s+(?:time|day|week|month|period|quarter)\s+(?:{v.DIRECTION}\s+\w+|yesterday|tomorrow)": leave,
+    **counting.RULES,
+    r"(?:today|tomorrow|yesterday)['’]s\s+date": leave,
+    rf"(?P<x>(?:the\s+)?day\s+(?:before\s+(?P<w>yesterday)|after\s+tomorrow){v.PART_OF_IT})": lambda m, c, r: (
+        with_part(calendars.day(r.date + (-2 if m["w"] else 2) * DAY), m["p"])
     ),
-    *counting.RULES,
-    rule(
-        "the day itself",
-        r"(?:today|tomorrow|yesterday)['’]s\s+date",
-        leave,
+    rf"(?:{v.DAY_WORD}|{v.WEEKDAY})\s+week": leave,
+    r"(?:the|a)\s+last\s+(?:night|evening)": leave,
+    r"(?:the\s+)?(?:night|morning|evening)\s+before\s+last(?:\s+night)?": leave,
+    **counting.RANGES,
+    **_PIECES,
+    rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<wd>{v.WEEKDAY})(?:\s+{v.PART}|\s+{v.CLOCK}|\s+to|\s+-)*\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+month": _nth_weekday,
+    rf"{v.DIRECTION}\s+week(?:['’]s|,?\s+(?:on|from|between))?,?\s+{v.WEEKDAY}(?:\s+(?:and|to)\s+{v.WEEKDAY})?": leave,
+    r"(?:the\s+)?weekend\s+(?:before\s+last|after\s+next)": leave,
+    rf"(?:the\s+)?(?P<u>{v.PERIOD})\s+(?:before\s+(?P<d>last)|after\s+(?:the\s+)?next)(?!\s+\w*(?:day|week|month|quarter|year|night)\b)": lambda m, c, r: (
+        whole(calendars.unit_of(r.date, v.unit(m["u"]), -2 if m["d"] else 2))
     ),
-    rule(
-        "two days off",
-        rf"(?P<x>(?:the\s+)?day\s+(?:before\s+(?P<w>yesterday)|after\s+tomorrow){v.PART_OF_IT})",
-        lambda m, c, r: with_part(calendars.day(r.date + (-2 if m["w"] else 2) * DAY), m["p"]),
+    rf"(?P<e>{v.EDGE})[\s-]+(?:{v.DIRECTION}\s+|(?<=of\sthe\s)|(?<=of\s)(?={v.PERIOD}{_END}))(?P<u>{v.PERIOD})": _edge,
+    rf"(?P<e>earlier|later)\s+(?:this|in\s+the|(?:in\s+)?(?P<d>last|previous|next))\s+(?P<u>{v.PERIOD})(?!\s+of\b)": _earlier,
+    rf"(?:days?|weeks?|weekends?|months?|quarters?|half|rest|remainder|part|most|middle|mid|end|start|beginning|early|late|"
+    rf"mornings?|evenings?|nights?|summer|winter|spring|autumn|fall|{v.WEEKDAY}s?|{v.MONTH}|{v.ORDINAL})"
+    rf"\s+(?:(?:of|in)\s+)?(?:the\s+)?(?:last|this|next|past|previous|current)\s+{v.PERIOD}": leave,
+    **_WINDOWS,
+    rf"(?<!the\s)(?<!\w['’]s\s)(?P<d>last|past|previous|next)\s+day{_END}": _one_day,
+    r"(?:the|a)\s+(?:last|next|previous|past|following)\s+(?:\w+day|day|week|weekend|month|quarter|year)s?(?!\s+(?:of|in)\b)": leave,
+    rf"(?:last|next|this)\s+(?:(?:day|week|month|quarter|year|weekend)\s+(?:of|in)\s+(?:\w+\s+){{0,2}}\w+|"
+    rf"\w+day\s+of\s+(?!{v.MONTH})(?:\w+\s+){{0,2}}\w+)": leave,
+    r"(?P<d>last|this(?:\s+(?:coming|past))?|next|coming)\s+week-?end": _weekend,
+    rf"(?!past\b){v.DIRECTION}\s+(?:calendar\s+)?(?P<u>{v.PERIOD})(?!\s+(?:end\b|or\s+(?:so|later|longer|two|the|month|week|quarter|year)\b))": _unit,
+    rf"(?P<d>last|previous|this\s+past|past|this\s+(?:coming|upcoming)|coming|upcoming|this|next)\s+(?P<wd>{v.WEEKDAY_SHORT}){v.PART_OF_IT}(?!s\b|\s+(?:of|in|week)\b)": _weekday,
+    r"last\s+(?:night|evening)": lambda m, c, r: with_part(calendars.day(r.date - DAY), "night"),
+    r"this\s+(?P<p>morning|afternoon|evening|night)": lambda m, c, r: with_part(
+        calendars.day(r.date), m["p"]
     ),
-    rule("a week on", rf"(?:{v.DAY_WORD}|{v.WEEKDAY})\s+week", leave),
-    rule("a night that was the last", r"(?:the|a)\s+last\s+(?:night|evening)", leave),
-    rule("last night two off", r"(?:the\s+)?(?:night|morning|evening)\s+before\s+last(?:\s+night)?", leave),
-    *counting.RANGES,
-    *_PIECES,
-    rule(
-        "nth weekday",
-        rf"(?:the\s+)?(?P<nth>{v.ORDINAL}|last)\s+(?P<wd>{v.WEEKDAY})(?:\s+{v.PART}|\s+{v.CLOCK}|\s+to|\s+-)*\s+(?:of|in)\s+(?:the\s+)?{v.DIRECTION}\s+month",
-        _nth_weekday,
-    ),
-    rule(
-        "week's weekday",
-        rf"{v.DIRECTION}\s+week(?:['’]s|,?\s+(?:on|from|between))?,?\s+{v.WEEKDAY}(?:\s+(?:and|to)\s+{v.WEEKDAY})?",
-        leave,
-    ),
-    rule("weekend beyond", r"(?:the\s+)?weekend\s+(?:before\s+last|after\s+next)", leave),
-    rule(
-        "unit beyond",
-        rf"(?:the\s+)?(?P<u>{v.PERIOD})\s+(?:before\s+(?P<d>last)|after\s+(?:the\s+)?next)(?!\s+\w*(?:day|week|month|quarter|year|night)\b)",
-        lambda m, c, r: whole(calendars.unit_of(r.date, v.unit(m["u"]), -2 if m["d"] else 2)),
-    ),
-    rule(
-        "part of unit",
-        rf"(?P<e>{v.EDGE})[\s-]+(?:{v.DIRECTION}\s+|(?<=of\sthe\s)|(?<=of\s)(?={v.PERIOD}{_END}))(?P<u>{v.PERIOD})",
-        _edge,
-    ),
-    rule(
-        "earlier",
-        rf"(?P<e>earlier|later)\s+(?:this|in\s+the|(?:in\s+)?(?P<d>last|previous|next))\s+(?P<u>{v.PERIOD})(?!\s+of\b)",
-        _earlier,
-    ),
-    rule(
-        "pieces of a period",
-        rf"(?:days?|weeks?|weekends?|months?|quarters?|half|rest|remainder|part|most|middle|mid|end|start|beginning|early|late|"
-        rf"mornings?|evenings?|nights?|summer|winter|spring|autumn|fall|{v.WEEKDAY}s?|{v.MONTH}|{v.ORDINAL})"
-        rf"\s+(?:(?:of|in)\s+)?(?:the\s+)?(?:last|this|next|past|previous|current)\s+{v.PERIOD}",
-        leave,
-    ),
-    *_WINDOWS,
-    rule("one day", rf"(?<!the\s)(?<!\w['’]s\s)(?P<d>last|past|previous|next)\s+day{_END}", _one_day),
-    rule(
-        "the last unit",
-        r"(?:the|a)\s+(?:last|next|previous|past|following)\s+(?:\w+day|day|week|weekend|month|quarter|year)s?(?!\s+(?:of|in)\b)",
-        leave,
-    ),
-    rule(
-        "piece of something",
-        rf"(?:last|next|this)\s+(?:(?:day|week|month|quarter|year|weekend)\s+(?:of|in)\s+(?:\w+\s+){{0,2}}\w+|"
-        rf"\w+day\s+of\s+(?!{v.MONTH})(?:\w+\s+){{0,2}}\w+)",
-        leave,
-    ),
-    rule("weekend", r"(?P<d>last|this(?:\s+(?:coming|past))?|next|coming)\s+week-?end", _weekend),
-    rule(
-        "unit",
-        rf"(?!past\b){v.DIRECTION}\s+(?:calendar\s+)?(?P<u>{v.PERIOD})(?!\s+(?:end\b|or\s+(?:so|later|longer|two|the|month|week|quarter|year)\b))",
-        _unit,
-    ),
-    rule(
-        "weekday",
-        rf"(?P<d>last|previous|this\s+past|past|this\s+(?:coming|upcoming)|coming|upcoming|this|next)\s+(?P<wd>{v.WEEKDAY_SHORT}){v.PART_OF_IT}(?!s\b|\s+(?:of|in|week)\b)",
-        _weekday,
-    ),
-    rule(
-        "last night",
-        r"last\s+(?:night|evening)",
-        lambda m, c, r: with_part(calendars.day(r.date - DAY), "night"),
-    ),
-    rule(
-        "this part",
-        r"this\s+(?P<p>morning|afternoon|evening|night)",
-        lambda m, c, r: with_part(calendars.day(r.date), m["p"]),
-    ),
-    rule("day word", rf"(?P<w>{v.DAY_WORD}){v.PART_OF_IT}", _day_word),
-)
+    rf"(?P<w>{v.DAY_WORD}){v.PART_OF_IT}": _day_word,
+}

@@ -2,12 +2,13 @@
 
 import datetime as dt
 import re
+from contextlib import suppress
 from dataclasses import replace
 
 from dreams.lib.prose.dates import calendars, counting, partial, relative
 from dreams.lib.prose.dates.calendars import DAY
 from dreams.lib.prose.dates.context import LONGEST, Context, DateSpan
-from dreams.lib.prose.dates.vocabulary import Reading, Reference, Rule
+from dreams.lib.prose.dates.vocabulary import Reader, Reading, Reference, rules
 from dreams.lib.prose.words import MONTHS, WEEKDAYS
 
 # "Today" of other languages is left: notes mean these days by it.
@@ -24,18 +25,12 @@ def _word(m: re.Match[str], context: Context, ref: Reference) -> Reading:
 
 
 # A Korean particle may be glued on (어제는).
-_FOREIGN = (
-    Rule(
-        "day word of another language",
-        re.compile(
-            rf"(?<!\w)(?P<x>{'|'.join(sorted(_WORDS, key=len, reverse=True))})(?=(?:에는|에|은|는|부터|까지|의|도)?(?!\w))",
-            re.IGNORECASE,
-        ),
-        _word,
-    ),
+_FOREIGN = re.compile(
+    rf"(?<!\w)(?P<x>{'|'.join(sorted(_WORDS, key=len, reverse=True))})(?=(?:에는|에|은|는|부터|까지|의|도)?(?!\w))",
+    re.IGNORECASE,
 )
 
-_ENGLISH: tuple[Rule, ...] = (*partial.FIRST, *relative.RULES, *partial.RULES)
+_ENGLISH = rules({**partial.FIRST, **relative.RULES, **partial.RULES})
 _PREPOSITION = re.compile(
     r"\b(?:on|by|since|until|till|before|after|from|for|as of|of|in|during|to|and|or|through|between|around|at|starting|"
     r"beginning|per|over|within|throughout|the|than|about|due)\s+[*_(\"'“‘]*$",
@@ -52,9 +47,9 @@ def spans_of(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
     found: list[DateSpan] = []
     taken: list[tuple[int, int]] = []
     context = Context(text)
-    for rules, context.english in ((_ENGLISH, True), (_FOREIGN, False)):
-        for each in rules:
-            _apply(each, context, _reference(reference), found, taken)
+    for table, context.english in ((_ENGLISH, True), (((_FOREIGN, _word),), False)):
+        for pattern, read in table:
+            _apply(pattern, read, context, _reference(reference), found, taken)
     return _with_ranges(context, sorted(found, key=lambda span: span.start))
 
 
@@ -95,17 +90,22 @@ def _reference(reference: dt.datetime | dt.date) -> Reference:
 
 
 def _apply(
-    rule: Rule, context: Context, ref: Reference, found: list[DateSpan], taken: list[tuple[int, int]]
+    pattern: re.Pattern[str],
+    read: Reader,
+    context: Context,
+    ref: Reference,
+    found: list[DateSpan],
+    taken: list[tuple[int, int]],
 ) -> None:
-    for match in rule.pattern.finditer(context.text):
-        start, end = match.span("x") if "x" in rule.pattern.groupindex and match["x"] else match.span()
+    for match in pattern.finditer(context.text):
+        start, end = match.span("x") if "x" in pattern.groupindex and match["x"] else match.span()
         end = _without_stop(context.text, start, end)
         if any(start < stop and end > begin for begin, stop in taken):
             continue
         taken.append((start, end))
-        reading = _read(rule, match, context, ref) if not context.names_no_date(start, end) else None
-        if reading:
-            found.append(_span(context, start, end, reading))
+        with suppress(ValueError, OverflowError):  # 31 June, a year before 1 or after 9999
+            if not context.names_no_date(start, end) and (reading := read(match, context, ref)):
+                found.append(_span(context, start, end, reading))
 
 
 def _without_stop(text: str, start: int, end: int) -> int:
@@ -114,13 +114,6 @@ def _without_stop(text: str, start: int, end: int) -> int:
         return end
     whole_name = _WHOLE_NAME.search(text, start, end)
     return end - 1 if whole_name or _SENTENCE_ENDS.match(text, end) else end
-
-
-def _read(rule: Rule, match: re.Match[str], context: Context, ref: Reference) -> Reading | None:
-    try:
-        return rule.read(match, context, ref)
-    except (ValueError, OverflowError):  # 31 June, a year before 1 or after 9999
-        return None
 
 
 def _span(context: Context, start: int, end: int, reading: Reading) -> DateSpan:

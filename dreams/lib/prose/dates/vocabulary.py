@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,9 @@ UNIT = (
     r"(?:days?|weeks?|wks?|fortnights?|months?|mths?|quarters?|qtrs?|years?|yrs?|decades?|centur(?:y|ies)|hours?|hrs?|minutes?|mins?|"
     r"seconds?|secs?)"
 )
+_SHORT_UNITS = {
+    "hr": "hour", "min": "minute", "sec": "second", "wk": "week", "mth": "month", "qtr": "quarter", "yr": "year",
+}  # fmt: skip
 QUARTER = r"(?:quarter|qtr)"
 YEAR = r"(?:year|yr)"
 PERIOD = rf"(?:week|month|{QUARTER}|{YEAR})"
@@ -90,17 +93,8 @@ def day_number(word: str) -> int:
 
 
 def unit(word: str) -> str:
-    short = {
-        "hr": "hour",
-        "min": "minute",
-        "sec": "second",
-        "wk": "week",
-        "mth": "month",
-        "qtr": "quarter",
-        "yr": "year",
-    }
     word = word.lower().rstrip("s")
-    return short.get(word, "century" if word.startswith("centur") else word)
+    return _SHORT_UNITS.get(word, "century" if word.startswith("centur") else word)
 
 
 def day_word(word: str) -> str:
@@ -143,21 +137,16 @@ class Reading:
 Reader = Callable[[re.Match[str], "Context", Reference], Reading | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A pattern and its reader. A reader that gives None (or raises ValueError or OverflowError) leaves the phrase, and no
-    later rule may read a piece of it: half of a phrase that is not understood is worse than nothing.
-
-    The group `x`, where the pattern has one, is the phrase itself; the rest is only looked at.
-    """
-
-    name: str
-    pattern: re.Pattern[str]
-    read: Reader
+#: Phrases, and what reads them; of two that meet in one place the first counts. A reader that gives None (or raises ValueError or
+#: OverflowError) leaves the phrase, and no later rule may read a piece of it: half of a phrase that is not understood is worse
+#: than nothing. The group `x`, where a pattern has one, is the phrase itself; the rest is only looked at.
+Table = Mapping[str, Reader]
 
 
-def rule(name: str, pattern: str, read: Reader) -> Rule:
-    return Rule(name, re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE), read)
+def rules(table: Table) -> tuple[tuple[re.Pattern[str], Reader], ...]:
+    return tuple(
+        (re.compile(rf"(?<!\w)(?:{each})(?!\w)", re.IGNORECASE), read) for each, read in table.items()
+    )
 
 
 def whole(period: Period) -> Reading:
