@@ -26,8 +26,7 @@ def family_about(line_no: int, text: str, weight: float = 0.5) -> questions.Fami
 
         option = context.draftsman.option("remove", "Remove it", work)
         place = Place("ports.md", line_no, text)
-        options = (option,) if option else ()
-        yield Question("expired", text, "Why not?", (place,), options, weight=weight)
+        yield Question("expired", text, "Why not?", (place,), (option,), weight=weight)
 
     return family
 

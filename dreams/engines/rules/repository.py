@@ -20,19 +20,7 @@ CONFIG_DEPTH = 3  # folders: what lies deeper is about a part, or about an examp
 MOST_COMMITS = 5_000  # in which a missing file is looked for; chosen
 MOST_BYTES = 300_000  # of one of them; a larger one was hardly written by a person
 _NOT_ENTERED = frozenset(
-    {
-        "node_modules",
-        "vendor",
-        "dist",
-        "build",
-        "target",
-        "venv",
-        "env",
-        "__pycache__",
-        "coverage",
-        "out",
-        "site-packages",
-    }
+    "node_modules vendor dist build target venv env __pycache__ coverage out site-packages".split()  # noqa: SIM905 - a word list
 )
 _HIDDEN_ENTERED = frozenset({".github", ".claude", ".gitlab", ".circleci"})
 # Files of the sorts that configure things, wherever they are; of JSON, which is data as well, those of the top and two by name.

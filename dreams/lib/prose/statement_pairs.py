@@ -38,7 +38,8 @@ class Statement(NamedTuple):
     """One bullet, or one paragraph of a body; or the description of a file, or the hook of an index row.
 
     `first_line` and `last_line` are 1-based and inclusive. `raw` is the item as the file has it. `headings` are those above
-    it, outermost first; `lead` the line that leads its list. `target` is the file that a description or a row sums up.
+    it, outermost first; `lead` the line that leads its list. `target` is the file that a description or a row sums up. `frame` is
+    what it cannot be read without, nearest first: the line that introduces its list, the bullets it is nested in.
     """
 
     path: str
@@ -50,6 +51,7 @@ class Statement(NamedTuple):
     headings: tuple[str, ...] = ()
     target: str = ""
     lead: str = ""
+    frame: tuple[str, ...] = ()
 
     @property
     def reading(self) -> Reading:

@@ -7,7 +7,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 Kind = Literal["code", "url", "date", "version", "number", "path", "identifier", "word"]
 LONGEST = 20_000  # code points read of one text
@@ -30,19 +30,8 @@ CARDINALS = {
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 
+_KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)} | {"plain": "word"}
 _CODE_SPAN = re.compile(r"(`{1,2})(?P<code>[^`\n]{1,400})\1")
-
-
-_KINDS: dict[str, Kind] = {
-    "plain": "word",
-    "url": "url",
-    "date": "date",
-    "path": "path",
-    "version": "version",
-    "number": "number",
-    "identifier": "identifier",
-    "word": "word",
-}
 
 
 class Token(NamedTuple):
@@ -140,18 +129,7 @@ took=take taken=take thought=think told=tell understood=understand woke=wake wro
 begun=begin overwrote=overwrite overwritten=overwrite overrode=override overridden=override sought=seek swept=sweep
 """
 IRREGULAR = dict(entry.split("=") for entry in _IRREGULAR.split())
-PARTICIPLES = frozenset(IRREGULAR) | {
-    "set",
-    "put",
-    "run",
-    "read",
-    "cut",
-    "split",
-    "reset",
-    "done",
-    "hit",
-    "shut",
-}
+PARTICIPLES = frozenset(IRREGULAR).union("set put run read cut split reset done hit shut".split())  # noqa: SIM905 - a word list
 
 # Whole words, or the part of a word that differs.
 _BRITISH = (

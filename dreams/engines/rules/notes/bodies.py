@@ -8,6 +8,7 @@ from dreams.engines.rules.notes.wording import is_labelled, says_something, sent
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line
 from dreams.lib.prose import comparing, lexicon
+from dreams.lib.prose.statement_pairs import Statement
 from dreams.lib.prose.statements import statement
 from dreams.lib.prose.values import read
 from dreams.lib.prose.words import stem
@@ -15,25 +16,9 @@ from dreams.lib.prose.words import stem
 BULLET = re.compile(r"^\s*[-*+]\s+")
 
 
-@dataclass(frozen=True, slots=True)
-class LineStatement:
-    """A statement on lines of its own: a bullet without children or a paragraph of one line.
-
-    `headings` stand above it; `frame` is what it cannot be read without: the line that introduces its list, the bullet
-    it is nested in.
-    """
-
-    path: str
-    first_line: int
-    last_line: int
-    text: str
-    raw: str
-    headings: tuple[str, ...]
-    frame: tuple[str, ...]
-
-
-def units(path: str, document: memdir.Document) -> list[LineStatement]:
-    """The statements that could be taken out without breaking what stands around them."""
+def units(path: str, document: memdir.Document) -> list[Statement]:
+    """The statements that could be taken out without breaking what stands around them: bullets without children, and
+    paragraphs of one line."""
     items = memdir.sections(document.body, document.body_start_line)
     ends = list_ends(items)
     free = (place for place in range(len(items)) if _is_free(items, place))
@@ -42,16 +27,15 @@ def units(path: str, document: memdir.Document) -> list[LineStatement]:
 
 def _stated(
     path: str, items: list[memdir.Item], place: int, ends: list[int], text: str, last: int | None = None
-) -> LineStatement:
+) -> Statement:
     """The statement at a place, with the items up to `last`."""
     told = items[place : (place if last is None else last) + 1]
     raw = told[0].text if last is None else "".join(each.text for each in told).rstrip("\r\n")
-    titles = tuple(comparing.normalised(title) for title in told[0].under)
-    lines = told[0].first_line, told[-1].last_line
-    return LineStatement(path, *lines, one_line(text), raw, titles, _frame(items, place, ends[place]))
+    lines, frame = (told[0].first_line, told[-1].last_line), _frame(items, place, ends[place])
+    return Statement(path, "body", *lines, one_line(text), raw, tuple(told[0].under), frame=frame)
 
 
-def standing_lines(path: str, document: memdir.Document) -> Iterator[LineStatement]:
+def standing_lines(path: str, document: memdir.Document) -> Iterator[Statement]:
     """Statements of one line that may be put anew where they stand, whatever leans on them: bullets without children and
     paragraphs, also such as introduce what follows; of a paragraph of labelled lines each."""
     items = memdir.sections(document.body, document.body_start_line)
@@ -63,11 +47,11 @@ def standing_lines(path: str, document: memdir.Document) -> Iterator[LineStateme
         lines = [line.rstrip("\r") for line in item.text.rstrip("\n").split("\n")]
         if len(lines) > 1 and not all(map(is_labelled, lines)):
             continue
-        titles = tuple(comparing.normalised(title) for title in item.under)
         frame = _frame(items, place, ends[place])
         for number, line in enumerate(lines, start=item.first_line):
             if says_something(line):
-                yield LineStatement(path, number, number, one_line(BULLET.sub("", line)), line, titles, frame)
+                told = one_line(BULLET.sub("", line))
+                yield Statement(path, "body", number, number, told, line, tuple(item.under), frame=frame)
 
 
 def _is_free(items: list[memdir.Item], place: int) -> bool:
@@ -97,7 +81,7 @@ def _is_explained(items: list[memdir.Item], place: int) -> bool:
 REMARK = re.compile(r"\s*(?:[-*+] )?\**(?:Why|How to apply|Reason)\b[^\n:]{0,20}:")
 
 
-def wholes(path: str, document: memdir.Document) -> Iterator[LineStatement]:
+def wholes(path: str, document: memdir.Document) -> Iterator[Statement]:
     """What `units` leaves out though it is one statement: behind a label of its own, of several lines, or with remarks behind
     it ("**Why:** …"), which belong to its lines, not to its text."""
     items = memdir.sections(document.body, document.body_start_line)

@@ -1,13 +1,12 @@
 """A statement taken out of its file or put anew where it is: whether that can be, and what the file is then. Pure but for the recorder."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dreams.engines.rules.notes.bodies import LineStatement, Part, parts
-from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_index
+from dreams.engines.rules.notes.bodies import Part, parts
+from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_index, lines_gone
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.types import Citation, Fate, FateKind, OperationKind
 from dreams.lib import memdir
@@ -61,18 +60,18 @@ _LEANS_BACK = re.compile(
 )
 
 
-def _holds_the_bom(text: str, unit: LineStatement) -> bool:
+def _holds_the_bom(text: str, unit: Statement) -> bool:
     """The file's first line would take its byte order mark with it."""
     return unit.first_line == 1 and text.startswith("\ufeff")
 
 
-def _leaves_something(tree: Tree, unit: LineStatement) -> bool:
+def _leaves_something(tree: Tree, unit: Statement) -> bool:
     """A file left with a name alone would be an orphan of another kind."""
     rest = memdir.parse(texts.encode(without(tree.texts[unit.path], unit)))
     return any(kind not in {"blank", "heading", "rule", "comment"} for kind in memdir.kinds(rest.body))
 
 
-def without(text: str, unit: LineStatement) -> str:
+def without(text: str, unit: Statement) -> str:
     """The text without the unit's lines, and without one of the two blank lines that parted a paragraph."""
     lines = memdir.split_lines(text)
     start, stop = unit.first_line - 1, unit.last_line
@@ -86,7 +85,7 @@ def without(text: str, unit: LineStatement) -> str:
 
 
 def fates(
-    unit: LineStatement, kind: FateKind, path: str = "", text: str = "", note: str = ""
+    unit: Statement, kind: FateKind, path: str = "", text: str = "", note: str = ""
 ) -> tuple[Fate, ...]:
     """The same fate for each line of a unit."""
     lines = unit.raw.replace("\r\n", "\n").split("\n")
@@ -95,7 +94,7 @@ def fates(
 
 def remove(
     rec: Recorder,
-    unit: LineStatement,
+    unit: Statement,
     kind: OperationKind,
     reason: str,
     told: tuple[Fate, ...],
@@ -122,9 +121,8 @@ def pruned(tree: Tree, change: NewText, gone: str, note: str) -> list[NewText]:
     found = []
     for path, after in summed_up_anew(tree, change.path, change.after or "", is_gone):
         own, before = (change.fates, change.after or "") if path == change.path else ((), tree.texts[path])
-        lost = Counter(before.split("\n")) - Counter(after.split("\n"))
-        rest = tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in lost if line.strip())
-        found.append(NewText(path, after, change.reason, (*own, *rest), change.citations))
+        told = (*own, *lines_gone(before, after, note))
+        found.append(NewText(path, after, change.reason, told, change.citations))
     return found
 
 
@@ -141,9 +139,7 @@ def remove_sentence(
     after = _without_part(text, part)
     if after is None:
         return False
-    gone = (Counter(text.split("\n")) - Counter(after.split("\n"))).elements()
-    fate = f"{note} The rest of it stays."
-    left = tuple(Fate(each.rstrip("\r"), "stated", note=fate) for each in gone if each.strip())
+    left = lines_gone(text, after, f"{note} The rest of it stays.")
     changes = pruned(rec.tree, NewText(path, after, reason, left, (cited,)), part.text, note)
     return rec.operation("prune", changes, key=digest(path, part.text))
 
@@ -167,7 +163,7 @@ def _without_part(text: str, part: Part) -> str | None:
 
 
 def _changes(
-    tree: Tree, unit: LineStatement, reason: str, told: tuple[Fate, ...], cited: tuple[Citation, ...]
+    tree: Tree, unit: Statement, reason: str, told: tuple[Fate, ...], cited: tuple[Citation, ...]
 ) -> list[NewText]:
     text = tree.texts[unit.path]
     holds_the_bom, leaves_something = _holds_the_bom(text, unit), _leaves_something(tree, unit)
@@ -184,9 +180,7 @@ def _changes(
         after = _rows_without(tree, index, unit)
         if after is None:
             return []
-        lost = sorted(set(tree.texts[index].split("\n")) - set(after.split("\n")))
-        rows = tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in lost)
-        changes.append(NewText(index, after, reason, rows, cited))
+        changes.append(NewText(index, after, reason, lines_gone(tree.texts[index], after, note), cited))
     return changes
 
 
@@ -197,7 +191,7 @@ def is_linked(tree: Tree, path: str) -> bool:
     )
 
 
-def _rows_without(tree: Tree, index_path: str, unit: LineStatement) -> str | None:
+def _rows_without(tree: Tree, index_path: str, unit: Statement) -> str | None:
     """The index without the rows of the unit's file; None where a row says more than the file did."""
     index = memdir.parse_index(tree.texts[index_path])
     rows = list(index.rows_for(unit.path))

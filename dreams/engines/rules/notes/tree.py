@@ -206,6 +206,18 @@ class Recorder:
             self.notes.append(sentence)
 
 
+def lines_gone(before: str, after: str, note: str) -> tuple[Fate, ...]:
+    """The lines of a text that it no longer has, each with the reason."""
+    gone = Counter(before.split("\n")) - Counter(after.split("\n"))
+    return tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in gone if line.strip())
+
+
+def lines_changed(before: str, after: str, path: str) -> tuple[Fate, ...]:
+    """The lines of a text that were changed where they stand."""
+    pairs = zip(before.split("\n"), after.split("\n"), strict=True)
+    return tuple(Fate(old.rstrip("\r"), "kept-in", path, new.strip()) for old, new in pairs if old != new)
+
+
 def digest(*parts: str) -> str:
     return hashlib.sha256("\0\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 

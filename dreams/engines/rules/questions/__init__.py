@@ -4,11 +4,12 @@ A family finds questions of one or more kinds. To add one, put its function into
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_log, is_team
 from dreams.engines.rules.questions import days, gone, index, named_memories, repository, requests
-from dreams.engines.rules.questions.asking import Asking, Draftsman, Family
+from dreams.engines.rules.questions.asking import KEEP, Asking, Draftsman, Family
 from dreams.engines.rules.questions.same import same
 from dreams.engines.rules.questions.values import Changed, leaning, told_changes, told_otherwise, two_values
 from dreams.engines.rules.repository import Repository
@@ -77,7 +78,7 @@ def ask(
     context = Asking(job, rec.report, before, draftsman, heard, gathered, rec.edits, told, touched, repo)
     found: list[Question] = []
     for family in FAMILIES:
-        for question in family(context):
+        for question in map(_possible, family(context)):
             rec.report.checkpoint()
             changes = any(option.edits for option in question.options)
             if changes and not any(map(context.is_touched, question.places)):
@@ -86,6 +87,12 @@ def ask(
     found.sort(key=lambda each: (-each.weight, each.kind, each.subject))
     once = {(each.kind, each.subject): each for each in reversed(found)}
     return [each for each in found if once[each.kind, each.subject] is each][:MOST_QUESTIONS]
+
+
+def _possible(question: Question) -> Question:
+    """Without the answers that would change nothing, but for the one that keeps all as it is."""
+    options = (each for each in question.options if each.edits or each.id == KEEP.id)
+    return replace(question, options=tuple(options))
 
 
 def _is_asked_better(question: Question, found: Sequence[Question]) -> bool:

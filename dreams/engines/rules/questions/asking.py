@@ -4,8 +4,9 @@ transcript."""
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Concatenate, ParamSpec
 
-from dreams.engines.rules.notes.bodies import LineStatement, units, wholes
+from dreams.engines.rules.notes.bodies import units, wholes
 from dreams.engines.rules.notes.removing import fates, remove
 from dreams.engines.rules.notes.tree import Recorder, Tree, is_daily, is_index, is_log, is_team
 from dreams.engines.rules.repository import Repository
@@ -18,6 +19,8 @@ from dreams.lib.files.text import one_line
 from dreams.lib.files.workspace import TrialWorkspace, Workspace
 from dreams.lib.prose.statement_pairs import Statement
 
+P = ParamSpec("P")  # what a piece of work is given beside the recorder
+
 
 class Draftsman:
     """Drafts one option after the other, each on the same untouched directory (`tree`)."""
@@ -26,20 +29,28 @@ class Draftsman:
         self._report = report
         self.tree = Tree(TrialWorkspace(workspace), report)
 
-    def edits(self, work: Callable[[Recorder], object]) -> tuple[Edit, ...]:
+    def edits(
+        self, work: Callable[Concatenate[Recorder, P], object], *given: P.args, **named: P.kwargs
+    ) -> tuple[Edit, ...]:
         """What `work` would change; empty where it changes nothing. The tree is as before afterwards."""
         rec = Recorder(self.tree, self._report)
         try:
-            work(rec)
+            work(rec, *given, **named)
         finally:
             for edit in reversed(rec.edits):
                 self._put_back(edit)
         return tuple(rec.edits)
 
-    def option(self, name: str, label: str, work: Callable[[Recorder], object]) -> Option | None:
-        """An option that changes something; None where the work is not possible."""
-        made = self.edits(work)
-        return Option(name, label, made) if made else None
+    def option(
+        self,
+        name: str,
+        label: str,
+        work: Callable[Concatenate[Recorder, P], object],
+        *given: P.args,
+        **named: P.kwargs,
+    ) -> Option:
+        """An option that does the work; without edits where that is not possible, and then nobody is offered it."""
+        return Option(name, label, self.edits(work, *given, **named))
 
     def _put_back(self, edit: Edit) -> None:
         if edit.before is None:
@@ -97,9 +108,10 @@ Family = Callable[[Asking], Iterator[Question]]
 # --- Units ----------------------------------------------------------------------------------------------------------
 
 KEEP = Option("keep", "Leave it as it is")
+NO_OPTION = Option("none", "Not possible here")  # nobody is offered it
 
 
-def askable(tree: Tree) -> Iterator[LineStatement]:
+def askable(tree: Tree) -> Iterator[Statement]:
     """Statements on lines of their own: of memories, pinned ones among them, and of an index what is no row."""
     for path in sorted(tree.texts):
         if is_log(path) or is_team(path) or is_daily(path) or not tree.writable(path):
@@ -117,11 +129,11 @@ def _row_lines(tree: Tree, path: str) -> frozenset[int]:
     return frozenset(number for row in rows for number in range(row.line_no, row.end_line_no + 1))
 
 
-def place(unit: LineStatement, note: str = "") -> Place:
+def place(unit: Statement, note: str = "") -> Place:
     return Place(unit.path, unit.first_line, unit.raw, note=note)
 
 
-def removal(draftsman: Draftsman, unit: LineStatement, note: str, *cited: Citation) -> Option | None:
-    """The option that takes the statement out; None where the file would not survive that."""
+def removal(draftsman: Draftsman, unit: Statement, note: str, *cited: Citation) -> Option:
+    """The option that takes the statement out; without edits where the file would not survive that."""
     told = fates(unit, "stated", note=note)
-    return draftsman.option("remove", "Remove it", lambda rec: remove(rec, unit, "prune", note, told, cited))
+    return draftsman.option("remove", "Remove it", remove, unit, "prune", note, told, cited)

@@ -4,11 +4,10 @@ import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
-from dreams.engines.rules.notes.bodies import REMARK, LineStatement
+from dreams.engines.rules.notes.bodies import REMARK
 from dreams.engines.rules.notes.removing import fates, remove_sentence
 from dreams.engines.rules.notes.tree import (
     NewText,
@@ -20,13 +19,15 @@ from dreams.engines.rules.notes.tree import (
     is_index,
     is_log,
     is_team,
+    lines_gone,
 )
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import KEEP, Asking, askable, place, removal
+from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, askable, place, removal
 from dreams.engines.rules.steps import dating
-from dreams.engines.types import Fate, Option, Place, Question
+from dreams.engines.types import Option, Place, Question
 from dreams.lib import memdir
 from dreams.lib.prose import comparing
+from dreams.lib.prose.statement_pairs import Statement
 
 LONGEST, MOST_SENTENCES = 400, 2  # a longer statement says much else
 _DAY = re.compile(days.WRITTEN, re.IGNORECASE)
@@ -69,13 +70,13 @@ def passed(context: Asking) -> Iterator[Question]:
             f"{comparing.normalised(unit.text)[:200]} {day.isoformat()}",
             f"Its day, {day.isoformat()}, has passed. Is it still useful?",
             (place(unit),),
-            tuple(option for option in options if option),
+            options,
             (cited,),
             weight=_weight(day, today),
         )
 
 
-def _written(context: Asking, unit: LineStatement) -> dt.date | None:
+def _written(context: Asking, unit: Statement) -> dt.date | None:
     """The last day on which the line may have been written; None where a copy may have made that up, or who wrote it may have
     forgotten to say."""
     known = context.job.line_dates.get(unit.path, ())
@@ -116,19 +117,17 @@ def _weight(day: dt.date, today: dt.date) -> float:
     return 0.6 if (today - day).days < 365 else 0.45
 
 
-def _past(context: Asking, unit: LineStatement, note: str) -> Option | None:
+def _past(context: Asking, unit: Statement, note: str) -> Option:
     """The same in the past, where that is one word."""
     verbs = list(_ONE_VERB.finditer(unit.raw))
     if len(verbs) != 1 or _MORE_VERBS.search(unit.raw):
-        return None
+        return NO_OPTION
     verb = verbs[0]
     new = f"{unit.raw[: verb.start()]}{_PAST[verb[1]]}{unit.raw[verb.end() :]}"
-    return context.draftsman.option(
-        "past", "Put it in the past tense", partial(_say, unit=unit, new=new, note=note)
-    )
+    return context.draftsman.option("past", "Put it in the past tense", _say, unit=unit, new=new, note=note)
 
 
-def _say(rec: Recorder, unit: LineStatement, new: str, note: str) -> bool:
+def _say(rec: Recorder, unit: Statement, new: str, note: str) -> bool:
     text = rec.tree.texts[unit.path]
     if text.count(unit.raw) != 1:
         return False
@@ -262,9 +261,7 @@ def _last_written(context: Asking, path: str) -> dt.date | None:
 
 def _sections(context: Asking, sections: Sequence[_Section], why: str, day: dt.date) -> Iterator[Question]:
     label = "Remove the section" if len(sections) == 1 else "Remove these sections"
-    option = context.draftsman.option("remove", label, partial(_take_out, sections=sections, note=why))
-    if option is None:
-        return
+    option = context.draftsman.option("remove", label, _take_out, sections=sections, note=why)
     places = tuple(Place(each.path, each.line, _text(context.tree_before, each)) for each in sections)
     cited = tuple(from_memory(each.path, each.line, each.heading) for each in sections)
     subject = " ".join(comparing.normalised(each.heading) for each in sections)[:200]
@@ -288,9 +285,7 @@ def _take_out(rec: Recorder, sections: Sequence[_Section], note: str) -> None:
         line.strip() and not line.startswith("#") for line in memdir.parse(rest.encode()).body.split("\n")
     ):
         return  # nothing would be left of the memory
-    told = tuple(
-        Fate(lines[at].rstrip("\r\n"), "stated", note=note) for at in sorted(gone) if lines[at].strip()
-    )
+    told = lines_gone(rec.tree.texts[path], rest, note)
     cited = (from_memory(path, sections[0].line, sections[0].heading, note),)
     key = digest(path, *(each.heading for each in sections))
     rec.operation("prune", [NewText(path, rest, note, told, cited)], key=key)
@@ -307,7 +302,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
             continue
         note = f"It describes the state as of {day.isoformat()}."
         option = _without(context, unit, told, note)
-        if option is not None:
+        if option.edits:
             asked.add(unit.path)
             why = _why("This is a state as of", day, context)
             subject = f"{comparing.normalised(told)[:200]} {day.isoformat()}"
@@ -316,7 +311,7 @@ def _statements(context: Asking, asked: set[str]) -> Iterator[Question]:
             yield Question("expired", subject, why, place, (option, KEEP), cited, weight=OF_A_STATE)
 
 
-def _dated(context: Asking) -> Iterator[tuple[LineStatement, str, dt.date]]:
+def _dated(context: Asking) -> Iterator[tuple[Statement, str, dt.date]]:
     """The first sentence of each statement that tells a state, and its day."""
     for unit in askable(context.tree_before):
         found = next(((each, day) for each in sentences(unit.text) if (day := _state_day(each))), None)
@@ -324,19 +319,14 @@ def _dated(context: Asking) -> Iterator[tuple[LineStatement, str, dt.date]]:
             yield unit, *found
 
 
-def _labelled(context: Asking) -> Iterator[tuple[LineStatement, str, dt.date]]:
+def _labelled(context: Asking) -> Iterator[tuple[Statement, str, dt.date]]:
     """ "**Status as of 2026-03-30:** …": what its label dates is a state to its end."""
     for each in context.statements:
         label = _LABEL.match(each.text) if each.source == "body" else None
         is_lead = label and label[0] == each.text  # of a list or a table, which it would leave without one
         day = _state_day(label[0].replace("*", "")) if label and not is_lead else None
         if day and context.tree_before.writable(each.path) and not each.raw.lstrip()[:1].isdigit():
-            headings = tuple(comparing.normalised(title) for title in each.headings)
-            yield (
-                LineStatement(each.path, each.first_line, each.last_line, each.text, each.raw, headings, ()),
-                each.text,
-                day,
-            )
+            yield each, each.text, day
 
 
 def _state_day(sentence: str) -> dt.date | None:
@@ -350,18 +340,15 @@ def _state_day(sentence: str) -> dt.date | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _without(context: Asking, unit: LineStatement, told: str, note: str) -> Option | None:
+def _without(context: Asking, unit: Statement, told: str, note: str) -> Option:
     """Take the sentence out, and the statement with it where it says nothing else."""
     if told == unit.text or len(sentences(unit.text)) == 1:
         return removal(context.draftsman, unit, note, from_memory(unit.path, unit.first_line, unit.raw, note))
     if is_index(unit.path):
-        return None
-
-    cited = from_memory(unit.path, unit.first_line, told, note)
-    work = partial(
-        remove_sentence, place=(unit.path, unit.first_line), told=told, reason=note, note=note, cited=cited
-    )
-    return context.draftsman.option("remove", "Remove the sentence", work)
+        return NO_OPTION
+    place, label = (unit.path, unit.first_line), "Remove the sentence"
+    cited = from_memory(*place, told, note)
+    return context.draftsman.option("remove", label, remove_sentence, place, told, note, note, cited)
 
 
 # --- Line days ------------------------------------------------------------------------------------------------------
@@ -379,8 +366,8 @@ def unsure_days(context: Asking) -> Iterator[Question]:
         is_settled = found.path in context.job.hand_edited or tree.pinned(found.path)
         if (found.known.believable and not is_settled) or asked >= MOST:
             continue
-        option = context.draftsman.option("replace", "Write the day", partial(dating.write_out, found=found))
-        if option is None:
+        option = context.draftsman.option("replace", "Write the day", dating.write_out, found=found)
+        if not option.edits:
             continue
         asked += 1
         known = found.known

@@ -12,12 +12,21 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from dreams.engines.linedates import day_in_name
-from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, is_daily, is_log, is_team
+from dreams.engines.rules.notes.tree import (
+    NewText,
+    Recorder,
+    Tree,
+    digest,
+    is_daily,
+    is_log,
+    is_team,
+    lines_changed,
+)
 from dreams.engines.rules.notes.wording import sentences
-from dreams.engines.rules.questions.asking import KEEP, Asking, askable, removal
+from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking, askable, removal
 from dreams.engines.rules.repository import Repository, ever_there
 from dreams.engines.rules.steps.orphans import RECORD
-from dreams.engines.types import Citation, Fate, Option, Place, Question
+from dreams.engines.types import Citation, Option, Place, Question
 from dreams.lib.files.text import one_line, plural
 
 LONGEST = 240  # characters of a statement that is about one file only
@@ -223,18 +232,16 @@ def _ask_of_moved(context: Asking, group: Sequence[_Moved]) -> Iterator[Question
         for old, new in list(names.items())[:MOST_PLACES]
     )
     label = f"Write {one.new}" if len(names) == 1 else "Write the new paths"
-    update = context.draftsman.option("update", label, partial(_write_paths, group=group, cited=cited))
-    if update is None:
-        return
+    update = context.draftsman.option("update", label, _write_paths, group=group, cited=cited)
     places = {(each.path, each.line_no): _line(context.tree_before, each) for each in group}
     why = f"The repository has no {one.old}."
-    remove = _removal(context, next(iter(places.values())), why, cited[0]) if len(places) == 1 else None
+    remove = _removal(context, next(iter(places.values())), why, cited[0]) if len(places) == 1 else NO_OPTION
     yield Question(
         "gone",
         " ".join(f"{old} {new}" for old, new in sorted(names.items())[:3]),
         _why(group, names),
         tuple(places.values())[:MOST_PLACES],
-        tuple(option for option in (update, remove, KEEP) if option),
+        (update, remove, KEEP),
         cited,
         weight=MOVED,
     )
@@ -256,26 +263,25 @@ def _line(tree: Tree, each: _Moved) -> Place:
     return Place(each.path, each.line_no, tree.texts[each.path].split("\n")[each.line_no - 1].strip())
 
 
-def _removal(context: Asking, at: Place, why: str, cited: Citation) -> Option | None:
+def _removal(context: Asking, at: Place, why: str, cited: Citation) -> Option:
     """Of one short statement that may be about nothing else."""
     for unit in askable(context.tree_before):
         if unit.path == at.path and unit.first_line == at.line_no and len(unit.text) <= LONGEST:
             return removal(context.draftsman, unit, why, cited)
-    return None
+    return NO_OPTION
 
 
 def _write_paths(rec: Recorder, group: Sequence[_Moved], cited: tuple[Citation, ...]) -> None:
     """The new path for the old one, in the lines that name it and nowhere else; one operation."""
     changes = []
     for path in dict.fromkeys(each.path for each in group):
-        lines = rec.tree.texts[path].split("\n")
-        told = []
+        before = rec.tree.texts[path]
+        lines = before.split("\n")
         for number, each in ((one.line_no - 1, one) for one in group if one.path == path):
-            before = lines[number]
-            lines[number] = _NAMED.sub(partial(_renamed, each=each), before)
-            told.append((before.rstrip("\r"), lines[number].strip()))
-        fates = tuple(Fate(old, "kept-in", path, new) for old, new in told if old.strip() != new)
-        changes.append(NewText(path, "\n".join(lines), "The files are elsewhere now.", fates, cited))
+            lines[number] = _NAMED.sub(partial(_renamed, each=each), lines[number])
+        after = "\n".join(lines)
+        told = lines_changed(before, after, path)
+        changes.append(NewText(path, after, "The files are elsewhere now.", told, cited))
     rec.operation("update", changes, key=digest(*(f"{each.old} {each.new}" for each in group)))
 
 
@@ -300,31 +306,30 @@ def _ask_of_gone(
         why = f"The repository has none of {len(names):,} files that {lines[0].path} names: {told}."
     cited = tuple(Citation("repository", name, place=name, note=missing.file(name)) for name in names)
     label = "Note that it no longer exists" if len(names) == 1 else "Note that they no longer exist"
-    note = context.draftsman.option("update", label, partial(_note, lines=lines, why=why, cited=cited))
-    if note is None or not places:
+    note = context.draftsman.option("update", label, _note, lines=lines, why=why, cited=cited)
+    if not places:
         return
-    remove = _removal(context, places[0], why, cited[0]) if len(lines) == 1 else None
-    options = tuple(option for option in (remove, note, KEEP) if option)
+    remove = _removal(context, places[0], why, cited[0]) if len(lines) == 1 else NO_OPTION
     subject = " ".join(sorted(names))[:300]
-    yield Question("gone", subject, why, tuple(places[:MOST_PLACES]), options, cited, weight=GONE)
+    yield Question(
+        "gone", subject, why, tuple(places[:MOST_PLACES]), (remove, note, KEEP), cited, weight=GONE
+    )
 
 
 def _note(rec: Recorder, lines: Sequence[_Named], why: str, cited: tuple[Citation, ...]) -> None:
     changes = []
     for path in dict.fromkeys(one.path for one in lines):
-        text = rec.tree.texts[path].split("\n")
+        before = rec.tree.texts[path]
+        text = before.split("\n")
         for one in (each for each in lines if each.path == path):
             name = re.escape(one.path_named)
             span = re.compile(rf"\[?`{name}`(?:\]\([^)\n]*\))?|(?<![`\w./-]){name}(?![`\w/-])")
             text[one.line_no - 1] = span.sub(
                 lambda match: f"{match[0]} {NOTE}", text[one.line_no - 1], count=1
             )
-        pairs = zip(rec.tree.texts[path].split("\n"), text, strict=True)
-        told = tuple(Fate(old.rstrip("\r"), "kept-in", path, new.strip()) for old, new in pairs if old != new)
-        if told:
-            changes.append(NewText(path, "\n".join(text), why, told, cited))
-    if changes:
-        rec.operation("update", changes, key=digest("gone", *(one.path_named for one in lines)))
+        after = "\n".join(text)
+        changes.append(NewText(path, after, why, lines_changed(before, after, path), cited))
+    rec.operation("update", changes, key=digest("gone", *(one.path_named for one in lines)))
 
 
 class _Missing:

@@ -8,14 +8,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 
 from dreams.engines.rules.notes.bodies import with_paragraph
 from dreams.engines.rules.notes.days import names_a_day
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, from_memory, is_index
 from dreams.engines.rules.notes.wording import ends_open, sentences, summed_up
-from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.questions.asking import KEEP, Asking
 from dreams.engines.rules.steps import orphans
 from dreams.engines.types import Edit, Fate, Option, Place, Question
 from dreams.lib import memdir
@@ -30,16 +29,7 @@ SAID = 0.9  # share of the words of a row that its file must have for "says the 
 ROOM = 1.3  # what is offered, by what is needed: some of it is declined
 WEIGHT = 0.8  # rows behind the limit are not loaded at all
 _WORD = re.compile(r"\w+")
-_RULES = lexicon.NEGATIONS | {
-    "must",
-    "always",
-    "only",
-    "should",
-    "mandatory",
-    "critical",
-    "forbidden",
-    "avoid",
-}
+_RULES = lexicon.NEGATIONS | set("must always only should mandatory critical forbidden avoid".split())  # noqa: SIM905 - a word list
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +84,9 @@ def unlisted(context: Asking) -> Iterator[Question]:
     if not orphans.has_room(tree, path, every, context.job.config):
         return  # the summary says so
     found = every[:MOST_UNLISTED]
-    option = context.draftsman.option(
-        "learn", "List them", partial(orphans.list_all, paths=found, config=context.job.config)
-    )
-    if option is None:
+    config = context.job.config
+    option = context.draftsman.option("learn", "List them", orphans.list_all, paths=found, config=config)
+    if not option.edits:
         return
     more = "" if len(found) == len(every) else f" This is about {len(found)} of them."
     yield Question(
@@ -105,7 +94,7 @@ def unlisted(context: Asking) -> Iterator[Question]:
         f"unlisted {' '.join(found)}",
         f"{plural(len(every), 'memory is', 'memories are')} not in any index, where every session looks.{more}",
         tuple(_told_by(tree, each) for each in found),
-        (option, Option("keep", "Leave it as it is")),
+        (option, KEEP),
         weight=TO_LIST,
     )
 
@@ -225,7 +214,7 @@ def rules_in(text: str) -> set[str]:
 
 def _edits(context: Asking, offer: _Offer) -> tuple[Edit, ...]:
     """One edit whose operation is the path that the row leads to."""
-    made = context.draftsman.edits(partial(_shorten, offer=offer))
+    made = context.draftsman.edits(_shorten, offer=offer)
     return tuple(replace(edit, operation=offer.topic) for edit in made)
 
 
@@ -348,7 +337,7 @@ def _topic(tree: Tree, heading: str) -> str:
 
 def _section_edits(context: Asking, section: _Section) -> tuple[Edit, ...]:
     """Edits whose operation is the path of the new memory."""
-    made = context.draftsman.edits(partial(_move, section=section, row_max=context.job.config.row_max))
+    made = context.draftsman.edits(_move, section=section, row_max=context.job.config.row_max)
     return tuple(replace(edit, operation=section.topic) for edit in made)
 
 

@@ -3,7 +3,6 @@ its file contradicts. PURE."""
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import PurePosixPath
 
 from dreams.engines.rules.notes.removing import is_linked
@@ -16,6 +15,8 @@ from dreams.engines.rules.notes.tree import (
     is_daily,
     is_index,
     is_log,
+    lines_changed,
+    lines_gone,
 )
 from dreams.engines.rules.notes.wording import IS_OVER, sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking
@@ -76,10 +77,8 @@ def _older(names: Names, sentence: str) -> Iterator[str]:
 
 
 def _history(context: Asking, old: str, unit: Statement, sentence: str) -> Iterator[Question]:
-    work = partial(_put_above, path=old, unit=unit, sentence=sentence)
-    option = context.draftsman.option("history", f"Say so at the top of {old}", work)
-    if option is None:
-        return
+    label = f"Say so at the top of {old}"
+    option = context.draftsman.option("history", label, _put_above, old, unit, sentence)
     tree = context.tree_before
     yield Question(
         "changed",
@@ -123,22 +122,18 @@ def _dead_rows(context: Asking) -> Iterator[Question]:
         if not dead or 2 * len(dead) > len(leading) or not tree.writable(path):
             continue
         dead = dead[:MOST_LINKS]
-        option = context.draftsman.option(
-            "remove",
-            f"Remove the {'row' if len(dead) == 1 else 'rows'}",
-            partial(_unlist, path=path, rows=dead),
+        label = f"Remove the {'row' if len(dead) == 1 else 'rows'}"
+        option = context.draftsman.option("remove", label, _unlist, path=path, rows=dead)
+        names = [row.target for row in dead]
+        them = "points to a file that is" if len(dead) == 1 else "point to files that are"
+        yield Question(
+            "gone",
+            " ".join(names)[:300],
+            f"{plural(len(dead), 'row')} of {path} {them} missing: {_first_of(names)}.",
+            tuple(Place(path, row.line_no, row.raw.strip()) for row in dead),
+            (option, KEEP),
+            weight=DEAD_ROWS,
         )
-        if option is not None:
-            names = [row.target for row in dead]
-            them = "points to a file that is" if len(dead) == 1 else "point to files that are"
-            yield Question(
-                "gone",
-                " ".join(names)[:300],
-                f"{plural(len(dead), 'row')} of {path} {them} missing: {_first_of(names)}.",
-                tuple(Place(path, row.line_no, row.raw.strip()) for row in dead),
-                (option, KEEP),
-                weight=DEAD_ROWS,
-            )
 
 
 def _first_of(names: Sequence[str]) -> str:
@@ -147,9 +142,7 @@ def _first_of(names: Sequence[str]) -> str:
 
 def _unlist(rec: Recorder, path: str, rows: Sequence[memdir.IndexRow]) -> None:
     after = memdir.parse_index(rec.tree.texts[path]).without(rows).text
-    told = tuple(
-        Fate(line, "stated", note="Its file is missing.") for row in rows for line in row.raw.splitlines()
-    )
+    told = lines_gone(rec.tree.texts[path], after, "Its file is missing.")
     cited = tuple(from_memory(path, row.line_no, row.raw.strip()) for row in rows[:3])
     rec.operation("index", [NewText(path, after, "The rows pointed to files that are missing.", told, cited)])
 
@@ -169,11 +162,7 @@ def _dead(context: Asking, names: Names) -> Iterator[Question]:
         if names.without_type(link.target) is None
         if elsewhere.isdisjoint((link.target, f"{link.target.removesuffix('.md')}.md"))
     ][:MOST_LINKS]
-    option = context.draftsman.option(
-        "remove", "Keep the words, without the links", partial(_unlink, found=found)
-    )
-    if not found or option is None:
-        return
+    option = context.draftsman.option("remove", "Keep the words, without the links", _unlink, found=found)
     named = sorted({link.target for _, _, link in found})
     yield Question(
         "gone",
@@ -193,12 +182,10 @@ def _unlink(rec: Recorder, found: Sequence[tuple[str, int, memdir.WikiLink]]) ->
             (each for each in found if each[0] == path), key=lambda each: -each[2].start
         ):
             text = text[: link.start] + (link.label or text[link.start + 2 : link.end - 2]) + text[link.end :]
-        lines = zip(before.split("\n"), text.split("\n"), strict=True)
-        changed = [
-            (number, old.rstrip("\r"), new) for number, (old, new) in enumerate(lines, 1) if old != new
-        ]
-        told = tuple(Fate(old, "kept-in", path, new.strip()) for _, old, new in changed)
-        cited = tuple(from_memory(path, number, old) for number, old, _ in changed[:3])
+        lines = before.split("\n")
+        numbers = list(dict.fromkeys(number for where, number, _ in found if where == path))
+        cited = tuple(from_memory(path, number, lines[number - 1].rstrip("\r")) for number in numbers[:3])
+        told = lines_changed(before, text, path)
         rec.operation("edit", [NewText(path, text, "The link pointed to no memory.", told, cited)])
 
 
@@ -222,11 +209,9 @@ def said_to_be_over(context: Asking) -> Iterator[Question]:
             told.setdefault(each.target or each.path, each)
     for path in (path for path in context.tree_before.topics() if path in told):
         cited = _cited(context.tree_before, told[path])
-        work = partial(
-            remove_file, path=path, reason="It is over.", cited=cited, note="It says that it is over."
-        )
-        option = context.draftsman.option("remove", "Remove the memory", work)
-        if option is not None and not is_linked(context.tree_before, path):
+        given = (path, "It is over.", cited, "It says that it is over.")
+        option = context.draftsman.option("remove", "Remove the memory", remove_file, *given)
+        if not is_linked(context.tree_before, path):
             why = f"{path} is said to be over. Is it still useful?"
             place = _place(context.tree_before, told[path])
             yield Question("expired", f"over {path}", why, (place,), (option, KEEP), (cited,), OVER)
@@ -277,17 +262,13 @@ def _cited(tree: Tree, statement: Statement) -> Citation:
 def _states(context: Asking, row: Statement, described: Statement) -> Iterator[Question]:
     if (_state(row.text), _state(described.text)) != ("open", "done"):
         return
-    option = context.draftsman.option(
-        "second", "The index says what the description says", partial(_row_says, row=row, text=described.text)
-    )
-    if option is None:
-        return
+    label = "The index says what the description says"
     yield Question(
         "conflict",
         f"{row.target} open done",
         f"The row of {row.target} says it is open, the file's description says it is done.",
         (_place(context.tree_before, row), _place(context.tree_before, described)),
-        (option, KEEP),
+        (context.draftsman.option("second", label, _row_says, row=row, text=described.text), KEEP),
         (_cited(context.tree_before, row), _cited(context.tree_before, described)),
         weight=OTHER_STATE,
     )

@@ -2,9 +2,7 @@
 one task only. PURE."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
-from dreams.engines.rules.notes.tree import Recorder
 from dreams.engines.rules.notes.wording import sentences
 from dreams.engines.rules.questions.asking import Asking
 from dreams.engines.rules.questions.same import cited, place_of, subject_of
@@ -68,12 +66,10 @@ def _is_cited(statement: Statement, sentence: str) -> bool:
 
 
 def _to_forget(asking: Asking, heard: Heard, wish: Wish, statement: Statement) -> Iterator[Question]:
-    def work(rec: Recorder) -> object:
-        return forgetting.forget_statement(rec, statement, heard, wish, asked=True)
-
-    option = asking.draftsman.option("remove", "Remove it", work)
-    if option is None or not asking.tree_before.writable(statement.path):
+    if not asking.tree_before.writable(statement.path):
         return
+    work = forgetting.forget_statement
+    option = asking.draftsman.option("remove", "Remove it", work, statement, heard, wish, asked=True)
     request = heard.citation(wish.quote)
     said = Place(
         request.place,
@@ -107,10 +103,8 @@ def typed_in_passing(context: Asking) -> Iterator[Question]:
     """Of kind `learn`: what was typed most often first, then the newest."""
     found = sorted(enumerate(context.gathered.asked), key=lambda row: (-row[1].sessions, -row[0]))
     for _, lesson in found[:MOST_QUESTIONS]:
-        work = partial(learning.learn, lessons=[lesson], config=context.job.config)
-        learn = context.draftsman.option("learn", "Remember it", work)
-        if learn is not None:
-            yield _to_learn(lesson, learn)
+        given = ([lesson], context.job.config)
+        yield _to_learn(lesson, context.draftsman.option("learn", "Remember it", learning.learn, *given))
 
 
 def _to_learn(lesson: Lesson, learn: Option) -> Question:

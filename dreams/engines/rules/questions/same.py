@@ -5,12 +5,10 @@ The merge keeps one statement, and whatever only the others say: a value, or wor
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from dreams.engines.rules.notes.bodies import (
     BULLET,
     REMARK,
-    LineStatement,
     units,
     wholes,
     with_bullet,
@@ -98,13 +96,10 @@ def cited(statement: Statement) -> Citation:
 def _question(asking: Asking, statements: list[Statement], why: str, score: float) -> Iterator[Question]:
     for keep in _by_fitness(asking.tree_before, statements):
         rest = [each for each in statements if each != keep]
-        option = asking.draftsman.option(
-            "merge",
-            f"Merge into {keep.path}",
-            partial(merge, keep=keep, rest=rest, row_max=asking.job.config.row_max),
-        )
+        given = (keep, rest, asking.job.config.row_max)
+        option = asking.draftsman.option("merge", f"Merge into {keep.path}", merge, *given)
         left = _left(option, rest)
-        if option and len(left) < len(rest):
+        if len(left) < len(rest):
             break
     else:
         return
@@ -119,10 +114,10 @@ def _question(asking: Asking, statements: list[Statement], why: str, score: floa
     yield Question("same", subject_of(statements), why, places, (option, keeping), citations, weight)
 
 
-def _left(option: Option | None, rest: Sequence[Statement]) -> list[Statement]:
+def _left(option: Option, rest: Sequence[Statement]) -> list[Statement]:
     """What a merge could not take out."""
-    after = {edit.path: edit.after for edit in option.edits} if option else {}
-    before = {edit.path: edit.before or "" for edit in reversed(option.edits)} if option else {}
+    after = {edit.path: edit.after for edit in option.edits}
+    before = {edit.path: edit.before or "" for edit in reversed(option.edits)}
     return [
         each
         for each in rest
@@ -274,7 +269,7 @@ def _remove_line(rec: Recorder, keep: Statement, drop: Statement) -> None:
     remove(rec, unit, "merge", reason, told, citations)
 
 
-def _unit_of(tree: Tree, statement: Statement) -> LineStatement | None:
+def _unit_of(tree: Tree, statement: Statement) -> Statement | None:
     """The statement as lines that may be taken out, its remarks among them; None where another leans on it."""
     document = tree.document(statement.path)
     found = (*units(statement.path, document), *wholes(statement.path, document))

@@ -6,13 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from dreams.engines.linedates import day_in_name
 from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.removing import Rewording, reword, surface, with_text
 from dreams.engines.rules.notes.tree import Recorder
-from dreams.engines.rules.questions.asking import Asking
+from dreams.engines.rules.questions.asking import KEEP, NO_OPTION, Asking
 from dreams.engines.rules.questions.same import MOST_REWORDED, cited, merge, place_of, subject_of
 from dreams.engines.rules.value_updates import Update, doubted_updates, everywhere, updates
 from dreams.engines.types import Citation, Edit, Option, Question
@@ -66,13 +65,9 @@ def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] |
     quotes = (update.heard.citation(quote),)
     said, wrote = ("Your agent’s log says",) * 2 if update.heard.is_logged else ("You said", "You wrote")
 
-    def work(rec: Recorder) -> object:
-        return reword(
-            rec, update.wordings, update.heard.reason(quote), f"{said} that it has changed.", quotes
-        )
-
-    replacing = asking.draftsman.option("replace", "Replace it", work)
-    if replacing is None:
+    given = (update.wordings, update.heard.reason(quote), f"{said} that it has changed.", quotes)
+    replacing = asking.draftsman.option("replace", "Replace it", reword, *given)
+    if not replacing.edits:
         return None
     places = (*(place_of(each) for each in statements), update.place)
     why = f"{wrote} that this is {new.strip('`')} now; memory has {old.strip('`')}."
@@ -80,13 +75,13 @@ def _told_question(asking: Asking, update: Update) -> tuple[Question, Changed] |
         why = f"{wrote} {quoted(quote)}; memory has {quoted(old)}."
     at = update.heard.prompt.at
     day = at.astimezone(asking.job.time_zone).date() if at else None
-    history = as_history(asking, statements, new, day, quotes) if update.is_value else ()
-    options = (replacing, Option("keep", "Keep it as it is"), *history)
+    keep = Option("keep", "Keep it as it is")
+    history = as_history(asking, statements, new, day, quotes) if update.is_value else NO_OPTION
     citations = (*quotes, *map(cited, statements))
     subject = f"{subject_of(statements)} {new.strip('`').lower()}"
     about = tuple(each.statement for each in update.wordings)
     return (
-        Question("changed", subject, why, places, options, citations, TOLD),
+        Question("changed", subject, why, places, (replacing, keep, history), citations, TOLD),
         Changed(update.thing, old, new, statements[0].text, about, citations),
     )
 
@@ -97,31 +92,25 @@ def told_otherwise(
     """What was asked to be remembered, and denies what memory says."""
     for lesson in asking.gathered.lessons:
         meant = [each for each in denied(index, lesson.text) if each not in changing]
-        reason = f"You asked for this: {quoted(lesson.text)}."
-        wordings = [Rewording(each, lesson.text) for each in meant]
-        work = partial(reword, wordings=wordings, reason=reason, note=reason, cited=tuple(lesson.citations))
-        option = asking.draftsman.option("replace", "Replace it", work) if meant else None
-        if option is not None:
-            why = f"You wrote {quoted(lesson.text)}; memory has {quoted(meant[0].text)}."
-            places = tuple(map(place_of, meant))
-            options = (option, Option("keep", "Keep it as it is"))
-            subject = f"{subject_of(meant)} {lesson.text.lower()}"
-            yield Question("changed", subject, why, places, options, tuple(lesson.citations), TOLD)
+        if not meant:
+            continue
+        reason, cited = f"You asked for this: {quoted(lesson.text)}.", tuple(lesson.citations)
+        given = ([Rewording(each, lesson.text) for each in meant], reason, reason, cited)
+        option = asking.draftsman.option("replace", "Replace it", reword, *given)
+        why = f"You wrote {quoted(lesson.text)}; memory has {quoted(meant[0].text)}."
+        places, options = tuple(map(place_of, meant)), (option, Option("keep", "Keep it as it is"))
+        subject = f"{subject_of(meant)} {lesson.text.lower()}"
+        yield Question("changed", subject, why, places, options, cited, TOLD)
 
 
 def as_history(
     asking: Asking, meant: Sequence[Statement], new: str, day: dt.date | None, quoted: tuple[Citation, ...]
-) -> Iterator[Option]:
+) -> Option:
     """The old value as history: until when it was so, and what is so now."""
     until = f"until {day.isoformat()}" if day else "before"
     wordings = [Rewording(each, f"{each.text.rstrip(' .')} ({until}; now {new}).") for each in meant]
-    option = asking.draftsman.option(
-        "history",
-        "Keep the old value as history",
-        lambda rec: reword(rec, wordings, f"Changed to {new}.", "The old value is history.", quoted),
-    )
-    if option is not None:
-        yield option
+    given = (wordings, f"Changed to {new}.", "The old value is history.", quoted)
+    return asking.draftsman.option("history", "Keep the old value as history", reword, *given)
 
 
 # --- Two values -----------------------------------------------------------------------------------------------------
@@ -290,11 +279,11 @@ def _changed(
 ) -> Iterator[tuple[Question, Changed | None]]:
     old, new = pair.one, pair.other
     option = _option(asking, index, "replace", "Replace the older one", pair)
-    if option is None:
+    if not option.edits:
         return
     citations = (cited(old), cited(new))
     history = as_history(asking, [old], pair.second, day, citations)
-    options = (option, Option("keep", "Keep both"), *history)
+    options = (option, Option("keep", "Keep both"), history)
     why = f"The newer note says {_bare(pair.second)}, the older one {_bare(pair.value)}."
     places = (place_of(old), place_of(new))
     question = Question("changed", subject_of([old, new]), why, places, options, citations, NOTED * pair.sure)
@@ -307,22 +296,19 @@ def _bare(value: str) -> str:
 
 def _conflict(asking: Asking, index: StatementIndex, pair: TwoValues) -> Iterator[Question]:
     one, other = pair.one, pair.other
-    made = (
-        _option(asking, index, "first", f"It is {_bare(pair.value)}", pair.turned()),
-        _option(asking, index, "second", f"It is {_bare(pair.second)}", pair),
-    )
-    options = tuple(option for option in made if option)
-    if len(options) < 2:
+    first = _option(asking, index, "first", f"It is {_bare(pair.value)}", pair.turned())
+    second = _option(asking, index, "second", f"It is {_bare(pair.second)}", pair)
+    if not (first.edits and second.edits):
         return
     why = f"One note says {_bare(pair.value)}, another {_bare(pair.second)}."
     places, citations = (place_of(one), place_of(other)), (cited(one), cited(other))
-    options = (*options, Option("keep", "Keep both"))
+    options = (first, second, Option("keep", "Keep both"))
     yield Question(
         "conflict", subject_of([one, other]), why, places, options, citations, UNORDERED * pair.sure
     )
 
 
-def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: TwoValues) -> Option | None:
+def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: TwoValues) -> Option:
     """The first statement with the second one's value, in what sums its file up too.
 
     Of an older and a newer one ("replace") the older goes into the newer if it says no more then. Where no order is known
@@ -339,7 +325,7 @@ def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: 
         if name == "replace" and done and not says_more(_DAY.sub(" ", now.text), right.text, MOST_REWORDED):
             merge(rec, right, [now], asking.job.config.row_max)
 
-    return asking.draftsman.option(name, label, work) if wordings else None
+    return asking.draftsman.option(name, label, work)
 
 
 # --- Leaning --------------------------------------------------------------------------------------------------------
@@ -408,14 +394,8 @@ def _leaning_question(
         return
     reason = f"{exchange.old} is {exchange.new} now."
     citations = (*exchange.citations, cited(statement))
-    option = asking.draftsman.option(
-        "update",
-        f"Change it to {exchange.new}",
-        lambda rec: reword(rec, wordings, reason, "The value it mentions has changed.", citations),
-    )
-    if option is None:
-        return
+    given = (wordings, reason, "The value it mentions has changed.", citations)
+    option = asking.draftsman.option("update", f"Change it to {exchange.new}", reword, *given)
     why = f"{exchange.old} is {exchange.new} now; this still names {exchange.old}."
-    keep = Option("keep", "Leave it as it is")
     subject = f"{subject_of([statement])} {exchange.new}"
-    yield Question("leans", subject, why, (place_of(statement),), (option, keep), citations, LEANING)
+    yield Question("leans", subject, why, (place_of(statement),), (option, KEEP), citations, LEANING)

@@ -1,19 +1,18 @@
 """What a person asked to forget: the statements that are surely meant go, nothing beside them. Pure but for the recorder."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dreams.engines.rules.notes.bodies import REMARK, LineStatement, units, wholes
+from dreams.engines.rules.notes.bodies import REMARK, units, wholes
 from dreams.engines.rules.notes.removing import fates, is_linked, remove, remove_sentence
-from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest
+from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest, lines_gone
 from dreams.engines.rules.notes.wording import is_labelled, sentences
 from dreams.engines.rules.steps.orphans import title_of
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.rules.user_statements.prompts import Heard
 from dreams.engines.rules.user_statements.requests import AWAY, Wish
 from dreams.engines.rules.user_statements.speech import ASK, SOFT
-from dreams.engines.types import Citation, Fate
+from dreams.engines.types import Citation
 from dreams.lib import memdir
 from dreams.lib.files.text import quoted
 from dreams.lib.prose.statement_index import StatementIndex
@@ -238,7 +237,7 @@ def _forget_sentence(rec: Recorder, statement: Statement, heard: Heard, wish: Wi
     return alone and remove_sentence(rec, place, meant[0], _reason(wish), NOTE, cited)
 
 
-def _line_of(tree: Tree, statement: Statement, wish: Wish) -> LineStatement | None:
+def _line_of(tree: Tree, statement: Statement, wish: Wish) -> Statement | None:
     """The lines of a statement, and of a paragraph of several lines the one that has what the request names."""
     items = memdir.sections(tree.document(statement.path).body, tree.document(statement.path).body_start_line)
     place = next((at for at, item in enumerate(items) if item.text == statement.raw), None)
@@ -251,8 +250,8 @@ def _line_of(tree: Tree, statement: Statement, wish: Wish) -> LineStatement | No
         if not _is_whole(lines, meant[0]):
             return None
         number = item.first_line + meant[0]
-        return LineStatement(statement.path, number, number, lines[meant[0]], lines[meant[0]], (), ())
-    return LineStatement(statement.path, item.first_line, item.last_line, statement.text, item.text, (), ())
+        return Statement(statement.path, "body", number, number, lines[meant[0]], lines[meant[0]])
+    return statement._replace(first_line=item.first_line, last_line=item.last_line, raw=item.text)
 
 
 def _is_whole(lines: Sequence[str], at: int) -> bool:
@@ -271,19 +270,14 @@ def is_one_fact(tree: Tree, path: str) -> bool:
 def remove_file(rec: Recorder, path: str, reason: str, cited: Citation, note: str = NOTE) -> bool:
     """A memory, and the rows that lead to it alone."""
     tree = rec.tree
-    changes = [NewText(path, None, reason, _gone(tree.texts[path], "", note), (cited,))]
+    changes = [NewText(path, None, reason, lines_gone(tree.texts[path], "", note), (cited,))]
     for index_path in tree.indexes():
         index = memdir.parse_index(tree.texts[index_path])
         rows = [row for row in index.rows_for(path) if len(row.targets) == 1]
         if rows:
             after = index.without(rows).text
-            changes.append(NewText(index_path, after, reason, _gone(index.text, after, note), (cited,)))
+            changes.append(NewText(index_path, after, reason, lines_gone(index.text, after, note), (cited,)))
     return rec.operation("prune", changes, key=digest(path, tree.texts[path]))
-
-
-def _gone(before: str, after: str, note: str) -> tuple[Fate, ...]:
-    gone = Counter(before.split("\n")) - Counter(after.split("\n"))
-    return tuple(Fate(line.rstrip("\r"), "stated", note=note) for line in gone if line.strip())
 
 
 def _reason(wish: Wish) -> str:

@@ -40,18 +40,6 @@ class _Said:
     how: Stated
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A statement that may be put anew; `above` is what it cannot be read without."""
-
-    statement: Statement
-    above: tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        return self.statement.text
-
-
 def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], told: set[str]) -> set[str]:
     """Put the new wording in the place of the old one; the statements that memory says now."""
     said = [
@@ -64,7 +52,7 @@ def restate(rec: Recorder, heard: Sequence[Heard], lessons: Sequence[Lesson], to
         later = said[place + 1 : place + MOST_COMPARED]
         if memory is None or any(each.text in whole for whole in done):
             continue  # a sentence of what is there now
-        line = _Line(Statement("", "body", 1, 1, each.text, each.text))
+        line = Statement("", "body", 1, 1, each.text, each.text)
         if any(_is_restated(line, other) for other in later):
             continue
         if _restate(rec, memory, each):
@@ -99,32 +87,31 @@ class _Lines:
     """The lines of memory that may be put anew, by how they open."""
 
     def __init__(self, tree: Tree) -> None:
-        self._opening: dict[str, list[_Line]] = defaultdict(list)
-        self._plain: dict[str, list[_Line]] = defaultdict(list)
-        self.rows: dict[str, list[_Line]] = defaultdict(list)
+        self._opening: dict[str, list[Statement]] = defaultdict(list)
+        self._plain: dict[str, list[Statement]] = defaultdict(list)
+        self.rows: dict[str, list[Statement]] = defaultdict(list)
         for line in _lines_of(tree):
             self._opening[opening(line.text)].append(line)
             self._plain[normalised(line.text)].append(line)
-            if line.statement.source == "row":
-                self.rows[line.statement.target].append(line)
+            if line.source == "row":
+                self.rows[line.target].append(line)
 
-    def near(self, text: str) -> list[_Line]:
+    def near(self, text: str) -> list[Statement]:
         return self._opening[opening(text)]
 
-    def like(self, text: str) -> list[_Line]:
+    def like(self, text: str) -> list[Statement]:
         return self._plain[normalised(text)]
 
 
-def _lines_of(tree: Tree) -> Iterator[_Line]:
+def _lines_of(tree: Tree) -> Iterator[Statement]:
     """Lines of memories and of an index, the descriptions, and the hooks of rows."""
     for path in sorted(
         path for path in tree.texts if not is_log(path) and not is_team(path) and is_free(tree, path)
     ):
         for unit in standing_lines(path, tree.document(path)):
             if not is_index(path) or not memdir.parse_index(unit.raw).rows:
-                lines = (unit.first_line, unit.last_line)
-                yield _Line(Statement(path, "body", *lines, unit.text, unit.raw, unit.headings), unit.frame)
-        yield from (_Line(each) for each in statements_of({path: tree.texts[path]}) if each.source != "body")
+                yield unit
+        yield from (each for each in statements_of({path: tree.texts[path]}) if each.source != "body")
 
 
 def _restate(rec: Recorder, memory: _Lines, said: _Said) -> bool:
@@ -134,7 +121,7 @@ def _restate(rec: Recorder, memory: _Lines, said: _Said) -> bool:
     near = memory.near(text)
     alike = memory.like(said.how.cited) if said.how.cited else near
     meant = memory.rows[target] if target else [line for line in alike if _is_restated(line, said)]
-    bodies = [line for line in meant if line.statement.source == "body"]
+    bodies = [line for line in meant if line.source == "body"]
     if (
         any(keys_of(line.text) == keys_of(text) for line in near)
         and not said.how.cited
@@ -144,9 +131,9 @@ def _restate(rec: Recorder, memory: _Lines, said: _Said) -> bool:
     if bodies and (len(bodies) > 1 or not _is_alone(bodies[0], near)):
         return False
     chosen = bodies or meant
-    if not chosen or len({(line.statement.target, normalised(line.text)) for line in chosen}) != 1:
+    if not chosen or len({(line.target, normalised(line.text)) for line in chosen}) != 1:
         return False
-    wordings = [Rewording(line.statement, below_label(line.text, text)) for line in chosen]
+    wordings = [Rewording(line, below_label(line.text, text)) for line in chosen]
     reason = f"You reworded it: {quoted(said.citations[-1].quote)}."
     return not text.startswith(("#", ">", "-", "|")) and reword(rec, wordings, reason, ANEW, said.citations)
 
@@ -157,13 +144,13 @@ def _told_row(text: str) -> tuple[str, str]:
     return (rows[0].target, rows[0].hook) if len(rows) == 1 and len(rows[0].targets) == 1 else ("", "")
 
 
-def _is_alone(line: _Line, near: Sequence[_Line]) -> bool:
+def _is_alone(line: Statement, near: Sequence[Statement]) -> bool:
     """Whether no other line is behind the same label: which of them was meant is then not sure."""
     label = label_of(line.text)
     return not label or sum(label_of(other.text) == label for other in near) == 1
 
 
-def _is_restated(line: _Line, said: _Said) -> bool:
+def _is_restated(line: Statement, said: _Said) -> bool:
     if said.how.cited:
         return normalised(line.text) == normalised(said.how.cited)
     if said.how.unsure and not _doubts(said.text) <= _doubts(line.text):
@@ -175,14 +162,14 @@ def _doubts(text: str) -> set[str]:
     return {found[0].casefold() for table in DOUBTFUL for found in table.finditer(text)}
 
 
-def _may_be_meant_there(line: _Line, said: str) -> bool:
+def _may_be_meant_there(line: Statement, said: str) -> bool:
     """Whether what is above a line says nothing of it that the new wording would have to say too: "In staging:"."""
     told = keys_of(said)
-    for above in line.above:
+    for above in line.frame:
         words = {key for key in keys_of(above) if not key[0].isdigit()} - lexicon.GENERIC
         if not words <= told or statement(above).negations:
             return False
-    around = statement(". ".join((*line.statement.headings, *line.above)))
+    around = statement(". ".join((*line.headings, *line.frame)))
     return around.environments <= statement(said).environments
 
 
