@@ -8,12 +8,13 @@ conflict (a proposal's public_id) · account · questions · question (public_id
 import importlib
 from collections.abc import Callable
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
 _modules: dict[str, None] = {}
+LARGEST_KEY = 2**63 - 1  # of a row, in every database
 
 
 def view(name: str) -> Callable[..., HttpResponseBase]:
@@ -25,6 +26,8 @@ def view(name: str) -> Callable[..., HttpResponseBase]:
     _modules[module] = None
 
     def found(request: HttpRequest, *given: object, **named: object) -> HttpResponseBase:
+        if any(isinstance(key, int) and key > LARGEST_KEY for key in named.values()):
+            raise Http404("No row has such a number.")
         answer: Callable[..., HttpResponseBase] = getattr(_load(module), function)
         return answer(request, *given, **named)
 

@@ -10,6 +10,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from dreams.models import Override
+from dreams.web.urls import urlpatterns
 from tests.world.rows import World
 
 PAGES = ["inbox", "health", "settings", "engines"]
@@ -38,6 +39,17 @@ def test_a_page_and_its_addresses_say_get_or_post_and_no_more(
     browser: Client, world: World, name: str
 ) -> None:
     assert browser.delete(reverse(name)).status_code == 405
+
+
+def test_a_number_that_no_row_can_have_is_a_page_that_is_not_there(browser: Client, world: World) -> None:
+    found = {}
+    for one in urlpatterns:
+        if one.pattern.converters and one.name not in ("feed", "logout"):
+            kinds = {name: type(kind).__name__ for name, kind in one.pattern.converters.items()}
+            given = {name: 10**30 if kind == "IntConverter" else "x" for name, kind in kinds.items()}
+            address = reverse(one.name, kwargs=given)
+            found |= {address: max(browser.get(address).status_code, browser.post(address).status_code)}
+    assert found and set(found.values()) <= {404, 405}, found
 
 
 def test_made_up_projects_are_said_to_be_made_up(browser: Client, tmp_path: Path) -> None:
