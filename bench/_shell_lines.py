@@ -60,7 +60,7 @@ POOLS = {
         -name topic -prune  -depth  -true  -perm 644  -maxdepth 2""",
     "action": r"""  -print  -print0  -printf '%f %s\n'  -printf '%p %d %m %y %h\n'  -printf '%T@ %P\n'  -quit  -print -quit
         -printf '%TY-%Tm-%Td %M\n'  -ls""",
-    "cuts": "-d, -f1  -d ' ' -f2-  -f2  -c1-5  -b3,1  -d: -f1 -s  -d, -f1,3  -c2-4",
+    "cuts": "-d, -f1  -d ' ' -f2-  -f2  -c1-5  -b3,1  -d: -f1 -s  -d, -f1,3  -c2-4  -d, -f2 --complement",
     "sets": r"""a-z A-Z  -d ' '  -s o  '[:upper:]' '[:lower:]'  -cd '[:alnum:]\n'  ' ' '\n'  -s ' ' '\n'  abc x  -d '\n'
         -c '[:print:]\n' '?'""",
     "formats": r"""-c '%n %s'  -c %Y  --format='%a %A %U %F'  -c '%y|%i|%h|%b|%o'  --printf='%n\t%s\n'  -c '%10s %-8a|'""",

@@ -17,14 +17,15 @@ _LS = Spec(
         "1 A,almost-all a,all d,directory F full-time group-directories-first h,human-readable k l N,literal "
         "p R,recursive r,reverse S t"
     ),
-    values="time-style",
+    values="time-style sort",
     optional="color F,classify",
     why_not=dict.fromkeys(("L", "H", "dereference"), _LINKS)
     | dict.fromkeys(("m", "C", "x"), "names stand one on a line")
-    | dict.fromkeys(("v", "X", "U", "sort"), "put sort behind it, as in ls | sort -V")
+    | dict.fromkeys(("v", "X", "U"), "put sort behind it, as in ls | sort -V")
     | dict.fromkeys(("i", "s", "n", "g", "G", "o", "c", "u", "time"), "use ls -l or stat -c")
     | dict.fromkeys(("I", "ignore"), "use find . -maxdepth 1 -not -name"),
 )
+_SORTS = {"size": "S", "time": "t"}
 _DEEPEST = 64  # folders; chosen
 
 
@@ -53,6 +54,10 @@ class _Style:
 def _style_of(args: Args) -> _Style:
     if args.last("color") not in (None, "never", "none", "no", "auto", "tty", "if-tty"):
         raise Refused("ls --color: only never and auto are on offer")
+    if args.last("sort") not in (None, *_SORTS):
+        raise Refused(
+            "ls --sort: size and time are on offer; for others put sort behind it, as in ls | sort -V"
+        )
     return _Style(
         args=args,
         long=args.has("l") or args.has("full-time"),
@@ -136,7 +141,8 @@ def _dots(process: Process, style: _Style, path: str) -> list[Entry]:
 
 
 def _sorted(style: _Style, entries: list[Entry]) -> list[Entry]:
-    by = style.args.last_of("t", "S")
+    by = style.args.last_of("t", "S", "sort")
+    by = _SORTS[style.args.last("sort") or "time"] if by == "sort" else by
 
     def key(entry: Entry) -> tuple[int, bytes]:
         first = {"t": -entry.stat.st_mtime_ns, "S": -entry.stat.st_size}

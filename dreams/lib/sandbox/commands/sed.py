@@ -1,4 +1,4 @@
-"""sed for reading: addresses, and the commands s, p, d and q. Lines are bytes, in the C locale."""
+"""sed for reading: addresses, and the commands s, p, d, q and =. Lines are bytes, in the C locale."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -30,7 +30,6 @@ _INSTEAD = {
     **dict.fromkeys("nNDPhHgGxbtT:", _JOINS),
     "e": "it runs a program",
     "y": "use tr",
-    "=": "use grep -n, or wc -l for the last line's number",
     "l": "use cat -A",
     "Q": "use q, or head",
     "z": "use s/.*//",
@@ -123,9 +122,9 @@ class _Reader:
         letter = self._take(r"[\s\S]")
         if not letter:
             raise UsageError("missing command")
-        if letter not in tuple("spdq"):
+        if letter not in tuple("spdq="):
             raise Refused(
-                f"sed {letter}: {_INSTEAD.get(letter, 's, p, d and q with addresses are on offer')}"
+                f"sed {letter}: {_INSTEAD.get(letter, 's, p, d, q and = with addresses are on offer')}"
             )
         substitution = self._substitution() if letter == "s" else None
         if self._take(r"[ \t]*(?:#[^\n]*)?(?=[;\n}]|$)") == "" and self._peek() not in ("", ";", "\n", "}"):
@@ -291,25 +290,27 @@ class _Run:
             if command.letter == "d":
                 return
             if command.letter == "p":
-                self._print()
+                self._print(self._text, self._end)
+            elif command.letter == "=":
+                self._print(b"%d" % self._number, b"\n")
             elif command.substitution is not None:
                 self._substitute(command.substitution)
             else:
                 self._ended = True
                 break
         if not self._quiet:
-            self._print()
+            self._print(self._text, self._end)
 
-    def _print(self) -> None:
-        self._out.append((b"\n" if self._ends_open else b"") + self._text + self._end)
-        self._ends_open = not self._end
+    def _print(self, text: bytes, end: bytes) -> None:
+        self._out.append((b"\n" if self._ends_open else b"") + text + end)
+        self._ends_open = not end
 
     def _substitute(self, one: _Substitution) -> None:
         changed = _substituted(one, self._text, self._process)
         if changed is not None:
             self._text = changed
             if one.printed:
-                self._print()
+                self._print(self._text, self._end)
 
     def _selected(self, at: int, command: _Command) -> bool:
         if command.first is None:
