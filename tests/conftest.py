@@ -8,6 +8,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,13 @@ from django.contrib.sessions.models import Session
 from django.core.management.color import no_style
 from django.db import connection, transaction
 from django.test import TransactionTestCase
+from django.test.utils import setup_databases, teardown_databases
 from django.utils.crypto import get_random_string
 from hypothesis import HealthCheck, Phase, settings
 
 from dreams.migrations._prices import seed_whole
 from dreams.models import prepared
+from tests.world.new_database import made_once
 from tests.world.processes.killed import fsync_at_once
 
 if TYPE_CHECKING:
@@ -72,6 +75,20 @@ def no_wait_for_the_disk() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", fsync_at_once)
         yield
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None, django_db_modify_db_settings: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[None]:
+    """Migrated by the first process of a run that needs it; the others have a copy of what that one made."""
+    on_sqlite = connection.vendor == "sqlite"
+    file = Path(connection.settings_dict["TEST"]["NAME"] or "")
+    with django_db_blocker.unblock(), made_once(file) if on_sqlite else nullcontext(False) as there:
+        made = setup_databases(verbosity=0, interactive=False, serialized_aliases=[], keepdb=there)
+    yield
+    with django_db_blocker.unblock():
+        teardown_databases(made, verbosity=0)
 
 
 @pytest.fixture(scope="session", autouse=True)

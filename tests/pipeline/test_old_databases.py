@@ -193,17 +193,19 @@ def test_a_full_disk_is_no_database_from_before(monkeypatch: pytest.MonkeyPatch)
         database.ensure()
 
 
-@pytest.mark.parametrize("left", [0.5, 0.0])
-def test_a_damaged_database_is_told_about_with_a_remedy_that_helps(tmp_path: Path, left: float) -> None:
-    data = tmp_path / "data"
-    _run(data, "discover")
+def test_a_damaged_database_is_told_about_with_a_remedy_that_helps(tmp_path: Path) -> None:
+    data = with_database(tmp_path / "data")
     file = data / "memoryweb.sqlite3"
     whole = file.read_bytes()
-    file.write_bytes(whole[: int(len(whole) * left)] or b"no database" * 100)
-    refused = _run(data, "recover")
-    assert refused.returncode == 1
-    assert f"damaged: {'' if left else 'file is not a database'}" in refused.stderr
-    assert f"move {file} and the files that begin with its name away" in refused.stderr
+    for damage, said in (
+        (b"no database" * 100, "damaged: file is not a database"),
+        (whole[: len(whole) // 2], "damaged: "),
+    ):
+        file.write_bytes(damage)
+        refused = _run(data, "recover")
+        assert refused.returncode == 1
+        assert said in refused.stderr
+        assert f"move {file} and the files that begin with its name away" in refused.stderr
     for each in data.glob("memoryweb.sqlite3*"):
         each.rename(tmp_path / each.name)
     assert _run(data, "discover").returncode == 0

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.world.processes import postgres
-from tests.world.processes.servers import PROMPTLY, Home, link_of, stop, until
+from tests.world.processes.servers import PROMPTLY, Home, link_of, stop, until, with_database
 
 
 class Served:
@@ -129,7 +129,9 @@ def test_a_killed_queue_is_started_again(served: Served) -> None:
 
 
 def test_who_can_be_reached_from_elsewhere_needs_a_password_first(tmp_path: Path) -> None:
-    refused = Home(tmp_path).run("serve", "--host", "0.0.0.0")  # noqa: S104 - it is refused
+    home = Home(tmp_path)
+    with_database(home.data)
+    refused = home.run("serve", "--host", "0.0.0.0")  # noqa: S104 - it is refused
     assert refused.returncode == 1
     assert "`python manage.py password`" in refused.stderr
 

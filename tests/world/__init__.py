@@ -10,6 +10,7 @@ Rows and directories
     manifest        what stands in a folder: bytes, modes, times, attributes; to compare before with after
     agent_folder    a config folder as an agent leaves it: transcripts, memories, repositories
     kept            any of these, made once for all tests of a module
+    new_database    the tables without rows of ours, made once for a run
     everything      one with everything in it at once; by hand: `python -m tests.world.everything DIR`
 Dreams
     engines         engines that do what a test says; `asking` adds questions, `trusting` approvals

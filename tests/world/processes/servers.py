@@ -21,6 +21,7 @@ from typing import Any
 import psutil
 
 from memoryweb import BASE_DIR
+from tests.world.new_database import made_once
 from tests.world.processes import commands as forked, postgres
 
 MANAGE = (sys.executable, str(BASE_DIR / "manage.py"))
@@ -100,28 +101,31 @@ class Home:
 
 
 def with_database(data: Path) -> Path:
-    """The data directory as a first command leaves it: to make the database takes longer than most commands do.
+    """The data directory with a new database: to make it takes longer than most commands do.
 
     That a first command makes it is told in test_projects_command and test_serve.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    made = _first()
     if postgres.given():
-        postgres.copied(made.data, data)
-    else:
-        shutil.copy2(made.data / "memoryweb.sqlite3", data)
+        postgres.copied(_first(), data)
+        return data
+    with made_once(data / "memoryweb.sqlite3") as there:
+        if not there:
+            _migrate(data)
     return data
 
 
+def _migrate(data: Path) -> None:
+    done = forked.run("migrate", environment=forked.environment(data))
+    assert done.returncode == 0, done.stderr
+
+
 @functools.cache
-def _first() -> Home:
-    """One for the whole run, made as everybody's is made."""
+def _first() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="memoryweb-made-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    home = Home(folder)
-    done = home.run("projects")
-    assert done.returncode == 0, done.stderr
-    return home
+    _migrate(folder)
+    return folder
 
 
 # Nothing takes this long; a machine that is busy with something else may.
