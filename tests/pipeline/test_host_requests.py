@@ -44,6 +44,7 @@ from dreams.services.memories import syncing
 from dreams.services.proposals.transcript_verdicts import TranscriptVerdicts
 from dreams.services.scheduling import scheduler
 from tests.world import directory as world
+from tests.world.kept import Keep, Kept
 from tests.world.manifest import manifest
 from tests.world.rows import make_session
 from tests.world.two_hosts import TwoHosts
@@ -60,14 +61,18 @@ def two(settings: SettingsWrapper, tmp_path: Path) -> TwoHosts:
     return TwoHosts(settings, tmp_path)
 
 
+@pytest.fixture(scope="module")
+def made(kept: Keep) -> Kept[Proposal]:
+    return kept(world.all_approved)
+
+
 @pytest.fixture
-def approved(two: TwoHosts, tmp_path: Path) -> Proposal:
+def approved(made: Kept[Proposal], two: TwoHosts) -> Proposal:
     """Everything of it is approved here; its files are on desk, which takes requests."""
-    made = world.three_changes(world.make_project(tmp_path / "root"))
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
-    two.give(made.project)
+    proposal = made.anew()
+    two.give(proposal.project)
     two.accept()
-    return Proposal.objects.select_related("project").get(pk=made.pk)
+    return proposal
 
 
 def _ask(proposal: Proposal) -> HostRequest:

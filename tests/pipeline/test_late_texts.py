@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from dreams.lib.storage import journal
 from dreams.lib.storage.journal import System
-from dreams.models import Hunk, Proposal, Version
+from dreams.models import Proposal, Version
 from dreams.services import review
 from dreams.services.apply import applying, writing
 from dreams.services.memories import syncing
@@ -26,8 +26,7 @@ NAME = "feedback_testing.md"
 @pytest.fixture
 def approved(tmp_path: Path, settings: Settings) -> Proposal:
     settings.DATA_DIR = tmp_path / "data"
-    proposal = world.three_changes(world.make_project(tmp_path / "root"))
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    proposal = world.all_approved(tmp_path / "root")
     review.confirm(proposal, proposal.findings.filter(severity="block"), world.ME)
     return proposal
 

@@ -24,8 +24,7 @@ def _looks_at_each_step(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def applied(folder: Path) -> Proposal:
-    proposal = world.three_changes(world.make_project(folder))
-    review.decide(proposal, review.select(proposal), Hunk.Verdict.APPROVED, world.ME)
+    proposal = world.all_approved(folder)
     assert applying.apply(proposal, world.ME).complete
     proposal.refresh_from_db()
     return proposal

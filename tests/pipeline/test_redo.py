@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dreams.models import Hunk, LeftOut, Proposal
-from dreams.services import review, rollback
+from dreams.services import rollback
 from dreams.services.apply import applying
 from dreams.services.rollback import Selection
 from tests.world import directory as world
@@ -17,8 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def written(tmp_path: Path) -> Proposal:
-    made = world.three_changes(world.make_project(tmp_path))
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    made = world.all_approved(tmp_path)
     assert applying.apply(made, world.ME).complete
     return made
 

@@ -13,10 +13,11 @@ from django.test import Client
 from django.utils import timezone
 
 from dreams.models import Host, HostRequest, Hunk, Memory, Proposal, Version
-from dreams.services import host_request_worker, review
+from dreams.services import host_request_worker
 from dreams.services.apply import applying
 from dreams.web.pages import review_proposal as selector
 from tests.world import directory as world
+from tests.world.kept import Keep, Kept
 from tests.world.manifest import manifest
 from tests.world.rows import make_session
 from tests.world.two_hosts import TwoHosts
@@ -30,13 +31,17 @@ def two(browser: Client, settings: SettingsWrapper, tmp_path: Path) -> TwoHosts:
     return TwoHosts(settings, tmp_path)
 
 
+@pytest.fixture(scope="module")
+def made(kept: Keep) -> Kept[Proposal]:
+    return kept(world.all_approved)
+
+
 @pytest.fixture
-def approved(two: TwoHosts, tmp_path: Path) -> Proposal:
-    made = world.three_changes(world.make_project(tmp_path / "root"))
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
-    two.give(made.project)
+def approved(made: Kept[Proposal], two: TwoHosts) -> Proposal:
+    proposal = made.anew()
+    two.give(proposal.project)
     two.accept()
-    return Proposal.objects.select_related("project").get(pk=made.pk)
+    return proposal
 
 
 def _text(browser: Client, address: str) -> str:

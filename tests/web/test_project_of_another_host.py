@@ -18,6 +18,7 @@ from dreams.services import discovery, project_lock, review, rollback, secret_pu
 from dreams.services.apply import applying
 from dreams.services.memories import exports, hand_edits, syncing
 from tests.world import directory as world
+from tests.world.kept import Keep, Kept
 from tests.world.manifest import manifest
 
 pytestmark = pytest.mark.django_db
@@ -26,16 +27,22 @@ THERE = "laptop-d"
 
 @pytest.fixture
 def open_one(tmp_path: Path) -> Proposal:
-    made = world.three_changes(world.make_project(tmp_path))
-    return _given_away(made)
+    return _given_away(world.three_changes(world.make_project(tmp_path)))
+
+
+@pytest.fixture(scope="module")
+def applied(kept: Keep) -> Kept[Proposal]:
+    def make(folder: Path) -> Proposal:
+        made = world.all_approved(folder)
+        assert applying.apply(made, world.ME).complete
+        return _given_away(made)
+
+    return kept(make)
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Proposal:
-    made = world.three_changes(world.make_project(tmp_path))
-    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
-    assert applying.apply(made, world.ME).complete
-    return _given_away(made)
+def written(applied: Kept[Proposal], db: None) -> Proposal:
+    return applied.anew()
 
 
 def _given_away(proposal: Proposal) -> Proposal:

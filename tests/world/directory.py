@@ -10,8 +10,8 @@ from pathlib import Path
 from dreams.engines import drafts
 from dreams.engines.types import Citation, Edit, Fate, OperationKind
 from dreams.lib.files import workspace
-from dreams.models import Project, Proposal
-from dreams.services import discovery, hosts, proposals
+from dreams.models import Hunk, Project, Proposal
+from dreams.services import discovery, hosts, proposals, review
 from dreams.services.memories import syncing
 from dreams.services.review import Actor
 
@@ -89,6 +89,13 @@ def three_changes(project: Project) -> Proposal:
         edit("project_export.md", None, fact, "export", "learn"),
         edit("MEMORY.md", INDEX, INDEX + "- [Export](project_export.md) — when it runs\n", "export", "index"),
     )
+
+
+def all_approved(folder: Path) -> Proposal:
+    """A project with these changes, each of them approved."""
+    made = three_changes(make_project(folder))
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, ME)
+    return made
 
 
 def discovered(root: Path, sessions: int = 2) -> Project:

@@ -119,14 +119,13 @@ def carry(number: int) -> int:
 
 def asked(number: int, folder: str) -> int:
     """Three approved proposals of this host, each asked for as from elsewhere."""
-    from dreams.models import Host, HostRequest, Hunk
-    from dreams.services import host_requests, hosts, review
+    from dreams.models import Host, HostRequest
+    from dreams.services import host_requests, hosts
     from tests.world import directory as world
 
     host_requests.set_accepts(True, "me")
     for name in ("a", "b", "c"):
-        made = world.three_changes(world.make_project(Path(folder) / name))
-        review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+        made = world.all_approved(Path(folder) / name)
         host_requests.ask(host_requests.to_apply(made), world.ME)
     assert Host.objects.filter(key=hosts.host()).exists()
     return HostRequest.objects.count()
