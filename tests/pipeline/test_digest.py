@@ -154,10 +154,15 @@ def test_only_a_digest_with_something_to_review_leads_to_a_review(project: Proje
         == "No proposal is waiting for you, no policy applied anything, and no dream failed.\n"
     )
     DreamRun.objects.create(project=project, status=DreamRun.Status.FAILED, ended_at=now - HOUR)
-    failed = digest.collect(now).as_text()
+    found = digest.collect(now)
+    assert found.subject == "memoryweb: 1 dream failed"
+    failed = found.as_text()
     assert "Dreams that failed:" in failed and "/next/" not in failed and "submit" not in failed
     world.three_changes(project)
-    assert "Go through what waits: https://memory.example.org/next/" in digest.collect(now).as_text()
+    DreamRun.objects.create(project=project, status=DreamRun.Status.FAILED, ended_at=now - HOUR)
+    found = digest.collect(now)
+    assert found.subject == "memoryweb: 1 proposal to review, 2 dreams failed"
+    assert "Go through what waits: https://memory.example.org/next/" in found.as_text()
 
 
 def test_nothing_waiting_sends_nothing(project: Project, hook: PostServer) -> None:

@@ -147,6 +147,20 @@ def test_values_are_written_as_on_the_pages(
         assert raw not in text and re.search(rf'[>"]{re.escape(written)}[<"]', text), page
 
 
+def test_a_price_below_nothing_is_refused_beside_its_field(browser: Client, rows: World) -> None:
+    price = Price.objects.get(model="m")
+    address = reverse("admin:dreams_price_change", args=[price.pk])
+    form = browser.get(address).context["adminform"].form
+    given = {name: "" if value is None else value for name, value in form.initial.items()}
+    answer = browser.post(address, {**given, "input": "-0.5"})
+    assert answer.context["adminform"].form.errors == {"input": ["A price cannot be below 0."]}
+    price.refresh_from_db()
+    assert price.input == 1
+    assert browser.post(address, {**given, "input": "0"}).status_code == 302
+    price.refresh_from_db()
+    assert price.input == 0
+
+
 def test_a_host_is_called_by_its_name(browser: Client, rows: World) -> None:
     Host.objects.create(key="a-key-of-letters", name="desk")
     Project.objects.update(host="a-key-of-letters")
