@@ -1,7 +1,9 @@
 """When the system refuses at any step: old content intact, no temporary file left, the journal says failed."""
 
 import errno
+import os
 import shutil
+import stat
 from itertools import count
 from pathlib import Path
 
@@ -110,3 +112,22 @@ def test_an_error_while_undoing_leaves_it_to_recovery(tmp_path: Path) -> None:
         recover(place.journal)
         assert place.tree() == before
     assert second > first + 10
+
+
+def test_a_folder_of_somebody_else_keeps_its_new_time_and_an_undo_in_it_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who may write into a folder may not set its time: only its owner may. Recovery would try that for ever."""
+    committed = next(i for i, (_, what) in enumerate(steps(tmp_path)) if what == "commit")
+    place = fresh(tmp_path / "p")
+    before, utime = place.texts(), os.utime
+
+    def refused(target: int, **given: tuple[int, int]) -> None:
+        if stat.S_ISDIR(os.stat(target).st_mode):
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+        utime(target, **given)
+
+    monkeypatch.setattr(os, "utime", refused)
+    result = run(make_plan(place), place.journal, Failing(committed, errno.ENOSPC))
+    assert (result.status, recover(place.journal)) == ("failed", [])
+    assert place.texts() == before and place.leftovers() == []

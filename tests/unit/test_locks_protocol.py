@@ -1,6 +1,8 @@
 """Taking, refusing, keeping and letting go, in one process; the races are in test_locks_races."""
 
+import errno
 import os
+import stat
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -161,6 +163,37 @@ def test_apply_leaves_no_trace_of_its_lock(memory, body):
     held.heartbeat()
     assert held.release_keeping_clock().done
     assert seen(memory) == before
+
+
+def test_a_lock_file_of_somebody_else_whose_clock_could_not_be_put_back_is_not_taken(memory, monkeypatch):
+    """Who may write to it may not set its time: only its owner may."""
+    put(memory, b"", LONG_AGO_NS)
+    before = seen(memory)
+    utime = os.utime
+
+    def refused(target, *given, **named):
+        if named.get("ns"):
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+        utime(target, *given, **named)
+
+    monkeypatch.setattr(os, "utime", refused)
+    taken = acquire(memory, ME, now())
+    assert isinstance(taken, Busy) and taken.broken
+    assert f"make {LOCK_NAME} in it your own" in taken.reason
+    assert seen(memory) == before
+
+
+def test_a_folder_of_somebody_else_can_be_locked_and_let_go(memory, monkeypatch):
+    utime = os.utime
+
+    def refused(target, *given, **named):
+        if stat.S_ISDIR(os.stat(target).st_mode):
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+        utime(target, *given, **named)
+
+    monkeypatch.setattr(os, "utime", refused)
+    assert take(memory, keep_dir_mtime=True).release_keeping_clock().done
+    assert not list(memory.iterdir())
 
 
 def test_letting_go_twice_does_nothing_more(memory):

@@ -14,6 +14,7 @@ from pathlib import Path
 from dreams.lib.amounts import ago, until
 from dreams.lib.locks.held import Held, LockRecord, record_of
 from dreams.lib.locks.lockfile import (
+    LOCK_NAME,
     Contents,
     DirectoryBusy,
     LockFileError,
@@ -26,6 +27,7 @@ from dreams.lib.locks.lockfile import (
     peek,
     put_back,
     remove,
+    stamp,
     take_kernel_lock,
     write_body,
     write_new,
@@ -224,6 +226,8 @@ def _remedy(error: OSError) -> str:
         return "move away the file or link that is in the directory’s place"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "make room on that disk"
+    if error.errno == errno.EPERM:
+        return f"make {LOCK_NAME} in it your own"
     return "give yourself the right to write there, or mount it for writing"
 
 
@@ -266,6 +270,7 @@ def _write(request: _Request, dir_fd: int, fd: int | None, prior: Contents | Non
     if fd is None or prior is None:
         write_new(dir_fd, body, None, keep_dir_mtime=request.keep_dir_mtime)
         return
+    stamp(fd, prior.mtime_ns)  # who may not do this could not put the clock back
     try:
         write_body(fd, body)
     except OSError:

@@ -11,7 +11,7 @@ import re
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -249,14 +249,16 @@ def remove(dir_fd: int, *, keep_dir_mtime: bool) -> None:
 def kept_dir_mtime(dir_fd: int, *, keep: bool) -> Iterator[None]:
     """Undo what adding or removing the lock file does to the directory's mtime (rollback promises it back).
 
-    Only on request: a file that somebody adds in the same instant would be hidden from those who watch mtimes.
+    Only on request: a file that somebody adds in the same instant would be hidden from those who watch mtimes. In a
+    directory of somebody else's that cannot be done.
     """
     before = os.fstat(dir_fd)
     try:
         yield
     finally:
         if keep:
-            os.utime(dir_fd, ns=(before.st_atime_ns, before.st_mtime_ns))
+            with suppress(PermissionError):
+                os.utime(dir_fd, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def write_new(dir_fd: int, body: bytes, mtime_ns: int | None, *, keep_dir_mtime: bool) -> None:

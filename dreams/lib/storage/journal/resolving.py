@@ -6,7 +6,7 @@ import os
 import posixpath
 import stat as st
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -140,14 +140,15 @@ def with_dir(root: Root, rel: str, action: Callable[[int], None]) -> bool:
 
 
 def restore_mtime(system: System, root: Root, rel: str, state: DirState) -> bool:
-    """Put a directory's mtime back where its names are the old ones. False when it was left."""
+    """Put a directory's mtime back where its names are the old ones. False when it was left: only its owner may set it."""
     done = False
 
     def act(fd: int) -> None:
         nonlocal done
         if not state.names or _names(fd) == state.names:
-            system.set_mtime(fd, state.mtime_ns, rel)
-            done = True
+            with suppress(PermissionError):
+                system.set_mtime(fd, state.mtime_ns, rel)
+                done = True
 
     return with_dir(root, rel, act) and done
 
