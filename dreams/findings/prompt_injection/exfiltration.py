@@ -2,20 +2,8 @@
 
 import re
 
-from dreams.findings.prompt_injection.signs import (
-    ANSWERS,
-    HOST,
-    OUTSIDER,
-    PERSONAL,
-    PLACE,
-    PRIVATE,
-    SEND,
-    Sign,
-    hints,
-    not_forbidden,
-    not_forbidden_abroad,
-    tells,
-)
+from dreams.findings.prompt_injection import signs as s
+from dreams.findings.prompt_injection.signs import Sign, hints, not_forbidden, not_forbidden_abroad, tells
 from dreams.findings.prompt_injection.text import Match, near, words
 
 _PUT = words("include|embed|append|add|put|insert|write|attach|carry|print|quote|end with")
@@ -38,43 +26,43 @@ def _not_the_sample(place: Match) -> bool:
 SENDING: tuple[Sign, ...] = (
     tells(
         "data-sent-away",
-        f"{SEND} … {PRIVATE} … ‹to|at|in|into|with|onto|via|as|through› … {HOST} … 60",
-        f"{SEND} … ‹cop(?:y|ies)|mirror|duplicate› … ‹to|with|there|at› … {HOST} || {OUTSIDER}",
+        f"{s.SEND} … {s.PRIVATE} … ‹to|at|in|into|with|onto|via|as|through› … {s.HOST} … 60",
+        f"{s.SEND} … ‹cop(?:y|ies)|mirror|duplicate› … ‹to|with|there|at› … {s.HOST} || {s.OUTSIDER}",
         rf"\b{_COMMAND}\s*\|\s*(?:\w+\s*\|\s*)?(?:curl|nc|ncat|netcat|telnet)\b",
         r"\bcurl\b[^\n]{0,100}\s(?:-d|--data(?:-binary|-raw)?|-F|-T|--upload-file)\s?[\"']?(?:\w+=)?@(?:~|/|\.env|\$HOME)",
         r"\b(?:nslookup|dig|host|ping|curl)\b[^\n]*\$\((?:whoami|hostname|env|cat|id|printenv|base64)",
         r"https?://\S*[?&]\w+=[<{$]\s?(?:prompt|secret|token|key|env|history|data|conversation|answer|user)",
-        f"{_PUT} … {_VALUE} … {ANSWERS} … 60",
-        f"{ANSWERS} … {_PUT} … {_VALUE} … 60",
+        f"{_PUT} … {_VALUE} … {s.ANSWERS} … 60",
+        f"{s.ANSWERS} … {_PUT} … {_VALUE} … 60",
         r"\bexfiltrate\b",
     ),
     hints(
         "data-sent-away",
-        f"{SEND} … {PRIVATE} … {PLACE} … 60",
-        f"{PRIVATE} … ‹(?:is|are|be|gets?|to be) (?:always |also )?(?:sent|shared|copied|forwarded|uploaded|mirrored|posted|e-?mailed)› … {PLACE}",
-        f"{HOST} … {SEND} … ‹a copy›",
-        f"‹always|automatically|from now on› … ‹forward|copy|mirror› … {HOST}",
-        f"‹forward|copy|mirror› … ‹all|every|everything› … {HOST} … 20",
-        rf"{PLACE} … ‹gets?|getting|receiv\w+› … ‹copy|copies|prompts›",
-        f"{SEND} … ‹(?:its|their|the) (?:full )?(?:contents?|output|results?)› … {PLACE}",
-        f"{SEND} … {PRIVATE} … ‹ticket|readme|issue|pull request|pr|log output|comment|bug report|user-agent|headers?›",
-        f"{PRIVATE} … ‹pasted|kept|stay|shared|readable› … ‹ticket|readme|issue|log output|with them› … 30",
+        f"{s.SEND} … {s.PRIVATE} … {s.PLACE} … 60",
+        f"{s.PRIVATE} … ‹(?:is|are|be|gets?|to be) (?:always |also )?(?:sent|shared|copied|forwarded|uploaded|mirrored|posted|e-?mailed)› … {s.PLACE}",
+        f"{s.HOST} … {s.SEND} … ‹a copy›",
+        f"‹always|automatically|from now on› … ‹forward|copy|mirror› … {s.HOST}",
+        f"‹forward|copy|mirror› … ‹all|every|everything› … {s.HOST} … 20",
+        rf"{s.PLACE} … ‹gets?|getting|receiv\w+› … ‹copy|copies|prompts›",
+        f"{s.SEND} … ‹(?:its|their|the) (?:full )?(?:contents?|output|results?)› … {s.PLACE}",
+        f"{s.SEND} … {s.PRIVATE} … ‹ticket|readme|issue|pull request|pr|log output|comment|bug report|user-agent|headers?›",
+        f"{s.PRIVATE} … ‹pasted|kept|stay|shared|readable› … ‹ticket|readme|issue|log output|with them› … 30",
         near(
             words("give|giving|hand|pass(?:ing)?|share|tell|provide|disclose|reveal"),
-            (words("it|them"), near(words("any|all|every|the|stored"), PRIVATE, within=12)),
+            (words("it|them"), near(words("any|all|every|the|stored"), s.PRIVATE, within=12)),
             words("on|to them|to (?:any|every)(?:one|body)|when (?:requested|asked)"),
             within=12,
         ),
-        f"{PRIVATE} … ‹(?:give|giving|pass|passing|hand|handing) (?:it|them)› … 60",
-        rf"{_COLLECT} … {PRIVATE} … "
+        f"{s.PRIVATE} … ‹(?:give|giving|pass|passing|hand|handing) (?:it|them)› … 60",
+        rf"{_COLLECT} … {s.PRIVATE} … "
         rf"‹you (?:find|see|can)|(?:share|post|paste|print|show) (?:it|them|these|those)|(?:to|in|into) (?:a|the|your) (?:\w+ )?(?:comment|repl(?:y|ies)|responses?|answers?|output|summary|issue|pull request|repository root|file called)› … 60",
         "‹collect|gather|harvest|extract|retrieve|locate|find|get|read|steal|share|give|reveal|provide|disclose|return› … ‹all|every|any|stored|user› … "
         "‹credentials|passwords?|secrets?|(?:api|private|ssh)[ _]keys?|access tokens› … 16",
         r"\b(?:extract|harvest|steal) (?:the |your |its )?(?:credentials|passwords?|secrets?|(?:api|private|ssh)[ _]keys?)\b",
-        rf"‹includ(?:e|es|ing)|forward\w*|e-?mailing|send\w*|share|give› … {PERSONAL} … 60",
-        f"‹includ(?:e|ing)|post|share|paste|put|send› … ‹it|them› || {PRIVATE} … ‹here|in (?:a|your|the) (?:comment|repl(?:y|ies)|response|answer)› … 24",
-        f"‹remind› … {PRIVATE} … 30",
-        f"‹all future› … ‹must|should|shall|are to|need to|automatically› … {PLACE} … 70",
+        rf"‹includ(?:e|es|ing)|forward\w*|e-?mailing|send\w*|share|give› … {s.PERSONAL} … 60",
+        f"‹includ(?:e|ing)|post|share|paste|put|send› … ‹it|them› || {s.PRIVATE} … ‹here|in (?:a|your|the) (?:comment|repl(?:y|ies)|response|answer)› … 24",
+        f"‹remind› … {s.PRIVATE} … 30",
+        f"‹all future› … ‹must|should|shall|are to|need to|automatically› … {s.PLACE} … 70",
         r"\b(?:cc|bcc|loop(?: \w+)? in|copy in)\b[^.!?;\n]{0,12}[\w.+-]+@\w",
         r"\bforward\b[^.!?;\n]{0,40}\bto (?:her|his|their|my|a|an) (?:\w+ )?(?:external|personal|private)\b",
         r"\b(?:automatically|always) (?:forward|send|e-?mail)\b[^.!?;\n]{0,70}\bto (?:her|his|their|my|an?) (?:\w+ )?(?:e-?mail|address|account|inbox)\b",

@@ -2,15 +2,8 @@
 
 import re
 
+from dreams.findings.prompt_injection import signs as s
 from dreams.findings.prompt_injection.signs import (
-    ANYBODY,
-    DEED,
-    EASE,
-    NO_NEED,
-    NOT_TO,
-    NOTE,
-    PERSON,
-    TELL,
     Sign,
     hints,
     in_code,
@@ -23,7 +16,7 @@ from dreams.findings.prompt_injection.signs import (
 )
 from dreams.findings.prompt_injection.text import Match, words
 
-_SOMEBODY = rf"(?:{PERSON}|{ANYBODY})"
+_SOMEBODY = rf"(?:{s.PERSON}|{s.ANYBODY})"
 _IT = words(
     r"it|this|that|these|them|the (?:second|extra|hidden|real|true|other) \w+",
     "th(?:is|ese|e) (?:instruction|rule|note|memory|line|step|change|update|copy|upload|commit|remark|existence)s?",
@@ -33,7 +26,7 @@ _RECORD = words(
     "changelogs?|documentation|docs|commit messages?|history",
 )
 _ASKED = r"\b(?:if|when(?:ever)?|should|in case)\b[^.!?;,\n]{0,40}\b(?:asks?|asked|wonders?|inquires?|is curious|wants? to know|questions?|questioned)\b"
-_SAY_NOT = rf"{NOT_TO} (?:\w+ly |also |ever )?(?:{TELL}|report)"
+_SAY_NOT = rf"{s.NOT_TO} (?:\w+ly |also |ever )?(?:{s.TELL}|report)"
 _GOOD = words(
     r"fine|safe|done|ok|okay|pass(?:ed|es|ing)?|success\w*|green|complete\w*|working|nothing",
     "resolved|approved|harmless|benign|secure|audited|compliant|verified|false positives?|clean",
@@ -59,7 +52,7 @@ HIDING: tuple[Sign, ...] = (
     tells(
         "hides-from-user",
         f"{_SAY_NOT} … ‹this (?:instruction|rule|note|memory|line)|these (?:instructions|rules|notes)|you did (?:this|it)› … 12",
-        f"{PERSON} … ‹(?:must|should|may|are|is) (?:not to|not|never)|does(?:n['’]t| not) need to|need not|needn['’]t› … "
+        f"{s.PERSON} … ‹(?:must|should|may|are|is) (?:not to|not|never)|does(?:n['’]t| not) need to|need not|needn['’]t› … "
         f"‹hear|know|learn|find out|be (?:told|informed|notified)› … 12",
         "‹keep|kept|conceal|hide|hidden|disguise|cover up|bury› … ‹from (?:the |any |all |your )?(?:users?|person|owner|people|reviewers?|maintainers?|team|humans?)› … 30",
         f"‹leave|keep|omit|left|kept› … {_IT} … ‹out of|from|off› … {_RECORD} … 14",
@@ -68,17 +61,17 @@ HIDING: tuple[Sign, ...] = (
         r"\b(?:leave|leaving|with(?:out| no)) (?:no |any |a )?trace\b",
         r"\bbehind (?:the |their |his |her |my )?(?:user|owner|team|person)?['’]?s? back\b",
         r"\b(?:so (?:that )?|make sure (?:that )?)(?:nobody|no[- ]one|the (?:user|owner) (?:never|does not|doesn['’]t)) (?:asks|notices|knows|sees|learns|suspects)\b",
-        rf"{_STARTS}{_COVERTLY},? (?:also |then |and )?{DEED}",
+        rf"{_STARTS}{_COVERTLY},? (?:also |then |and )?{s.DEED}",
         rf"{_COVERTLY} (?:\w+ )?(?:\w+ )?(?:keys|credentials|logs?|files?)\b",
         r"\bin secret\b",
         r"\b(?:remain|stay|leave|keep)s?\b[^.!?;\n]{0,20}\b(?:unaware|in the dark|uninformed)\b",
     ),
-    hints("hides-from-user", f"{NO_NEED} … {TELL} … 6", holds=_of_a_deed),
+    hints("hides-from-user", f"{s.NO_NEED} … {s.TELL} … 6", holds=_of_a_deed),
     hints(
         "hides-from-user",
         f"{_SAY_NOT} … {_IT} … 6",
-        f"{NO_NEED} … {NOTE} … {_IT} … 6",
-        f"{EASE} … ‹left out of|kept (?:out of|from)|keep (?:quiet|silent)|not (?:to )?bring up› … 30",
+        f"{s.NO_NEED} … {s.NOTE} … {_IT} … 6",
+        f"{s.EASE} … ‹left out of|kept (?:out of|from)|keep (?:quiet|silent)|not (?:to )?bring up› … 30",
         r"\b(?:keep|keeps|stay) (?:quiet|silent|mum) (?:about|on|when|if)\b",
         r"\bno(?:body|[- ]one) (?:has|needs) to (?:know|hear|see)(?: that| about| of|[.,]|$)",
         "‹best|better|rather› … ‹kept?|left|leave› … ‹out of|off|from|to (?:yourself|ourselves)|between ourselves› … 24",
@@ -111,7 +104,7 @@ HIDING: tuple[Sign, ...] = (
     tells(
         "hides-from-user",
         f"‹when(?:ever)?|while|once|until|after|as soon as› … ‹nobody|no[- ]one|the (?:user|person|human|owner|team)› … "
-        f"‹is around|are around|looking|watching|paying attention|away|idle|asleep|gone|offline|leaves|looks› … {DEED} … 24",
+        f"‹is around|are around|looking|watching|paying attention|away|idle|asleep|gone|offline|leaves|looks› … {s.DEED} … 24",
         "‹when(?:ever)?|if|once|while|as soon as|after|until|wait until› … ‹the (?:user|person|human|owner|team)|nobody|no[- ]one› … "
         "‹not looking|not watching|not paying attention|leaves|steps away|away|asleep|idle|gone› … 12",
         r"\b(?:clear (?:the|all|any|your)|(?:delete|remove|wipe|purge|erase|tidy up|cover)(?: the| all| any| your)*) (?:traces?|trail|evidence|audit (?:trail|logs?|files?|entr\w+)|(?:command|shell|bash) ?_?history)\b",
@@ -121,7 +114,7 @@ HIDING: tuple[Sign, ...] = (
         "hides-from-user",
         r"\bwithout (?:the |your |any )?(?:user|person|human|owner|supplier|them)(?:['’]s)? (?:knowing|noticing|knowledge|seeing|being aware|awareness)\b",
         "‹audit|security› … ‹files|logs?|entr(?:y|ies)› … ‹can go|clutter|left out|leave out› … 30",
-        f"{EASE} … ‹leave|leaving|left› … ‹audit|security|licen[cs]e|report› … ‹out› … 20",
+        f"{s.EASE} … ‹leave|leaving|left› … ‹audit|security|licen[cs]e|report› … ‹out› … 20",
     ),
 )
 

@@ -2,38 +2,8 @@
 
 import re
 
-from dreams.findings.prompt_injection.signs import (
-    AGENT,
-    ANYBODY,
-    AUTHORITY,
-    CHECK,
-    DEED,
-    FAR,
-    IGNORE,
-    IS_OFF,
-    LAW,
-    LAWS,
-    LIFTED,
-    OFF,
-    OWN_WORK,
-    PERSON,
-    POWER,
-    REMOVE,
-    REVIEW,
-    SAFETY,
-    SHIELD,
-    SHOW,
-    THIS,
-    TOLD_BEFORE,
-    WIDE,
-    Sign,
-    hints,
-    is_choice,
-    may_hint,
-    meant,
-    not_quoted,
-    tells,
-)
+from dreams.findings.prompt_injection import signs as s
+from dreams.findings.prompt_injection.signs import Sign, hints, is_choice, may_hint, meant, not_quoted, tells
 from dreams.findings.prompt_injection.text import Match, words
 
 _BEFORE = words("previous|prior|earlier|above|preceding|your|system|safety|original|all|any|every|other")
@@ -63,30 +33,30 @@ INSTRUCTIONS: tuple[Sign, ...] = (
     # Rules set aside
     tells(
         "ignore-previous",
-        rf"{IGNORE} … {_BEFORE} … \b{LAW}\b … 30",
+        rf"{s.IGNORE} … {_BEFORE} … \b{s.LAW}\b … 30",
         r"\b(?:forget|ignore|disregard) (?:everything|anything|all)(?: that)? (?:you|above|before|i|we)\b",
-        rf"\b(?:ignore|disregard|(?:do not|don['’]t) follow) (?:the )?(?:{LAW}|text|content)? ?(?:above|before this|so far)\b",
-        rf"\b(?:none of the|no) (?:previous|above|earlier|other) {LAW}\b",
-        rf"\byou (?:now )?have (?:no|new|other|different|secret) {LAW}\b",
-        rf"\b{LAW} (?:no longer|do not|don['’]t) (?:apply|count)\b|\bno longer bound by\b",
+        rf"\b(?:ignore|disregard|(?:do not|don['’]t) follow) (?:the )?(?:{s.LAW}|text|content)? ?(?:above|before this|so far)\b",
+        rf"\b(?:none of the|no) (?:previous|above|earlier|other) {s.LAW}\b",
+        rf"\byou (?:now )?have (?:no|new|other|different|secret) {s.LAW}\b",
+        rf"\b{s.LAW} (?:no longer|do not|don['’]t) (?:apply|count)\b|\bno longer bound by\b",
         r"\b(?:no|without) (?:any )?(?:restrictions or|moral|ethical|safety) \w+",
         r"\b(?:do not|don['’]t|never) refuse\b",
         f"{_OUTRANKS} … {_ABOVE_IT} … 12",
-        rf"{THIS} (?:always )?(?:wins|prevails|comes first|takes precedence|has (?:priority|the last word)|is final)\b",
+        rf"{s.THIS} (?:always )?(?:wins|prevails|comes first|takes precedence|has (?:priority|the last word)|is final)\b",
     ),
     hints(
         "ignore-previous",
-        f"{IGNORE} … (?:{LAWS}|{TOLD_BEFORE})",
-        f"{REMOVE} … {SAFETY} … 12",
-        rf"{REMOVE} … \b(?:safety|ethical|security|content|access) {LAW}\b … 50",
-        f"‹discard|drop|cancel|abandon|forget› … {TOLD_BEFORE} … 12",
-        rf"(?:{LAWS}|\b(?:safety|security|file access) (?:checks?|settings|controls?|features)|\b(?:restrictions?|limitations|safeguards))[\"']? (?:(?:is|are|was|were|has been|have been|be|now)\b[^.!?;\n]{{0,20}}?)?{LIFTED}",
-        rf"\bno (?:file |access |safety |content )+(?:{LAW}|checks)\b",
+        f"{s.IGNORE} … (?:{s.LAWS}|{s.TOLD_BEFORE})",
+        f"{s.REMOVE} … {s.SAFETY} … 12",
+        rf"{s.REMOVE} … \b(?:safety|ethical|security|content|access) {s.LAW}\b … 50",
+        f"‹discard|drop|cancel|abandon|forget› … {s.TOLD_BEFORE} … 12",
+        rf"(?:{s.LAWS}|\b(?:safety|security|file access) (?:checks?|settings|controls?|features)|\b(?:restrictions?|limitations|safeguards))[\"']? (?:(?:is|are|was|were|has been|have been|be|now)\b[^.!?;\n]{{0,20}}?)?{s.LIFTED}",
+        rf"\bno (?:file |access |safety |content )+(?:{s.LAW}|checks)\b",
         r"\bwithout (?:any (?:\w+ )?(?:restriction|filter\w*)|restrictions|censorship|question|(?:content )?filter\w*|safety)\b",
         r"\bdo anything now\b",
         r"\bno (?:limits|limitations|restrictions|rules|constraints|boundaries|ethic\w+)\b",
         r"\buncensored\b|\bjailbroken\b|\bunrestricted (?:AI|mode|access|assistant|model)",
-        rf"\b(?:free|freed) (?:of|from) (?:all |any |your )?(?:\w+ )?{LAW}\b",
+        rf"\b(?:free|freed) (?:of|from) (?:all |any |your )?(?:\w+ )?{s.LAW}\b",
         r"\brestrictions?[\"']?\s?[:=]\s?[\"']?(?:none|false|off)|\bbypass_\w+",
         r"\b(?:safety|require_)\w*[\"']?\s?(?:[:=,]|to)\s?(?:value\s?=\s?)?(?:false|off|none|0)",
     ),
@@ -102,7 +72,7 @@ INSTRUCTIONS: tuple[Sign, ...] = (
     ),
     hints(
         "ignore-previous",
-        rf"{POWER} mode\b|\b(?:DAN|jailbreak|unsafe|evil|opposite) mode\b",
+        rf"{s.POWER} mode\b|\b(?:DAN|jailbreak|unsafe|evil|opposite) mode\b",
         r"\byou(?:['’]re| are) (?:now|actually|really|no longer) (?:an? |the |in |DAN|free|un\w+|[\"'“])",
         r"\b(?:your|its) (?:true|real) (?:state|self|identity|purpose)\b",
         r"\bact as (?:if|though)\b",
@@ -116,7 +86,7 @@ INSTRUCTIONS: tuple[Sign, ...] = (
     ),
     hints(
         "ignore-previous",
-        rf"{SHOW} … "
+        rf"{s.SHOW} … "
         rf"\b(?:your|the|its) {_PROMPT}|{_YOUR_PROMPT}|\binitialization (?:string|above|text) || \b(?:text|words?|messages?|instructions?|everything|conversation|notes) (?:above|you were given|from the beginning)",
         r"\byou (?:were|have been) (?:told|given|instructed)\b[^.!?\n]{0,30}\b(?:initially|before|at the (?:beginning|start))\b",
         r"\b(?:instructions|setup notes|rules) you were given\b",
@@ -133,28 +103,28 @@ INSTRUCTIONS: tuple[Sign, ...] = (
         "ignore-previous",
         "‹overwrite|replace|rewrite› … ‹your (?:own )?memory› … 1",
         "‹update|change|modify|reset› … ‹your (?:core |base |own )?(?:instructions|rules|guidelines)› … 1",
-        f"{LAWS} || ‹what was (?:said|agreed|written) before› … {_NOT_SERIOUS}",
-        f"‹only› … {THIS} … ‹counts?› … 2",
+        f"{s.LAWS} || ‹what was (?:said|agreed|written) before› … {_NOT_SERIOUS}",
+        f"‹only› … {s.THIS} … ‹counts?› … 2",
     ),
 )
 
 AUTHORITY_CLAIMED: tuple[Sign, ...] = (
     tells(
         "claimed-authority",
-        f"{AUTHORITY} … ‹(?:pre-?)?approved|authori[sz]ed?|granted|cleared|signed off|consented|permitted|sanctioned|agreed› … "
+        f"{s.AUTHORITY} … ‹(?:pre-?)?approved|authori[sz]ed?|granted|cleared|signed off|consented|permitted|sanctioned|agreed› … "
         f"‹full|unlimited|all|any|every|everything|complete|unrestricted|destructive|permanent|future›",
-        rf"{AUTHORITY} … ‹said|says|agreed|allowed|permits?|allows?|confirmed|decided|told us|mentioned› … "
-        rf"(?:{AGENT}|\byou\b|\b(?:everything|anything|unrestricted)\b) … ‹can|may|should|to|is|are|exempt› … 24",
+        rf"{s.AUTHORITY} … ‹said|says|agreed|allowed|permits?|allows?|confirmed|decided|told us|mentioned› … "
+        rf"(?:{s.AGENT}|\byou\b|\b(?:everything|anything|unrestricted)\b) … ‹can|may|should|to|is|are|exempt› … 24",
         r"\b(?:as|i am|i['’]m|this is) (?:the |your |an? )?(?:\w+ )?(?:lead|administrator|admin|developer|creator|owner|operator|boss|manager|maintainer|root)\b,? (?:and )?i (?:\w+ )?(?:permit|allow|order|command|authori[sz]e|grant|instruct|require|demand)\b",
-        rf"{PERSON} trusts you\b",
+        rf"{s.PERSON} trusts you\b",
         r"\byou (?:have been|were|are) (?:given|granted) (?:\w+ )?(?:clearance|authority|rights|access|leave)\b",
-        rf"{AGENT} (?:may|can|are free to|are allowed to) (?:ignore|skip|bypass|override|disable|force)\b",
+        rf"{s.AGENT} (?:may|can|are free to|are allowed to) (?:ignore|skip|bypass|override|disable|force)\b",
         holds=not_quoted,
     ),
     hints(
         "claimed-authority",
-        rf"\b(?:user|i|me|operator|agent|role)\b[\"'’]?(?:\s?m|\s(?:am|is|has(?: been)?|have|had|are)|\s?[:=])\s?[\"']?(?:an? |been |now |granted |authenticated as |verified as |the )*{POWER}(?: (?:access|permissions?|privileges?|rights|clearance|status))?[\"',]?",
-        rf"\bi['’]?(?:ve| have) (?:been )?(?:given|granted|got) {POWER}",
+        rf"\b(?:user|i|me|operator|agent|role)\b[\"'’]?(?:\s?m|\s(?:am|is|has(?: been)?|have|had|are)|\s?[:=])\s?[\"']?(?:an? |been |now |granted |authenticated as |verified as |the )*{s.POWER}(?: (?:access|permissions?|privileges?|rights|clearance|status))?[\"',]?",
+        rf"\bi['’]?(?:ve| have) (?:been )?(?:given|granted|got) {s.POWER}",
         r"\b(?:user|identity)_verified\b|\belevated (?:access|privileges|permissions)",
         r"\bmy (?:access|privilege) level\b|\bauthenticated as\b",
         r"\bthis is (?:the|your) \w+ (?:\w+ )?(?:speaking|here)\b",
@@ -165,7 +135,7 @@ AUTHORITY_CLAIMED: tuple[Sign, ...] = (
         r"\b(?:remember|treat|regard|consider|cite|mark)\b[^.!?;\n]{0,50}\bas (?:an? |the )?(?:\w+ )?(?:trusted|authoritative|reliable|safe|legitimate|official|verified|pre-?approved)\b",
         r"\b(?:blindly|implicitly|unconditionally|fully|always) (?:trust|believe|accept)\b",
         r"\b(?:always|only|never|exclusively)(?: be)? recommend\w*[^.!?;\n]{0,60}\b(?:providers?|vendors?|brands?|products|partners?|fund|etf|choice|pick)\b",
-        rf"{AUTHORITY} … ‹has no problem|is (?:aware|okay|relaxed|fine)|said|told us|mentioned|confirmed|agreed|authori[sz]ed|approved› … "
+        rf"{s.AUTHORITY} … ‹has no problem|is (?:aware|okay|relaxed|fine)|said|told us|mentioned|confirmed|agreed|authori[sz]ed|approved› … "
         rf"\b(?:limits|guardrails|branch rules|root|two-factor|unmasked|masking|sharing|deletions|without|no longer|lifted|secrets|credentials|transcripts?|privileges|access|payments)\b",
     ),
 )
@@ -203,17 +173,17 @@ def _unbounded(place: Match) -> bool:
 
 _NEGATED = re.compile(r"\b(?:never|not|don['’]t|cannot|no)\b", re.IGNORECASE)
 _ASKING = re.compile(rf"(?i){_WITHOUT}|{_NOT_ASK}")
-_REACHES = re.compile(rf"(?i){FAR}|{WIDE}")
-_DAILY = re.compile(rf"(?i){OWN_WORK}")
+_REACHES = re.compile(rf"(?i){s.FAR}|{s.WIDE}")
+_DAILY = re.compile(rf"(?i){s.OWN_WORK}")
 
 
 LEAVE: tuple[Sign, ...] = (
     tells(
         "permission",
-        rf"{_NOT_ASK}(?: (?:me|us|(?:the )?(?:{ANYBODY}|{PERSON})|for|before|whether|if|about|first|again|any|{_YES})\b|\s*[.,;:!—–-]|\s*$)",
-        f"{_NOT_ASK} … {FAR} … 12",
-        f"{FAR} … ‹needs? no|requires? no› … {_YES} … 12",
-        f"(?:{FAR}|{WIDE}) … {_WITHOUT} … 60",
+        rf"{_NOT_ASK}(?: (?:me|us|(?:the )?(?:{s.ANYBODY}|{s.PERSON})|for|before|whether|if|about|first|again|any|{_YES})\b|\s*[.,;:!—–-]|\s*$)",
+        f"{_NOT_ASK} … {s.FAR} … 12",
+        f"{s.FAR} … ‹needs? no|requires? no› … {_YES} … 12",
+        f"(?:{s.FAR}|{s.WIDE}) … {_WITHOUT} … 60",
         rf"\b(?:no|skip(?:ping)?) (?:all |any |further |more |user )*{_YES}(?: \w+)?(?: (?:is |are )?(?:needed|required|necessary))\b",
         rf"\bskip(?:ping)? (?:all |any |user )+{_YES}",
         rf"\b{_YES} (?:is|are|was|were) (?:not|never|no longer) (?:needed|required|necessary)\b",
@@ -231,7 +201,7 @@ LEAVE: tuple[Sign, ...] = (
     ),
     hints(
         "permission",
-        f"(?:{DEED}|{AGENT}) … {_WITHOUT} … 60",
+        f"(?:{s.DEED}|{s.AGENT}) … {_WITHOUT} … 60",
         r"\bno (?:further |more |additional )?(?:\w+ )?(?:checks?|verification|caveats?|refusals?) (?:is |are )?(?:needed|required|necessary)\b",
         r"\b(?:execute|run|obey|follow) (?:all|any|every|whatever) (?:\w+ )?commands? (?:\w+ )?(?:they|it|i|he|she|from|sent|given|found)\b",
         r"\b(?:execute|obey) user commands\b|\balways (?:execute|obey|comply)\b",
@@ -265,25 +235,25 @@ PROTECTION: tuple[Sign, ...] = (
     # In words
     tells(
         "protection-off",
-        f"{SHIELD} … ‹(?:can|may) (?:always )?be› … {IS_OFF} … 30",
-        rf"{_DEFEAT} (?:the |all |any |your |every )*{SHIELD}",
+        f"{s.SHIELD} … ‹(?:can|may) (?:always )?be› … {s.IS_OFF} … 30",
+        rf"{_DEFEAT} (?:the |all |any |your |every )*{s.SHIELD}",
         f"{_REFUSED} … ‹retry|another way|bypass|work ?around|through (?:python|perl|a)|via|use (?:sudo|eval)› … 30",
         f"‹accept|ignor(?:e|ing)|trust› … ‹any|all|unknown|self-signed› … {_IDENTITY} … 6",
     ),
     hints(
         "protection-off",
-        f"{OFF} … {SHIELD} … 20",
-        f"{SHIELD} … {IS_OFF} … 50",
-        rf"{SHIELD}[^\n]{{0,60}}" + words("(?:disable|skip|turn off|remove|bypass) (?:them|it)"),
+        f"{s.OFF} … {s.SHIELD} … 20",
+        f"{s.SHIELD} … {s.IS_OFF} … 50",
+        rf"{s.SHIELD}[^\n]{{0,60}}" + words("(?:disable|skip|turn off|remove|bypass) (?:them|it)"),
         "‹accept|allow|approve› … ‹everything|anything› … 6",
-        f"{CHECK} … {_MAY_BE_OFF} … 10",
-        f"{CHECK} … ‹unnecessarily|needlessly›",
-        f"‹don['’]t|doesn['’]t|do not|does not|never|no longer› … ‹(?:require|need|display|show)s?› … {SHIELD} || {CHECK} … 14",
-        rf"‹push\w*|deploy\w*|releas\w+|merg\w+› … ‹without› … {CHECK} … 20",
+        f"{s.CHECK} … {_MAY_BE_OFF} … 10",
+        f"{s.CHECK} … ‹unnecessarily|needlessly›",
+        f"‹don['’]t|doesn['’]t|do not|does not|never|no longer› … ‹(?:require|need|display|show)s?› … {s.SHIELD} || {s.CHECK} … 14",
+        rf"‹push\w*|deploy\w*|releas\w+|merg\w+› … ‹without› … {s.CHECK} … 20",
         "‹bypass(?:es|ing)?› … ‹verification|approval|authentication|confirmation› … 12",
         r"‹force[- ]push\w*› … ‹acceptable|fine|ok|okay|allowed|safe› … 20",
         r"\balways (?:use|add|pass|include) (?:the )?[\"'`]?--(?:force|yes|assume-yes|(?:skip|no)-\w+)(?:[\s\"'`]|$)",
     ),
     # A look by somebody else may be left out for a good reason
-    may_hint("protection-off", f"{OFF} … {REVIEW} … 12", f"{REVIEW} … {IS_OFF} … 20"),
+    may_hint("protection-off", f"{s.OFF} … {s.REVIEW} … 12", f"{s.REVIEW} … {s.IS_OFF} … 20"),
 )

@@ -2,28 +2,8 @@
 
 import re
 
-from dreams.findings.prompt_injection.signs import (
-    ADD,
-    AGENT,
-    ANSWERS,
-    DEED,
-    ELSEWHERE,
-    FETCH,
-    HOST,
-    INSTRUCTIONS,
-    OUTSIDER,
-    PERSON,
-    PLACE,
-    PLANTED,
-    PRIVATE,
-    SEND,
-    THIS,
-    Sign,
-    hints,
-    may_hint,
-    meant,
-    tells,
-)
+from dreams.findings.prompt_injection import signs as s
+from dreams.findings.prompt_injection.signs import Sign, hints, may_hint, meant, tells
 from dreams.findings.prompt_injection.text import Match, near, words
 
 _MUST = words("must|shall|should|(?:is|are) (?:required|expected|supposed|to)|ha(?:s|ve) to|needs? to|will")
@@ -31,9 +11,9 @@ _MOMENT = words(
     "when(?:ever)?|if|once|after|before|as soon as|the moment|(?:every|each|next) time|should",
     "in case|upon|until",
 )
-_SEEN = rf"(?:{PERSON}|\b(?:anyone|someone|somebody|you|session|conversation|chat|tests? pass|pull request|keyword|phrase|messages?|turns?)\b)"
+_SEEN = rf"(?:{s.PERSON}|\b(?:anyone|someone|somebody|you|session|conversation|chat|tests? pass|pull request|keyword|phrase|messages?|turns?)\b)"
 _HARM = (
-    near(SEND, (PRIVATE, HOST, r"\bwebhook\b")),
+    near(s.SEND, (s.PRIVATE, s.HOST, r"\bwebhook\b")),
     r"\b(?:wipe|erase|destroy|purge)\b|\b(?:delete|remove|drop|weaken|disable) (?:the |all |any |every |your )?(?:\w+ )?(?:history|logs?|database|tests?|backups?|licen[cs]e(?: check)?|evidence|audit\w*|repo\w*|branch(?:es)?|notes|memor\w+)\b",
     r"\b(?:swap|replace|change) the (?:account|iban|wallet|bank|recipient|keys?|tokens?)\b|\bopen(?: a| the)? port\b|\breverse shell\b|\bbackdoor\b|\b(?:merge|push|publish|approve)\b(?: (?:the|it|all|every|any|everything|on)\b)",
     near(
@@ -52,14 +32,14 @@ ORDERS: tuple[Sign, ...] = (
     # To whatever agent reads it
     tells(
         "agent-order",
-        rf"(?:^[\s*>-]*|\b(?:note|message|attention|notice|dear|hey|hello|important)\b[^.\n\w]{{1,3}}(?:to |for )?(?:all |any )?){AGENT}(?:,\s+(?:please |now )?[a-z]+|\s?:\s*(?:please|you|ignore|obey|follow|always|never|do|{DEED}))\b",
-        rf"\b(?:note|message|notice|directives?|(?:secret|hidden) (?:system )?(?:instructions?|prompts?|orders?)) (?:to|for) (?:the |all |any )?{AGENT}[^.\n]{{0,20}}:",
-        rf"\b(?:if|since|because) you are an? {AGENT}",
+        rf"(?:^[\s*>-]*|\b(?:note|message|attention|notice|dear|hey|hello|important)\b[^.\n\w]{{1,3}}(?:to |for )?(?:all |any )?){s.AGENT}(?:,\s+(?:please |now )?[a-z]+|\s?:\s*(?:please|you|ignore|obey|follow|always|never|do|{s.DEED}))\b",
+        rf"\b(?:note|message|notice|directives?|(?:secret|hidden) (?:system )?(?:instructions?|prompts?|orders?)) (?:to|for) (?:the |all |any )?{s.AGENT}[^.\n]{{0,20}}:",
+        rf"\b(?:if|since|because) you are an? {s.AGENT}",
         r"\bas an AI (?:language )?(?:model|assistant|agent)\b",
         r"\b(?:hidden|secret) (?:instructions?|prompts?|orders?)\s?:",
-        rf"\b(?:(?:who|which)ever|anyone|{AGENT}) (?:\w+ )?(?:loads?|reads?|opens?|sees?|loading|reading|opening) this\b",
+        rf"\b(?:(?:who|which)ever|anyone|{s.AGENT}) (?:\w+ )?(?:loads?|reads?|opens?|sees?|loading|reading|opening) this\b",
         near(
-            rf"(?:{AGENT}|\b(?:who|which)ever\b|\byou\b)",
+            rf"(?:{s.AGENT}|\b(?:who|which)ever\b|\byou\b)",
             _MUST,
             (words("obey|comply|follow (?:only|every|all|any)"), *_HARM),
             within=16,
@@ -75,7 +55,7 @@ ORDERS: tuple[Sign, ...] = (
     hints(
         "agent-order",
         r"\b(?:message|note|instructions?|notice|order|request|directive)s? (?:from|by) (?:me\b|(?:the )?(?:user|system|orchestrator|admin\w*|developers?|owner)\b|your (?:\w+ )?(?:owner|user|developers?|creators?|admin\w*)|anthropic|openai|management)",
-        rf"(?:^\W*|\b(?:an?|this|important|special|private) |['’]s )(?:note|message|notice)s? (?:to|for) (?:the |all |any )?(?:\w+ )?{AGENT}",
+        rf"(?:^\W*|\b(?:an?|this|important|special|private) |['’]s )(?:note|message|notice)s? (?:to|for) (?:the |all |any )?(?:\w+ )?{s.AGENT}",
         r"#{2,}\s?\(?system_|\[(?:system|session|security|admin)(?:[_ -][\w -]*)?\](?:[\s:]|$)",
         r"^\W*(?:system|security(?: team)?)\s?(?:message|update|override|note|chain of thought)[\w ]*:\s",
         r"\b(?:security|system|admin) (?:override|update|message|notice|alert):",
@@ -87,31 +67,31 @@ ORDERS: tuple[Sign, ...] = (
         r"\blast time we (?:spoke|talked)\b|\b(?:task|instructions?) (?:that )?i gave you\b",
         rf"‹tell|inform|ask|urge|warn|direct|advise|let› … ‹(?:the |any |all |every )?(?:users?|customers?|reader|them|him|her|people)› … "
         rf"‹visit|click|go to|log ?in|re-?enter|reset|call|ring|transfer|pay|download|verify|must|need to› … "
-        rf"{PLACE} || ‹passwords?|card|account|payment› || \+?\d[\d ]{{7,}} … 60",
+        rf"{s.PLACE} || ‹passwords?|card|account|payment› || \+?\d[\d ]{{7,}} … 60",
     ),
     # Text from elsewhere taken for the person's word
     tells(
         "foreign-orders",
         f"‹treat|follow(?:ed)?|trust|execute|obey|carry out|counts?› … {_FROM_ME} … 60",
-        f"{ELSEWHERE} … ‹counts? as|has the same (?:authority|weight)|same authority|is an? (?:order|instruction) from› … 30",
+        f"{s.ELSEWHERE} … ‹counts? as|has the same (?:authority|weight)|same authority|is an? (?:order|instruction) from› … 30",
         "‹run|execute|follow|do|obey› … ‹whatever|anything that|everything that|every link|any command (?:they|it|you|that|from|in|given|sent)› … 1",
         "‹execute|run› … ‹every|all|any|each› … ‹code blocks?|snippets?|commands?|scripts?› … ‹you|that|in|from|found› … 2",
         r"‹accept|follow|trust|approve|obey|grant› … ‹every|all|any› … ‹\w+ (?:from|by|of)› … 1",
         "‹translate|decode|unscramble|decrypt|reverse› … ‹and|then› … ‹follow|do|run|execute|obey|act› … 30",
-        rf"‹follow|trust|execute|obey› … {INSTRUCTIONS} … \b(?:in|from|on)\b … {ELSEWHERE} … 12",
+        rf"‹follow|trust|execute|obey› … {s.INSTRUCTIONS} … \b(?:in|from|on)\b … {s.ELSEWHERE} … 12",
     ),
     hints(
         "foreign-orders",
-        f"{ELSEWHERE} … ‹says|suggests|asks|tells you|contains?› … ‹good|follow|do|executed?|run|as it stands|obey|act on› … 30",
-        f"‹follow|do|execute|obey|steps› … ‹(?:you )?come across|found|find|listed› … {ELSEWHERE} … 30",
+        f"{s.ELSEWHERE} … ‹says|suggests|asks|tells you|contains?› … ‹good|follow|do|executed?|run|as it stands|obey|act on› … 30",
+        f"‹follow|do|execute|obey|steps› … ‹(?:you )?come across|found|find|listed› … {s.ELSEWHERE} … 30",
     ),
     # Words or addresses planted in every answer
-    tells("planted-words", f"‹in|at the end of|into|with|to› … {ANSWERS} … {HOST}"),
+    tells("planted-words", f"‹in|at the end of|into|with|to› … {s.ANSWERS} … {s.HOST}"),
     hints(
         "planted-words",
-        f"{ADD} … {PLANTED} … {ANSWERS}",
-        f"{ANSWERS} … {ADD} … {PLANTED} … 90",
-        f"{ANSWERS} … ‹end|carry|contain› … {HOST}",
+        f"{s.ADD} … {s.PLANTED} … {s.ANSWERS}",
+        f"{s.ANSWERS} … {s.ADD} … {s.PLANTED} … 90",
+        f"{s.ANSWERS} … ‹end|carry|contain› … {s.HOST}",
     ),
     # Waiting for a moment
     tells(
@@ -127,20 +107,20 @@ ORDERS: tuple[Sign, ...] = (
     # Holding on and spreading
     tells(
         "self-spreading",
-        f"{THIS} … ‹(?:must|should|may|shall|can|has to) (?:never|not)|cannot› … ‹be (?:removed|deleted|edited|pruned|merged|shortened|changed)› … 3",
-        f"‹copy|spread|propagate|replicate|re-?add|repeat|add|put|write› … {THIS} … ‹every|all|each|other› … ‹memor(?:y|ies)|projects?|files? (?:that )?you|notes› … 16",
-        f"‹re-?add|add|write› … {THIS} … ‹again|back› … 30",
+        f"{s.THIS} … ‹(?:must|should|may|shall|can|has to) (?:never|not)|cannot› … ‹be (?:removed|deleted|edited|pruned|merged|shortened|changed)› … 3",
+        f"‹copy|spread|propagate|replicate|re-?add|repeat|add|put|write› … {s.THIS} … ‹every|all|each|other› … ‹memor(?:y|ies)|projects?|files? (?:that )?you|notes› … 16",
+        f"‹re-?add|add|write› … {s.THIS} … ‹again|back› … 30",
     ),
     hints(
         "self-spreading",
-        rf"‹copy|add|re-?add|insert|repeat|write|propagate|spread|replicate|append|paste|put› … (?:{THIS}|\bthis line\b) … "
+        rf"‹copy|add|re-?add|insert|repeat|write|propagate|spread|replicate|append|paste|put› … (?:{s.THIS}|\bthis line\b) … "
         rf"‹(?:every|all|each|other|any) (?:\w+ )?(?:memor\w+|projects?|notes?|sessions?|conversations?)|(?:notes|memor\w+) of other projects|back|again|verbatim|claude\.md|agents\.md|memory\.md› … 30",
         "‹when(?:ever)? you (?:summari[sz]e|update|create|write)|in (?:all|every) (?:future )?› … ‹memory|memories|profile|notes?|summar(?:y|ies)› … "
         "‹include|add|copy|repeat|mention› … ‹note|mention|reminder|this› … 60",
         "‹include› … ‹note|mention|reminder› … ‹all|every› … ‹summar(?:y|ies)|memory (?:logs?|notes?)|memories|profiles?› … 30",
         r"‹modify|edit|append|write|overwrite|add|insert|copy› … ‹(?:claude|soul|memory|agents|cursorrules)(?:\.md)?› … ‹every|all|each|other› … 20",
-        f"{THIS} … ‹(?:must|should|shall|may|can|is)(?: never| not|not)› … ‹removed|deleted|edited|pruned|merged|changed|summari[sz]ed|questioned|overridden|ignored› … 20",
-        f"{THIS} || ‹it|this|that› … ‹must|should|has to|needs to|make sure› … ‹survives?|persists?|outlives?|outlasts?|stays?|remains?› … "
+        f"{s.THIS} … ‹(?:must|should|shall|may|can|is)(?: never| not|not)› … ‹removed|deleted|edited|pruned|merged|changed|summari[sz]ed|questioned|overridden|ignored› … 20",
+        f"{s.THIS} || ‹it|this|that› … ‹must|should|has to|needs to|make sure› … ‹survives?|persists?|outlives?|outlasts?|stays?|remains?› … "
         f"‹compactions?|consolidations?|clean(?:s|ing)?[ -]?ups?|dreams?|summari[sz]ation› … 20",
     ),
 )
@@ -230,12 +210,12 @@ MACHINE: tuple[Sign, ...] = (
     hints(
         "pipe-to-shell",
         r"‹running|run|install\w*|grab\w*|start|execute› … ‹straight from the web|from any mirror|any mirror|whatever› … 30",
-        rf"(?:{OUTSIDER}|\bfork\b) … ‹run(?:ning)?|install|start|execute› … ‹safe|without worrying|fine|okay› … 30",
-        f"{FETCH} … ‹whatever|anything› … ‹start|run|execute|install› … 60",
+        rf"(?:{s.OUTSIDER}|\bfork\b) … ‹run(?:ning)?|install|start|execute› … ‹safe|without worrying|fine|okay› … 30",
+        f"{s.FETCH} … ‹whatever|anything› … ‹start|run|execute|install› … 60",
     ),
     may_hint(
         "pipe-to-shell",
-        f"{FETCH} … ‹and|then› … ‹run|execute|source|eval|follow|obey|start› … 60",
+        f"{s.FETCH} … ‹and|then› … ‹run|execute|source|eval|follow|obey|start› … 60",
         r"\b(?:open|visit|read|load|see|go to|check|fetch|download)\b[^\n]{0,30}(?:https?://|\b(?:page|site|link|url|website)\b)[^\n]{0,60}\b(?:follow|obey|do) (?:it|them|what|the (?:content|steps|instructions|text))\b",
     ),
     tells(
@@ -247,11 +227,11 @@ MACHINE: tuple[Sign, ...] = (
         r"\bPYTHONSTARTUP=|\balias (?:git|sudo|ssh|npm|pip|curl|ls|cd)=\S",
         r"\b(?:set|change|switch|point|redirect)\b[^\n]{0,20}\b(?:registry|remote|origin|proxy|index|mirror|base[ _]url|dns|gateway)\b[^\n]{0,20}\b(?:to|at)\s+(?:https?://|git@|\d{1,3}\.\d)",
         r"\b(?:prefer|use|install|take|get|pull) (?:all |the |only )?(?:packages?|dependenc(?:y|ies)|images?|plugins?) from https?://",
-        f"‹cron entry|cron ?job|scheduled task|startup script› … {HOST} … 60",
+        f"‹cron entry|cron ?job|scheduled task|startup script› … {s.HOST} … 60",
     ),
     hints(
         "agent-settings",
-        f"‹(?:use|take|call) (?:the )?new (?:endpoint|registry|mirror|server|url)› … {HOST} … 12",
+        f"‹(?:use|take|call) (?:the )?new (?:endpoint|registry|mirror|server|url)› … {s.HOST} … 12",
     ),
     tells(
         "destructive-command",

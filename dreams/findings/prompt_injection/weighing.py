@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from dreams.findings.prompt_injection import signs as s
 from dreams.findings.prompt_injection.exfiltration import ABROAD, SENDING
 from dreams.findings.prompt_injection.hiding import HIDING, MARKUP
 from dreams.findings.prompt_injection.instructions import AUTHORITY_CLAIMED, INSTRUCTIONS, LEAVE, PROTECTION
 from dreams.findings.prompt_injection.orders import ACCESS, MACHINE, ORDERS
-from dreams.findings.prompt_injection.signs import AGENT, EASE, ENOUGH, LAWS, PLACE, PRIVATE, SAY, Sign, bears
+from dreams.findings.prompt_injection.signs import Sign, bears
 from dreams.findings.prompt_injection.text import PatternIndex, Text, words
 
 _READ = "Remove it unless you gave this instruction yourself."
@@ -30,83 +31,29 @@ SILENT = frozenset({
 })  # fmt: skip
 # Each code: what is said behind "user_a.md, line 3", and what to do.
 ADVICE: dict[str, tuple[str, str]] = {
-    "access-granted": (
-        "gives someone access, or an agent more rights",
-        "Remove it. Give access yourself, where you can see who has it.",
-    ),
+    "access-granted": ("gives someone access, or an agent more rights", "Remove it. Give access yourself, where you can see who has it."),
     "agent-order": ("gives orders to any agent that reads it", _READ),
-    "agent-settings": (
-        "changes what an agent or a shell runs at start",
-        "Remove it, and make this change yourself if you want it.",
-    ),
-    "claimed-authority": (
-        "claims somebody's permission or rights",
-        "Ask that person: a note cannot give their permission.",
-    ),
-    "credential-path": (
-        "names a place where keys or passwords are kept",
-        "Keep it only if a session needs to know this place.",
-    ),
-    "data-sent-away": (
-        "sends data from this machine to someone else",
-        "Remove it, or say exactly what may be sent and to whom.",
-    ),
+    "agent-settings": ("changes what an agent or a shell runs at start", "Remove it, and make this change yourself if you want it."),
+    "claimed-authority": ("claims somebody's permission or rights", "Ask that person: a note cannot give their permission."),
+    "credential-path": ("names a place where keys or passwords are kept", "Keep it only if a session needs to know this place."),
+    "data-sent-away": ("sends data from this machine to someone else", "Remove it, or say exactly what may be sent and to whom."),
     "delayed-trigger": ("makes an agent do something at a later time", _READ),
     "destructive-command": ("would delete far more than one project", _COMMAND),
-    "disguised": (
-        "says something different when decoded",
-        "Remove it: an honest note says what it means in plain words.",
-    ),
-    "encoded-blob": (
-        "contains an encoded block that nobody can read",
-        "Remove the block, or say in words what it is.",
-    ),
-    "foreign-orders": (
-        "lets text from elsewhere give orders in your name",
-        "Remove it: what a page, a ticket or command output says is not your instruction.",
-    ),
-    "hides-from-user": (
-        "sounds as if something should be hidden from you, or misreported to you",
-        "Remove it if it tells an agent to do so; else leave it.",
-    ),
-    "ignore-previous": (
-        "overrides an agent's instructions, or asks for them",
-        "Remove it. If one of your rules changed, change that rule.",
-    ),
-    "markdown-image": (
-        "shows an image: loading it can carry data away",
-        "Remove the image, or name the file in words.",
-    ),
-    "money-moved": (
-        "asks for a payment, or for a payment to a different account",
-        "Ask the person who is to be paid, through a channel you trust.",
-    ),
-    "permission": (
-        "lets an agent act without you, beyond daily work on the project's files",
-        "Keep it only if you want this in every session; otherwise name the one thing that may be done without asking.",
-    ),
+    "disguised": ("says something different when decoded", "Remove it: an honest note says what it means in plain words."),
+    "encoded-blob": ("contains an encoded block that nobody can read", "Remove the block, or say in words what it is."),
+    "foreign-orders": ("lets text from elsewhere give orders in your name", "Remove it: what a page, a ticket or command output says is not your instruction."),
+    "hides-from-user": ("sounds as if something should be hidden from you, or misreported to you", "Remove it if it tells an agent to do so; else leave it."),
+    "ignore-previous": ("overrides an agent's instructions, or asks for them", "Remove it. If one of your rules changed, change that rule."),
+    "markdown-image": ("shows an image: loading it can carry data away", "Remove the image, or name the file in words."),
+    "money-moved": ("asks for a payment, or for a payment to a different account", "Ask the person who is to be paid, through a channel you trust."),
+    "permission": ("lets an agent act without you, beyond daily work on the project's files", "Keep it only if you want this in every session; otherwise name the one thing that may be done without asking."),
     "pipe-to-shell": ("runs code that nobody has been able to read", _COMMAND),
-    "planted-words": (
-        "puts words or an address into the answers you get",
-        "Remove it unless you want to read this in every answer.",
-    ),
-    "protection-off": (
-        "removes a check or a protection",
-        "Keep it only if you decided this yourself, and say for which case.",
-    ),
-    "raw-html": (
-        "contains raw HTML or a comment, which the rendered page does not show",
-        "Write it as plain Markdown.",
-    ),
-    "role-tag": (
-        "uses a prompt's tags or labels, as if it were not a note",
-        "Write it in plain words, without the tag.",
-    ),
-    "self-spreading": (
-        "asks to be copied or kept forever",
-        "Remove it: you decide which notes stay.",
-    ),
-}
+    "planted-words": ("puts words or an address into the answers you get", "Remove it unless you want to read this in every answer."),
+    "protection-off": ("removes a check or a protection", "Keep it only if you decided this yourself, and say for which case."),
+    "raw-html": ("contains raw HTML or a comment, which the rendered page does not show", "Write it as plain Markdown."),
+    "role-tag": ("uses a prompt's tags or labels, as if it were not a note", "Write it in plain words, without the tag."),
+    "self-spreading": ("asks to be copied or kept forever", "Remove it: you decide which notes stay."),
+}  # fmt: skip
 
 
 _DO = words(
@@ -121,8 +68,8 @@ _DO = words(
 BEARING: tuple[Sign, ...] = (
     # Whom it speaks to
     bears(
-        rf"\b(?:to|for|note|dear|hey|attention|all|any|every|you are an?|an?|the|this)[\s,:-]+(?:\w+ )?{AGENT}",
-        rf"^\W*{AGENT}[,:]|\bagent_\w+|{AGENT}s? (?:must|should|shall|may|can|are|is|will|need)\b",
+        rf"\b(?:to|for|note|dear|hey|attention|all|any|every|you are an?|an?|the|this)[\s,:-]+(?:\w+ )?{s.AGENT}",
+        rf"^\W*{s.AGENT}[,:]|\bagent_\w+|{s.AGENT}s? (?:must|should|shall|may|can|are|is|will|need)\b",
     ),
     bears(r"\byou(?:r|rself|['’](?:re|ve|ll|d))?\b|^\W*please\b|\bplease \w"),
     # What it asks
@@ -136,15 +83,15 @@ BEARING: tuple[Sign, ...] = (
         r"\b(?:new|real|actual|first|priority|next) (?:task|instructions?|objective|goal|directive|mission|orders?)\b",
     ),
     bears(
-        rf"{SAY} (?:\w+ )?(?:with |back )?(?:only|just|exactly|simply|exclusively|verbatim)\b",
-        rf"\b(?:just|simply|only) {SAY}|\bnothing else\b|\b(?:focus|rely) (?:only|solely|exclusively)\b",
+        rf"{s.SAY} (?:\w+ )?(?:with |back )?(?:only|just|exactly|simply|exclusively|verbatim)\b",
+        rf"\b(?:just|simply|only) {s.SAY}|\bnothing else\b|\b(?:focus|rely) (?:only|solely|exclusively)\b",
         r"\binstead\b[.:\s]*$|\b(?:word for word|verbatim)\b",
         r"\b(?:start|begin|starting|beginning)(?: your \w+)? with [\"'“]|\backnowledge by\b",
     ),
     # What it is about
-    bears(PRIVATE),
-    bears(PLACE),
-    bears(LAWS),
+    bears(s.PRIVATE),
+    bears(s.PLACE),
+    bears(s.LAWS),
     bears(
         r"\b(?:remember|store|save|write|add|update|note|keep|record|modify|insert)\b[^.!?\n]{0,40}\b(?:memor(?:y|ies)|that i(?:['’]m| am)|knowledge(?: base)?|profile|preferences|permanent instructions|context|for (?:later|future)|for (?:all |any )?(?:our )?(?:future|subsequent))\b",
         r"\b(?:your|the|this) memory\b",
@@ -179,7 +126,7 @@ BEARING: tuple[Sign, ...] = (
         r"\bit(?:['’]d| would) (?:be|help|really)\b|\bjust fyi\b|\bwould you mind\b",
         r"\bi['’]?d (?:love|rather|prefer|really)\b",
     ),
-    bears(EASE),
+    bears(s.EASE),
 )
 
 MOST = 4_000  # characters of a line that are looked at
@@ -279,8 +226,8 @@ ILL = (
     *MARKUP,
     *ABROAD,
 )
-_CLEAR = tuple(sign for sign in ILL if sign.weight >= ENOUGH)
-_WEAK = tuple(sign for sign in ILL if sign.weight < ENOUGH)
+_CLEAR = tuple(sign for sign in ILL if sign.weight >= s.ENOUGH)
+_WEAK = tuple(sign for sign in ILL if sign.weight < s.ENOUGH)
 INDEX = PatternIndex(idea for sign in (*ILL, *BEARING) for idea in sign.ideas)
 _END = re.compile(r"(?<=[.!?;])[\"')\]]*\s+")
 
@@ -304,7 +251,7 @@ def _weighed(whole: Text) -> dict[str, str]:
         weights: dict[str, int] = {}
         for sign, _ in met:  # two ways to say one thing are one sign
             weights[sign.code] = max(sign.weight, weights.get(sign.code, 0))
-        if met and sum(weights.values()) + _borne(text) >= ENOUGH:
+        if met and sum(weights.values()) + _borne(text) >= s.ENOUGH:
             return {sign.code: place.quote for sign, place in met}
     return {}
 
