@@ -97,7 +97,10 @@ def test_an_index_that_is_too_long_makes_no_decision_one_to_take_alone(
         severity="warn",
         message="300 lines.",
     )
-    press(browser, browser.get(f"/review/{proposal.public_id}/").content.decode(), "Approve all 5")
+    page = browser.get(f"/review/{proposal.public_id}/").content.decode()
+    assert "Findings<span>1</span>" in page.replace(" <span>", "<span>")
+    assert "300 lines." in browser.get(f"/review/{proposal.public_id}/?show=findings").content.decode()
+    press(browser, page, "Approve all 5")
     assert set(verdicts(proposal).values()) == {"approved"}
 
 

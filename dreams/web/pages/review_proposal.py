@@ -205,8 +205,10 @@ class LoadedProposal:
         return found
 
     def has_findings(self, hunk: Hunk) -> bool:
-        """More than a note is said of it, or of its file as a whole."""
-        return any(found.hunk_id in (hunk.pk, None) for found in self.found_in.get(hunk.file_id, ()))
+        """More than a note is said of it or its file; what is said of no decision, the first change tells."""
+        first = self.hunks[hunk.file_id][0].pk
+        of = (first if f.code in _OF_NO_DECISION else f.hunk_id for f in self.found_in.get(hunk.file_id, ()))
+        return any(pk in (hunk.pk, None) for pk in of)
 
     def free(self, among: Iterable[Decision]) -> list[Decision]:
         """The undecided ones that no finding and no conflict speaks against, in any of their parts."""
@@ -216,10 +218,9 @@ class LoadedProposal:
     def _spoken_of(self) -> set[int]:
         against = [
             f
-            for f in self.findings
-            if f.severity != Finding.Severity.INFO
-            and f.confirmed_at is None
-            and f.code not in _OF_NO_DECISION
+            for found in self.found_in.values()
+            for f in found
+            if f.confirmed_at is None and f.code not in _OF_NO_DECISION
         ]
         files = {finding.file_id for finding in against if finding.hunk_id is None}
         files |= {file.pk for file in self.files if file.conflict}
@@ -359,7 +360,7 @@ class State:
 
     @cached_property
     def can_be_undone(self) -> bool:
-        """Whether that would change a file: once a purge has taken a secret from the text of before, too, it would not."""
+        """As a `summaries.Deed`."""
         written = AppliedFile.objects.filter(application__proposal=self.proposal)
         return bool(self.standing) and written.exclude(before_sha=F("after_sha")).exists()
 
