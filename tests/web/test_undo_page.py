@@ -167,6 +167,25 @@ def test_later_edits_elsewhere_stay(browser: Client, proposal: Proposal) -> None
     assert file.read_text() == desk.TESTING.replace("Rule 5:", "Rule five:")
 
 
+def test_an_undo_says_of_a_file_that_was_renamed_by_hand_where_it_is_now(
+    browser: Client, proposal: Proposal
+) -> None:
+    file = proposal.files.get(path="MEMORY.md")
+    here, there = (world.folder(proposal.project) / name for name in (file.path, "renamed.md"))
+    here.rename(there)
+    page = browser.get(f"/review/{proposal.public_id}/undo/?path=MEMORY.md").content.decode()
+    assert (
+        "Its text is in renamed.md now, where an undo does not follow" in page and "same place has changed" not in page
+    )
+    added = proposal.files.get(kind="add").path
+    (world.folder(proposal.project) / added).rename(there.with_name("kept.md"))
+    page = browser.get(f"/review/{proposal.public_id}/undo/?path={added}").content.decode()
+    assert "Its text is in kept.md now, where an undo does not follow: remove it there." in page
+    there.write_text("Something else.\n")
+    page = browser.get(f"/review/{proposal.public_id}/undo/?path=MEMORY.md").content.decode()
+    assert "It was removed since, so you have to choose" in page
+
+
 def test_a_conflict_becomes_a_review_and_nothing_is_written(browser: Client, proposal: Proposal) -> None:
     file = world.folder(proposal.project) / "feedback_testing.md"
     file.write_text(

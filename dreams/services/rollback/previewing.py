@@ -5,7 +5,7 @@ minus the undone hunks is the other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dreams.engines import drafts
 from dreams.lib import diff, progress
@@ -39,7 +39,8 @@ EVERYTHING = Selection()
 
 @dataclass(frozen=True, slots=True)
 class UndoneFile:
-    """One file of an undo. `result` is None where the file is not to exist; `merged` is set on a conflict."""
+    """One file of an undo. `result` is None where the file is not to exist; `merged` is set on a conflict; `renamed` is the
+    file that has what was applied where this one is gone, as after a rename by hand: an undo does not follow it."""
 
     path: str
     applied: bytes | None
@@ -48,6 +49,7 @@ class UndoneFile:
     result: bytes | None = None
     merged: merge.Merge | None = None
     restored: proposals.Restored = field(default_factory=proposals.Restored)
+    renamed: str = ""
 
     @property
     def is_exact(self) -> bool:
@@ -115,9 +117,7 @@ def _planned(proposal: Proposal, selection: Selection, now: Mapping[str, bytes])
     by_path: dict[str, list[Hunk]] = {path: [] for path in paths}
     for hunk in hunks:
         by_path[hunk.file.path].append(hunk)
-    files = [
-        _undone(kept, path, by_path[path], now.get(path)) for path in progress.each("Comparing files", paths)
-    ]
+    files = [_undone(kept, path, by_path[path], now) for path in progress.each("Comparing files", paths)]
     return Preview(proposal, tuple(hunks), tuple(files))
 
 
@@ -177,21 +177,23 @@ class _Kept:
         return self.texts[sha] if sha in self.texts else proposals.bytes_of(sha)
 
 
-def _undone(kept: _Kept, path: str, hunks: Iterable[Hunk], now: bytes | None) -> UndoneFile:
+def _undone(kept: _Kept, path: str, hunks: Iterable[Hunk], files: Mapping[str, bytes]) -> UndoneFile:
+    now = files.get(path)
     written = kept.written[path]
     first, last = (written[0], written[-1]) if written else (None, None)
     undone = {hunk.hunk_id for hunk in hunks}
     applied = kept.bytes_of(last.after_sha) if last else now
     wanted, is_whole = _without(kept, kept.files[path], undone)
-    file = UndoneFile(path, applied, now, wanted)
+    renamed = (other for other, data in files.items() if now is None and data == applied)
+    file = UndoneFile(path, applied, now, wanted, renamed=next(renamed, ""))
     merged = rebase.merged_bytes(rebase.Sides(applied, now, wanted), path)
     if isinstance(merged, merge.Merge):
-        return UndoneFile(path, applied, now, wanted, merged=merged)
+        return replace(file, merged=merged)
     restored = proposals.Restored()
     if is_whole and file.is_exact and first is not None and first.before_sha:
         # A file that is there has the mode that it had, or one that somebody gave it since.
         restored = proposals.Restored(first.before_mode if now is None else None, first.before_mtime_ns)
-    return UndoneFile(path, applied, now, wanted, result=merged, restored=restored)
+    return replace(file, result=merged, restored=restored)
 
 
 def _without(kept: _Kept, file: FileChange, undone: set[str]) -> tuple[bytes | None, bool]:

@@ -211,6 +211,11 @@ def _file(file: UndoneFile, made_by: str, is_shown: bool) -> File:
 
 
 def _sentence(file: UndoneFile, result: bytes | None, made_by: str) -> str:
+    if file.renamed:
+        instead = "remove it there" if result is None else "edit it there, or choose to have this one back"
+        return f"Its text is in {file.renamed} now, where an undo does not follow: {instead}."
+    if file.merged is not None and file.now is None:
+        return "It was removed since, so you have to choose whether it comes back. This shows the undo."
     if file.merged is not None:
         return "The same place has changed since, so you have to choose. This shows the undo; later edits elsewhere are kept."
     if file.now == result:
