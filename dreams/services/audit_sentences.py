@@ -435,6 +435,7 @@ _SAID: Mapping[str, Callable[[Sentences, AuditEntry], str]] = {
     "request.asked": _asked_elsewhere,
     "request.withdrawn": _asked_elsewhere,
     "history.begun_anew": _plain("memoryweb found the history{of} gone and began a new one"),
+    "history.set_aside": _plain("{who} set the damaged history{of} aside"),
     "history.imported": _imported,
     "history.purged": _purged,
     "audit.cut": _cut,

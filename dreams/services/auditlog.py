@@ -85,6 +85,7 @@ ACTIONS = {
     "request.withdrawn": "Request withdrawn",
     "history.imported": "History imported",
     "history.begun_anew": "Lost history begun anew",
+    "history.set_aside": "Damaged history set aside",
     "history.purged": "History purged",
     "audit.cut": "Newest entries missing",
     "audit.cut_known": "Missing entries explained",

@@ -44,7 +44,7 @@ _REVIEWER = """
     review-bring-up review-submit review-apply review-second review-under-way review-stop conflict undo audit-export engines
 """
 _ADMIN = """
-    project-purge project-trust search-rebuild schedule-run schedule-remove engines-test
+    project-purge project-set-aside project-trust search-rebuild schedule-run schedule-remove engines-test
     settings project-settings settings-reset project-settings-reset settings-pause settings-resume settings-digest
     person-add person-role person-password person-remove
     policy-answer policy-end feed-make feed-revoke hook hook-write

@@ -95,6 +95,7 @@ urlpatterns = [
     path("projects/<int:pk>/secrets/redact/", view("secrets.redact"), name="project-redact"),
     path("projects/<int:pk>/secrets/purge/", view("secrets.purge"), name="project-purge"),
     path("projects/<int:pk>/copy/", view("project.copy_memories"), name="project-copy"),
+    path("projects/<int:pk>/history/set-aside/", view("project.set_aside"), name="project-set-aside"),
     path("projects/<int:pk>/trust/", view("project.set_trust"), name="project-trust"),
     path("projects/<int:pk>/at/", view("time_travel.at"), name="project-at"),
     path("projects/<int:pk>/between/", view("time_travel.between"), name="project-between"),

@@ -83,6 +83,7 @@ def test_what_a_person_changed_by_hand_is_theirs(tmp_path: Path) -> None:
     [
         ("login.link", {}, "memoryweb created a login link."),
         ("login", {"actor": "owner", "by": "password"}, "You logged in with a password."),
+        ("history.set_aside", {"actor": "owner"}, "You set the damaged history aside."),
         ("history.begun_anew", {}, "memoryweb found the history gone and began a new one."),
         ("dream.requested", {"engine": "rules", "forced": False}, "A dream was requested automatically."),
         (

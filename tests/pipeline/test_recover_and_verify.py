@@ -233,6 +233,31 @@ def test_with_a_damaged_history_an_undo_says_what_helps_and_that_helps(
     assert call("verify")["problems"] == []
 
 
+def test_the_projects_page_says_that_its_history_is_damaged_and_sets_it_aside(
+    project: Project, browser: Client
+) -> None:
+    here, path = reverse("project", args=[project.pk]), syncing.history_path(project)
+    button = reverse("project-set-aside", args=[project.pk])
+    browser.post(button)
+    assert path.exists() and "damaged" not in browser.get(here).content.decode()
+    (path / "refs/heads/main").write_bytes(b"")
+    page = browser.get(here).content.decode()
+    assert "refs/heads/main is no ref" in page and button in page
+    memory = project.memories.get(path="feedback_testing.md")
+    typed = {"content": "Anew.\n", "base_sha": memory.sha256}
+    saved = browser.post(reverse("memory-edit", args=[memory.pk]), typed, follow=True).content.decode()
+    assert "Undo</a>" in saved and "its history cannot be saved now" in saved
+    told = browser.post(button, follow=True).content.decode()
+    assert "Set aside as" in told and "history of this project is missing" in told and button not in told
+    world.put(world.folder(project) / "new.md", "Written by hand.\n")
+    syncing.refresh(project)
+    assert call("verify")["problems"] == [] and "a new one was begun" in browser.get(here).content.decode()
+    [kept] = path.parent.glob("*.damaged-*")
+    assert [*AuditEntry.objects.filter(action="history.set_aside").values_list("object_id", flat=True)] == [
+        kept.name
+    ]
+
+
 def test_a_lost_history_is_found(project: Project, tmp_path: Path) -> None:
     os.rename(syncing.history_path(project), tmp_path / "elsewhere")
     for given in ({"project": project.slug}, {}):

@@ -1,22 +1,27 @@
-"""Git histories that are gone from the data directory, and what is lost with them."""
+"""Git histories that are gone from the data directory or damaged, and what is lost with them."""
 
 import datetime as dt
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
 
+from dreams.lib.storage import history
 from dreams.models import AuditEntry, Blob, Project, Version
 from dreams.models.prepared import prepared
-from dreams.services import hosts
+from dreams.services import auditlog, hosts
+from dreams.services.auditlog import Actor
 from dreams.services.memories import syncing
 
 
 @dataclass(frozen=True, slots=True)
 class LostHistory:
-    """`begun_at`: when a new one was begun; None while it is missing. `texts`: versions whose text is nowhere now."""
+    """`begun_at`: when a new one was begun; None while it is missing or damaged. `texts`: versions whose text is nowhere now.
+    `damage`: what cannot be read of it, so that no change is kept."""
 
     begun_at: dt.datetime | None
     texts: int
+    damage: str = ""
 
 
 def of(project: Project) -> LostHistory | None:
@@ -24,12 +29,38 @@ def of(project: Project) -> LostHistory | None:
     if project.host != hosts.host():
         return None
     last = max((row[1:] for row in _events() if row[0] == project.pk), default=None)
-    begun_at = last[1] if last and last[2] == "history.begun_anew" else None
-    if begun_at is None and not is_missing(project):
+    damage = _damage(project)
+    begun_at = last[1] if last and last[2] == "history.begun_anew" and not damage else None
+    if begun_at is None and not damage and not is_missing(project):
         return None
     versions = Version.objects.filter(memory__project=project).exclude(sha256="")
     without = versions.exclude(Exists(Blob.objects.filter(sha256=OuterRef("sha256"))))
-    return LostHistory(begun_at, without.count())
+    return LostHistory(begun_at, without.count(), damage)
+
+
+def set_aside(project: Project, by: Actor) -> str:
+    """Move a damaged history out of the way, so that an export can be brought back or a new one begins. Its name then; empty
+    where it can be read. Raises OSError."""
+    lost = of(project)
+    if lost is None or not lost.damage:
+        return ""
+    path = syncing.history_path(project)
+    aside = path.with_suffix(f".damaged-{timezone.now():%Y%m%d-%H%M%S}")
+    path.rename(aside)
+    auditlog.record("history.set_aside", actor=by, project=project, object_id=aside.name)
+    return aside.name
+
+
+def _damage(project: Project) -> str:
+    """What each change reads of a history is looked at: the newest state and the index of texts. `verify` reads all of it."""
+    try:
+        if syncing.history_path(project).exists():
+            with history.HistoryStore(syncing.history_path(project)) as store:
+                store.log(1)
+                store.has("")
+    except history.HistoryError as error:
+        return str(error.args[0])
+    return ""
 
 
 def is_missing(project: Project) -> bool:

@@ -285,6 +285,8 @@ def _carried_out(request: Request, found: Memory, act: Callable[[], ApplyReport]
     if report.applied:
         undo = reverse("undo", args=[report.proposal])
         messages.success(request, format_html('{} <a href="{}">Undo</a>', done, undo))
+        for said in report.said:
+            messages.warning(request, said)
     else:
         messages.info(request, " ".join(report.said) or "Nothing differs from the current files.")
     return go(request, "memory", pk=found.pk)

@@ -18,7 +18,7 @@ from dreams.models import Evidence, Project, Prompt
 from dreams.services import forecast, project_lock, settings_changes
 from dreams.services.discovery import prompt_history
 from dreams.services.host_requests import Deed, NewRequest
-from dreams.services.memories import moved
+from dreams.services.memories import lost_histories, moved
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.scheduling import scheduler
 from dreams.web.access import actor
@@ -162,6 +162,21 @@ def set_trust(request: Request, pk: int) -> HttpResponse:
             if wanted
             else "No longer trusted. Its own settings are ignored from the next check.",
         )
+    return go(request, "project", pk=pk)
+
+
+@require_POST
+def set_aside(request: Request, pk: int) -> HttpResponse:
+    """Its damaged history, out of the way of the next change."""
+    try:
+        name = lost_histories.set_aside(get_object_or_404(Project, pk=pk), Actor(actor(request)))
+    except OSError as error:
+        messages.error(
+            request, f"The history could not be moved: {error}. Check the disk of the data directory."
+        )
+    else:
+        said = f"Set aside as {name}, in the folder history of the data directory."
+        messages.success(request, said if name else "The history can be read, so it stays where it is.")
     return go(request, "project", pk=pk)
 
 
