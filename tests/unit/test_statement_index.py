@@ -247,6 +247,27 @@ def test_two_long_files_tell_one_fact_where_most_of_what_is_rare_in_both_is_comm
 
 
 @each(
+    ("first", "second", "is_one"),
+    [
+        (
+            "港口的起重机在大风时必须停机，由值班员登记时间",
+            "大风时港口起重机必须停机，值班员要登记时间",
+            True,
+        ),
+        ("港口的起重机在大风时必须停机，由值班员登记时间", "港口的拖船每年春天由船厂重新油漆一次", False),
+        ("大风时必须停机", "大风时必须关门", False),  # few words
+        (
+            "強風のときは港のクレーンを必ず停止し、当番が時刻を記録する",
+            "港のクレーンは強風のとき必ず停止し、当番が時刻を記録すること",
+            True,
+        ),
+    ],
+)
+def test_words_that_no_space_divides_tell_one_fact_as_well(first: str, second: str, is_one: bool) -> None:
+    assert grouped(first, second) == ([[first, second]] if is_one else [])
+
+
+@each(
     "second",
     [
         "`pump-reader` has its own valve.",  # few words

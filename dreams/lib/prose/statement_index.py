@@ -27,7 +27,7 @@ from dreams.lib.prose.statement_pairs import (
     places_apart,
     two_of,
 )
-from dreams.lib.prose.values import LONGEST, Reading, encodable, own_names, read
+from dreams.lib.prose.values import LONGEST, UNSPACED, Reading, count_words, encodable, own_names, read
 
 # Statements of bodies that may have a value before it is common; a fact is told in up to five places.
 RARE = 8
@@ -96,7 +96,7 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
             continue
         if told == name_of_it:
             continue  # the title of the memory, put above what it says
-        if len(told.split()) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
+        if count_words(told) >= SHORTEST and len(told) <= LONGEST and not told.rstrip("*_ ").endswith(":"):
             yield Statement(
                 path, "body", item.first_line, item.last_line, told, item.text, item.under, lead=lead
             )
@@ -321,8 +321,9 @@ class StatementIndex:
         which is one fact, less will do.
         """
         words = self._rare_words(pair.one), self._rare_words(pair.other)
-        common, both = len(words[0] & words[1]), len(words[0]) + len(words[1])
-        if common >= MANY_WORDS and 2 * common >= MOST_WORDS * both:
+        common, both = words[0] & words[1], len(words[0]) + len(words[1])
+        many = len(common) - len([*filter(UNSPACED.match, common)]) / 2  # pairs of characters overlap
+        if many >= MANY_WORDS and 2 * len(common) >= MOST_WORDS * both:
             told = pair.one.text, pair.other.text
             return not (says_more(*told) and says_more(*told[::-1]))
         few = all(len(self._numbers[each.path]) <= FEW for each in (pair.one, pair.other))
@@ -344,7 +345,7 @@ class StatementIndex:
         names = {value.key for value in mine.values if not value.is_measured} & theirs.anchors
         if not (own_names(mine, theirs) and own_names(theirs, mine)):
             names |= mine.pairs & theirs.pairs  # not what two things have: "poll interval"
-        short = all(len(_REMARKS.split(each.text)[0].split()) <= SHORT_WORDS for each in (one, other))
+        short = all(count_words(_REMARKS.split(each.text)[0]) <= SHORT_WORDS for each in (one, other))
         return short and any(map(self.is_rare, names))
 
     def _of_one_thing(self, one: Statement, other: Statement, found: Compared) -> bool:

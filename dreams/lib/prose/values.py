@@ -35,6 +35,9 @@ _PLAIN = re.compile(
 _ENDERS, _BETWEEN = tuple(".!?:;"), " \n,.;:!?)"
 # Where a link leads is nothing that is said.
 _TARGET = re.compile(r"(?<=\])\([^()\s]{1,300}\)|\[\[[^\]\n]{1,200}\]\]")
+# Chinese and Japanese have no spaces: each two characters side by side stand for a word, which mostly has two.
+UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_PARTS = re.compile(rf"(?P<pair>{UNSPACED.pattern})(?={UNSPACED.pattern})|(?:(?!{UNSPACED.pattern})[^/:])+")
 _INNER = re.compile(r"[^\W\d_]+|\d+")
 # Verbs that nearly every note has.
 _WEAK = frozenset(
@@ -167,6 +170,11 @@ def shared_values(one: Reading, other: Reading) -> frozenset[str]:
     return both | (one.pairs & other.pairs)
 
 
+def count_words(text: str) -> int:
+    """How many words a text has; where it has no spaces two characters are one."""
+    return len(text.split()) + len(UNSPACED.findall(text)) // 2
+
+
 def encodable(text: str) -> str:
     """The text with a question mark for each character that is no Unicode text: RE2 reads bytes."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
@@ -244,18 +252,14 @@ def _behind(text: str, before: int, kind: str, start: int, end: int) -> Iterator
     """A token, or the two of one, and whether what stands before it opens a sentence."""
     between, held = text[before:start], text[start:end]
     opens = not before or "\n" in between or between.rstrip(" *_\"'”’)")[-1:] in _ENDERS
-    if kind == "word" and ("/" in held or ":" in held):  # "flags/args", "localhost:8080": two words
-        yield from _split(held, start, opens)
+    if kind == "word" and ("/" in held or ":" in held or UNSPACED.search(held)):
+        for part in _PARTS.finditer(held):  # "flags/args", "localhost:8080": two words
+            at, told = start + part.start(), held[part.start() :][:2] if part["pair"] else part[0]
+            sort = "number" if told.isdigit() else "word"
+            yield _Token(sort, told, at, at + len(told), opens and at == start)
     else:
         held = held[:-1] if kind == "path" and held.endswith((".", ":")) else held
         yield _Token(kind, held, start, start + len(held), opens, between.rstrip(" *_")[-1:] == ":")
-
-
-def _split(text: str, start: int, opens: bool) -> Iterator[_Token]:
-    for part in text.replace(":", "/").split("/"):
-        if part:
-            yield _Token("number" if part.isdigit() else "word", part, start, start + len(part), opens)
-        start, opens = start + len(part) + 1, False
 
 
 def _name_at(found: list[_Token], place: int) -> int:
