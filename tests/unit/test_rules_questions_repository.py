@@ -210,6 +210,12 @@ def test_a_file_that_is_gone_is_asked_about_wherever_it_is_named(tmp_path: Path)
     assert [option.id for option in question.options] == ["update", "keep"]
 
 
+def test_a_link_to_another_place_is_there_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "repo/src/web").mkdir(parents=True)
+    (tmp_path / "repo/src/web/basket.ts").symlink_to("../../../shared/basket.ts")
+    assert asked(tmp_path, "The basket is in `src/web/basket.ts`") == []
+
+
 def committed(folder: Path, files: Mapping[str, str], then: Mapping[str, str]) -> None:
     """A repository with two commits: these files, then those."""
     with porcelain.init(str(folder)) as repo:
@@ -316,6 +322,7 @@ def test_files_that_one_memory_names_are_one_question_and_a_name_without_a_folde
         "Lint with `npm run lint`",
         "The other project has `lib/core/basket.ts`",
         "We removed `src/web/basket.ts` in May",
+        "Mails are sent by `src/core/mailer.py`; nun `lib/mailer.py`",
         "Results are in `src/web/report.json`",
         "The script is `npm run typecheck` in the sister project, not here",
     ],

@@ -71,6 +71,8 @@ def read(repo: Path | None, checkpoint: Callable[[], None], *, shallow: bool = F
                 left -= 1
                 if isinstance(entry, safefs.Found):
                     _keep(root, found, entry)
+                elif (repo / entry.rel).is_symlink():
+                    found.files.add(entry.rel)  # there by this name, wherever it leads
                 elif entry.rel != folder and _is_entered(entry.rel) and (repo / entry.rel).is_dir():
                     found.folders.add(entry.rel)
                     if not shallow or entry.rel.count("/") < CONFIG_DEPTH:

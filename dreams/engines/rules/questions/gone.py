@@ -190,6 +190,7 @@ class _Found:
         told = (
             not new
             or new in one.line
+            or "/".join(PurePosixPath(new).parts[-2:]) in one.line.replace(one.path_named, "")
             or _LEADS_NOWHERE.search(_CODE.sub(" ", _sentence(one.line, one.path_named)))
         )
         return None if told else _Moved(one.path, one.line_no, one.path_named, new)
