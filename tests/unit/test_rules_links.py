@@ -138,16 +138,6 @@ def test_a_memory_that_is_only_named_is_not_asked_about(tmp_path: Path, body: st
     assert not [each for each in _dream(tmp_path, body).outcome.questions if each.kind == "changed"]
 
 
-def test_a_row_that_is_pending_and_a_description_that_is_merged_are_asked_about(tmp_path: Path) -> None:
-    row = "- [Sharing types](project_types.md) — sharing types is pending, audit first\n"
-    file = "---\nname: types\ndescription: types are shared between server and client, merged in May\ntype: project\n---\n\nTypes live in one package.\n"
-    made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{row}", "project_types.md": file})
-    (asked,) = [each for each in made.outcome.questions if each.kind == "conflict"]
-    (second, keep) = asked.options
-    assert (second.id, keep.id) == ("second", "keep")
-    assert "— types are shared between server and client, merged in May" in (second.edits[0].after or "")
-
-
 def _indexed(tmp_path: Path, *there: str) -> Dreamt:
     names = ("deploys", "queue", "tests", "style")
     index = "# Memory\n\n" + "".join(f"- [{name}]({name}.md) — about {name} here\n" for name in names)

@@ -178,25 +178,29 @@ def of_kind(folder: Path, kind: str, files: dict[str, str]) -> list[Question]:
     return [each for each in dream(folder, files).outcome.questions if each.kind == kind]
 
 
-def test_a_row_that_says_open_of_what_its_file_says_is_done_takes_the_description(tmp_path: Path) -> None:
-    done = "Reflections of vehicles; all four phases done, tuning only"
+@pytest.mark.parametrize(
+    ("row", "description", "is_asked"),
+    [
+        ("Sonden gebaut (2026-04-23)", "Sonden gebaut und verkabelt (2026-05-12)", True),
+        ("built on 8 July 2026; a form leads to the table", "rebuilt on July 11, 2026, without a form", True),
+        ("built on 2026-04-23", "built on 2026-04-23, wired on 2026-05-12", False),  # the same, and more
+        ("rewired on 2026-05-12", "built on 2026-04-23", False),
+        ("sold since April 2026", "built on 2026-05-12", False),  # a month is no day of writing
+        ("researched, not built yet", "built on 2026-05-12", False),
+    ],
+)
+def test_a_row_all_of_whose_days_are_before_its_files_description_may_take_it(
+    tmp_path: Path, row: str, description: str, is_asked: bool
+) -> None:
     files = {
-        "MEMORY.md": "- [Reflections](reflections.md) — researched, not built yet; pending\n",
-        "reflections.md": memory("The sky probe feeds the shader.\n", description=done),
+        "MEMORY.md": f"- [Probe](probe.md) — {row}\n",
+        "probe.md": memory("The sky probe feeds the shader.\n", description=description),
     }
-    (question,) = of_kind(tmp_path, "conflict", files)
-    (option,) = [each for each in question.options if each.edits]
-    assert option.edits[0].after == f"- [Reflections](reflections.md) — {done}\n"
-    files["MEMORY.md"] = "- [Reflections](reflections.md) — researched, built, done\n"
-    assert of_kind(tmp_path / "done", "conflict", files) == []
-
-
-def test_a_row_that_says_done_is_not_to_take_a_description_that_says_open(tmp_path: Path) -> None:
-    files = {
-        "MEMORY.md": "- [Orders](orders.md) — resolved: the second package has both schemas\n",
-        "orders.md": memory("The fix is another package.\n", description="Orders are blocked by a migration"),
-    }
-    assert of_kind(tmp_path, "conflict", files) == []
+    found = of_kind(tmp_path, "changed", files)
+    assert [[option.id for option in each.options] for each in found] == [["replace", "keep"]] * is_asked
+    for each in found:
+        assert each.options[0].edits[0].after == f"- [Probe](probe.md) — {description}\n"
+        assert [place.path for place in each.places] == ["MEMORY.md", "probe.md"]
 
 
 def test_a_rule_is_kept_where_the_rules_are(tmp_path: Path) -> None:

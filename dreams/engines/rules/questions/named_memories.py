@@ -1,10 +1,12 @@
-"""What a memory or a row says of another one that this does not say: a link to nothing, a file that it names, a state that
-its file contradicts. PURE."""
+"""What a memory or a row says of another one that this does not say: a link to nothing, a file that it names, a day that
+its file is past. PURE."""
 
+import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
+from dreams.engines.rules.notes import days
 from dreams.engines.rules.notes.removing import is_linked
 from dreams.engines.rules.notes.tree import (
     NewText,
@@ -219,25 +221,17 @@ def said_to_be_over(context: Asking) -> Iterator[Question]:
 
 # --- Index says -----------------------------------------------------------------------------------------------------
 
-OTHER_STATE = 0.6  # how useful an answer is; chosen
-_DATED = re.compile(r"\b(?:19|20)\d\d-\d\d")
-# Plain states of a piece of work. A row that has one of each tells a story, and is left.
-_OPEN = re.compile(
-    r"\b(?:todo|wip|pending|blocked|unmerged|not (?:yet )?(?:started|done|deployed|merged|built)|in progress)\b",
-    re.I,
-)
-_DONE = re.compile(
-    r"\b(?:done|merged|shipped|deployed|completed?|resolved|closed|discarded|abandoned|shelved)\b", re.I
-)
+BEHIND = 0.6  # how useful an answer is; chosen
+_DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 
 
 def against_its_files(context: Asking) -> Iterator[Question]:
-    """A row that says pending where the file's description says merged. The other way round the description is behind."""
+    """A row all of whose days are before those of its file's description: this was written again since."""
     described = {each.path: each for each in context.statements if each.source == "description"}
     for each in context.statements:
         context.report.checkpoint()
-        if each.source == "row" and each.target in described and not _DATED.search(each.text):
-            yield from _states(context, each, described[each.target])
+        if each.source == "row" and each.target in described:
+            yield from _behind(context, each, described[each.target])
 
 
 def _line_of(tree: Tree, statement: Statement) -> int | None:
@@ -259,25 +253,26 @@ def _cited(tree: Tree, statement: Statement) -> Citation:
     return from_memory(statement.path, _line_of(tree, statement) or statement.first_line, statement.text)
 
 
-def _states(context: Asking, row: Statement, described: Statement) -> Iterator[Question]:
-    if (_state(row.text), _state(described.text)) != ("open", "done"):
+def _behind(context: Asking, row: Statement, described: Statement) -> Iterator[Question]:
+    before, since = _days(row.text), _days(described.text)
+    if not before or not since or max(before) >= min(since):
         return
     label = "The index says what the description says"
     yield Question(
-        "conflict",
-        f"{row.target} open done",
-        f"The row of {row.target} says it is open, the file's description says it is done.",
+        "changed",
+        f"{row.target} {max(before)} {min(since)}",
+        f"The row of {row.target} is as of {max(before)}, the file's description as of {min(since)}.",
         (_place(context.tree_before, row), _place(context.tree_before, described)),
-        (context.draftsman.option("second", label, _row_says, row=row, text=described.text), KEEP),
+        (context.draftsman.option("replace", label, _row_says, row=row, text=described.text), KEEP),
         (_cited(context.tree_before, row), _cited(context.tree_before, described)),
-        weight=OTHER_STATE,
+        weight=BEHIND,
     )
 
 
-def _state(text: str) -> str:
-    """ "open" or "done"; empty where it says both or neither."""
-    is_open, is_done = bool(_OPEN.search(text)), bool(_DONE.search(_OPEN.sub("", text)))
-    return "" if is_open == is_done else "open" if is_open else "done"
+def _days(text: str) -> set[dt.date]:
+    """The days that it names; a month is none."""
+    found = [match for match in _DAY.finditer(text) if (match["iso"] or "")[7:] or match["d"] or match["d2"]]
+    return {day for match in found if (day := days.written(match))}
 
 
 def _row_says(rec: Recorder, row: Statement, text: str) -> None:
