@@ -154,6 +154,14 @@ def test_a_section_of_a_full_index_could_be_a_memory(tmp_path: Path) -> None:
     assert after["cranes.md"].endswith(f"type: project\n---\n\n{facts}")
 
 
+def test_a_section_with_a_heading_in_another_script_becomes_a_memory_of_its_name(tmp_path: Path) -> None:
+    facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(16))
+    question = asked(
+        dream(tmp_path, _full_of_berths(f"# Memory\n\n## 起重机（2026-05-01）\n{facts}\n"), written=None)
+    )
+    assert "起重机.md" in {edit.path for edit in question.options[0].edits}
+
+
 def test_a_section_that_cannot_move_is_not_counted(tmp_path: Path) -> None:
     """A line that counts from its own day would count from another one in a new memory."""
     facts = "".join(f"- Crane {n} lifts {n} tons at berth {n}.\n" for n in range(8))

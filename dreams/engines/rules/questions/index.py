@@ -246,8 +246,8 @@ OF_SECTIONS = 0.7  # how useful an answer is; chosen
 _OF_EVERY_SESSION = re.compile(
     r"\b(?:preferences?|rules?|conventions?|safety|critical|important|workflow|see also|index|user)\b", re.I
 )
-_REMARK = re.compile(r"\s*[(\[][^)\]]*[)\]]|\s+[—–-]\s.*$|:.*$")
-_NO_WORD = re.compile(r"[^a-z0-9]+")
+_REMARK = re.compile(r"\s*[(\[（][^)\]）]*[)\]）]|\s+[—–-]\s.*$|:.*$")
+_NO_WORD = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from dreams.lib.secrets.redact import values
 
 TITLE_MAX = 60  # letters of a row's title; chosen
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
-MANY, MOST_UNLISTED = 10, 0.8  # memories without a row, and their share
+MOST_UNLISTED = 0.8  # of the memories
 ROOM = 0.9  # of what an agent loads: rows that fill an index leave none for the next memory
 LEAST_WORDS = 4  # of a line that leads on to a list, to say something by itself
 LONGEST_HOOK = 400  # where it has no sentence that is shorter
@@ -125,12 +125,9 @@ def unlisted(tree: Tree, index_path: str) -> list[str]:
     index = memdir.parse_index(text or "")
     found = [path for path in paths if not mentioned(index, path.removeprefix(base))]
     # Whoever writes an index, and lists hardly a file in it, does not mean it to list them all.
-    is_a_choice = len(found) >= MANY and len(found) > MOST_UNLISTED * len(paths) and _has_prose(text or "")
+    items = memdir.sections(memdir.parse(encode(text or "")).body)
+    is_a_choice = len(found) > MOST_UNLISTED * len(paths) and any(each.kind == "paragraph" for each in items)
     return [] if is_a_choice else found
-
-
-def _has_prose(text: str) -> bool:
-    return any(item.kind == "paragraph" for item in memdir.sections(memdir.parse(encode(text)).body))
 
 
 def _is_memory_folder(tree: Tree) -> bool:
