@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from dreams.engines.types import EngineError, Job, Reporter
+from dreams.engines.types import Edit, EngineError, Job, Reporter
 from dreams.lib import locks
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
 from dreams.services import dreaming, project_lock, review, settings_changes
@@ -152,6 +152,26 @@ def test_a_lock_that_another_process_holds_fails_the_dream_and_is_not_touched(
     run = dream(project)
     assert (run.status, run.failure) == ("failed", "lock") and str(os.getppid()) in run.error
     assert lock.read_text() == str(os.getppid())
+
+
+def test_a_directory_that_is_moved_while_a_dream_runs_fails_it_and_no_policy_makes_another(
+    tmp_path: Path, monkeypatch
+) -> None:
+    project = world.make_project(tmp_path)
+    settings_changes.set_policy("add", "auto", actor="owner")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
+
+    def act(job: Job, reporter: Reporter) -> list[Edit]:
+        made = engines.add("project_export.md", "---\ntype: project\n---\n\nExports run at night.\n")(
+            job, reporter
+        )
+        world.folder(project).rename(tmp_path / "moved")
+        return made
+
+    engines.use(monkeypatch, act)
+    run = dream(project)
+    assert (run.status, run.failure) == ("failed", "lock") and "was moved or replaced" in run.error
+    assert not world.folder(project).exists() and not run.proposals.exists()
 
 
 def test_unchanged_inputs_never_reach_the_engine(tmp_path: Path, monkeypatch) -> None:

@@ -312,10 +312,11 @@ class Heartbeat:
         self._thread.join(_JOIN_SECONDS)
 
     def _run(self) -> None:
-        while self._beat() and not self._stop.wait(self._seconds):
+        while self.beat() and not self._stop.wait(self._seconds):
             pass
 
-    def _beat(self) -> bool:
+    def beat(self) -> bool:
+        """Once, at this moment; False where the lock is not ours any more. Safe beside the thread."""
         try:
             self._held.heartbeat()
         except LockLost as lost:

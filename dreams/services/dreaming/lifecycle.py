@@ -130,7 +130,7 @@ def _dream_under_lock(dream: DreamRun, held: locks.Held, reporter: DreamReporter
             outcome = engines.get(dream.engine).run(job, reporter)
         after = scratch.contents()
         self_review.keep(dream, checks, outcome.edits)
-    reporter.checkpoint()
+    reporter.last_checkpoint()
     _propose(dream, snapshot.contents(), after, outcome, checks.heard)
     _ask(dream, outcome)
     _complete(dream, held, fingerprint, outcome.summary)

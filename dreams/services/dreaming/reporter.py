@@ -273,6 +273,11 @@ class DreamReporter:
         if state is None or state[0] != DreamRun.Status.RUNNING or state[1] is not None:
             raise Cancelled
 
+    def last_checkpoint(self) -> None:
+        """A directory that was moved or taken since the last beat must not be proposed for, or made anew by a policy."""
+        self._beat.beat()
+        self.checkpoint()
+
     def turn(self, turn: EngineTurn) -> None:
         self._turns += 1
         number, now, used = self._turns, timezone.now(), turn.usage
