@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dreams.engines.types import Fate
 from dreams.findings.base import ChangedHunk, FateName, Found, Row, Subject
 from dreams.findings.ledger import derived, facts, keeping, tracing
-from dreams.findings.ledger.tracing import BY_HAND, Answer, Both, Trace, both
+from dreams.findings.ledger.derived import Answer
+from dreams.findings.ledger.tracing import BY_HAND, Both, Trace, both
 from dreams.findings.ledger.units import BOOKKEEPING, Unit, has_content, lines_of, spread, units_of_lines
 from dreams.lib import progress
 

@@ -2,12 +2,12 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from dreams.findings.base import Subject
+from dreams.findings.base import FateName, Subject
 from dreams.findings.ledger import facts, keeping
 from dreams.findings.ledger.facts import changed_places
 from dreams.findings.ledger.state import Placed, State
@@ -64,14 +64,25 @@ SUMMED_GONE = 0.34  # of a file that left, whose own lines are each accounted fo
 _TOPICS = frozenset(stem(word) for word in lexicon.TOPICS)
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one statement; `replaced` says that another one sits in its place, so that no rewording is looked for."""
+
+    fate: FateName
+    target: Placed | None = None
+    note: str = ""
+    lost: tuple[str, ...] = ()
+    reworded: tuple[str, ...] = ()
+    replaced: bool = False
+    refused: str = ""  # the likest statement, and what keeps it from keeping this one
+
+
 class Context:
-    """Looks for a reason in the file's own state before and after; `target` and `kept` belong to the last answer."""
+    """Looks for a reason in the file's own state before and after."""
 
     def __init__(self, subject: Subject, path: str, added: State) -> None:
         self.before, self.after_files = subject.before, subject.after
         self.path, self.added = path, added
-        self.target: Placed | None = None
-        self.kept = False
 
     @cached_property
     def _stood(self) -> frozenset[str]:
@@ -83,55 +94,49 @@ class Context:
         head = memdir.parse(self.before.get(self.path, b"")).head
         return line < head.count("\n") and text.rstrip().endswith(":")
 
-    def explained(self, unit: Unit, fresh: list[Placed]) -> str:
-        """A note that accounts for a statement that stands nowhere, or nothing."""
-        self.target, self.kept = None, False
-        if unit.kind == "field":
-            note = self._field(unit)
-        elif unit.kind == "row":
-            note = self._row(unit)
-        elif unit.kind == "heading":
-            note = self._heading(unit, fresh)
-        elif unit.kind == "reference":
-            note = self._referred(unit)
-        elif unit.kind == "title":
-            note = TITLE
-        elif unit.kind == "table" and unit.name == HEADER:
-            note = self._header(unit)
-        else:
-            note = ""
-        return note or self._in_parts(unit)
+    def explained(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
+        """What accounts for a statement that stands nowhere; None for nothing."""
+        return self._by_kind(unit, fresh) or self._in_parts(unit)
 
-    def _field(self, unit: Unit) -> str:
-        gone = self.path not in self.after_files
-        if not gone and not self._has_field(unit.name):
-            return ""
+    def _by_kind(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
+        if unit.kind == "field":
+            return self._field(unit)
+        if unit.kind == "row":
+            return self._row(unit)
+        if unit.kind == "heading":
+            return self._heading(unit, fresh)
+        if unit.kind == "reference":
+            return self._referred(unit)
+        if unit.kind == "title":
+            return Answer("stated", note=TITLE)
+        return self._header(unit) if unit.name == HEADER else None
+
+    def _field(self, unit: Unit) -> Answer | None:
+        gone, now = self.path not in self.after_files, self._now("field", unit.name.__eq__)
+        if not (gone or now):
+            return None
         # A slug, or no prose of its own.
         named = unit.name == "name" and (_SLUG.fullmatch(unit.text) or _only_names(unit))
         if unit.name in _BOOKKEEPING or named:
-            return FILE_LEFT if gone else NEW_VALUE
+            return Answer("stated", now, FILE_LEFT if gone else NEW_VALUE)
         told = unit.name in {"name", "description"} and self._sums_up(unit.text, self.path)
-        return SUMMED_UP if told else ""
+        return Answer("stated", now, SUMMED_UP) if told else None
 
-    def _has_field(self, name: str) -> bool:
-        units = units_of(self.path, self.after_files.get(self.path))
-        self.target = next(
-            (Placed(self.path, u) for u in units if u.kind == "field" and u.name == name), None
-        )
-        return self.target is not None
-
-    def _row(self, unit: Unit) -> str:
+    def _row(self, unit: Unit) -> Answer | None:
         """A row of a file that left, or one that was written anew: its file says what it said."""
         target = next((p for p in self.before if memdir.same_target(p, unit.name)), "")
-        if not target or (target in self.after_files and not self._row_stands(unit.name)):
-            return ""
-        return SUMMED_UP if self._sums_up(unit.text, target) else ""
+        stays = target in self.after_files
+        now = self._now("row", lambda name: memdir.same_target(name, unit.name)) if stays else None
+        if not target or (stays and now is None):
+            return None
+        return Answer("stated", now, SUMMED_UP) if self._sums_up(unit.text, target) else None
 
-    def _row_stands(self, target: str) -> bool:
+    def _now(self, kind: str, is_it: Callable[[str], bool]) -> Placed | None:
+        """The first statement of a kind in the file as it is now whose name is meant."""
         units = units_of(self.path, self.after_files.get(self.path))
-        rows = (u for u in units if u.kind == "row" and memdir.same_target(u.name, target))
-        self.target = next((Placed(self.path, u) for u in rows), None)
-        return self.target is not None
+        return next(
+            (Placed(self.path, each) for each in units if each.kind == kind and is_it(each.name)), None
+        )
 
     def _sums_up(self, text: str, path: str) -> bool:
         """Whether the file says all that the summary says, so that the file's own lines account for it."""
@@ -146,26 +151,22 @@ class Context:
         share = sum(weight for word, weight in telling.items() if has(there, word))
         return share >= (SUMMED if path in self.after_files else SUMMED_GONE) * sum(telling.values())
 
-    def _heading(self, unit: Unit, fresh: list[Placed]) -> str:
+    def _heading(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
         if not _only_names(unit):
-            return ""
+            return None
         renamed = next((s for s in fresh if s.unit.kind == "heading"), None)
-        if renamed or not self._text_stays_below(unit):
-            self.target = renamed
-            return HEADING
-        return ""
+        return Answer("stated", renamed, HEADING) if renamed or not self._text_stays_below(unit) else None
 
-    def _referred(self, unit: Unit) -> str:
+    def _referred(self, unit: Unit) -> Answer | None:
         """The address of links stands where they are now."""
         address = unit.text.partition("]:")[2].split()[0]
-        self.target = next((s for s in self.added.all if address in s.unit.text), None)
-        self.kept = self.target is not None
-        return REFERRED if self.kept else ""
+        found = next((s for s in self.added.all if address in s.unit.text), None)
+        return Answer("kept-in", found, REFERRED) if found else None
 
-    def _header(self, unit: Unit) -> str:
+    def _header(self, unit: Unit) -> Answer | None:
         """The names of columns that stand beside each cell now: the table was made a list."""
         now = " . ".join(other.text for other in units_of(self.path, self.after_files.get(self.path)))
-        return COLUMNS if facts.coverage_of(unit.text, now) >= WHOLLY else ""
+        return Answer("stated", note=COLUMNS) if facts.coverage_of(unit.text, now) >= WHOLLY else None
 
     def _text_stays_below(self, unit: Unit) -> bool:
         """Whether anything of its section stands in the same file still, and lost what it was about."""
@@ -180,13 +181,10 @@ class Context:
                     return
                 yield other
 
-    def dated(self, unit: Unit, fresh: list[Placed]) -> str:
-        """A note if a new statement is this one with its relative dates written out, else nothing."""
-        self.target, self.kept = None, False
+    def dated(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
+        """The new statement that is this one with its relative dates written out."""
         spans = _days_told(unit.text) if self.added.has_dates else ()
-        if not spans:
-            return ""
-        for standing in (*fresh, *self.added.likest(unit.text)):
+        for standing in (*fresh, *self.added.likest(unit.text)) if spans else ():
             new = standing.unit.text
             # One of two days may have been written out: the other is not known, or its line is decided by itself.
             gone = [span for span in spans if span.text not in new]
@@ -196,19 +194,17 @@ class Context:
                 if each
             )
             if _ISO.search(new) and any(_same_but_for_dates(rest, new) for rest in rests):
-                self.target, self.kept = standing, True
-                return DATED
-        return ""
+                return Answer("kept-in", standing, DATED)
+        return None
 
-    def redacted(self, unit: Unit, fresh: list[Placed]) -> str:
-        """A note if a new statement is this one without its secrets, else nothing."""
+    def redacted(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
+        """The new statement that is this one without its secrets."""
         keys = keys_without_secrets(unit)
-        self.target = next((s for s in fresh if s.unit.key in keys), None) if keys else None
-        if not self.target and self._key_lines.issuperset(range(unit.first_line, unit.last_line + 1)):
+        found = next((s for s in fresh if s.unit.key in keys), None) if keys else None
+        if not found and self._key_lines.issuperset(range(unit.first_line, unit.last_line + 1)):
             here = (s for s in self.added.all if s.path == self.path)
-            self.target = next((s for s in here if "[redacted: " in s.unit.text), None)
-        self.kept = self.target is not None
-        return REDACTED if self.target else ""
+            found = next((s for s in here if "[redacted: " in s.unit.text), None)
+        return Answer("kept-in", found, REDACTED) if found else None
 
     @cached_property
     def _key_lines(self) -> frozenset[int]:
@@ -220,65 +216,62 @@ class Context:
         places = ((text.count("\n", 0, span.start), text.count("\n", 0, span.end)) for span in blocks)
         return frozenset(line + 1 for first, last in places for line in range(first, last + 1))
 
-    def newer(self, unit: Unit, fresh: list[Placed]) -> str:
-        """A note if a new statement says the same as of a later day: "As of 2026-03-16, the project has:"."""
-        self.target, self.kept = None, False
+    def newer(self, unit: Unit, fresh: list[Placed]) -> Answer | None:
+        """The new statement that says the same as of a later day: "As of 2026-03-16, the project has:"."""
         days = _FULL_DAY.findall(unit.text)
         if len(days) != 1 or not _AS_OF.search(unit.text):
-            return ""
+            return None
         rest = _FULL_DAY.sub("", unit.text)
         for standing in fresh:
             then = _FULL_DAY.findall(standing.unit.text)
             if len(then) == 1 and then[0] > days[0] and _FULL_DAY.sub("", standing.unit.text) == rest:
-                self.target = standing
-                return NEWER
-        return ""
+                return Answer("superseded-by", standing, NEWER)
+        return None
 
-    def _in_parts(self, unit: Unit) -> str:
+    def _in_parts(self, unit: Unit) -> Answer | None:
         """Whether the statement was cut in two or three, each part standing somewhere in one piece."""
         if unit.kind in {"code", "heading"} or self.added.lacks(unit.text):
-            return ""
+            return None
         for cut in _CUTS:
             parts = [part for part in cut.split(unit.text) if keyed(part)]
-            if len(parts) > 1 and self._parts_stand(unit, parts, whole=False):
-                return IN_PARTS
+            if len(parts) > 1 and (last := self._parts_stand(unit, parts, whole=False)):
+                return Answer("kept-in", last, IN_PARTS)
         for cut in _CLAUSES:
             parts = cut.split(unit.text)
             long = len(parts) > 1 and all(len(statement(part).items) >= LEAST_PART for part in parts)
-            if long and self._parts_stand(unit, parts, whole=True):
-                return IN_PARTS
-        return ""
+            if long and (last := self._parts_stand(unit, parts, whole=True)):
+                return Answer("kept-in", last, IN_PARTS)
+        return None
 
-    def _parts_stand(self, unit: Unit, parts: list[str], *, whole: bool) -> bool:
-        """Parts that are `whole` clauses may stand anywhere, others side by side: what follows a label is said of it.
+    def _parts_stand(self, unit: Unit, parts: list[str], *, whole: bool) -> Placed | None:
+        """Where the last part stands, if all do. Parts that are `whole` clauses may stand anywhere, others side by side: what
+        follows a label is said of it.
 
         All in one place only where that says the whole: "A or B" has both parts of "A and B".
         """
         places = list[Placed]()
         for part in parts:
-            if not self._part_stands(part) or self.target is None:
-                return False
-            places.append(self.target)
+            if not (place := self._part_stands(part)):
+                return None
+            places.append(place)
+        stand = whole or _side_by_side(parts, places)
         if len({place.unit.text for place in places}) == 1:
             said = places[0].unit.text
             alike = facts.coverage(said, unit.text) >= keeping.MOST
             crossed = alike and changed_places(unit.text, said)
-            self.kept = not (crossed or facts.lost(unit.text, said))
-        else:
-            self.kept = whole or _side_by_side(parts, places)
-        return self.kept
+            stand = not (crossed or facts.lost(unit.text, said))
+        return places[-1] if stand else None
 
-    def _part_stands(self, part: str) -> bool:
-        self.target = self.added.line(part) or self.added.holder(part)
-        if self.target is None:
-            return False
+    def _part_stands(self, part: str) -> Placed | None:
+        found = self.added.line(part) or self.added.holder(part)
+        if found is None:
+            return None
         short = len(statement(part).items) < LEAST_PART
-        if short and self.target.unit.key in self._stood:
-            return False  # a word or two stand by chance in a line that was there before
-        whole = self.target.unit.text
-        if facts.taken_back(part, whole):
-            return False
-        return keyed(part) in self.target.unit.key or keeping.in_one_piece(part, whole)
+        if short and found.unit.key in self._stood:
+            return None  # a word or two stand by chance in a line that was there before
+        whole = found.unit.text
+        stands = keyed(part) in found.unit.key or keeping.in_one_piece(part, whole)
+        return found if stands and not facts.taken_back(part, whole) else None
 
 
 def _side_by_side(parts: Sequence[str], places: Sequence[Placed]) -> bool:

@@ -12,8 +12,9 @@ from itertools import pairwise
 from operator import itemgetter
 
 from dreams.findings import evidence
-from dreams.findings.base import ChangedHunk, FateName, Found, MessageParts, Row, Subject
+from dreams.findings.base import ChangedHunk, Found, MessageParts, Row, Subject
 from dreams.findings.ledger import derived, facts, keeping
+from dreams.findings.ledger.derived import Answer
 from dreams.findings.ledger.facts import changed_places
 from dreams.findings.ledger.state import PROSE_FIELDS, Exchange, Placed, State, added, holds
 from dreams.findings.ledger.units import (
@@ -38,19 +39,6 @@ _TURNED = re.compile(r"(.+) \(now (.+)\)")
 BY_HAND = "Your own change."
 CHANGED_HERE = "This line now says something else; the old statement is in another place."
 ANOTHER_HEADING = "Now below another heading."
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What became of one statement; `replaced` says that another one sits in its place, so that no rewording is looked for."""
-
-    fate: FateName
-    target: Placed | None = None
-    note: str = ""
-    lost: tuple[str, ...] = ()
-    reworded: tuple[str, ...] = ()
-    replaced: bool = False
-    refused: str = ""  # the likest statement, and what keeps it from keeping this one
 
 
 def superseded(hunk: ChangedHunk, unit: Unit, instead: Sequence[Placed]) -> Answer | None:
@@ -248,21 +236,13 @@ class Trace:
     def _answer(self, unit: Unit) -> Answer:
         """What became of a statement: the first that holds; how it may be told in other words comes later, in pairs."""
         return (
-            self._same_but_for_days(unit)
+            self.context.dated(unit, self.fresh)
+            or self.context.redacted(unit, self.fresh)
+            or self.context.newer(unit, self.fresh)
             or self._changed(unit)
             or self._kept(unit)
             or self._unexplained(unit)
         )
-
-    def _same_but_for_days(self, unit: Unit) -> Answer | None:
-        """A relative date written out, a later day of the same statement, or a secret taken out."""
-        if self.context.dated(unit, self.fresh):
-            return Answer("kept-in", self.context.target, derived.DATED)
-        if self.context.redacted(unit, self.fresh):
-            return Answer("kept-in", self.context.target, derived.REDACTED)
-        if self.context.newer(unit, self.fresh):
-            return Answer("superseded-by", self.context.target, derived.NEWER)
-        return None
 
     def _changed(self, unit: Unit) -> Answer | None:
         """Something else is said in its place: that may be so since a person said it, wherever the old words stand still."""
@@ -284,10 +264,7 @@ class Trace:
         holder = self._holder(unit)
         if holder:
             return Answer("merged-into", holder)
-        note = self.context.explained(unit, self.fresh)
-        return (
-            Answer("kept-in" if self.context.kept else "stated", self.context.target, note) if note else None
-        )
+        return self.context.explained(unit, self.fresh)
 
     def _copy(self, unit: Unit) -> Placed | None:
         """The same words, said of the same thing."""
