@@ -334,6 +334,11 @@ def as_json(value: Any) -> Any:
     return value.isoformat() if isinstance(value, dt.datetime | dt.date) else str(value)
 
 
+def fields(row: object, *names: str) -> dict[str, Any]:
+    """What a row has under these names, under the same names."""
+    return {name: getattr(row, name) for name in names}
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Columns as wide as they need to be; a line break in a file's name begins no other row."""
     cells = [list(head), *[[str(cell).replace("\n", "⟨U+000A⟩") for cell in row] for row in rows]]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from django.core.management.base import CommandParser
 
-from dreams.management.base import BadUsage, Refused
+from dreams.management.base import BadUsage
 from dreams.models import DreamRun, Project, Proposal, Session, public_ids
 from dreams.services import lookup
 from dreams.services.review import Actor
@@ -48,7 +48,7 @@ def add_dream_or_project(parser: CommandParser) -> None:
 
 
 def dream_or_project(name: str) -> DreamRun | Project:
-    """A proposal that no dream made stands for its project. Raises BadUsage and Refused as `project`."""
+    """A proposal that no dream made stands for its project. Raises as `project`."""
     if public_ids.PATTERN.fullmatch(name):
         try:
             return lookup.dream(name)
@@ -68,13 +68,11 @@ def add_show_secrets(parser: CommandParser) -> None:
 
 
 def _one(find: Callable[[str], T], name: str) -> T:
-    """Raises BadUsage when it is ambiguous, Refused when it is unknown."""
+    """Raises BadUsage when it is ambiguous, lookup.Unknown when it is unknown."""
     try:
         return find(name)
     except lookup.Ambiguous as error:
         raise BadUsage(str(error)) from error
-    except lookup.Unknown as error:
-        raise Refused(str(error)) from error
 
 
 def project(name: str, *, anywhere: bool = False) -> Project:

@@ -11,6 +11,7 @@ from dreams.lib.diff import Hunk as DiffHunk, split_lines
 from dreams.lib.files import text
 from dreams.lib.secrets.masking import Mask
 from dreams.management import named
+from dreams.management.base import fields
 from dreams.models import DreamRun, FileChange, Hunk, Proposal, Question
 from dreams.services import blobs, dreaming, proposals, review
 from dreams.services.apply.applying import ApplyReport
@@ -65,10 +66,7 @@ def usage(run: DreamRun) -> dict[str, Any]:
     """What a dream used. `cost_usd` is null while the price of any token is not known: the whole, or nothing."""
     by_model = dreaming.used_by_model(run)
     return {
-        "input_tokens": run.input_tokens,
-        "output_tokens": run.output_tokens,
-        "cache_read_tokens": run.cache_read_tokens,
-        "cache_creation_tokens": run.cache_creation_tokens,
+        **fields(run, "input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"),
         "cost_usd": None if run.whole_cost is None else float(run.whole_cost),
         "tokens_without_price": run.unpriced_tokens,
         "requests": sum(used.requests for used in by_model),
@@ -176,16 +174,7 @@ def _hunk(row: Hunk, lines: DiffHunk, diff: bool) -> dict[str, Any]:
         "verdict": row.verdict,
         "line": row.base_start + 1,
         "evidence": [
-            {
-                "source": e.source,
-                "place": e.place,
-                "line": e.line_no,
-                "role": e.role,
-                "at": e.at.isoformat() if e.at else None,
-                "quote": e.quote,
-                "found": e.found,
-                "note": e.note,
-            }
+            {**fields(e, "source", "place", "role", "at", "quote", "found", "note"), "line": e.line_no}
             for e in row.evidence.all()
         ],
         "ledger": [
@@ -212,14 +201,11 @@ def printable(lines: Iterable[str]) -> list[str]:
 
 def _finding(found: Any) -> dict[str, Any]:
     return {
-        "code": found.code,
+        **fields(found, "code", "severity", "message", "remedy"),
         "check": found.check_name,
-        "severity": found.severity,
         "path": found.file.path if found.file else "",
         "hunk": found.hunk.hunk_id if found.hunk else "",
         "line": found.line_no,
-        "message": found.message,
-        "remedy": found.remedy,
         "rule": rule_of(found.check_name, found.code, found.message_parts.get("detail", "")),
         "confirmed": found.confirmed_at is not None,
     }

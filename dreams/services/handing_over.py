@@ -17,6 +17,7 @@ from dreams import conf
 from dreams.engines.handover import model, rules
 from dreams.engines.types import Cancelled, EngineError
 from dreams.lib.files.text import plural
+from dreams.lib.refusal import Refusal
 from dreams.models import ModelRequest, NotesRequest, Project, Session, SessionNotes
 from dreams.services import forecast, hosts, pricing, project_lock, session_notes
 from dreams.services.hosts import host
@@ -35,7 +36,7 @@ NOT_TAKEN = dt.timedelta(minutes=30)  # in the queue: then its task is lost; cho
 INTERRUPTED = "It was interrupted before it finished. Ask again."
 
 
-class NotAsked(Exception):
+class NotAsked(Refusal):
     """A model is not asked now; the message says why, and what to do."""
 
 

@@ -22,6 +22,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from dreams.lib.refusal import Refusal
 from dreams.models import LoginLink, LoginSession
 from dreams.services import auditlog
 
@@ -42,7 +43,7 @@ class Link(NamedTuple):
     code: str
 
 
-class PasswordRefused(Exception):
+class PasswordRefused(Refusal):
     """Its text says why, and what is asked for."""
 
 

@@ -7,6 +7,7 @@ from django.db.models import F, Q, QuerySet
 
 from dreams.lib.files import text
 from dreams.lib.files.text import is_below, with_home
+from dreams.lib.refusal import Refusal
 from dreams.models import DreamRun, Project, Proposal, Session, TranscriptFolder
 from dreams.services.hosts import host, name_of
 
@@ -14,7 +15,7 @@ MAX_CANDIDATES = 10  # that an error names; chosen
 LONGEST_ID = 18  # digits; more do not fit into the column
 
 
-class Unknown(LookupError):
+class Unknown(Refusal):
     """Nothing has this name; the message names near ones and the remedy."""
 
 

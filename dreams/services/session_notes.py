@@ -11,13 +11,14 @@ from django.utils import timezone
 from dreams import conf
 from dreams.engines.handover import rules, sections
 from dreams.lib.files import text as text_files
+from dreams.lib.refusal import Refusal
 from dreams.lib.secrets import redact
 from dreams.models import OpenEnd, Project, Session, SessionNotes
 from dreams.models.prepared import prepared
 from dreams.services import blobs, project_lock
 
 
-class NotReadable(Exception):
+class NotReadable(Refusal):
     """A session whose transcript cannot be read; the message says why."""
 
 

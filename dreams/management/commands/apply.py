@@ -5,7 +5,7 @@ from functools import partial
 from dreams.lib.storage import journal
 from dreams.management import base, named, queued, shown
 from dreams.models import DreamRun, Proposal
-from dreams.services import host_requests, project_lock, review
+from dreams.services import host_requests, lookup, project_lock, review
 from dreams.services.apply import applying, writing
 from dreams.services.review import submitting
 
@@ -52,7 +52,7 @@ def _proposal(name: str) -> Proposal:
     """What the dream proposed; for a dream that only asked, the answers that wait in its project."""
     try:
         return named.proposal(name)
-    except base.Refused:
+    except lookup.Unknown:
         dream = DreamRun.objects.filter(public_id=name).select_related("project").first()
         answers = applying.waiting_answers(dream.project) if dream else []
         if not answers:

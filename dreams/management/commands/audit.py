@@ -36,19 +36,12 @@ class Command(base.Command):
         return {"entries": [_shown(row, told.sentence(row)) for row in found]}
 
     def words(self, result: base.Result) -> base.Words:
-        rows = [(str(e["number"]), e["at"][:19], e["sentence"], e["object_id"]) for e in result["entries"]]
+        rows = [
+            (e["number"], e["at"].isoformat()[:19], e["sentence"], e["object_id"]) for e in result["entries"]
+        ]
         return base.table(("no.", "when", "what happened", "id"), rows)
 
 
 def _shown(row: AuditEntry, sentence: str) -> base.Result:
-    return {
-        "number": row.number,
-        "at": row.at.isoformat(),
-        "sentence": sentence,
-        "action": row.action,
-        "actor": row.actor,
-        "project": row.project_label,
-        "object_id": row.object_id,
-        "batch": row.batch,
-        "data": row.data,
-    }
+    shown = base.fields(row, "number", "at", "action", "actor", "object_id", "batch", "data")
+    return {**shown, "sentence": sentence, "project": row.project_label}

@@ -16,26 +16,15 @@ class Command(base.Command):
         project = named.project(options["project"])
         syncing.refresh_if_here(project)
         made = checkup.look(project)
-        found = [
-            {
-                "code": one.code,
-                "severity": one.severity,
-                "path": one.path,
-                "line": one.line_no,
-                "message": one.message,
-                "remedy": one.remedy,
-            }
-            for one in made.found
-        ]
-        unasked = [
-            {"id": row.public_id, "kind": row.kind, "why": row.why}
-            for row in shown_questions.no_longer_asked(project)
-        ]
+        names = ("code", "severity", "path", "message", "remedy")
         return {
             "project": project.slug,
             "files": made.files,
-            "findings": found,
-            "no_longer_asked": unasked,
+            "findings": [{**base.fields(one, *names), "line": one.line_no} for one in made.found],
+            "no_longer_asked": [
+                {"id": row.public_id, "kind": row.kind, "why": row.why}
+                for row in shown_questions.no_longer_asked(project)
+            ],
         }
 
     def words(self, result: base.Result) -> base.Words:

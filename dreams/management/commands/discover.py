@@ -27,11 +27,7 @@ class Command(base.Command):
     def run(self, options: base.Options) -> base.Result:
         roots = [_folder(root) for root in options["root"]] if options["root"] else None
         quiet = options["json"] or not sys.stderr.isatty()
-        try:
-            found = discovery.discover(roots, progress=None if quiet else _Bar().show)
-        except discovery.DiscoveryBusy as error:
-            raise base.Refused(str(error)) from error
-        report = dataclasses.asdict(found)
+        report = dataclasses.asdict(discovery.discover(roots, progress=None if quiet else _Bar().show))
         return report | {"totals": discovery.totals(host())} if options["json"] else report
 
     def words(self, result: base.Result) -> base.Words:

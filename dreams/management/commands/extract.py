@@ -62,9 +62,7 @@ def _card(card: Card) -> base.Result:
     return {
         "id": card.public_id,
         "project": card.project.slug,
-        "text": card.text,
-        "said": card.said,
+        **base.fields(card, "text", "said", "state"),
         "session": card.session.session_id if card.session else None,
         "line": cited.get("line_no"),
-        "state": card.state,
     }

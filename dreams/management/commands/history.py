@@ -30,7 +30,7 @@ class Command(base.Command):
 
     def words(self, result: base.Result) -> base.Words:
         rows = [
-            (v["at"], v["origin"], v["sha256"][:12] if v["sha256"] else "(removed)", v["path"])
+            (v["at"].isoformat(), v["origin"], v["sha256"][:12] if v["sha256"] else "(removed)", v["path"])
             for v in result["versions"]
         ]
         return base.table(("when", "how", "version", "memory"), rows)
@@ -41,10 +41,7 @@ def _shown(row: Version) -> base.Result:
         "version": row.sha256 or None,
         "path": row.memory.path,
         "sha256": row.sha256 or None,
-        "size": row.size,
-        "at": row.at.isoformat(),
-        "origin": row.origin,
-        "actor": row.actor,
+        **base.fields(row, "size", "at", "origin", "actor"),
         "proposal": row.proposal.public_id if row.proposal else None,
         "dream": row.proposal.dream.public_id if row.proposal and row.proposal.dream else None,
     }

@@ -38,14 +38,8 @@ class Command(base.Command):
 
 def _row(one: instructions.CheckedFile) -> base.Result:
     return {
-        "path": one.file.path,
-        "name": one.name,
-        "scope": one.file.scope,
-        "depth": one.file.depth,
+        **base.fields(one, "name", "tokens", "problems"),
+        **base.fields(one.file, "path", "scope", "depth", "line", "when"),
         "included_by": one.file.included_by or None,
-        "line": one.file.line,
-        "when": one.file.when,
         "bytes": one.file.size,
-        "tokens": one.tokens,
-        "problems": list(one.problems),
     }

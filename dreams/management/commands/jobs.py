@@ -113,14 +113,9 @@ def _shown(job: ScheduledJob, now: dt.datetime, clock: jobs.Clock) -> base.Resul
     """The next times are in the person's zone, with its offset."""
     return {
         "id": job.public_id,
-        "kind": job.kind,
         "project": job.project.slug if job.project else None,
-        "cron": job.cron,
         "after": job.after.public_id if job.after else None,
-        "once": job.once,
-        "until": job.until,
-        "ended_at": job.ended_at,
-        "failures": job.failures,
+        **base.fields(job, "kind", "cron", "once", "until", "ended_at", "failures"),
         "next": [at.astimezone(clock.zone) for at in jobs.upcoming(job, now, clock)],
     }
 

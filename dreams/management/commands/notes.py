@@ -22,12 +22,9 @@ class Command(base.Command):
 
     def run(self, options: base.Options) -> base.Result:
         session = named.session(options["session"])
-        try:
-            if options["engine"] == "rules":
-                return _result(session, session_notes.by_rules(session))
-            return self._by_a_model(session, force=options["force"])
-        except (session_notes.NotReadable, handing_over.NotAsked) as refused:
-            raise base.Refused(str(refused)) from refused
+        if options["engine"] == "rules":
+            return _result(session, session_notes.by_rules(session))
+        return self._by_a_model(session, force=options["force"])
 
     def _by_a_model(self, session: Session, *, force: bool) -> base.Result:
         asked = handing_over.request(session, named.me().name, force=force)

@@ -40,9 +40,7 @@ class Command(base.Command):
 
 def _row(one: OpenEnd) -> base.Result:
     return {
-        "subject": one.subject,
-        "status": one.status,
-        "blocked_by": one.blocked_by,
+        **base.fields(one, "subject", "status", "blocked_by"),
         "session": one.session.session_id,
         "title": one.session.title,
         "line": one.line_no,

@@ -16,10 +16,7 @@ class Command(base.Command):
         parser.add_argument("name", nargs="?", default="", metavar="NAME")
 
     def run(self, options: base.Options) -> base.Result:
-        try:
-            login.set_password(options["name"], _asked())
-        except login.PasswordRefused as refused:
-            raise base.Refused(str(refused)) from refused
+        login.set_password(options["name"], _asked())
         return {"set": True}
 
     def words(self, result: base.Result) -> list[str]:

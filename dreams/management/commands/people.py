@@ -76,5 +76,4 @@ def _person(user: User) -> base.Result:
 
 
 def _login(row: LoginSession) -> base.Result:
-    shown = ("device", "address", "made_at", "seen_at")
-    return {"name": row.user.get_username(), **{name: getattr(row, name) for name in shown}}
+    return {"name": row.user.get_username(), **base.fields(row, "device", "address", "made_at", "seen_at")}

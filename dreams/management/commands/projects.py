@@ -64,16 +64,12 @@ def _wanted(name: str | None) -> str:
 
 def _row(project: Project, names: Mapping[str, str], sessions: int, memories: int) -> base.Result:
     return {
-        "id": project.pk,
-        "slug": project.slug,
-        "name": project.name,
+        **base.fields(project, "id", "slug", "name", "memory_dir", "last_consolidated_at"),
         "agent": project.agent_name or None,
         "scope": project.scope or None,
         "host": names.get(project.host, project.host),
-        "memory_dir": project.memory_dir,
         "sessions": sessions,
         "memories": memories,
-        "last_consolidated_at": project.last_consolidated_at,
     }
 
 

@@ -2,8 +2,8 @@
 
 import datetime as dt
 
-from dreams.lib.prose.dates import DateSpan, resolve, rewrite
-from dreams.management import batch
+from dreams.lib.prose.dates import resolve, rewrite
+from dreams.management import base, batch
 from dreams.management.batch import BatchCommand
 
 
@@ -17,7 +17,8 @@ class Command(BatchCommand):
         text = batch.text_of(row, "text")
         spans = resolve(text, _reference(batch.text_of(row, "reference_date")))
         told = [span for span in spans if span.told]
-        return {"spans": [_shown(span) for span in spans], "rewritten": rewrite(text, told)}
+        shown = [base.fields(span, "start", "end", "text", "iso", "granularity") for span in spans]
+        return {"spans": shown, "rewritten": rewrite(text, told)}
 
 
 def _reference(value: str) -> dt.date | dt.datetime:
@@ -25,13 +26,3 @@ def _reference(value: str) -> dt.date | dt.datetime:
         return dt.date.fromisoformat(value) if len(value) == 10 else dt.datetime.fromisoformat(value)
     except ValueError:
         raise ValueError(f"'reference_date' must be an ISO date or time, not {value[:40]!r}") from None
-
-
-def _shown(span: DateSpan) -> batch.Row:
-    return {
-        "start": span.start,
-        "end": span.end,
-        "text": span.text,
-        "iso": span.iso,
-        "granularity": span.granularity,
-    }

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand as DjangoCommand
 
-from dreams.lib.storage import history
 from dreams.management import base, named, queued, shown
 from dreams.models import Project, Version
 from dreams.services import blobs, host_requests
@@ -41,7 +40,7 @@ class Command(base.Command):
         writing.recover()
         try:
             done = hand_edits.restore(project, options["path"], sha, named.me(), reason=options["reason"])
-        except (blobs.MissingBlob, history.HistoryError) as error:
+        except blobs.MissingBlob as error:
             raise base.Refused(str(error)) from error
         result = shown.report(done)
         if not done.complete:

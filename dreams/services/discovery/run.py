@@ -15,6 +15,7 @@ from dreams.lib import stopwatch
 from dreams.lib.agents import registry
 from dreams.lib.agents.base import AgentSource, FoundProject
 from dreams.lib.files.text import is_folder, with_home
+from dreams.lib.refusal import Refusal
 from dreams.models import Project, Session, TranscriptFolder
 from dreams.services import secret_paths
 from dreams.services.discovery import (
@@ -43,7 +44,7 @@ LAST_LOOK = "memoryweb:last-discovery"
 PARTS = ("walk", "transcripts", "memories", "history", "search")
 
 
-class DiscoveryBusy(Exception):
+class DiscoveryBusy(Refusal):
     """Another process has been looking for longer than one waits."""
 
 
