@@ -13,9 +13,17 @@ from django.urls import reverse
 
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.files.text import one_line, plural
+from dreams.models import Project
 from dreams.services.memories import instructions
 from dreams.services.search import finding, index
-from dreams.services.search.finding import Filters
+from dreams.services.search.finding import (
+    Filters,
+    instruction_hits,
+    memory_hits,
+    pasted_hits,
+    session_hits,
+    typed_hits,
+)
 from dreams.services.search.hits import (
     Excerpt,
     InstructionHit,
@@ -47,7 +55,6 @@ SINCE = {
 }
 Rows = Sequence[Any]
 Kinds = Mapping[str, "_Kind"]
-Keys = Callable[[Query, Filters], Rows]
 
 log = logging.getLogger(__name__)
 
@@ -59,11 +66,11 @@ class Row:
     icon: str
     href: str
     title: tuple[Part, ...]
-    project: str
+    project: Project
     at: dt.datetime | None
-    place: str
-    note: str
     lines: list[Excerpt]
+    place: str = ""
+    note: str = ""
 
     @property
     def brief(self) -> tuple[Part, ...]:
@@ -119,32 +126,20 @@ class _Kind:
     label: str
     hint: str
     of: Kind
-    keys: Keys
-    described: Callable[[Rows, Query], list[Row]]
+    keys: Callable[[Query, Filters], Rows]
+    hits: Callable[[Rows, Query], Sequence[Any]]
+    row: Callable[[Any, Query], Row]
 
 
-def quick(query: Query, kinds: Kinds) -> Found:
-    """The first few of `kinds`, for the list below the field."""
-    return _found(query, Filters(), kinds, None, QUICK)
-
-
-def found(query: Query, filters: Filters, kinds: Kinds, number: str | None = None) -> Found:
-    """Groups with their first rows; one kind alone page by page. A fixed number of queries."""
-    return _found(query, filters, kinds, number, FEW)
-
-
-def _found(query: Query, filters: Filters, chosen: Kinds, number: str | None, few: int) -> Found:
+def found(query: Query, filters: Filters, kinds: Kinds, number: str | None = None, few: int = FEW) -> Found:
+    """Groups with their first `few` rows; one kind alone page by page. A fixed number of queries."""
     if not query.terms:
         return Found([], waiting=0)
-    waiting = min(
-        index.waiting(MOST_WAITING), MOST_WAITING
-    )  # whoever searches only reads: the scheduler fills the index
-    size = PAGE if len(chosen) == 1 else few
+    # Whoever searches only reads: the scheduler fills the index.
+    waiting = min(index.waiting(MOST_WAITING), MOST_WAITING)
+    size, number = (PAGE, number) if len(kinds) == 1 else (few, None)
     try:
-        groups = [
-            _group(key, spec, query, filters, number if len(chosen) == 1 else None, size)
-            for key, spec in chosen.items()
-        ]
+        groups = [_group(key, kind, query, filters, number, size) for key, kind in kinds.items()]
     except DatabaseError:
         log.exception("search")
         return Found([], waiting, is_broken=True)
@@ -154,7 +149,7 @@ def _found(query: Query, filters: Filters, chosen: Kinds, number: str | None, fe
 def _group(key: str, kind: _Kind, query: Query, filters: Filters, number: str | None, size: int) -> Group:
     # All keys at once: to count first and to fetch the page then would ask the index the same thing twice.
     page: Page[Any] = page_of(kind.keys(query, filters), number, size)
-    rows = kind.described(list(page.object_list), query)
+    rows = [kind.row(hit, query) for hit in kind.hits(list(page.object_list), query)]
     is_capped = page.paginator.count >= finding.MOST or (filters.on and is_common(query.terms, kind.of))
     return Group(key, kind.label, kind.hint, Listed(rows, page), is_capped)
 
@@ -162,30 +157,21 @@ def _group(key: str, kind: _Kind, query: Query, filters: Filters, number: str | 
 # --- Rows ---------------------------------------------------------------------------------------------------------
 
 
-def _memories(keys: Rows, query: Query) -> list[Row]:
-    return [_memory(hit) for hit in finding.memory_hits(keys, query)]
-
-
-def _memory(hit: MemoryHit) -> Row:
+def _memory(hit: MemoryHit, query: Query) -> Row:
     row = hit.memory
     address = reverse("memory", args=[row.pk])
     return Row(
         icon="index" if row.kind == row.Kind.INDEX else "file",
         href=f"{address}?view=source{_at(hit.excerpts)}" if hit.excerpts else address,
         title=hit.title,
-        project=str(row.project),
+        project=row.project,
         at=row.changed_at,
-        place=_lines(hit.excerpts),
-        note="",
         lines=hit.excerpts,
+        place=_lines(hit.excerpts),
     )
 
 
-def _sessions(keys: Rows, query: Query) -> list[Row]:
-    return [_session(hit) for hit in finding.session_hits(keys, query)]
-
-
-def _session(hit: SessionHit) -> Row:
+def _session(hit: SessionHit, query: Query) -> Row:
     row = hit.session
     place = "#notes" if hit.excerpts else ""
     if hit.is_task:
@@ -195,21 +181,23 @@ def _session(hit: SessionHit) -> Row:
         icon="session",
         href=reverse("session", args=[row.pk]) + place,
         title=hit.title or (Part(str(row)),),
-        project=str(row.project),
+        project=row.project,
         at=row.at,
+        lines=hit.excerpts,
         place=plural(row.user_turns + row.assistant_turns, "turn"),
         note="gone from disk" if row.gone_at else "",
-        lines=hit.excerpts,
     )
 
 
-def _versions(rows: Rows, query: Query) -> list[Row]:
-    hits = finding.version_hits(rows, query)
+def _version_hits(found: Rows, query: Query) -> list[tuple[VersionHit, str]]:
+    """Each with what its version was."""
+    hits = finding.version_hits(found, query)
     looks = Looks.of(hit.version for hit in hits)
-    return [_version(hit, looks(hit.version).what) for hit in hits]
+    return [(hit, looks(hit.version).what) for hit in hits]
 
 
-def _version(hit: VersionHit, what: str) -> Row:
+def _version(told: tuple[VersionHit, str], query: Query) -> Row:
+    hit, what = told
     row = hit.version
     after = f"&b={hit.after}" if hit.after else ""
     others = f", and {plural(hit.others, 'more version')}" if hit.others else ""
@@ -217,52 +205,39 @@ def _version(hit: VersionHit, what: str) -> Row:
         icon="clock",
         href=f"{reverse('memory-compare', args=[row.memory_id])}?a={row.pk}{after}",
         title=(Part(row.memory.path),),
-        project=str(row.memory.project),
+        project=row.memory.project,
         at=row.at,
+        lines=hit.excerpts,
         place=f"{what[0].lower()}{what[1:]}{others}",
         note="still says so" if hit.still else "no longer says so",
-        lines=hit.excerpts,
     )
 
 
-def _typed(keys: Rows, query: Query) -> list[Row]:
-    return [_prompt(hit) for hit in finding.typed_hits(keys, query)]
-
-
-def _prompt(hit: TypedHit) -> Row:
+def _typed(hit: TypedHit, query: Query) -> Row:
     row, session = hit.prompt, hit.prompt.session
     return Row(
         icon="user",
         href=said_at(session.pk, row.line_no, NO_ANSWER if hit.no_answer else ""),
         title=(Part(str(session)),),
-        project=str(session.project),
+        project=session.project,
         at=row.at,
+        lines=hit.excerpts,
         place="" if hit.no_answer else f"line {row.line_no:,}",
         note=NO_ANSWER if hit.no_answer else "gone from disk" if session.gone_at else "",
-        lines=hit.excerpts,
     )
 
 
-def _pasted(keys: Rows, query: Query) -> list[Row]:
-    return [_paste(hit) for hit in finding.pasted_hits(keys, query)]
-
-
-def _paste(hit: PastedHit) -> Row:
+def _pasted(hit: PastedHit, query: Query) -> Row:
     row = hit.prompt
     return Row(
         icon="user",
         href=said_at(row.session_id, row.line_no, NO_ANSWER),
         title=(Part(one_line(hit.text)[:TITLE]),),
-        project=str(row.session.project),
+        project=row.session.project,
         at=row.at,
-        place="",
-        note=NO_ANSWER,
         lines=hit.excerpts,
+        note=NO_ANSWER,
     )
-
-
-def _instructions(groups: Rows, query: Query) -> list[Row]:
-    return [_instruction(hit, query) for hit in finding.instruction_hits(groups, query)]
 
 
 def _instruction(hit: InstructionHit, query: Query) -> Row:
@@ -273,11 +248,10 @@ def _instruction(hit: InstructionHit, query: Query) -> Row:
         icon="file",
         href=f"{reverse('project-instructions', args=[hit.project.pk])}?text={hit.file.pk}{at}",
         title=tuple(marked(name, query.terms)),
-        project=str(hit.project),
+        project=hit.project,
         at=hit.file.changed_at,
-        place=" · ".join(filter(None, (others, _lines(hit.excerpts)))),
-        note="",
         lines=hit.excerpts,
+        place=" · ".join(filter(None, (others, _lines(hit.excerpts)))),
     )
 
 
@@ -293,19 +267,29 @@ def _at(excerpts: Sequence[Excerpt]) -> str:
 
 
 _SEARCHED: Kinds = {
-    "memories": _Kind("Memories", "as they are now", Kind.MEMORY, finding.memories, _memories),
-    "sessions": _Kind("Sessions", "by title, notes and open ends", Kind.SESSION, finding.sessions, _sessions),
-    "versions": _Kind("Earlier versions", "as they were", Kind.MEMORY, finding.versions, _versions),
-    "typed": _Kind("What you typed", "in sessions", Kind.TYPED, finding.typed, _typed),
+    "memories": _Kind("Memories", "as they are now", Kind.MEMORY, finding.memories, memory_hits, _memory),
+    "sessions": _Kind(
+        "Sessions", "by title, notes and open ends", Kind.SESSION, finding.sessions, session_hits, _session
+    ),
+    "versions": _Kind(
+        "Earlier versions", "as they were", Kind.MEMORY, finding.versions, _version_hits, _version
+    ),
+    "typed": _Kind("What you typed", "in sessions", Kind.TYPED, finding.typed, typed_hits, _typed),
     "pasted": _Kind(
-        "What you pasted", "short texts of the prompt history", Kind.PASTED, finding.pasted, _pasted
+        "What you pasted",
+        "short texts of the prompt history",
+        Kind.PASTED,
+        finding.pasted,
+        pasted_hits,
+        _pasted,
     ),
     "instructions": _Kind(
         "Instructions",
         "CLAUDE.md and what it includes",
         Kind.INSTRUCTION,
         finding.instructions,
-        _instructions,
+        instruction_hits,
+        _instruction,
     ),
 }
 

@@ -15,9 +15,10 @@ from dreams.services.search import finding, index, query
 from dreams.web import access
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.page_cache import kept
-from dreams.web.pages import project as project_pages, recall as recall_pages, search as pages
+from dreams.web.pages import recall as recall_pages, search as pages
 from dreams.web.pages.projects import told_apart
 from dreams.web.paging import chosen, number_or_none
+from dreams.web.views.project import beside
 
 MOST_TYPED = 2_000  # letters; chosen
 # The place in the header that shows the first few as one types.
@@ -31,9 +32,8 @@ def search(request: Request) -> HttpResponse:
     wanted = query.parse(request.GET.get("q", ""))
     kinds = pages.kinds(of_sessions=access.allows(role_of(request.user), "session"))
     if wants_fragment(request) and request.htmx.target == QUICK:
-        return render(
-            request, "dreams/_search_quick.html", {"query": wanted, "found": pages.quick(wanted, kinds)}
-        )
+        found = pages.found(wanted, finding.Filters(), kinds, few=pages.QUICK)
+        return render(request, "dreams/_search_quick.html", {"query": wanted, "found": found})
     kind = chosen(request.GET.get("kind"), list(kinds))
     since = chosen(request.GET.get("since"), list(pages.SINCE))
     project = number_or_none(request.GET.get("project"))
@@ -84,10 +84,4 @@ def _answered(request: Request, pk: int, asked: QueryDict, *, by_model: bool) ->
         with_proposal=asked.get("after") == "1",
         by_model=by_model and bool(question),
     )
-    context = {
-        "project": project,
-        "head": project_pages.counts(project),
-        "found": found,
-        "question": question,
-    }
-    return page(request, "dreams/recall.html", "dreams/_recall.html", context)
+    return beside(request, project, "recall", found=found, question=question)
