@@ -47,7 +47,7 @@ def _told(now: dt.datetime = NOW) -> list[object]:
         [(pages.counts(each), timeline.pictures(each, now)) for each in projects],
         [pages._asides(each) for each in projects],
         [pages.some_memories(each, pages.counts(each).files).items for each in projects],
-        [timeline.timeline(each).entries for each in projects],
+        [timeline.timeline(each)["entries"] for each in projects],
         [row.figures for row in projects_page.projects().listed.items],
     ]
 

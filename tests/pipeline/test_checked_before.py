@@ -132,7 +132,7 @@ def test_each_kind_of_problem_goes_back_to_a_model_once_and_what_it_mended_is_on
     assert {kind: mended.get(kind) for kind in kinds} == dict.fromkeys(kinds, True), run.self_review
     assert len(server.calls) == len(turns)  # it is told once
     page = result(run)
-    assert page.is_all_mended and len(page.mended) >= len(kinds)
+    assert page["is_all_mended"] and len(page["mended"]) >= len(kinds)
     proposal = Proposal.of(run)
     assert proposal is not None and not proposal.findings.filter(code__in=kinds).exists()
 

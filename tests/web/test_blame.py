@@ -39,8 +39,8 @@ def _page(browser: Client, memory: Memory, query: str = "") -> str:
 def _kinds(memory: Memory) -> dict[str, str]:
     """Each line with text, and the kind of place it came from."""
     newest = memory.versions.exclude(sha256="").order_by("-at", "-pk")[0]
-    runs = selector.blame(memory, newest).runs
-    return {line.text: run.source.kind for run in runs for line in run.lines if line.text.strip()}
+    runs = selector.blame(memory, newest)["runs"]
+    return {line.text: run["source"]["kind"] for run in runs for line in run["lines"] if line.text.strip()}
 
 
 def _write_outside(memory: Memory, content: str) -> None:
@@ -169,11 +169,11 @@ def test_lines_that_an_undo_brought_back_say_where_they_first_stood(
     rollback.rollback(proposal, real.ME)
     newest = deploy.versions.order_by("-at", "-pk")[0]
     found = selector.blame(deploy, newest)
-    assert [share.kind for share in found.shares] == ["found"], "nobody wrote it by hand"
-    run = next(run for run in found.runs if any("alpha" in line.text for line in run.lines))
-    assert run.source.what == "Undone"
-    assert run.before is not None
-    assert run.before.kind == "found"
+    assert [share["kind"] for share in found["shares"]] == ["found"], "nobody wrote it by hand"
+    run = next(run for run in found["runs"] if any("alpha" in line.text for line in run["lines"]))
+    assert run["source"]["what"] == "Undone"
+    assert run["before"] is not None
+    assert run["before"]["kind"] == "found"
     assert "The same words were here before" in _page(browser, deploy)
 
 

@@ -62,7 +62,7 @@ def add(proposal: Proposal, old: str, new: str, kind: str = "date") -> Hunk:
 
 def form(browser: Client, query: str = "?kind=date") -> dict[str, object]:
     found = browser.get(f"/by-kind/{query}").context["found"]
-    return {"kind": found.kind, "digest": found.digest, "of": [card.operation.pk for card in found.able]}
+    return {"kind": found.kind, "digest": found.digest, "of": [card["operation"].pk for card in found.able]}
 
 
 def give(browser: Client, verdict: str, shown: dict[str, object]):
@@ -99,7 +99,7 @@ def test_one_verdict_decides_what_is_shown_and_nothing_else(browser: Client) -> 
 def test_one_change_alone_is_no_batch(browser: Client) -> None:
     propose("api", 2)
     card = browser.get("/by-kind/?kind=date").context["found"].able[0]
-    give(browser, "rejected", {"kind": "date", "of": card.operation.pk, "digest": card.digest})
+    give(browser, "rejected", {"kind": "date", "of": card["operation"].pk, "digest": card["digest"]})
     assert verdicts() == ["pending", "rejected"]
     assert list(Decision.objects.values_list("batch", flat=True)) == [""]
 
@@ -156,7 +156,7 @@ def test_what_has_a_finding_or_a_secret_or_is_too_long_is_decided_in_its_review(
     add(proposal, "The token is gh" + "p_" + "q8Rt2" * 7 + "x.\n", "The token is gone.\n")
     add(proposal, "line\n" * (pages.MOST_LINES_OF_ONE + 1), "")
     cards = browser.get("/by-kind/?kind=date").context["found"]
-    assert [bool(card.why_not) for card in cards.cards.items] == [True] * 3 and not cards.able
+    assert [bool(card["why_not"]) for card in cards.cards.items] == [True] * 3 and not cards.able
     assert "q8Rt2" not in browser.get("/by-kind/?kind=date").content.decode()
 
 
@@ -168,9 +168,9 @@ def test_a_change_whose_text_is_missing_says_so_and_the_others_can_be_decided(br
     page = browser.get("/by-kind/?kind=date")
     assert page.status_code == 200
     missing, whole = page.context["found"].cards.items
-    assert missing.why_not == "The text of one of its files is missing. Decide on it in its review."
-    assert not whole.why_not and [card.operation.pk for card in page.context["found"].able] == [
-        whole.operation.pk
+    assert missing["why_not"] == "The text of one of its files is missing. Decide on it in its review."
+    assert not whole["why_not"] and [card["operation"].pk for card in page.context["found"].able] == [
+        whole["operation"].pk
     ]
     give(browser, "approved", form(browser))
     assert verdicts() == ["approved", "pending"]
@@ -188,7 +188,7 @@ def test_it_is_taken_back_at_once(browser: Client) -> None:
     propose("api", 2)
     page = give(browser, "approved", form(browser))
     done = page.context["done"]
-    again = give(browser, "pending", {"kind": "date", "of": done.operations, "digest": done.digest})
+    again = give(browser, "pending", {"kind": "date", "of": done["operations"], "digest": done["digest"]})
     assert "Took back 2 decisions." in again.content.decode() and verdicts() == ["pending", "pending"]
 
 

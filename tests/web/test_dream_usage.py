@@ -53,8 +53,8 @@ def test_every_model_and_kind_stands_there_and_what_has_no_price_is_said(browser
     run = _run("failed", priced_usd=Decimal("0.5"), unpriced_tokens=300, output_tokens=1300)
     _used(run, "claude-sonnet-5-5", "0.5", output=1000)
     _used(run, "own-model", None, output=100, cache_read=200)
-    used = selector.dream(run, timezone.now()).used
-    kinds = {row.model: row.by_kind for row in used.models}
+    used = selector.dream(run, timezone.now())["used"]
+    kinds = {row.model: row.by_kind for row in used["models"]}
     assert kinds == {
         "claude-sonnet-5-5": [("Output", 1000, Decimal("0.5"))],
         "own-model": [("Cache read", 200, None), ("Output", 100, None)],
@@ -71,7 +71,7 @@ def test_every_model_and_kind_stands_there_and_what_has_no_price_is_said(browser
 def test_meters_show_the_share_of_every_limit_while_it_runs_and_none_afterwards(browser: Client) -> None:
     run = _run(priced_usd=Decimal("0.25"), output_tokens=500_000)
     _used(run, "claude-sonnet-5-5", "0.25", output=500_000)
-    meters = {meter.label: meter for meter in selector.dream(run, timezone.now()).used.meters}
+    meters = {meter["label"]: meter for meter in selector.dream(run, timezone.now())["used"]["meters"]}
     assert list(meters) == [
         "Turns",
         "Time",
@@ -81,8 +81,8 @@ def test_meters_show_the_share_of_every_limit_while_it_runs_and_none_afterwards(
         "This month, everywhere",
         "This month, this project",
     ]
-    assert meters["This dream"].words == "$0.25 of $1.00"
-    assert meters["Tokens"].used / meters["Tokens"].limit == 0.25
+    assert meters["This dream"]["words"] == "$0.25 of $1.00"
+    assert meters["Tokens"]["used"] / meters["Tokens"]["limit"] == 0.25
     assert ">Limits<" in _page(browser, run)
     DreamRun.objects.filter(pk=run.pk).update(status="completed", ended_at=timezone.now())
     run.refresh_from_db()
@@ -131,4 +131,4 @@ def test_rules_cost_nothing_and_say_so(browser: Client) -> None:
 def test_times_are_said_as_people_read_them(db: None, ms: int, words: str) -> None:
     run = world.make_dream(world.make_project(), engine="anthropic")
     Turn.objects.create(dream=run, number=1, phase="gather", at=timezone.now(), tool_ms=ms)
-    assert selector.dream(run, timezone.now()).used.in_tools == words
+    assert selector.dream(run, timezone.now())["used"]["in_tools"] == words

@@ -120,9 +120,9 @@ def test_each_project_shows_its_engine_where_that_comes_from_and_what_is_its_own
     assert "Its own: Model, Turns per dream" in found and "Set for this project" in found
     assert "home-made" in found and "tokens without a price" in found and "The price is unknown" in found
     assert "Cache write" in found
-    rows = {row.project.name: row for row in selector.engines(None).rows.items}
-    assert not rows["plain"].uses_model and rows["plain"].source == "Default"
-    assert rows["special"].config.max_turns == 7
+    rows = {row["project"].name: row for row in selector.engines(None)["rows"].items}
+    assert not rows["plain"]["uses_model"] and rows["plain"]["source"] == "Default"
+    assert rows["special"]["config"].max_turns == 7
     Override.objects.create(key="model", value="home-made")
     assert "Cache write" not in text(browser), "no table where no price is known"
 
@@ -131,7 +131,8 @@ def test_the_prices_are_those_of_the_models_that_somebody_chose(db: None) -> Non
     own(make.make_project(), model="claude-opus-5-5")
     gone = make.make_project("gone", gone_at=timezone.now())
     own(gone, model="forgotten")
-    found = {priced.model: priced for priced in selector.engines(None).prices}
+    shown = selector.engines(None)
+    found = {one.model: one for one in (*shown["priced"], *shown["unpriced"])}
     assert set(found) == {"claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5"}
     rate = found["claude-opus-5-5"].rate
     assert rate is not None and (rate.input, rate.output) == (Decimal(4), Decimal(20))
@@ -167,4 +168,4 @@ def test_the_words_of_a_test_are_kept_as_they_are_made(db: None) -> None:
     finding = probe.Probed(probe.What.BUSY, "It is busy.", "Wait.", (("Model", "m"),), ("m",))
     selector.keep_test("m", finding)
     kept = selector.last_test()
-    assert kept is not None and (kept.finding, kept.model, kept.is_old) == (finding, "m", False)
+    assert kept is not None and (kept["finding"], kept["model"], kept["is_old"]) == (finding, "m", False)

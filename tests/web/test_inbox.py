@@ -96,7 +96,7 @@ def test_projects_that_open_by_themselves_are_listed_by_when() -> None:
     for name, hours in (("later", 20), ("soon", 2), ("past", -1)):
         make.make_waiting_project(name, dt.timedelta(hours=hours))
     make.make_proposal(make.make_waiting_project("person", dt.timedelta(hours=3)), origin="dream")
-    assert [(str(item.project), item.reason) for item in _inbox().next] == [
+    assert [(str(item["project"]), item["reason"]) for item in _inbox().next] == [
         ("past", next_dream.IN_TURN),
         ("soon", "24 h must pass since the last dream."),
         ("later", "24 h must pass since the last dream."),
@@ -108,7 +108,7 @@ def test_a_gate_that_only_a_judgement_can_tell_is_told_as_it_was_judged_last() -
     row = make.close_gate(project, "$2.00 of the $2.00 for today are spent; opens in 3 h.", None)
     row.results[0] |= {"name": "budget", "opens_at": (timezone.now() + dt.timedelta(hours=3)).isoformat()}
     row.save()
-    assert [item.reason for item in _inbox().next] == ["$2.00 of the $2.00 for today are spent."]
+    assert [item["reason"] for item in _inbox().next] == ["$2.00 of the $2.00 for today are spent."]
     for moment in ("soon", "2026-01-01", 7, None):
         row.results[0]["opens_at"] = moment
         row.save()
@@ -182,7 +182,7 @@ def test_what_was_written_lately_names_the_memory_and_what_was_done_with_it(brow
         )
         for path in ("feedback_testing.md", "MEMORY.md"):
             AppliedFile.objects.create(application=row, path=path, after_sha="1f" * 32)
-    assert [(item.deed.text, item.deed.is_undone) for item in _inbox().lately] == [
+    assert [(item["deed"].text, item["deed"].is_undone) for item in _inbox().lately] == [
         ("Updated 1: “Commit style”", False),
         ("Undone: forgot “Commit style”", True),
         ("Edited “Commit style”", False),
@@ -190,6 +190,6 @@ def test_what_was_written_lately_names_the_memory_and_what_was_done_with_it(brow
     text = browser.get("/").content.decode()
     assert text.count("/undo/") == 2
     Hunk.objects.filter(applied_in=dream).update(undone_in=dream)
-    assert _inbox().lately[0].deed.text == "Undone: updated 1: “Commit style”"
+    assert _inbox().lately[0]["deed"].text == "Undone: updated 1: “Commit style”"
     AppliedBatch.objects.update(at=timezone.now() - dt.timedelta(days=8))
     assert _inbox().lately == []

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 def _offered(browser: Client) -> dict[str, str]:
     [offer] = browser.get("/").context["offers"]
-    record = offer.record
+    record = offer["record"]
     return {"kind": record.kind, "maker": record.maker, "last": str(record.last)}
 
 

@@ -269,8 +269,8 @@ def test_paging_through_the_timeline_meets_every_entry_once(db: None) -> None:
     before = ""
     for _ in range(10):
         found = timelines.timeline(project, before=before, size=20)
-        seen += [entry.reason for entry in found.entries]
-        before = found.older
+        seen += [entry.reason for entry in found["entries"]]
+        before = found["older"]
         if not before:
             break
     assert sorted(seen, key=int) == [str(number) for number in range(70)]
@@ -283,7 +283,7 @@ def test_files_changed_outside_at_one_look_are_one_entry(db: None) -> None:
         memory = Memory.objects.create(project=project, path=name)
         Version.objects.create(memory=memory, at=at, origin=Version.Origin.OUTSIDE)
     found = timelines.timeline(project)
-    assert [entry.what for entry in found.entries] == ["Changed outside: a.md, b.md, c.md and 1 more"]
+    assert [entry.what for entry in found["entries"]] == ["Changed outside: a.md, b.md, c.md and 1 more"]
 
 
 def test_a_long_name_of_a_memory_wraps_where_its_parts_end(browser: Client) -> None:

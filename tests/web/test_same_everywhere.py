@@ -117,7 +117,7 @@ def test_a_first_dream_is_offered_where_none_ran_whatever_waits_elsewhere(
     make.make_memory(small := make.make_project("small"))
     make.make_proposal(small)
     found = inbox_page.inbox(timezone.now(), Asked()).untidied
-    assert [(str(item.project), item.memories) for item in found] == [(str(project), TOPICS + 1)]
+    assert [(str(item["project"]), item["memories"]) for item in found] == [(str(project), TOPICS + 1)]
     for key, where in (("dreaming", project), ("paused", None)):
         settings_changes.set_override(key, key == "paused", actor="owner", project=where)
         assert inbox_page.inbox(timezone.now(), Asked()).untidied == [], "no dream may start there"

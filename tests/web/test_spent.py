@@ -13,7 +13,7 @@ from django.utils import timezone
 from dreams.engines.tokens import Tokens
 from dreams.models import DreamRun, DreamUsage, Project
 from dreams.web.charts.drawings import MOST
-from dreams.web.pages import usage_charts
+from dreams.web.pages import usage
 from dreams.web.pages.usage_sums import Cell
 from tests.world import rows as world
 
@@ -33,7 +33,7 @@ def _run(project: Project, back: float, seconds: float, status: str = DreamRun.S
 
 def test_tokens_and_cost_stand_by_model_and_day_and_unknown_prices_cost_nothing() -> None:
     cells = [_cell(0, "opus", 1_500, "0.50"), _cell(0, "haiku", 500), _cell(3, "opus", 2_000, "1.00")]
-    _, tokens, cost, dreams = usage_charts.of_sessions(
+    _, tokens, cost, dreams = usage.of_sessions(
         [*cells, _cell(None, "opus", 9), _cell(40, "opus", 9)], [], TODAY, 30
     )
     assert tokens.head == ("Day", "opus", "haiku", "All")
@@ -48,7 +48,7 @@ def test_tokens_and_cost_stand_by_model_and_day_and_unknown_prices_cost_nothing(
 def test_a_model_has_one_colour_in_all_charts_of_the_page() -> None:
     cells = [_cell(0, "opus", 500, "1.50"), _cell(0, "haiku", 2_000, "0.10"), _cell(0, "new", 100)]
     spent = [_cell(0, "local", 10, "0.20"), _cell(0, "opus", 10, "0.10")]
-    _, tokens, cost, ours = usage_charts.of_sessions(cells, spent, TODAY, 30)
+    _, tokens, cost, ours = usage.of_sessions(cells, spent, TODAY, 30)
     colours, costs, own = (
         {key.label.partition(",")[0]: key.mark for key in picture.legend} for picture in (tokens, cost, ours)
     )
@@ -58,7 +58,7 @@ def test_a_model_has_one_colour_in_all_charts_of_the_page() -> None:
 
 
 def test_a_year_is_told_in_weeks() -> None:
-    _, tokens, _, _ = usage_charts.of_sessions(
+    _, tokens, _, _ = usage.of_sessions(
         [_cell(0, "", 10), _cell(364, "", 20), _cell(358, "", 5)], [], TODAY, 365
     )
     assert tokens.head == ("Week from", "unnamed model", "All")
@@ -72,10 +72,10 @@ def project(db: None) -> Project:
 
 def test_durations_are_those_of_the_last_dreams_with_how_each_ended(project: Project) -> None:
     first = _run(project, 2, 90)
-    assert usage_charts.of_dreams(NOW)[0].sentence == "1 dream: 1 completed. It took 1 min 30 s."
+    assert usage.of_dreams(NOW)[0].sentence == "1 dream: 1 completed. It took 1 min 30 s."
     second = _run(project, 1, 3, DreamRun.Status.FAILED)
     world.make_dream(project, DreamRun.Status.RUNNING)
-    took = usage_charts.of_dreams(NOW)[0]
+    took = usage.of_dreams(NOW)[0]
     assert took.rows == (
         ("19 March 2026", second.public_id, "3 s", "failed"),
         ("18 March 2026", first.public_id, "1 min 30 s", "completed"),
@@ -88,7 +88,7 @@ def test_durations_are_those_of_the_last_dreams_with_how_each_ended(project: Pro
 
 def test_a_clock_that_was_set_back_makes_no_dream_shorter_than_nothing(project: Project) -> None:
     _run(project, 1, -30)
-    assert usage_charts.of_dreams(NOW)[0].rows[0][2] == "1 s"
+    assert usage.of_dreams(NOW)[0].rows[0][2] == "1 s"
 
 
 def test_dreams_and_their_tokens_are_counted_by_week_and_project(project: Project) -> None:
@@ -99,17 +99,17 @@ def test_dreams_and_their_tokens_are_counted_by_week_and_project(project: Projec
             dream=run, model="opus", turn=1, at=run.ended_at, input_tokens=100, requests=1
         )
     _run(other, 0, 60, DreamRun.Status.KILLED)
-    _, weeks, tokens = usage_charts.of_dreams(NOW)
+    _, weeks, tokens = usage.of_dreams(NOW)
     assert weeks.head == ("Week from", "completed", "cancelled", "All")
     assert weeks.rows[0] == ("16 March 2026", "2 dreams", "1 dream", "3 dreams")
     assert [row[1] for row in tokens.rows] == ["200", "100"]
-    _, weeks, tokens = usage_charts.of_dreams(NOW, other.pk)
+    _, weeks, tokens = usage.of_dreams(NOW, other.pk)
     assert weeks.rows == (("16 March 2026", "1 dream", "1 dream"),)
     assert tokens.empty.endswith("Rules use no tokens.")
 
 
 def test_without_a_dream_each_picture_is_a_sentence(db: None) -> None:
-    assert all(picture.empty and not picture.drawing for picture in usage_charts.of_dreams(timezone.now()))
+    assert all(picture.empty and not picture.drawing for picture in usage.of_dreams(timezone.now()))
 
 
 def test_the_queries_do_not_grow_with_dreams(project: Project) -> None:
@@ -118,7 +118,7 @@ def test_the_queries_do_not_grow_with_dreams(project: Project) -> None:
         for number in range(more):
             _run(project, number / 4, 5)
         with CaptureQueriesContext(connection) as queries:
-            took = usage_charts.of_dreams(NOW)[0]
+            took = usage.of_dreams(NOW)[0]
         counts.append(len(queries))
     assert counts == [3, 3]
     assert len(took.rows) == MOST

@@ -85,13 +85,17 @@ def test_a_file_is_read_as_it_was(browser: Client, project: Project) -> None:
 
 def test_steps_lead_to_the_changes_before_and_after(project: Project) -> None:
     found = pages.directory(project, HOURS[1] + dt.timedelta(hours=1))
-    assert found.since and found.previous and found.next
-    assert (found.since.at, found.previous.at, found.next.at) == (HOURS[1], HOURS[0], HOURS[2])
+    assert found["since"] and found["previous"] and found["next"]
+    assert (found["since"]["at"], found["previous"]["at"], found["next"]["at"]) == (
+        HOURS[1],
+        HOURS[0],
+        HOURS[2],
+    )
     first = pages.directory(project, HOURS[0])
-    assert first.previous is None
+    assert first["previous"] is None
     last = pages.directory(project, timezone.now())
-    assert last.next is None
-    assert last.is_now
+    assert last["next"] is None
+    assert last["is_now"]
 
 
 def test_a_step_lands_on_the_far_side_of_its_change(project: Project) -> None:

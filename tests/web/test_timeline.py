@@ -37,7 +37,7 @@ def project(db: None, tmp_path: Path) -> Project:
 
 
 def _kinds(project: Project, who: str) -> set[str]:
-    return {entry.kind for entry in timelines.timeline(project, Filter(who=who)).entries}
+    return {entry.kind for entry in timelines.timeline(project, Filter(who=who))["entries"]}
 
 
 def test_entries_are_those_of_one_person_of_the_system_or_of_someone_outside(project: Project) -> None:
@@ -63,7 +63,7 @@ def test_what_matches_nothing_says_so_and_leads_back(browser: Client, project: P
 
 
 def test_a_write_leads_to_the_directory_as_it_left_it(browser: Client, project: Project) -> None:
-    wrote = next(e for e in timelines.timeline(project).entries if e.kind == "writes")
+    wrote = next(e for e in timelines.timeline(project)["entries"] if e.kind == "writes")
     shown = browser.get(reverse("project-at", args=[project.pk]) + f"?when={wrote.after}").content.decode()
     assert "project_export.md" in shown
 

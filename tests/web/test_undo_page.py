@@ -175,7 +175,8 @@ def test_an_undo_says_of_a_file_that_was_renamed_by_hand_where_it_is_now(
     here.rename(there)
     page = browser.get(f"/review/{proposal.public_id}/undo/?path=MEMORY.md").content.decode()
     assert (
-        "Its text is in renamed.md now, where an undo does not follow" in page and "same place has changed" not in page
+        "Its text is in renamed.md now, where an undo does not follow" in page
+        and "same place has changed" not in page
     )
     added = proposal.files.get(kind="add").path
     (world.folder(proposal.project) / added).rename(there.with_name("kept.md"))
@@ -193,8 +194,8 @@ def test_a_conflict_becomes_a_review_and_nothing_is_written(browser: Client, pro
     )
     before = manifest(world.folder(proposal.project))
     found = selector.undo(proposal, selector.Selection())
-    clashing = next(file for file in found.files if file.is_conflict)
-    lost = [line for block in clashing.blocks for line in block.hunk.base_lines]
+    clashing = next(file for file in found.files if file["is_conflict"])
+    lost = [line for block in clashing["blocks"] for line in block.hunk.base_lines]
     assert any("localhost:6000" in line for line in lost) and not any("Rule V:" in line for line in lost)
     text = browser.get(f"/review/{proposal.public_id}/undo/").content.decode()
     assert "cannot be undone without a choice" in text and "Open as a review" in text

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection, models
 from django.db.models import Q, QuerySet
@@ -54,37 +55,7 @@ class Filter:
         return bool(self.action or self.actor or self.project or self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class EntryRow:
-    """`sentence` says what happened; the ids behind it are in `object_id`, `data` and the row's `batch`."""
-
-    row: AuditEntry
-    label: str
-    tone: str
-    sentence: str
-    project_pk: int | None
-    object_id: str
-    leads_to: str
-    data: str
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """`problems` is empty when every entry is as it was written."""
-
-    entries: int
-    problems: list[str]
-    more: int
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    actions: list[tuple[str, str]]
-    actors: list[str]
-    projects: list[tuple[int, str]]
-
-
-def entries(wanted: Filter, number: str | None = None, you: str = "") -> Listed[EntryRow]:
+def entries(wanted: Filter, number: str | None = None, you: str = "") -> Listed[dict[str, Any]]:
     """`you` is the reader's name: what they did is told as theirs."""
     page = page_of(_rows(wanted).order_by("-number"), number, PAGE_SIZE)
     found = list(page.object_list)
@@ -133,19 +104,19 @@ def _rows(wanted: Filter) -> QuerySet[AuditEntry]:
     return rows
 
 
-def choices() -> Choices:
+def choices() -> dict[str, Any]:
     """What the filters offer: actions and actors that occur, and projects by the last name they had."""
     actions = {value for value, _ in used(AuditEntry, "action", len(auditlog.ACTIONS) + MOST_ACTORS)}
     actors = [str(value) for value, _ in used(AuditEntry, "actor", MOST_ACTORS + 1) if value]
     named = [pk for _, pk in used(AuditEntry, "project_id_was", MOST_PROJECTS)]
     labels = AuditEntry.objects.filter(pk__in=named).values_list("project_id_was", "project_label")
-    return Choices(
-        actions=[(name, label) for name, label in auditlog.ACTIONS.items() if name in actions],
-        actors=["system", *actors[:MOST_ACTORS]],
-        projects=sorted(
+    return {
+        "actions": [(name, label) for name, label in auditlog.ACTIONS.items() if name in actions],
+        "actors": ["system", *actors[:MOST_ACTORS]],
+        "projects": sorted(
             told_apart((pk or 0, label) for pk, label in labels), key=lambda pair: pair[1].lower()
         ),
-    )
+    }
 
 
 _TONES = {
@@ -164,23 +135,27 @@ _TONES = {
 }
 
 
-def _row(row: AuditEntry, known: _Known, told: Sentences) -> EntryRow:
-    return EntryRow(
-        row=row,
-        label=auditlog.ACTIONS.get(row.action, row.action),
-        tone=_TONES.get(row.action, ""),
-        sentence=told.sentence(row),
-        project_pk=row.project_id_was if row.project_id_was in known.projects else None,
+def _row(row: AuditEntry, known: _Known, told: Sentences) -> dict[str, Any]:
+    return {
+        "row": row,
+        "label": auditlog.ACTIONS.get(row.action, row.action),
+        "tone": _TONES.get(row.action, ""),
+        "sentence": told.sentence(row),
+        "project_pk": row.project_id_was if row.project_id_was in known.projects else None,
         # A number of ours leads nowhere and says nothing to anybody.
-        object_id="" if row.object_id.isdecimal() else row.object_id,
-        leads_to=known.address(row.object_id),
-        data=json.dumps(row.data, ensure_ascii=False, indent=1)[:MOST_DATA] if row.data else "",
-    )
+        "object_id": "" if row.object_id.isdecimal() else row.object_id,
+        "leads_to": known.address(row.object_id),
+        "data": json.dumps(row.data, ensure_ascii=False, indent=1)[:MOST_DATA] if row.data else "",
+    }
 
 
-def chain() -> Chain:
+def chain() -> dict[str, Any]:
     problems = auditlog.verify_chain()
-    return Chain(AuditEntry.objects.count(), problems[:MOST_PROBLEMS], max(0, len(problems) - MOST_PROBLEMS))
+    return {
+        "entries": AuditEntry.objects.count(),
+        "problems": problems[:MOST_PROBLEMS],
+        "more": max(0, len(problems) - MOST_PROBLEMS),
+    }
 
 
 def lines(wanted: Filter) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Where each line of a memory came from: which dream and why, which session, or which person."""
 
-import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dreams.lib import diff
 from dreams.lib.files.text import plural
@@ -22,74 +22,9 @@ MOST_SOURCES = 3  # files that a line came from; chosen
 
 
 @dataclass(frozen=True, slots=True)
-class SessionLink:
-    """A session that wrote; `offset` is the byte of its transcript, or of its sub-agent's, where it did."""
-
-    pk: int
-    title: str
-    offset: int
-    subagent: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a run of lines came from. `kind` is dream, session, hand, outside or found."""
-
-    kind: str
-    icon: str
-    tone: str
-    what: str
-    who: str
-    at: dt.datetime
-    reason: str
-    proposal: str = ""
-    dream: str = ""
-    hunk: str = ""
-    note: str = ""
-    came_from: tuple[str, ...] = ()
-    quotes: Sequence[Evidence] = ()
-    session: SessionLink | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
     number: int
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Lines that follow each other and came from one place. `before`: where their words first stood, if elsewhere."""
-
-    lines: tuple[Line, ...]
-    source: Source
-    before: Source | None
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """How many of the lines with text came from one kind of place."""
-
-    kind: str
-    label: str
-    lines: int
-
-
-@dataclass(frozen=True, slots=True)
-class Blame:
-    """`origin_session` is what the memory says of itself: a session we know, else its id alone."""
-
-    version: Version
-    is_now: bool
-    runs: list[Run]
-    shares: list[Share]
-    total: int
-    more: int
-    is_cut: bool
-    missing: str
-    origin_session: Session | None
-    origin_id: str
-    sight: Sight
 
 
 ORIGINS = {
@@ -114,26 +49,28 @@ _DREAMT = {
 }
 
 
-def blame(memory: Memory, version: Version, *, is_bare: bool = False) -> Blame:
+def blame(memory: Memory, version: Version, *, is_bare: bool = False) -> dict[str, Any]:
     """`version` is one of the memory's, and no removal. The same few queries for any number of lines."""
     found = chain(memory, version)
     why = causes(memory, found)
     sight = Sight.of(["\n".join(found.lines)], is_bare=is_bare)
     told = list(_told(found, why, sight.mask))
     named = written_in(memory, blobs.get_many([version.sha256]).get(version.sha256, b""))
-    return Blame(
-        version=version,
-        is_now=memory.gone_at is None and version.sha256 == memory.sha256,
-        runs=_runs(told[:MOST_LINES], Looks.of(_versions(told))),
-        shares=_shares(told),
-        total=len(told),
-        more=max(0, len(told) - MOST_LINES),
-        is_cut=found.is_cut,
-        missing=found.missing,
-        origin_session=named if isinstance(named, Session) else None,
-        origin_id=named if isinstance(named, str) else "",
-        sight=sight,
-    )
+    shares = _shares(told)
+    return {
+        "version": version,
+        "is_now": memory.gone_at is None and version.sha256 == memory.sha256,
+        "runs": _runs(told[:MOST_LINES], Looks.of(_versions(told))),
+        "shares": shares,
+        "summary": _summary(shares),
+        "total": len(told),
+        "more": max(0, len(told) - MOST_LINES),
+        "is_cut": found.is_cut,
+        "missing": found.missing,
+        "origin_session": named if isinstance(named, Session) else None,
+        "origin_id": named if isinstance(named, str) else "",
+        "sight": sight,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +104,11 @@ def _versions(told: Iterable[_BlamedLine]) -> Iterator[Version]:
             yield item.before.version
 
 
-def _runs(told: Sequence[_BlamedLine], looks: Looks) -> list[Run]:
-    """Blank lines go with what is above them: alone they would cut every run in two."""
+def _runs(told: Sequence[_BlamedLine], looks: Looks) -> list[dict[str, Any]]:
+    """Lines that follow each other and came from one place; `before` is where their words first stood, if elsewhere.
+
+    Blank lines go with what is above them: alone they would cut every run in two.
+    """
     groups: list[list[_BlamedLine]] = []
     for item in told:
         blank = not item.line.text.strip()
@@ -177,21 +117,25 @@ def _runs(told: Sequence[_BlamedLine], looks: Looks) -> list[Run]:
         else:
             groups.append([item])
     return [
-        Run(
-            tuple(item.line for item in group),
-            _source(group[0].cause, looks),
-            _source(group[0].before, looks) if group[0].before else None,
-        )
+        {
+            "lines": tuple(item.line for item in group),
+            "source": _source(group[0].cause, looks),
+            "before": _source(group[0].before, looks) if group[0].before else None,
+        }
         for group in groups
     ]
 
 
-def _shares(told: Iterable[_BlamedLine]) -> list[Share]:
+def _shares(told: Iterable[_BlamedLine]) -> list[dict[str, Any]]:
     counts = dict.fromkeys(ORIGINS, 0)
     for item in told:
         if item.line.text.strip():
             counts[_first_kind(item)] += 1
-    return [Share(kind, label, counts[kind]) for kind, label in ORIGINS.items() if counts[kind]]
+    return [
+        {"kind": kind, "label": label, "lines": counts[kind]}
+        for kind, label in ORIGINS.items()
+        if counts[kind]
+    ]
 
 
 def _first_kind(item: _BlamedLine) -> str:
@@ -212,7 +156,8 @@ def _kind(cause: Cause) -> str:
     return named.get(Version.Origin(origin), "hand")
 
 
-def _source(cause: Cause, looks: Looks) -> Source:
+def _source(cause: Cause, looks: Looks) -> dict[str, Any]:
+    """Where a run of lines came from. `kind` is dream, session, hand, outside or found."""
     if cause.write is not None:
         return _by_session(cause, cause.write)
     version, hunk = cause.version, cause.hunk
@@ -221,47 +166,58 @@ def _source(cause: Cause, looks: Looks) -> Source:
     dream = proposal.dream.public_id if proposal and proposal.dream else ""
     operation = hunk.operation if hunk else None
     reason = (operation.reason if operation else "") or (summaries.reason(proposal) if proposal else "")
-    return Source(
-        kind=_kind(cause),
-        icon=icon,
-        tone=tone,
-        what=_DREAMT.get(Operation.Kind(operation.kind), what) if operation and dream else what,
-        who=version.actor,
-        at=version.at,
-        reason=redact.redact(hand_edits.given(reason, version.actor)),
-        proposal=proposal.public_id if proposal else "",
-        dream=dream,
-        hunk=str(hunk.pk) if hunk else "",
-        note=_note(hunk),
-        came_from=tuple(map(diff.visible, cause.came_from[:MOST_SOURCES])),
-        quotes=list(hunk.evidence.all()[:MOST_QUOTES]) if hunk else (),
-    )
+    return {
+        "kind": _kind(cause),
+        "icon": icon,
+        "tone": tone,
+        "what": _DREAMT.get(Operation.Kind(operation.kind), what) if operation and dream else what,
+        "who": version.actor,
+        "at": version.at,
+        "reason": redact.redact(hand_edits.given(reason, version.actor)),
+        "proposal": proposal.public_id if proposal else "",
+        "dream": dream,
+        "hunk": str(hunk.pk) if hunk else "",
+        "note": _note(hunk),
+        "came_from": tuple(map(diff.visible, cause.came_from[:MOST_SOURCES])),
+        "quotes": list(hunk.evidence.all()[:MOST_QUOTES]) if hunk else (),
+        "session": None,
+    }
 
 
 def _note(hunk: Hunk | None) -> str:
     return "Reworded in the review." if hunk and hunk.verdict == Hunk.Verdict.EDITED else ""
 
 
-def _by_session(cause: Cause, write: Write) -> Source:
+def _by_session(cause: Cause, write: Write) -> dict[str, Any]:
     title = str(write.session)
     note = "" if cause.sure else "It wrote to this file at that time; what it wrote can no longer be read."
-    return Source(
-        kind="session",
-        icon="session",
-        tone="info",
-        what="Written in a session" if cause.sure else "Perhaps written in a session",
-        who="the agent’s own dream" if write.session.own else "the agent",
-        at=write.at,
-        reason="",
-        note=note,
-        session=SessionLink(write.session.pk, title, write.offset, write.subagent),
-    )
+    return {
+        "kind": "session",
+        "icon": "session",
+        "tone": "info",
+        "what": "Written in a session" if cause.sure else "Perhaps written in a session",
+        "who": "the agent’s own dream" if write.session.own else "the agent",
+        "at": write.at,
+        "reason": "",
+        "note": note,
+        "session": {
+            "pk": write.session.pk,
+            "title": title,
+            "offset": write.offset,
+            "subagent": write.subagent,
+        },
+        "proposal": "",
+        "dream": "",
+        "hunk": "",
+        "came_from": (),
+        "quotes": (),
+    }
 
 
-def summary(found: Blame) -> str:
+def _summary(shares: Sequence[Mapping[str, Any]]) -> str:
     """The shares in one sentence, for those who hear the page."""
-    parts = [f"{share.lines:,} {share.label}" for share in found.shares]
-    lines = plural(sum(share.lines for share in found.shares), "line")
+    parts = [f"{share['lines']:,} {share['label']}" for share in shares]
+    lines = plural(sum(share["lines"] for share in shares), "line")
     return f"{lines} with text: {', '.join(parts)}." if parts else "It has no text."
 
 

@@ -4,6 +4,7 @@ once, with every line that the verdict would change, and which need to be looked
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import Count
 from django.utils import timezone
@@ -40,36 +41,21 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """One decision. `why_not` says why it cannot be approved here; empty when it can."""
-
-    operation: Operation
-    anchor: str
-    reason: str
-    parts: list[Part]
-    more_lines: int
-    quotes: list[Evidence]
-    findings: list[Finding]
-    why_not: str
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
 class ByKind:
     """`digest` is of all that can be decided on this page, `able` are those."""
 
     kind: str
     counts: list[KindCount]
     present: KindCount | None
-    cards: Listed[Card]
-    able: list[Card]
+    cards: Listed[dict[str, Any]]
+    able: list[dict[str, Any]]
     digest: str
     ready: list[str]
     at: int | None
 
     @property
     def projects(self) -> int:
-        return len({card.operation.proposal.project_id for card in self.able})
+        return len({card["operation"].proposal.project_id for card in self.able})
 
 
 def by_kind(kind: str, page: str | None, reader: str, at: int | None = None) -> ByKind:
@@ -84,20 +70,23 @@ def by_kind(kind: str, page: str | None, reader: str, at: int | None = None) -> 
     against = triage.spoken_against(hunks)
     texts = texts_of(hunks)
     cards = [_card(row, parts[row.pk], against.get(row.pk, []), texts) for row in operations]
-    able = [card for card in cards if not card.why_not]
+    able = [card for card in cards if not card["why_not"]]
     return ByKind(
         kind=chosen,
         counts=counts,
         present=next((count for count in counts if count.kind == chosen), None),
         cards=Listed(cards, shown),
         able=able,
-        digest=triage.digest([parts[card.operation.pk] for card in able], ()),
+        digest=triage.digest([parts[card["operation"].pk] for card in able], ()),
         ready=triage.ready(),
         at=None if at is None else min(at, len(cards) - 1),
     )
 
 
-def _card(row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: proposals.Texts) -> Card:
+def _card(
+    row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: proposals.Texts
+) -> dict[str, Any]:
+    """One decision. `why_not` says why it cannot be approved here; empty when it can."""
     hunks = index_last(hunks)
     try:
         parts, removed, mask = masked_parts(hunks, texts)
@@ -107,17 +96,17 @@ def _card(row: Operation, hunks: Sequence[Hunk], against: list[Finding], texts: 
         mask = Mask.of([row.reason, *(one.quote for one in _evidence(hunks))])
         missing = True
     total = sum(len(part.lines) for part in parts)
-    return Card(
-        operation=row,
-        anchor=f"hunk-{hunks[0].pk}",
-        reason=mask(row.reason),
-        parts=_cut(parts),
-        more_lines=max(0, total - MOST_LINES_OF_ONE),
-        quotes=[_quote(one, removed, mask) for one in _evidence(hunks)],
-        findings=against,
-        why_not=MISSING if missing else _why_not_here(hunks, against, total, mask),
-        digest=triage.digest([hunks], [row.pk] if against else ()),
-    )
+    return {
+        "operation": row,
+        "anchor": f"hunk-{hunks[0].pk}",
+        "reason": mask(row.reason),
+        "parts": _cut(parts),
+        "more_lines": max(0, total - MOST_LINES_OF_ONE),
+        "quotes": [_quote(one, removed, mask) for one in _evidence(hunks)],
+        "findings": against,
+        "why_not": MISSING if missing else _why_not_here(hunks, against, total, mask),
+        "digest": triage.digest([hunks], [row.pk] if against else ()),
+    }
 
 
 def texts_of(hunks: Iterable[Hunk]) -> proposals.Texts:
@@ -183,16 +172,7 @@ def _why_not_here(hunks: Sequence[Hunk], against: Sequence[Finding], lines: int,
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What was just decided here, to take it back at once."""
-
-    operations: list[int]
-    digest: str
-    sentence: str
-
-
-def done(operations: Sequence[int]) -> Done | None:
+def done(operations: Sequence[int]) -> dict[str, Any] | None:
     """None when something of it was decided otherwise or submitted since."""
     parts = triage.parts(operations)
     hunks = [hunk for each in parts.values() for hunk in each]
@@ -202,11 +182,11 @@ def done(operations: Sequence[int]) -> Done | None:
         return None
     projects = {hunk.file.proposal.project_id for hunk in hunks}
     said = f"{plural(len(parts), 'decision')} in {plural(len(projects), 'project')}"
-    return Done(
-        operations=list(parts),
-        digest=triage.digest(list(parts.values()), triage.spoken_against(hunks)),
-        sentence=f"{Hunk.Verdict(verdicts.pop()).label}: {said}. Nothing is written yet.",
-    )
+    return {
+        "operations": list(parts),
+        "digest": triage.digest(list(parts.values()), triage.spoken_against(hunks)),
+        "sentence": f"{Hunk.Verdict(verdicts.pop()).label}: {said}. Nothing is written yet.",
+    }
 
 
 # --- Several proposals
@@ -216,19 +196,10 @@ MOST_LINES = 80
 
 
 @dataclass(frozen=True, slots=True)
-class ShownDecision:
-    """One undecided decision with all its lines."""
-
-    kind: str
-    reason: str
-    parts: Sequence[Part]
-
-
-@dataclass(frozen=True, slots=True)
 class Shown:
     """Of one proposal. `why_not` says why it cannot be approved together with others; empty when it can."""
 
-    decisions: Sequence[ShownDecision] = field(default_factory=tuple)
+    decisions: Sequence[dict[str, Any]] = field(default_factory=tuple)
     why_not: str = ""
 
 
@@ -262,13 +233,13 @@ def _in_full(hunks: Sequence[Hunk], texts: proposals.Texts) -> Shown:
     return Shown([_decision(group, [parts[hunk.pk] for hunk in group]) for group in groups])
 
 
-def _decision(hunks: Sequence[Hunk], parts: Sequence[Part]) -> ShownDecision:
+def _decision(hunks: Sequence[Hunk], parts: Sequence[Part]) -> dict[str, Any]:
     operation = hunks[0].operation
-    return ShownDecision(
-        kind=str(operation.get_kind_display()) if operation else "Changed",
-        reason=operation.reason if operation else "",
-        parts=parts,
-    )
+    return {
+        "kind": str(operation.get_kind_display()) if operation else "Changed",
+        "reason": operation.reason if operation else "",
+        "parts": parts,
+    }
 
 
 #: Each proposal costs a look at its files.
@@ -278,26 +249,7 @@ MOST_REASONS = 12
 APPROVE, REJECT = "approve", "reject"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One selected proposal. `shown` is what would be approved, line by line; `reasons` are (kind, why) of all its changes;
-    `why_not` says why it is left as it is, empty when the verdict can be given; `yours` are the answers of the person
-    that are written with it."""
-
-    proposal: Proposal
-    paths: list[str]
-    more_paths: int
-    counts: Counts
-    shown: Sequence[ShownDecision]
-    reasons: list[tuple[str, str]]
-    more_reasons: int
-    digest: str
-    answers: str
-    why_not: str
-    yours: int
-
-
-def chosen(public_ids: Sequence[str], verdict: str) -> list[Choice]:
+def chosen(public_ids: Sequence[str], verdict: str) -> list[dict[str, Any]]:
     """Those that are there, in the order given; at most MOST. A fixed number of queries."""
     wanted = list(dict.fromkeys(public_ids))[:MOST]
     rows = {
@@ -341,21 +293,23 @@ def _choice(
     shown: Shown,
     operations: Mapping[int, Operation],
     yours: int,
-) -> Choice:
+) -> dict[str, Any]:
+    """One selected proposal. `shown` is what would be approved, line by line; `why_not` says why it is left as it is, empty
+    when the verdict can be given; `yours` are the answers of the person that are written with it."""
     reasons = _reasons(loaded, operations)
-    return Choice(
-        proposal=loaded.proposal,
-        paths=[file.path for file in loaded.shown_files[:MOST_PATHS]],
-        more_paths=max(0, len(loaded.shown_files) - MOST_PATHS),
-        counts=counts,
-        shown=shown.decisions,
-        reasons=reasons[:MOST_REASONS],
-        more_reasons=max(0, len(reasons) - MOST_REASONS),
-        digest=loaded.digest,
-        answers=loaded.answers,
-        why_not=why_not(loaded, verdict) or shown.why_not,
-        yours=yours,
-    )
+    return {
+        "proposal": loaded.proposal,
+        "paths": [file.path for file in loaded.shown_files[:MOST_PATHS]],
+        "more_paths": max(0, len(loaded.shown_files) - MOST_PATHS),
+        "counts": counts,
+        "shown": shown.decisions,
+        "reasons": reasons[:MOST_REASONS],
+        "more_reasons": max(0, len(reasons) - MOST_REASONS),
+        "digest": loaded.digest,
+        "answers": loaded.answers,
+        "why_not": why_not(loaded, verdict) or shown.why_not,
+        "yours": yours,
+    }
 
 
 def _reasons(loaded: LoadedProposal, operations: Mapping[int, Operation]) -> list[tuple[str, str]]:

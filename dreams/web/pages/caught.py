@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import F, Prefetch, Q
 from django.utils import timezone
@@ -18,55 +18,23 @@ LATELY = dt.timedelta(days=1)
 MOST_LATELY = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One card. `said_by_agent`: the agent summed it up, and the person agreed."""
+def of_project(project: Project, after: str = "") -> dict[str, Any]:
+    """`after`: the card that was decided a moment ago; the next open one is the present one.
 
-    row: Card
-    said_by_agent: bool
-    session_url: str
-    no_answer: str
-    path: str
-    is_new_file: bool
-    findings: Sequence[Finding]
-    blocks: Sequence[Finding]
-    is_now: bool
-
-    @property
-    def is_open(self) -> bool:
-        return self.row.state == Card.State.OPEN
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """`waiting` cards are not listed before there is room; `closed` is why nothing is caught now."""
-
-    cards: list[Shown]
-    waiting: int
-    closed: str
-    proposal: str
-
-    @property
-    def open(self) -> int:
-        return sum(card.is_open for card in self.cards)
-
-    @property
-    def approved(self) -> int:
-        return sum(card.row.state == Card.State.APPROVED for card in self.cards)
-
-
-def of_project(project: Project, after: str = "") -> Page:
-    """`after`: the card that was decided a moment ago; the next open one is the present one."""
+    `waiting` cards are not listed before there is room; `closed` is why nothing is caught now.
+    """
     rows = _rows(project)
     now = _next_open(rows, after)
     proposal = next((row.proposal.public_id for row in rows if row.proposal and row.state != "rejected"), "")
     moment = timezone.now()
-    return Page(
-        cards=[_shown(row, row.public_id == now) for row in rows],
-        waiting=project.cards.filter(state=Card.State.WAITING).count(),
-        closed=lifecycle.why_not_read(project, Everywhere.load(), moment),
-        proposal=proposal,
-    )
+    return {
+        "cards": [_shown(row, row.public_id == now) for row in rows],
+        "open": sum(row.state == Card.State.OPEN for row in rows),
+        "approved": sum(row.state == Card.State.APPROVED for row in rows),
+        "waiting": project.cards.filter(state=Card.State.WAITING).count(),
+        "closed": lifecycle.why_not_read(project, Everywhere.load(), moment),
+        "proposal": proposal,
+    }
 
 
 def _rows(project: Project) -> list[Card]:
@@ -90,24 +58,26 @@ def _next_open(rows: Sequence[Card], after: str) -> str:
     return next((row.public_id for row in around if row.state == Card.State.OPEN), after)
 
 
-def _shown(row: Card, is_now: bool) -> Shown:
+def _shown(row: Card, is_now: bool) -> dict[str, Any]:
     hunks = list(row.operation.hunks.all()) if row.operation else []
     file = next((hunk.file for hunk in hunks if hunk.file.path != "MEMORY.md"), None)
     # A line, its file's description and its index row have the same said of them.
     findings = list({found.code: found for hunk in reversed(hunks) for found in hunk.findings.all()}.values())
     cited = row.citations[0] if row.citations else {}
     line, note = cited.get("line_no"), str(cited.get("note") or "")
-    return Shown(
-        row=row,
-        said_by_agent=cited.get("role") == "assistant",
-        no_answer=note if note == NO_ANSWER else "",
-        session_url=said_at(row.session.pk, line, note) if row.session else "",
-        path=file.path if file else "",
-        is_new_file=bool(file and file.kind == "add"),
-        findings=[found for found in findings if found.severity == Finding.Severity.WARN],
-        blocks=[found for found in findings if _blocks(found)],
-        is_now=is_now,
-    )
+    return {
+        "row": row,
+        "is_open": row.state == Card.State.OPEN,
+        # The agent summed it up, and the person agreed.
+        "said_by_agent": cited.get("role") == "assistant",
+        "no_answer": note if note == NO_ANSWER else "",
+        "session_url": said_at(row.session.pk, line, note) if row.session else "",
+        "path": file.path if file else "",
+        "is_new_file": bool(file and file.kind == "add"),
+        "findings": [found for found in findings if found.severity == Finding.Severity.WARN],
+        "blocks": [found for found in findings if _blocks(found)],
+        "is_now": is_now,
+    }
 
 
 def _blocks(found: Finding) -> bool:

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dreams.findings import prompt_injection
 from dreams.findings.base import Found
@@ -10,6 +11,7 @@ from dreams.lib import diff
 from dreams.lib.files.text import plural
 from dreams.models import Project
 from dreams.services.memories import checkup
+from dreams.services.memories.checkup import Checkup
 from dreams.web.pages.review_evidence import without_place
 
 MOST = 300  # rows; chosen
@@ -26,17 +28,6 @@ class Said:
     line_no: int | None
     message: str
     remedy: str
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """`pk` is None for what is said of the whole directory, which has no path either. `alike` are folded: the first of
-    their kind are among what is said."""
-
-    path: str
-    pk: int | None
-    said: list[Said]
-    alike: list[Said]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,28 +53,8 @@ class Group:
         return self.places[MOST_PLACES:]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+def page(project: Project) -> dict[str, Any]:
     """`steering` are lines that could steer an agent, by file; `files` have everything else that is not in a group."""
-
-    groups: list[Group]
-    steering: list[File]
-    files: list[File]
-    warnings: int
-    notes: int
-    more: int
-    memories: int
-    secrets: int
-
-    @property
-    def sentence(self) -> str:
-        parts = [plural(self.warnings, "problem")] if self.warnings else []
-        parts += [plural(self.notes, "hint")] if self.notes else []
-        looked = plural(self.memories, "file")
-        return f"{' and '.join(parts)} in {looked}." if parts else f"No problems found in {looked}."
-
-
-def page(project: Project) -> Page:
     made = checkup.look(project)
     pks = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
     shown = made.found[:MOST]
@@ -98,16 +69,26 @@ def page(project: Project) -> Page:
             steering[found.path].append(replace(found, message=message, remedy=""))
         elif (_without_line(found), found.path) not in grouped:
             by_path[found.path].append(found)
-    return Page(
-        groups=groups,
-        steering=[File(path, pks.get(path), [*map(_said, found)], []) for path, found in steering.items()],
-        files=[_file(path, pks.get(path), found) for path, found in by_path.items()],
-        warnings=made.warnings,
-        notes=made.notes,
-        more=max(0, len(made.found) - MOST),
-        memories=made.files,
-        secrets=sum(found.check == "secrets" for found in made.found),
-    )
+    return {
+        "groups": groups,
+        "steering": [
+            {"path": path, "pk": pks.get(path), "said": [*map(_said, found)]}
+            for path, found in steering.items()
+        ],
+        "files": [_file(path, pks.get(path), found) for path, found in by_path.items()],
+        "warnings": made.warnings,
+        "sentence": _sentence(made),
+        "more": max(0, len(made.found) - MOST),
+        "memories": made.files,
+        "secrets": sum(found.check == "secrets" for found in made.found),
+    }
+
+
+def _sentence(made: Checkup) -> str:
+    parts = [plural(made.warnings, "problem")] if made.warnings else []
+    parts += [plural(made.notes, "hint")] if made.notes else []
+    looked = plural(made.files, "file")
+    return f"{' and '.join(parts)} in {looked}." if parts else f"No problems found in {looked}."
 
 
 def _could_steer(found: Found) -> bool:
@@ -132,13 +113,13 @@ def _without_line(found: Found) -> Said:
     return replace(_said(found), line_no=None)
 
 
-def _file(path: str, pk: int | None, found: Sequence[Found]) -> File:
+def _file(path: str, pk: int | None, found: Sequence[Found]) -> dict[str, Any]:
     seen: Counter[str] = Counter()
     first, alike = list[Said](), list[Said]()
     for one in found:
         seen[one.code] += 1
         (first if seen[one.code] <= MOST_ALIKE else alike).append(_said(one))
-    return File(path, pk, first, alike)
+    return {"path": path, "pk": pk, "said": first, "alike": alike}
 
 
 def _said(found: Found) -> Said:

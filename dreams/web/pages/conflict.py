@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dreams.lib import diff
 from dreams.lib.diff import merge
@@ -12,7 +13,7 @@ from dreams.models import FileChange, Proposal
 from dreams.services.proposals import rebase
 from dreams.web.hidden_secrets import Sight
 from dreams.web.pages import diffs
-from dreams.web.pages.diffs import Block, Gap, Line
+from dreams.web.pages.diffs import Gap, Line
 
 CONTEXT = 3  # lines, as diff -u shows
 # Lines that merged by themselves are worth a look, but not hundreds of them.
@@ -41,20 +42,6 @@ class Pane:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenConflict:
-    """A conflict to solve. `chosen` and `typed` are what a form that was not taken had. `hides` secrets: nobody writes
-    in a text that is masked."""
-
-    number: int
-    panes: tuple[Pane, ...]
-    chosen: str
-    typed: str
-    rows: int
-    is_whole: bool
-    hides: int
-
-
-@dataclass(frozen=True, slots=True)
 class Segment:
     """Lines that are clear, or a place to choose at."""
 
@@ -62,7 +49,7 @@ class Segment:
     gap: Gap | None = None
     after: tuple[Line, ...] = ()
     is_merged: bool = False
-    place: OpenConflict | None = None
+    place: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +111,9 @@ def _sight(sides: rebase.Sides, *, is_bare: bool) -> Sight:
     return Sight.of(texts, is_bare=is_bare)
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """What the choices so far would make of the file, against what is on disk now. `open` are places without one."""
-
-    blocks: tuple[Block, ...]
-    open: int
-    removes: bool
-
-
 def solution(
     file: FileChange, choices: Mapping[int, merge.Choice], *, removes: bool, is_bare: bool = False
-) -> Solution:
+) -> dict[str, Any]:
     """An open place stays as it is on disk. Raises rebase.NoConflict."""
     sides = rebase.sides_of(file)
     merged = rebase.three_way(sides, file.path)
@@ -144,11 +122,11 @@ def solution(
     result = "" if removes else merged.resolve({n: choices.get(n, "ours") for n in range(count)})
     mask = Sight.of((now, result), is_bare=is_bare).mask
     hunks = masking.hunks(mask, diff.hunks(now, result, path=file.path))
-    return Solution(
-        tuple(diffs.blocks(mask(now), hunks, file.path)),
-        count - len(choices),
-        removes,
-    )
+    return {
+        "blocks": tuple(diffs.blocks(mask(now), hunks, file.path)),
+        "open": count - len(choices),
+        "removes": removes,
+    }
 
 
 def _clear(chunk: merge.Chunk, mask: Mask) -> Segment:
@@ -192,16 +170,16 @@ def _place(
     typed: Mapping[int, str],
     is_whole: bool,
     mask: Mask,
-) -> OpenConflict:
+) -> dict[str, Any]:
     both = "".join([*chunk.ours.lines, *chunk.theirs.lines]).replace("\r\n", "\n")
     content = typed.get(number, both)
-    return OpenConflict(
-        number=number,
-        panes=panes,
-        chosen=chosen.get(number, ""),
-        typed=content,
-        rows=min(18, max(3, content.count("\n") + 1)),
-        is_whole=is_whole,
+    return {
+        "number": number,
+        "panes": panes,
+        "chosen": chosen.get(number, ""),
+        "typed": content,
+        "rows": min(18, max(3, content.count("\n") + 1)),
+        "is_whole": is_whole,
         # What somebody typed is theirs, and comes back as it was.
-        hides=0 if typed.get(number) else mask.count(content),
-    )
+        "hides": 0 if typed.get(number) else mask.count(content),
+    }

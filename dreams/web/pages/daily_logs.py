@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from django.urls import reverse
 
@@ -14,7 +14,7 @@ from dreams.models import Evidence, Memory, Project, Proposal
 from dreams.services import daily_logs
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.next_dream import beside_its_moment
-from dreams.web.paging import Listed, listed, page_of
+from dreams.web.paging import listed, page_of
 
 DAYS_PAGE = 60  # two months; chosen
 MOST_LINES = 2_000  # of a day; chosen
@@ -23,23 +23,14 @@ MOST_CITED = 500  # changes that cite a day; chosen
 UNDATED = "undated"
 
 
-@dataclass(frozen=True, slots=True)
-class Distilling:
-    """The daily logs of an agent that works in its daily-log mode: what is new in them, and the gate in the way, or ""."""
-
-    logs: int
-    lines: int
-    closed: str
-
-
-def distilling(project: Project, now: dt.datetime) -> Distilling | None:
+def distilling(project: Project, now: dt.datetime) -> dict[str, Any] | None:
     """None in every other mode, where dreams read the logs by themselves."""
     if project.mode != gates.Mode.DAILY_LOG or project.gone_at:
         return None
     unread = daily_logs.unread(project)
     results = scheduler.evaluate_all(project, now, logs=True)
     closed = next((beside_its_moment(result) for result in results if not result.passed), "")
-    return Distilling(len(unread), sum(len(log.new) for log in unread), closed)
+    return {"logs": len(unread), "lines": sum(len(log.new) for log in unread), "closed": closed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,48 +42,15 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class Became:
-    """What a line speaks for: `said` in a few words."""
-
-    said: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
     number: int
     text: str
     mark: Literal["", "heading", "new"]
-    became: Became | None
+    became: dict[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
-    """`more`: lines beyond those shown."""
-
-    pk: int
-    path: str
-    lines: list[Line]
-    more: int
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """`newer` and `older` are keys of the days beside the chosen one, "" where there is none."""
-
-    days: Listed[Day]
-    chosen: Day | None
-    logs: list[Log]
-    newer: str
-    older: str
-
-    @property
-    def new_lines(self) -> int:
-        return sum(line.mark == "new" for log in self.logs for line in log.lines)
-
-
-def page(project: Project, wanted: str, number: str | None) -> Page:
-    """The day `wanted`, or the newest; a fixed number of queries."""
+def page(project: Project, wanted: str, number: str | None) -> dict[str, Any]:
+    """The day `wanted`, or the newest, and the keys of the days beside it; a fixed number of queries."""
     by_day: dict[str, list[Memory]] = {}
     for row in daily_logs.of_project(project):
         by_day.setdefault(key_of(row.path), []).append(row)
@@ -100,14 +58,16 @@ def page(project: Project, wanted: str, number: str | None) -> Page:
     at = keys.index(wanted) if wanted in by_day else 0
     days = [Day(key, day_of_log(rows[0].path), len(rows), key == keys[at]) for key, rows in by_day.items()]
     shown = number or str(at // DAYS_PAGE + 1)
-    return Page(
-        days=listed(page_of(days, shown, DAYS_PAGE), lambda day: day),
-        chosen=days[at] if days else None,
-        # Of one day in the order in which they were written.
-        logs=_logs(project, sorted(by_day[keys[at]], key=lambda row: row.path)) if keys else [],
-        newer=keys[at - 1] if at else "",
-        older=keys[at + 1] if at + 1 < len(keys) else "",
-    )
+    # Of one day in the order in which they were written.
+    logs = _logs(project, sorted(by_day[keys[at]], key=lambda row: row.path)) if keys else []
+    return {
+        "days": listed(page_of(days, shown, DAYS_PAGE), lambda day: day),
+        "chosen": days[at] if days else None,
+        "logs": logs,
+        "new_lines": sum(line.mark == "new" for log in logs for line in log["lines"]),
+        "newer": keys[at - 1] if at else "",
+        "older": keys[at + 1] if at + 1 < len(keys) else "",
+    }
 
 
 def key_of(path: str) -> str:
@@ -128,7 +88,7 @@ def address(project: int, path: str, memory: int | None, line: int | None) -> st
     return f"{reverse('project-logs', args=[project])}?day={key_of(path)}{anchor}"
 
 
-def _logs(project: Project, rows: Sequence[Memory]) -> list[Log]:
+def _logs(project: Project, rows: Sequence[Memory]) -> list[dict[str, Any]]:
     read = list(daily_logs.read(rows))
     mask = Mask.of(brief.text for _, brief in read)
     became = _became(project, [row.path for row in rows])
@@ -139,7 +99,7 @@ def _logs(project: Project, rows: Sequence[Memory]) -> list[Log]:
             Line(number, said, _mark(said, is_new=number in brief.new), became.get((row.path, number)))
             for number, said in enumerate(lines[:MOST_LINES], start=1)
         ]
-        found.append(Log(row.pk, row.path, made, max(0, len(lines) - MOST_LINES)))
+        found.append({"pk": row.pk, "path": row.path, "lines": made, "more": max(0, len(lines) - MOST_LINES)})
     return found
 
 
@@ -149,21 +109,24 @@ def _mark(line: str, *, is_new: bool) -> Literal["", "heading", "new"]:
     return "new" if is_new else ""
 
 
-def _became(project: Project, paths: Iterable[str]) -> dict[tuple[str, int], Became]:
+def _became(project: Project, paths: Iterable[str]) -> dict[tuple[str, int], dict[str, Any]]:
     """By log and line: the memory that has it, or the proposal that would."""
     cited = Evidence.objects.filter(
         role="log", place__in=list(paths), line_no__isnull=False, hunk__file__proposal__project=project
     )
     rows = cited.select_related("hunk__file__proposal").order_by("pk")[:MOST_CITED]
     known = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
-    found: dict[tuple[str, int], Became] = {}
+    found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in rows:
         file, line = row.hunk.file, (row.place, row.line_no or 0)
         if row.hunk.applied_in_id and not row.hunk.undone_in_id and file.path in known:
             if line not in found or not file.path.endswith("MEMORY.md"):
-                found[line] = Became(
-                    f"in {diff.visible(file.path)}", reverse("memory", args=[known[file.path]])
-                )
+                found[line] = {
+                    "said": f"in {diff.visible(file.path)}",
+                    "href": reverse("memory", args=[known[file.path]]),
+                }
         elif file.proposal.state == Proposal.State.OPEN:
-            found.setdefault(line, Became("in review", reverse("review", args=[file.proposal.public_id])))
+            found.setdefault(
+                line, {"said": "in review", "href": reverse("review", args=[file.proposal.public_id])}
+            )
     return found

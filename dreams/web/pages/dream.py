@@ -2,7 +2,7 @@
 
 import datetime as dt
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -11,60 +11,33 @@ from django.core.paginator import Page
 
 from dreams import conf
 from dreams.engines.anthropic import citations
-from dreams.engines.tokens import ModelUsage, known_price
+from dreams.engines.tokens import known_price
 from dreams.lib import amounts
 from dreams.models import DreamRun, DreamSession, Turn
 from dreams.services import dreaming, hosts, pricing
 from dreams.web.hidden_secrets import shown
-from dreams.web.pages.dreams import PHASES, TONES, Result, engine_words, is_stopping, result, status_words
+from dreams.web.pages.dreams import PHASES, TONES, engine_words, is_stopping, result, status_words
 from dreams.web.pages.session_turns import as_lines
 from dreams.web.paging import page_of
 
 
-@dataclass(frozen=True, slots=True)
-class Meter:
-    """A limit and what is used of it, in words and as a share."""
-
-    label: str
-    words: str
-    used: float
-    limit: float
-
-
-@dataclass(frozen=True, slots=True)
-class DreamUsed:
-    """`unpriced`: tokens of models without a price; `price` is what is known of the rest, None when nothing is."""
-
-    models: list[ModelUsage]
-    tokens: int
-    price: Decimal | None
-    unpriced: int
-    unpriced_models: list[str]
-    api: str
-    api_without_retries: str
-    in_tools: str
-    lines_added: int
-    lines_removed: int
-    meters: list[Meter]
-
-
-def used(run: DreamRun, turns: int, now: dt.datetime) -> DreamUsed:
+def used(run: DreamRun, turns: int, now: dt.datetime) -> dict[str, Any]:
     """A fixed number of queries: two, and two more for the meters of a dream that runs."""
     by_model = dreaming.used_by_model(run)
     work = dreaming.work_of(run)
-    return DreamUsed(
-        models=by_model,
-        tokens=run.tokens,
-        price=known_price(run.priced_usd or Decimal(0), run.unpriced_tokens, run.tokens),
-        unpriced=run.unpriced_tokens,
-        unpriced_models=[row.model or "unnamed model" for row in by_model if row.dollars is None],
-        api=spell_ms(work.api_ms),
-        api_without_retries=spell_ms(work.api_ms_without_retries),
-        in_tools=spell_ms(work.tool_ms),
-        lines_added=work.lines_added,
-        lines_removed=work.lines_removed,
-        meters=[] if run.is_over or run.engine == "rules" else _meters(run, turns, now),
-    )
+    return {
+        "models": by_model,
+        "tokens": run.tokens,
+        "price": known_price(run.priced_usd or Decimal(0), run.unpriced_tokens, run.tokens),
+        "unpriced": run.unpriced_tokens,
+        "unpriced_models": [row.model or "unnamed model" for row in by_model if row.dollars is None],
+        "api": spell_ms(work.api_ms),
+        "api_without_retries": spell_ms(work.api_ms_without_retries),
+        "in_tools": spell_ms(work.tool_ms),
+        "lines_added": work.lines_added,
+        "lines_removed": work.lines_removed,
+        "meters": [] if run.is_over or run.engine == "rules" else _meters(run, turns, now),
+    }
 
 
 def spell_ms(ms: int) -> str:
@@ -77,30 +50,23 @@ def spell_ms(ms: int) -> str:
     return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
 
 
-def _meters(run: DreamRun, turns: int, now: dt.datetime) -> list[Meter]:
+def _meters(run: DreamRun, turns: int, now: dt.datetime) -> list[dict[str, Any]]:
     """The limits that end a dream, as they stand at this moment; a limit of 0 dollars is none."""
     config = conf.current(run.project)
     seconds = max(0.0, (now - run.started_at).total_seconds()) if run.started_at else 0.0
     spent = pricing.spent(run.project, now, conf.zone(config))
-    whole = [
-        Meter("Turns", f"{turns} of {config.max_turns}", turns, config.max_turns),
-        Meter("Time", f"{_clock(seconds)} of {_clock(config.max_seconds)}", seconds, config.max_seconds),
-        Meter(
-            "Tokens",
-            f"{amounts.tokens(run.tokens)} of {amounts.tokens(config.max_tokens)}",
-            run.tokens,
-            config.max_tokens,
-        ),
-    ]
-    dollars = (
-        ("This dream", run.priced_usd or Decimal(0), config.max_cost_dream),
-        ("Today, everywhere", spent.today, config.max_cost_day),
-        ("This month, everywhere", spent.month, config.max_cost_month),
-        ("This month, this project", spent.project_month, config.max_cost_project),
+    limits: Sequence[tuple[str, Callable[[Any], str], float | Decimal, float]] = (
+        ("Turns", str, turns, config.max_turns),
+        ("Time", _clock, seconds, config.max_seconds),
+        ("Tokens", amounts.tokens, run.tokens, config.max_tokens),
+        ("This dream", amounts.money, run.priced_usd or Decimal(0), config.max_cost_dream),
+        ("Today, everywhere", amounts.money, spent.today, config.max_cost_day),
+        ("This month, everywhere", amounts.money, spent.month, config.max_cost_month),
+        ("This month, this project", amounts.money, spent.project_month, config.max_cost_project),
     )
-    return whole + [
-        Meter(label, f"{amounts.money(gone)} of {amounts.money(limit)}", float(gone), limit)
-        for label, gone, limit in dollars
+    return [
+        {"label": label, "words": f"{spell(gone)} of {spell(limit)}", "used": float(gone), "limit": limit}
+        for label, spell, gone, limit in limits
         if limit > 0
     ]
 
@@ -150,94 +116,29 @@ _WRITES = frozenset({DreamRun.Phase.CONSOLIDATE.value, DreamRun.Phase.PRUNE.valu
 _TELLING = ("command", "pattern", "file_path", "path")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A phase on the way: `state` is done, now or ahead."""
-
-    label: str
-    sentence: str
-    state: str
-    turns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A call of a tool. `brief` is the one thing of its input that says what it was about."""
-
-    name: str
-    brief: str
-    input: str
-    output: str
-    refused: str
-    ms: str
-
-
-@dataclass(frozen=True, slots=True)
-class TurnView:
-    """`turn` counts what the limit of turns counts; None for a note of the engine, such as whom it asks."""
-
-    number: int
-    turn: int | None
-    phase: str
-    text: str
-    tools: list[Tool]
-    files: list[str]
-    more_files: int
-    counts: list[tuple[str, int]]
-    at: dt.datetime
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class DreamView:
-    run: DreamRun
-    status: str
-    label: str
-    tone: str
-    is_over: bool
-    cancelling: bool
-    waits_for: str
-    quiet_for: str
-    engine: str
-    steps: list[Step]
-    turns: list[TurnView]
-    last_turn: int
-    turn_count: int
-    hidden_turns: int
-    files: list[str]
-    more_files: int
-    used: DreamUsed
-    elapsed: str
-    sessions: Page[DreamSession]
-    result: Result | None
-
-
-def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = None) -> DreamView:
+def dream(run: DreamRun, now: dt.datetime, after: int = 0, number: str | None = None) -> dict[str, Any]:
     """The dream as it is now; only turns with a number above `after` are among its turns."""
     rows = list(run.turns.filter(number__gt=after).order_by("number")[:MOST_TURNS])
     totals = _totals(run)
-    return DreamView(
-        run=run,
-        status=run.status,
-        label=status_words(run),
-        tone=TONES[run.status],
-        is_over=run.is_over,
-        cancelling=is_stopping(run),
-        waits_for=_waits_for(run, now),
-        quiet_for=_quiet_for(run, now, totals.last_at),
-        engine=engine_words(run),
-        steps=_steps(run, totals.per_phase),
-        turns=[_turn(row, totals.turns.get(row.number)) for row in rows],
-        last_turn=rows[-1].number if rows else after,
-        turn_count=len(totals.turns),
-        hidden_turns=max(0, totals.rows - MOST_TURNS) if not after else 0,
-        files=totals.files[:MOST_FILES],
-        more_files=max(0, len(totals.files) - MOST_FILES),
-        used=used(run, len(totals.turns), now),
-        elapsed=_elapsed(run, now),
-        sessions=_reviewed(run, number),
-        result=result(run) if run.is_over else None,
-    )
+    return {
+        "label": status_words(run),
+        "tone": TONES[run.status],
+        "cancelling": is_stopping(run),
+        "waits_for": _waits_for(run, now),
+        "quiet_for": _quiet_for(run, now, totals.last_at),
+        "engine": engine_words(run),
+        "steps": _steps(run, totals.per_phase),
+        "turns": [_turn(row, totals.turns.get(row.number)) for row in rows],
+        "last_turn": rows[-1].number if rows else after,
+        "turn_count": len(totals.turns),
+        "hidden_turns": max(0, totals.rows - MOST_TURNS) if not after else 0,
+        "files": totals.files[:MOST_FILES],
+        "more_files": max(0, len(totals.files) - MOST_FILES),
+        "used": used(run, len(totals.turns), now),
+        "elapsed": _elapsed(run, now),
+        "sessions": _reviewed(run, number),
+        "result": result(run) if run.is_over else None,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,13 +198,18 @@ def _quiet_for(run: DreamRun, now: dt.datetime, last_at: dt.datetime | None) -> 
     return amounts.took((now - since).total_seconds())
 
 
-def _steps(run: DreamRun, per_phase: Mapping[str, int]) -> list[Step]:
+def _steps(run: DreamRun, per_phase: Mapping[str, int]) -> list[dict[str, Any]]:
     names = list(PHASES)
     at = names.index(DreamRun.Phase(run.phase)) if run.phase else -1
     if run.status == DreamRun.Status.COMPLETED:
         at = len(names)
     return [
-        Step(name.label, sentence, _state(position, at, run), per_phase.get(name.value, 0))
+        {
+            "label": name.label,
+            "sentence": sentence,
+            "state": _state(position, at, run),
+            "turns": per_phase.get(name.value, 0),
+        }
         for position, (name, sentence) in enumerate(PHASES.items())
     ]
 
@@ -316,19 +222,20 @@ def _state(position: int, at: int, run: DreamRun) -> str:
     return "stopped" if run.is_over else "now"
 
 
-def _turn(row: Turn, turn: int | None) -> TurnView:
-    return TurnView(
-        number=row.number,
-        turn=turn,
-        phase=row.get_phase_display(),
-        text=shown(row.text),
-        tools=[_tool(tool) for tool in row.tools[:50] if isinstance(tool, dict)],
-        files=[str(path) for path in row.files[:MOST_TURN_FILES]],
-        more_files=max(0, len(row.files) - MOST_TURN_FILES),
-        counts=_counts(row),
-        at=row.at,
-        tokens=row.input_tokens + row.output_tokens,
-    )
+def _turn(row: Turn, turn: int | None) -> dict[str, Any]:
+    """`turn` counts what the limit of turns counts; None for a note of the engine, such as whom it asks."""
+    return {
+        "number": row.number,
+        "turn": turn,
+        "phase": row.get_phase_display(),
+        "text": shown(row.text),
+        "tools": [_tool(tool) for tool in row.tools[:50] if isinstance(tool, dict)],
+        "files": [str(path) for path in row.files[:MOST_TURN_FILES]],
+        "more_files": max(0, len(row.files) - MOST_TURN_FILES),
+        "counts": _counts(row),
+        "at": row.at,
+        "tokens": row.input_tokens + row.output_tokens,
+    }
 
 
 def _counts(row: Turn) -> list[tuple[str, int]]:
@@ -338,20 +245,20 @@ def _counts(row: Turn) -> list[tuple[str, int]]:
     return [(_COUNTED.get(name, (name, name))[count != 1], count) for name, count in whole if count]
 
 
-def _tool(tool: Mapping[str, Any]) -> Tool:
+def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:
     refused = tool.get("refused")
     said = _given(tool.get("input", ""))
     brief = shown(_brief(said))
     if isinstance(said, Mapping):
         said = as_lines(said)
-    return Tool(
-        name=str(tool.get("name", "tool")),
-        brief=brief,
-        input=shown(str(said))[:MOST_TOOL_CHARS],
-        output=shown(citations.bare(str(tool.get("output") or "")))[:MOST_TOOL_CHARS],
-        refused="" if not refused else "Refused" if refused is True else str(refused),
-        ms=spell_ms(int(ms)) if isinstance(ms := tool.get("ms"), int | float) else "",
-    )
+    return {
+        "name": str(tool.get("name", "tool")),
+        "brief": brief,
+        "input": shown(str(said))[:MOST_TOOL_CHARS],
+        "output": shown(citations.bare(str(tool.get("output") or "")))[:MOST_TOOL_CHARS],
+        "refused": "" if not refused else "Refused" if refused is True else str(refused),
+        "ms": spell_ms(int(ms)) if isinstance(ms := tool.get("ms"), int | float) else "",
+    }
 
 
 def _given(said: object) -> object:

@@ -163,56 +163,8 @@ MOST_NAMES = 12  # of changed memories; chosen
 MOST_LEFT_OUT = 50  # changes; chosen
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """A file that the dream wants to change, or changed."""
-
-    path: str
-    kind: str
-    letter: str
-    memory: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
+def result(run: DreamRun) -> dict[str, Any]:
     """What came of a dream that is over. `mended`: what the checks told the engine before there was a proposal."""
-
-    headline: str
-    size: str
-    error: str
-    engine_says: str
-    tone: str
-    icon: str
-    clock: str
-    retry_at: dt.datetime | None
-    review: str
-    review_state: str
-    review_open: bool
-    applied: str
-    is_all_applied: bool
-    changed: list[Changed]
-    more: int
-    left_out: Sequence[Mapping[str, str]]
-    unfinished: list[str]
-    mended: Sequence[Mapping[str, Any]]
-    engine_may_tell: bool
-    blocks: int
-    warnings: int
-    questions: int
-
-    @property
-    def is_all_mended(self) -> bool:
-        return all(one["mended"] for one in self.mended)
-
-    @property
-    def mended_sentence(self) -> str:
-        """How much of what was told is mended."""
-        done = sum(one["mended"] for one in self.mended)
-        told = plural(len(self.mended), "problem")
-        return f"The engine was asked to fix {told} before you saw this; {done or 'none'} fixed"
-
-
-def result(run: DreamRun) -> Result:
     made = list(run.proposals.order_by("by_policy", "-pk"))
     changed = _changed(run, made)
     told = summaries.of_dream(run)
@@ -220,33 +172,38 @@ def result(run: DreamRun) -> Result:
     clock, retry_at = _clock(run)
     person = next((proposal for proposal in made if not proposal.by_policy), None)
     policy = next((proposal for proposal in made if proposal.by_policy), None)
-    shown_proposal = person or policy
     review_open = person is not None and person.state == Proposal.State.OPEN
     found = _found(person) if person and review_open else {}
-    return Result(
-        headline=headline,
-        size=told.size if made else "",
-        error=run.error,
-        engine_says=run.summary,
-        tone=told.tone,
-        icon=icon,
-        clock=clock,
-        retry_at=retry_at,
-        review=shown_proposal.public_id if shown_proposal else "",
-        review_state=shown_proposal.get_state_display() if shown_proposal else "",
-        review_open=review_open,
-        applied=policy.public_id if policy and policy.state == Proposal.State.APPLIED else "",
-        is_all_applied=person is None,
-        changed=changed[:MOST_NAMES],
-        more=max(0, len(changed) - MOST_NAMES),
-        left_out=run.left_out[:MOST_LEFT_OUT],
-        unfinished=[] if run.status == DreamRun.Status.COMPLETED else dreaming.unfinished_files(run),
-        mended=run.self_review,
-        engine_may_tell=_engine_may_tell(run),
-        blocks=found.get(Finding.Severity.BLOCK, 0) + found.get(Finding.Severity.REFUSE, 0),
-        warnings=found.get(Finding.Severity.WARN, 0),
-        questions=run.questions.filter(state=Question.State.OPEN, asked=True).count(),
-    )
+    return {
+        "headline": headline,
+        "size": told.size if made else "",
+        "tone": told.tone,
+        "icon": icon,
+        "clock": clock,
+        "retry_at": retry_at,
+        "review": person or policy,
+        "review_open": review_open,
+        "applied": policy if policy and policy.state == Proposal.State.APPLIED else None,
+        "is_all_applied": person is None,
+        "changed": changed[:MOST_NAMES],
+        "more": max(0, len(changed) - MOST_NAMES),
+        "left_out": run.left_out[:MOST_LEFT_OUT],
+        "unfinished": [] if run.status == DreamRun.Status.COMPLETED else dreaming.unfinished_files(run),
+        "mended": run.self_review,
+        "is_all_mended": all(one["mended"] for one in run.self_review),
+        "mended_sentence": _mended_sentence(run.self_review),
+        "engine_may_tell": _engine_may_tell(run),
+        "blocks": found.get(Finding.Severity.BLOCK, 0) + found.get(Finding.Severity.REFUSE, 0),
+        "warnings": found.get(Finding.Severity.WARN, 0),
+        "questions": run.questions.filter(state=Question.State.OPEN, asked=True).count(),
+    }
+
+
+def _mended_sentence(mended: Sequence[Mapping[str, Any]]) -> str:
+    """How much of what was told is mended."""
+    done = sum(one["mended"] for one in mended)
+    told = plural(len(mended), "problem")
+    return f"The engine was asked to fix {told} before you saw this; {done or 'none'} fixed"
 
 
 def _found(proposal: Proposal) -> Mapping[str, int]:
@@ -263,13 +220,16 @@ def _engine_may_tell(run: DreamRun) -> bool:
 _LETTERS = {FileChange.Kind.ADD: "A", FileChange.Kind.MODIFY: "M", FileChange.Kind.DELETE: "D"}
 
 
-def _changed(run: DreamRun, made: Sequence[Proposal]) -> list[Changed]:
+def _changed(run: DreamRun, made: Sequence[Proposal]) -> list[dict[str, Any]]:
     rows = FileChange.objects.filter(proposal__in=made).order_by("path")
     known = dict(Memory.objects.filter(project=run.project_id).values_list("path", "pk"))
-    found: dict[str, Changed] = {}
+    found: dict[str, dict[str, Any]] = {}
     for row in rows:
         kind = FileChange.Kind(row.kind)
-        found.setdefault(row.path, Changed(row.path, kind.label, _LETTERS[kind], known.get(row.path)))
+        found.setdefault(
+            row.path,
+            {"path": row.path, "kind": kind.label, "letter": _LETTERS[kind], "memory": known.get(row.path)},
+        )
     return list(found.values())
 
 

@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.cache import cache
 from django.db.models.functions import Lower
@@ -17,7 +18,7 @@ from dreams.models import Project
 from dreams.services import pricing
 from dreams.services.doctor import Check, installation
 from dreams.web.pages.settings import SOURCES, as_text
-from dreams.web.paging import Listed, listed, page_of
+from dreams.web.paging import listed, page_of
 
 PAGE_SIZE = 40  # rows; chosen
 MOST_MODELS = 20  # rows; chosen
@@ -29,16 +30,6 @@ KEPT_OUT = "It never appears in a page, a log, the database or the tools’ envi
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
-    """A setting in force; `source` says where it comes from, in words."""
-
-    label: str
-    text: str
-    source: str
-    is_default: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Priced:
     """A model that somebody chose; `rate` is None where no price is known. `users` says for what."""
 
@@ -47,47 +38,7 @@ class Priced:
     users: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One project: what holds for it, and which settings are its own."""
-
-    project: Project
-    config: conf.Config
-    uses_model: bool
-    source: str
-    own: list[str]
-    is_priced: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Engines:
-    config: conf.Config
-    values: list[Value]
-    prices: list[Priced]
-    rows: Listed[Row]
-    uses_model: bool
-
-    @property
-    def priced(self) -> list[Priced]:
-        return [one for one in self.prices if one.rate]
-
-    @property
-    def unpriced(self) -> list[Priced]:
-        return [one for one in self.prices if not one.rate]
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """What the last test of the connection found. `is_old`: the address is another one now."""
-
-    at: dt.datetime
-    model: str
-    host: str
-    finding: Probed
-    is_old: bool
-
-
-def engines(number: str | None) -> Engines:
+def engines(number: str | None) -> dict[str, Any]:
     overrides = conf.Overrides.load()
     config, prices = overrides.config(None), pricing.table()
     projects = Project.objects.filter(gone_at=None).order_by(Lower("name"), "pk")
@@ -95,40 +46,42 @@ def engines(number: str | None) -> Engines:
     page = page_of(projects, number, PAGE_SIZE)
     present = set(projects.filter(pk__in=configs).values_list("pk", flat=True))
     choices = [config, *(own for pk, own in configs.items() if pk in present)]
-    return Engines(
-        config=config,
-        values=_values(overrides.sourced(None)),
-        prices=_prices(choices, prices),
-        rows=listed(page, lambda project: _row(project, overrides, prices)),
-        uses_model=any(chosen.engine != RULES for chosen in choices),
-    )
+    chosen = _prices(choices, prices)
+    return {
+        "config": config,
+        "values": _values(overrides.sourced(None)),
+        "priced": [one for one in chosen if one.rate],
+        "unpriced": [one for one in chosen if not one.rate],
+        "rows": listed(page, lambda project: _row(project, overrides, prices)),
+        "uses_model": any(one.engine != RULES for one in choices),
+    }
 
 
-def _row(project: Project, overrides: conf.Overrides, prices: PriceTable) -> Row:
+def _row(project: Project, overrides: conf.Overrides, prices: PriceTable) -> dict[str, Any]:
     found = overrides.sourced(project.pk)
     config = overrides.config(project.pk)
-    return Row(
-        project=project,
-        config=config,
-        uses_model=config.engine != RULES,
-        source=SOURCES[found["engine"].source],
-        own=[spec.label for key, spec in _specs() if found[key].source == "project" and key != "engine"],
-        is_priced=rate_for(prices, config.model, 1) is not None,
-    )
+    return {
+        "project": project,
+        "config": config,
+        "uses_model": config.engine != RULES,
+        "source": SOURCES[found["engine"].source],
+        "own": [spec.label for key, spec in _specs() if found[key].source == "project" and key != "engine"],
+        "is_priced": rate_for(prices, config.model, 1) is not None,
+    }
 
 
 def _specs() -> list[tuple[str, conf.Spec]]:
     return [(key, spec) for key, spec in conf.specs().items() if spec.group in GROUPS]
 
 
-def _values(found: Mapping[str, conf.Sourced]) -> list[Value]:
+def _values(found: Mapping[str, conf.Sourced]) -> list[dict[str, Any]]:
     return [
-        Value(
-            spec.label.replace("Seconds of", "Time of"),
-            _shown(spec, found[key].value),
-            SOURCES[found[key].source],
-            found[key].source == "default",
-        )
+        {
+            "label": spec.label.replace("Seconds of", "Time of"),
+            "text": _shown(spec, found[key].value),
+            "source": SOURCES[found[key].source],
+            "is_default": found[key].source == "default",
+        }
         for key, spec in _specs()
     ]
 
@@ -196,10 +149,16 @@ def keep_test(model: str, finding: Probed) -> None:
     cache.set(LAST_TEST, (timezone.now(), model, state.base_url, state.host, finding), KEPT_SECONDS)
 
 
-def last_test() -> Test | None:
+def last_test() -> dict[str, Any] | None:
     match cache.get(LAST_TEST):
         case (dt.datetime() as at, str(model), str(base_url), str(host), Probed() as finding):
             pass
         case _:
             return None  # none yet, or kept by another version
-    return Test(at, model, host, finding, is_old=base_url != keys.state().base_url)
+    return {
+        "at": at,
+        "model": model,
+        "host": host,
+        "finding": finding,
+        "is_old": base_url != keys.state().base_url,
+    }

@@ -215,16 +215,6 @@ DREAM = "dream"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """One button: what it sends, what it says, and the key that presses it."""
-
-    value: str
-    label: str
-    day: dt.date | None
-    key: str
-
-
-@dataclass(frozen=True, slots=True)
 class Until:
     """`at` is None for the next dream; `words` end a sentence."""
 
@@ -232,13 +222,19 @@ class Until:
     words: str
 
 
-def choices(today: dt.date) -> list[Choice]:
+def choices(today: dt.date) -> list[dict[str, Any]]:
     tomorrow = today + dt.timedelta(days=1)
     # On a Sunday tomorrow is a Monday, too: next week is then the one behind it.
     monday = tomorrow + dt.timedelta(days=7 - tomorrow.weekday())
     days = [("Tomorrow", tomorrow), ("Next week", monday)]
-    found = [Choice(day.isoformat(), label, day, str(n)) for n, (label, day) in enumerate(days, 1)]
-    return [*found, Choice(DREAM, "Until the next dream ends", None, str(len(days) + 1))]
+    found = [
+        {"value": day.isoformat(), "label": label, "day": day, "key": str(n)}
+        for n, (label, day) in enumerate(days, 1)
+    ]
+    return [
+        *found,
+        {"value": DREAM, "label": "Until the next dream ends", "day": None, "key": str(len(days) + 1)},
+    ]
 
 
 def until_of(pressed: str, typed: str, today: dt.date) -> Until | None:
@@ -277,44 +273,13 @@ class News:
 
 
 @dataclass(frozen=True, slots=True)
-class Next:
-    """A project that dreams without a person, and what it waits for. `opens_at` is None where it needs sessions, or nothing."""
-
-    project: Project
-    reason: str
-    opens_at: dt.datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What came into memory, or was taken back, in the last days. `undo` withdraws it: its own undo, or, where it was
-    undone, the undo of that; the public id of a proposal."""
-
-    batch: AppliedBatch
-    deed: Deed
-    undo: str
-
-    @property
-    def is_redo(self) -> bool:
-        return self.deed.is_out
-
-
-@dataclass(frozen=True, slots=True)
-class Untidied:
-    """A directory with many memories and no dream so far."""
-
-    project: Project
-    memories: int
-
-
-@dataclass(frozen=True, slots=True)
 class Inbox:
     waiting: Listing
     running: list[DreamRun]
     news: list[News]
-    next: list[Next]
-    untidied: list[Untidied]
-    lately: list[Written]
+    next: list[dict[str, Any]]
+    untidied: list[dict[str, Any]]
+    lately: list[dict[str, Any]]
 
     @property
     def projects(self) -> int:
@@ -380,7 +345,7 @@ def _ended(host: str) -> QuerySet[DreamRun]:
     return rows.select_related("project").order_by("-ended_at")[:MOST_NEWS]
 
 
-def _lately(now: dt.datetime, host: str) -> list[Written]:
+def _lately(now: dt.datetime, host: str) -> list[dict[str, Any]]:
     rows = _applied(now - LATELY, host)
     told = summaries.of_applications(rows) if rows else {}
     return [_written(row, told[row.pk], row.proposal.undos) for row in rows]  # type: ignore[attr-defined] # prefetched by _applied
@@ -395,19 +360,20 @@ def _applied(since: dt.datetime, host: str) -> QuerySet[AppliedBatch]:
     return recent.prefetch_related(undos).order_by("-at", "-pk")[:MOST_LATELY]
 
 
-def _written(row: AppliedBatch, deed: Deed, undos: Sequence[Proposal]) -> Written:
+def _written(row: AppliedBatch, deed: Deed, undos: Sequence[Proposal]) -> dict[str, Any]:
+    """`undo` withdraws it: its own undo, or, where it was undone, the undo of that."""
     redo = undos[-1].public_id if undos and deed.is_undone else ""
-    return Written(row, deed, row.proposal.public_id if deed.can_be_undone else redo)
+    return {"batch": row, "deed": deed, "undo": row.proposal.public_id if deed.can_be_undone else redo}
 
 
-def _next(now: dt.datetime, host: str) -> list[Next]:
+def _next(now: dt.datetime, host: str) -> list[dict[str, Any]]:
     return [
-        Next(project, one.what_next(now), one.opens_at)
+        {"project": project, "reason": one.what_next(now), "opens_at": one.opens_at}
         for project, one in next_dream.upcoming(now, MOST_NEXT, host)
     ]
 
 
-def _untidied() -> list[Untidied]:
+def _untidied() -> list[dict[str, Any]]:
     """Where a first dream would help most and may start, on this machine: the checkup's advice, before anybody opened a
     checkup."""
     overrides = conf.Overrides.load()
@@ -427,4 +393,4 @@ def _untidied() -> list[Untidied]:
     many = alone.values("project").annotate(n=Count("pk")).filter(n__gte=MANY_WITHOUT_A_DREAM)
     found = dict(many.order_by("-n", "project").values_list("project", "n")[:MOST_UNTIDIED])
     projects = Project.objects.in_bulk(found)
-    return [Untidied(projects[pk], n) for pk, n in found.items()]
+    return [{"project": projects[pk], "memories": n} for pk, n in found.items()]

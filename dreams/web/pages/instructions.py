@@ -1,6 +1,7 @@
 """The instruction files that an agent loads in a folder of a project, with their texts and problems."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from dreams.lib import diff, memdir
 from dreams.lib.agents.claude_code.instructions import MAX_HOPS
@@ -24,62 +25,19 @@ PROBLEMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
-    """A line of a file that a memory contradicts. `pk` is the memory's."""
-
-    line: int
-    quote: str
-    pk: int | None
-    path: str
-    memory_line: int
-    statement: str
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A text that was asked for, in three parts: `line` is the one that is pointed at, where the text has it."""
-
-    before: str
-    line: str = ""
-    after: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class File:
     told: CheckedFile
     problem: str
     text: str
-    against: list[Against]
-    shown: Shown | None = None
+    against: list[dict[str, Any]]
+    shown: dict[str, Any] | None = None
 
     @property
     def indent(self) -> int:
         return min(self.told.file.depth, MAX_HOPS + 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Promotion:
-    """A memory whose text could be an instruction, for the person to copy to `where`."""
-
-    pk: int
-    title: str
-    path: str
-    where: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """`problem` says why the folder asked for cannot be shown."""
-
-    folder: str
-    report: LoadedFiles
-    files: list[File]
-    promotions: list[Promotion]
-    problem: str = ""
-
-
-def page(project: Project, folder: str, text: int | None = None, line: int | None = None) -> Page:
+def page(project: Project, folder: str, text: int | None = None, line: int | None = None) -> dict[str, Any]:
     """`text` is the row of the one that is opened, at its `line`."""
     problem = ""
     try:
@@ -91,7 +49,13 @@ def page(project: Project, folder: str, text: int | None = None, line: int | Non
     rows = project.instruction_texts.filter(pk=text) if text else project.instruction_texts.none()
     asked = rows.values_list("path", flat=True).first()
     files = [_file(one, mask, known, line or 0 if one.file.path == asked else None) for one in report.files]
-    return Page(folder, report, files, _promotions(project, list(known.values())), problem)
+    return {
+        "folder": folder,
+        "report": report,
+        "files": files,
+        "promotions": _promotions(project, list(known.values())),
+        "problem": problem,
+    }
 
 
 def _file(told: CheckedFile, mask: Mask, known: dict[str, Memory], asked: int | None) -> File:
@@ -105,35 +69,35 @@ def _file(told: CheckedFile, mask: Mask, known: dict[str, Memory], asked: int | 
     )
 
 
-def _shown(text: str, line: int) -> Shown:
+def _shown(text: str, line: int) -> dict[str, Any]:
     lines = text.split("\n")
     if not 1 <= line <= len(lines):
-        return Shown(diff.visible(text).strip("\n"))
+        return {"before": diff.visible(text).strip("\n"), "line": "", "after": ""}
     before, at, after = (
         diff.visible("\n".join(some)) for some in (lines[: line - 1], lines[line - 1 : line], lines[line:])
     )
-    return Shown(before.lstrip("\n"), at, after.rstrip("\n"))
+    return {"before": before.lstrip("\n"), "line": at, "after": after.rstrip("\n")}
 
 
-def _against(one: Contradiction, mask: Mask, row: Memory | None) -> Against:
+def _against(one: Contradiction, mask: Mask, row: Memory | None) -> dict[str, Any]:
     said = Mask.of([one.statement])
-    return Against(
-        one.line,
-        diff.visible(mask(one.quote)),
-        row.pk if row else None,
-        one.memory,
-        one.memory_line,
-        diff.visible(said(mask(one.statement))),
-    )
+    return {
+        "line": one.line,
+        "quote": diff.visible(mask(one.quote)),
+        "pk": row.pk if row else None,
+        "path": one.memory,
+        "memory_line": one.memory_line,
+        "statement": diff.visible(said(mask(one.statement))),
+    }
 
 
-def _promotions(project: Project, rows: list[Memory]) -> list[Promotion]:
+def _promotions(project: Project, rows: list[Memory]) -> list[dict[str, Any]]:
     """How to work here is what an instruction file is for: the memories that say it, the newest first."""
     told = [row for row in rows if row.kind == Memory.Kind.TOPIC and row.type in ("feedback", "user")]
     newest = sorted(told, key=lambda row: (-row.mtime_ns, row.path))[:MOST_PROMOTED]
     data = syncing.contents(project) if newest else {}
     return [
-        Promotion(row.pk, row.title, row.path, _where(row), body)
+        {"pk": row.pk, "title": row.title, "path": row.path, "where": _where(row), "text": body}
         for row in newest
         if (body := _body(data.get(row.path, b"")))
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
@@ -17,7 +17,6 @@ from dreams.models import Blob, Memory, Project, Version
 from dreams.services import blobs
 from dreams.services.proposals import summaries, undos
 from dreams.web.pages import diffs
-from dreams.web.pages.diffs import Line
 from dreams.web.paging import EVERYTHING, OUTSIDE, SYSTEM, WORDS, Filter, Listed, page_of
 from dreams.web.render import Resolver, TemplateResolver
 
@@ -44,28 +43,6 @@ class VersionRow:
     is_now: bool
     reason: str
     previous: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What the filters offer: what occurs in this memory's past."""
-
-    kinds: list[tuple[str, str]]
-    people: list[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two versions as rows; none where only what a text does not show differs, or nothing."""
-
-    old: VersionRow
-    new: VersionRow
-    rows: list[Line]
-    added: int
-    removed: int
-    is_cut: bool
-    missing: str
-    secrets: int
 
 
 ORIGINS = {
@@ -145,7 +122,7 @@ def _matching(rows: QuerySet[Version], wanted: Filter) -> QuerySet[Version]:
     return rows.filter(actor=wanted.who) if wanted.who else rows
 
 
-def filters(memory: Memory) -> Choices:
+def filters(memory: Memory) -> dict[str, Any]:
     """One query."""
     seen = set(memory.versions.order_by().values_list("origin", "actor").distinct())
     people = sorted({actor for _, actor in seen if actor})
@@ -155,9 +132,10 @@ def filters(memory: Memory) -> Choices:
     if any(not actor and origin in _NOT_OURS for origin, actor in seen):
         named.append((OUTSIDE, WORDS[OUTSIDE]))
     kinds = {origin for origin, _ in seen}
-    return Choices(
-        [(name, _KINDS.get(name, what)) for name, (_, _, what) in ORIGINS.items() if name in kinds], named
-    )
+    return {
+        "kinds": [(name, _KINDS.get(name, what)) for name, (_, _, what) in ORIGINS.items() if name in kinds],
+        "people": named,
+    }
 
 
 def last_kept(memory: Memory) -> int | None:
@@ -188,26 +166,24 @@ def _version(row: Version, memory: Memory, previous: int | None, told: _Told) ->
     )
 
 
-def compare(old: VersionRow, new: VersionRow, *, is_bare: bool = False) -> Comparison:
+def compare(old: VersionRow, new: VersionRow, *, is_bare: bool = False) -> dict[str, Any]:
     """The difference between two kept states; a removed file is an empty one. `is_bare`: with its secrets."""
     shas = (old.version.sha256, new.version.sha256)
     kept = blobs.get_many(shas)
     missing = next((sha[:12] for sha in shas if sha and sha not in kept), "")
-    if missing:
-        return Comparison(old, new, [], 0, 0, is_cut=False, missing=missing, secrets=0)
-    before, after = (text.decode(kept.get(sha, b"")) for sha in shas)
+    before, after = ("" if missing else text.decode(kept.get(sha, b"")) for sha in shas)
     known = Mask.of((before, after))
     rows = masking.rows(Mask() if is_bare else known, before, after)
-    return Comparison(
-        old,
-        new,
-        rows=[] if before == after else diffs.compared(rows[:MOST_ROWS]),
-        added=sum(row.kind == "ins" for row in rows),
-        removed=sum(row.kind == "del" for row in rows),
-        is_cut=len(rows) > MOST_ROWS,
-        missing="",
-        secrets=len(known.shown),
-    )
+    return {
+        "old": old,
+        "new": new,
+        "rows": [] if before == after else diffs.compared(rows[:MOST_ROWS]),
+        "added": sum(row.kind == "ins" for row in rows),
+        "removed": sum(row.kind == "del" for row in rows),
+        "is_cut": len(rows) > MOST_ROWS,
+        "missing": missing,
+        "secrets": len(known.shown),
+    }
 
 
 def choices(memory: Memory) -> list[VersionRow]:
@@ -233,37 +209,6 @@ MOST_EDIT_BYTES = 1 << 20
 MOST_SHOWN_CHARS = 400_000
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A memory that is linked to, or links here; `pk` is None where the target is missing."""
-
-    label: str
-    pk: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """The text as shown. `source` is safe to show: what cannot be seen or decoded is written out."""
-
-    fields: list[tuple[str, str]]
-    problem: str
-    body: str
-    source: str
-    is_utf8: bool
-    has_bom: bool
-    line_end: str
-    is_cut: bool
-    lines: int
-
-
-@dataclass(frozen=True, slots=True)
-class Leaving:
-    """What forgetting a memory takes along."""
-
-    index_rows: list[str]
-    linked_from: list[Link]
-
-
 def current_bytes(memory: Memory) -> bytes | None:
     """The bytes as last seen; None for a memory that is gone, or whose bytes are not kept."""
     if memory.gone_at is not None:
@@ -271,21 +216,23 @@ def current_bytes(memory: Memory) -> bytes | None:
     return blobs.get_many([memory.sha256]).get(memory.sha256)
 
 
-def body_of(data: bytes) -> Body:
+def body_of(data: bytes) -> dict[str, Any]:
     document = memdir.parse(data)
     front = document.frontmatter
     shown = document.text[:MOST_SHOWN_CHARS]
-    return Body(
-        fields=[(diff.visible(name), diff.visible(value)) for name, value in front.fields] if front else [],
-        problem=(front.problem or "") if front else "",
-        body=diff.visible(document.body[:MOST_SHOWN_CHARS].replace("\r\n", "\n")),
-        source=diff.visible(shown.replace("\r\n", "\n")),
-        is_utf8=document.is_utf8,
-        has_bom=bool(document.bom),
-        line_end="CRLF" if document.newline == "\r\n" else "LF",
-        is_cut=len(document.text) > MOST_SHOWN_CHARS,
-        lines=document.text.count("\n") + (not document.text.endswith("\n") and bool(document.text)),
-    )
+    return {
+        "fields": [(diff.visible(name), diff.visible(value)) for name, value in front.fields]
+        if front
+        else (),
+        "problem": front.problem if front else "",
+        "body": diff.visible(document.body[:MOST_SHOWN_CHARS].replace("\r\n", "\n")),
+        "source": diff.visible(shown.replace("\r\n", "\n")),
+        "is_utf8": document.is_utf8,
+        "has_bom": bool(document.bom),
+        "line_end": "CRLF" if document.newline == "\r\n" else "LF",
+        "is_cut": len(document.text) > MOST_SHOWN_CHARS,
+        "lines": document.text.count("\n") + (not document.text.endswith("\n") and bool(document.text)),
+    }
 
 
 # --- Links --------------------------------------------------------------------------------------------------------
@@ -323,13 +270,13 @@ def _find(known: Mapping[str, int], name: str) -> int | None:
     return known.get(_key(plain)) or known.get(_key(memdir.slug_for(plain)))
 
 
-def links_out(memory: Memory, data: bytes, mask: Mask) -> list[Link]:
+def links_out(memory: Memory, data: bytes, mask: Mask) -> list[dict[str, Any]]:
     known = _names(memory.project)
-    found: dict[str, Link] = {}
+    found: dict[str, dict[str, Any]] = {}
     for target in _targets(text.decode(data)):
         pk = _find(known, target)
         if pk != memory.pk:
-            found.setdefault(_key(target), Link(diff.visible(mask(target)), pk))
+            found.setdefault(_key(target), {"label": diff.visible(mask(target)), "pk": pk})
     return list(found.values())[:MOST_LINKS_OUT]
 
 
@@ -338,7 +285,7 @@ def _targets(content: str) -> list[str]:
     return named + [link.path for link in memdir.markdown_links(content) if link.is_memory]
 
 
-def links_in(memory: Memory) -> list[Link]:
+def links_in(memory: Memory) -> list[dict[str, Any]]:
     """Siblings whose text links here."""
     rows = memory.project.memories.filter(gone_at__isnull=True).exclude(pk=memory.pk)
     if (rows.aggregate(n=Sum("size"))["n"] or 0) > MOST_SIBLING_BYTES:
@@ -351,7 +298,7 @@ def links_in(memory: Memory) -> list[Link]:
     kept = Blob.objects.filter(sha256__in=rows.values("sha256")).values_list("sha256", "data")
     texts = {sha: bytes(data) for sha, data in kept}
     found = [
-        Link(diff.visible(path), pk)
+        {"label": diff.visible(path), "pk": pk}
         for pk, path, sha in paths
         if sha in texts and wanted & {_key(target) for target in _targets(text.decode(texts[sha]))}
     ]
@@ -361,7 +308,7 @@ def links_in(memory: Memory) -> list[Link]:
 # --- Evidence -----------------------------------------------------------------------------------------------------
 
 
-def leaving(memory: Memory) -> Leaving:
+def leaving(memory: Memory) -> dict[str, Any]:
     index = (
         memory.project.memories.filter(path="MEMORY.md", gone_at__isnull=True).exclude(pk=memory.pk).first()
     )
@@ -369,7 +316,7 @@ def leaving(memory: Memory) -> Leaving:
     content = text.decode(data or b"")
     mask = Mask.of([content])
     rows = memdir.parse_index(content).rows_for(memory.path)
-    return Leaving(
-        index_rows=[diff.visible(mask(row.raw)) for row in rows[:MOST_LINKS]],
-        linked_from=[link for link in links_in(memory) if link.label != "MEMORY.md"],
-    )
+    return {
+        "index_rows": [diff.visible(mask(row.raw)) for row in rows[:MOST_LINKS]],
+        "linked_from": [link for link in links_in(memory) if link["label"] != "MEMORY.md"],
+    }

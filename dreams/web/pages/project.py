@@ -1,7 +1,7 @@
 """The page of one project: gates, memories, sessions, instruction files and figures. A fixed number of queries."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence, Set as AbstractSet
+from collections.abc import Callable, Set as AbstractSet
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -72,19 +72,6 @@ class SessionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    name: str
-    scope: str
-
-
-@dataclass(frozen=True, slots=True)
-class EngineChoice:
-    value: str
-    label: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Counts:
     """What the tabs of a project count. `memories` and `sessions` are on disk, as the `projects` command counts them."""
 
@@ -106,7 +93,7 @@ class Head(Counts):
     review: str
     dreaming_on: bool
     config: conf.Config
-    engines: list[EngineChoice]
+    engines: list[dict[str, Any]]
     has_key: bool
     tally: Tally
     auto_memory: str
@@ -135,7 +122,10 @@ def head(project: Project) -> Head:
         review=review,
         dreaming_on=config.dreaming,
         config=config,
-        engines=[EngineChoice(value, label, value == config.engine) for value, label in labels.items()],
+        engines=[
+            {"value": value, "label": label, "chosen": value == config.engine}
+            for value, label in labels.items()
+        ],
         has_key=keys.state().usable,
         tally=tally,
         auto_memory=_switch(switches.get("auto_memory", True)),
@@ -213,29 +203,19 @@ def _to_review(project: int) -> QuerySet[Proposal, tuple[str]]:
     return rows.order_by("-created_at").values_list("public_id")[:1]
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Of a repository that was moved: the project at its former path with memories to copy from, or the projects that
-    these may be copied to."""
-
-    source: Project | None
-    memories: int
-    targets: Sequence[Project]
-
-
-def move(project: Project, memories: int) -> Move | None:
+def move(project: Project, memories: int) -> dict[str, Any] | None:
     """What there is to decide about it; `memories` are the project's own. None on another host than its own."""
     if project.host != hosts.host():
         return None
     if source := next((row.moved_from for row in moved.unanswered(project.pk)), None):
-        return Move(source, counts(source).memories, ())
+        return {"source": source, "memories": counts(source).memories, "targets": ()}
     if not (project.repo_gone_at and memories) or project.moved_to.exists():
         return None
     others = Project.objects.filter(
         host=project.host, kind=Project.Kind.AUTO, gone_at=None, repo_gone_at=None
     )
     others = others.exclude(repo_dir="").order_by("-first_seen_at", "name")
-    return Move(None, memories, list(others[:MOST_FILES]))
+    return {"source": None, "memories": memories, "targets": list(others[:MOST_FILES])}
 
 
 def folders(project: Project) -> list[str]:
@@ -380,10 +360,14 @@ def _learnt(project: Project, row: Session) -> tuple[str, str]:
     return ("not used yet", "") if last and row.touched_at <= last else ("new", "accent")
 
 
-def instruction_files(project: Project) -> list[File]:
+def instruction_files(project: Project) -> list[dict[str, Any]]:
     """What the agent always loads where this project is worked on, in loading order."""
     found = instructions.files(project, conditional=False)
-    return [File(instructions.shown(project, file.path), file.scope) for file in found if not file.problem]
+    return [
+        {"name": instructions.shown(project, file.path), "scope": file.scope}
+        for file in found
+        if not file.problem
+    ]
 
 
 def exists_on_disk(project: Project) -> bool:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.db.models import Min
@@ -79,15 +79,6 @@ class FileDiff:
 
 
 @dataclass(frozen=True, slots=True)
-class RowTick:
-    """One row of an `index` question; `place` is where the index has it."""
-
-    path: str
-    place: PlaceCard | None
-    files: tuple[FileDiff, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class OptionCard:
     """One answer. `key` is the digit that presses it."""
 
@@ -95,7 +86,7 @@ class OptionCard:
     label: str
     key: str
     files: tuple[FileDiff, ...]
-    rows: tuple[RowTick, ...]
+    rows: tuple[dict[str, Any], ...]
 
     @property
     def changes(self) -> bool:
@@ -136,15 +127,15 @@ class Card:
         return self.row.state == State.WAITING
 
     @property
-    def rows(self) -> tuple[RowTick, ...]:
+    def rows(self) -> tuple[dict[str, Any], ...]:
         return next((option.rows for option in self.options if option.rows), ())
 
     @property
-    def first_rows(self) -> tuple[RowTick, ...]:
+    def first_rows(self) -> tuple[dict[str, Any], ...]:
         return self.rows[:MOST_ROWS]
 
     @property
-    def folded_rows(self) -> tuple[RowTick, ...]:
+    def folded_rows(self) -> tuple[dict[str, Any], ...]:
         return self.rows[MOST_ROWS:]
 
 
@@ -359,10 +350,10 @@ def _runs(said: str, spans: Iterable[diff.Span]) -> tuple[Run, ...]:
 
 def _tick(
     path: str, places: Sequence[PlaceCard], files: tuple[FileDiff, ...], row: Question, known: _Known
-) -> RowTick:
+) -> dict[str, Any]:
     """A row to tick. A question keeps its first places only; the text of a later row is in what would change."""
     shown = next((one for one in places if any(f"({path})" in run.text for run in one.runs)), None)
-    return RowTick(path, shown or _changed_row(path, files, row, known), files)
+    return {"path": path, "place": shown or _changed_row(path, files, row, known), "files": files}
 
 
 def _changed_row(path: str, files: Iterable[FileDiff], row: Question, known: _Known) -> PlaceCard | None:

@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
@@ -86,17 +86,7 @@ def of_proposal(proposal: Proposal) -> Page:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Muted:
-    """A kind of question that is no longer asked in a project: `acts` of the last `answers` changed anything."""
-
-    label: str
-    acts: int
-    answers: int
-    questions: list[Question]
-
-
-def muted(project: Project) -> list[Muted]:
+def muted(project: Project) -> list[dict[str, Any]]:
     """The kinds whose answers mostly were "leave as it is", with what a dream would have asked."""
     found = []
     for kind in sorted(asking.muted_kinds(project)):
@@ -106,7 +96,9 @@ def muted(project: Project) -> list[Muted]:
         still = rows.filter(state=State.OPEN).order_by("-weight", "pk")
         label = str(Question.Kind(kind).label)
         acts = sum(answer != asking.KEEP.id for answer in last)
-        found.append(Muted(label, acts, len(last), list(still[:MOST_ACROSS])))
+        found.append(
+            {"label": label, "acts": acts, "answers": len(last), "questions": list(still[:MOST_ACROSS])}
+        )
     return found
 
 

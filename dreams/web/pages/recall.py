@@ -5,6 +5,7 @@ answers it before and after.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import F
 
@@ -17,10 +18,10 @@ from dreams.lib.diff import visible
 from dreams.lib.files import text
 from dreams.lib.prose.recall import NotChosen, Seen
 from dreams.lib.secrets.masking import Mask
-from dreams.models import AppliedFile, Memory, Project, Prompt, Proposal, Session
+from dreams.models import AppliedFile, Memory, Project, Prompt, Proposal
 from dreams.services import blobs, proposals, recalling
 from dreams.services.memories import syncing
-from dreams.services.recalling import Chosen, Recall
+from dreams.services.recalling import Recall
 from dreams.web.pages.review_proposal import LoadedProposal
 from dreams.web.pages.review_texts import file_texts
 
@@ -47,19 +48,11 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A memory the agent would open, with the lines that speak to the question."""
-
-    chosen: Chosen
-    lines: list[Line]
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """`index_lines` are those of the loaded index that speak to the question."""
 
     recall: Recall
-    opened: list[Opened]
+    opened: list[dict[str, Any]]
     index_lines: list[Line]
 
     @property
@@ -79,20 +72,6 @@ class Answer:
         return len(self.recall.left_out) - len(self.left_out)
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """`shown` and `tools` are as typed, so that the form keeps them. `model` may be asked to choose; empty: none is
-    configured."""
-
-    question: str
-    shown: str
-    tools: str
-    now: Answer
-    then: Answer | None
-    proposal: str
-    model: str
-
-
 def page(
     project: Project,
     question: str,
@@ -101,9 +80,9 @@ def page(
     tools: str = "",
     with_proposal: bool = False,
     by_model: bool = False,
-) -> Page:
+) -> dict[str, Any]:
     """`with_proposal` asks the directory as the open proposal would leave it, too; `by_model` has the model of the
-    settings choose, which costs money."""
+    settings choose, which costs money. `shown` and `tools` are as typed, so that the form keeps them."""
     now = syncing.contents(project)
     waiting = project.proposals.filter(state=Proposal.State.OPEN).order_by("-created_at").first()
     seen = _seen(now, shown, tools)
@@ -114,7 +93,15 @@ def page(
     asked = answer(project, now, question, seen, by_model=by_model)
     config = conf.current(project)
     model = config.model if config.recall_engine != "rules" else ""
-    return Page(question, shown, tools, asked, then, waiting.public_id if waiting else "", model)
+    return {
+        "question": question,
+        "shown": shown,
+        "tools": tools,
+        "now": asked,
+        "then": then,
+        "proposal": waiting.public_id if waiting else "",
+        "model": model,
+    }
 
 
 def _seen(files: Mapping[str, bytes], shown: str, tools: str) -> Seen:
@@ -139,7 +126,8 @@ def answer(
     return Answer(
         recall=found,
         opened=[
-            Opened(one, _lines(one.path, files[one.path][: one.bytes], question)) for one in found.chosen
+            {"chosen": one, "lines": _lines(one.path, files[one.path][: one.bytes], question)}
+            for one in found.chosen
         ],
         index_lines=_lines("MEMORY.md", found.index, question),
     )
@@ -156,43 +144,7 @@ def _lines(path: str, data: bytes, question: str) -> list[Line]:
     return [Line(unit.first_line, diff.visible(mask(unit.text))) for unit in found]
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """One memory: what it says now, and what it says no longer. `pk` is None where it is gone."""
-
-    pk: int | None
-    name: str
-    learnt: Sequence[str]
-    gone: Sequence[str]
-    more: int
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question from a past session."""
-
-    text: str
-    session: Session
-    before: "Sequence[WrittenLine]"
-    now: "Sequence[WrittenLine]"
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenLine:
-    """What an agent would find for a question; `only_here`: not in the other answer."""
-
-    text: str
-    path: str
-    only_here: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    memories: Sequence[Changed]
-    asked: Asked | None
-
-
-def known_since(proposal: Proposal) -> Written | None:
+def known_since(proposal: Proposal) -> dict[str, Any] | None:
     """None where nothing of it is written, or nothing of what was written still differs."""
     if proposal.state != Proposal.State.APPLIED:
         return None
@@ -209,7 +161,7 @@ def known_since(proposal: Proposal) -> Written | None:
     known = {row.path: row for row in proposal.project.memories.filter(path__in=first)}
     changed = list(_changed(before, now, first, known))
     new = [unit for path in first for unit in _new(before, now, path)]
-    return Written(changed, _asked(proposal, new, before, now)) if changed else None
+    return {"memories": changed, "asked": _asked(proposal, new, before, now)} if changed else None
 
 
 def _before(now: Texts, shas: Mapping[str, str]) -> dict[str, bytes]:
@@ -221,7 +173,7 @@ def _before(now: Texts, shas: Mapping[str, str]) -> dict[str, bytes]:
 
 def _changed(
     before: Texts, now: Texts, paths: Iterable[str], known: Mapping[str, Memory]
-) -> Iterator[Changed]:
+) -> Iterator[dict[str, Any]]:
     mask = Mask.of(data.decode("utf-8", "replace") for side in (before, now) for data in side.values())
     for path in sorted(paths):
         lost = _new(now, before, path)
@@ -230,13 +182,13 @@ def _changed(
         learnt, gone = ([visible(mask(unit.text)) for unit in units] for units in (new, lost))
         if learnt or gone:
             row = known.get(path)
-            yield Changed(
-                pk=row.pk if row and path in now else None,
-                name=(row.name if row else "") or path,
-                learnt=learnt[:MOST],
-                gone=gone[:MOST],
-                more=max(0, len(learnt) - MOST) + max(0, len(gone) - MOST),
-            )
+            yield {
+                "pk": row.pk if row and path in now else None,
+                "name": (row.name if row else "") or path,
+                "learnt": learnt[:MOST],
+                "gone": gone[:MOST],
+                "more": max(0, len(learnt) - MOST) + max(0, len(gone) - MOST),
+            }
 
 
 def _of(texts: Texts, path: str) -> Texts:
@@ -251,7 +203,7 @@ def _new(old: Texts, new: Texts, path: str) -> list[Unit]:
     return [unit for unit in units_of(path, new.get(path)) if unit.kind in KNOWN and unit.key not in said]
 
 
-def _asked(proposal: Proposal, new: Sequence[Unit], before: Texts, now: Texts) -> Asked | None:
+def _asked(proposal: Proposal, new: Sequence[Unit], before: Texts, now: Texts) -> dict[str, Any] | None:
     """The question that the new statements answer best, and that was answered otherwise before."""
     for prompt in _questions(proposal, new)[:MOST_TRIED]:
         question = " ".join(prompt.text.split())
@@ -259,7 +211,12 @@ def _asked(proposal: Proposal, new: Sequence[Unit], before: Texts, now: Texts) -
         since = answer(proposal.project, now, question)
         if _said(then) != _said(since):
             asked = visible(Mask.of([question])(question))
-            return Asked(asked, prompt.session, _written_lines(then, since), _written_lines(since, then))
+            return {
+                "text": asked,
+                "session": prompt.session,
+                "before": _written_lines(then, since),
+                "now": _written_lines(since, then),
+            }
     return None
 
 
@@ -283,14 +240,14 @@ def _share(prompt: Prompt, new: Sequence[Unit]) -> float:
     return max(shares, default=0)
 
 
-def _written_lines(answer: Answer, other: Answer) -> list[WrittenLine]:
+def _written_lines(answer: Answer, other: Answer) -> list[dict[str, Any]]:
     there = {text for _, text in _said(other)}
-    return [WrittenLine(text, path, text not in there) for path, text in _said(answer)]
+    return [{"text": text, "path": path, "only_here": text not in there} for path, text in _said(answer)]
 
 
 def _said(answer: Answer) -> list[tuple[str, str]]:
     """Of the memories that would be opened; where none would be, of the index."""
-    lines = [(memory.chosen.path, line.text) for memory in answer.opened for line in memory.lines]
+    lines = [(memory["chosen"].path, line.text) for memory in answer.opened for line in memory["lines"]]
     return lines or [("MEMORY.md", line.text) for line in answer.index_lines]
 
 

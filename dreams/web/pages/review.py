@@ -2,9 +2,9 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Count, Min, Q
 
@@ -13,7 +13,7 @@ from dreams.models import FileChange, Proposal
 from dreams.services import host_requests, review
 from dreams.services.proposals import decisions, summaries
 from dreams.web.pages import review_evidence, review_proposal
-from dreams.web.pages.recall import Loads, loads
+from dreams.web.pages.recall import loads
 from dreams.web.pages.review_cards import FileCard, cards
 from dreams.web.pages.review_evidence import Remark
 from dreams.web.pages.review_filter import (
@@ -21,7 +21,6 @@ from dreams.web.pages.review_filter import (
     LETTERS,
     Asked,
     Batch,
-    Filter,
     Passing,
     Window,
     batch,
@@ -42,47 +41,9 @@ LISTED: Final = 200
 LINE: Final = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One file in the list. `added` and `removed` are lines; once it is applied, of what was written. `dots` are verdicts in the order of its changes; `findings` are those that nobody confirmed,
-    `worst` the gravest of them."""
-
-    file: FileChange
-    folder: str
-    name: str
-    was: str
-    letter: str
-    added: int
-    removed: int
-    dots: tuple[str, ...]
-    worst: str
-    findings: int
-    confirmed: int
-    note: str
-
-    @property
-    def key(self) -> str:
-        """The file's number for addresses and ids; a template writes numbers for people, which takes longer."""
-        return str(self.file.pk)
-
-    @property
-    def kind(self) -> str:
-        return kind_of(self.letter)
-
-    @property
-    def is_long(self) -> bool:
-        """Folder and name do not fit on one line of the list."""
-        return len(self.folder) + len(self.name) > LINE
-
-    @property
-    def dots_words(self) -> str:
-        counted = Counter(self.dots)
-        done = ("approved", "edited", "rejected", "undone")
-        said = [f"{counted[word]} {word}" for word in done if counted[word]]
-        return ", ".join([*said, *([f"{counted['pending']} undecided"] if counted["pending"] else [])])
-
-
-def entry_of(loaded: LoadedProposal, file: FileChange) -> Entry:
+def entry_of(loaded: LoadedProposal, file: FileChange) -> dict[str, Any]:
+    """One file in the list. `added` and `removed` are lines; once it is applied, of what was written. `dots` are verdicts in
+    the order of its changes; `findings` are those that nobody confirmed, `worst` the gravest of them."""
     pks = {part.pk for part in loaded.parts_of(file)}
     rows = [hunk for pk in pks for hunk in loaded.hunks[pk]]
     if loaded.proposal.state == Proposal.State.APPLIED:
@@ -91,80 +52,63 @@ def entry_of(loaded: LoadedProposal, file: FileChange) -> Entry:
     found = [finding for finding in said if finding.confirmed_at is None]
     folder, slash, name = file.path.rpartition("/")
     old = loaded.renames.get(file.pk)
-    return Entry(
-        file=file,
-        folder=folder + slash,
-        name=name,
-        was=old.path if old else "",
-        letter="R" if old else LETTERS[file.kind],
-        added=sum(hunk.new_count for hunk in rows),
-        removed=sum(hunk.base_count for hunk in rows),
-        dots=tuple("undone" if hunk.undone_in_id else hunk.verdict for hunk in loaded.hunks[file.pk]),
-        worst=min((f.severity for f in found), key=WORST.index, default=""),
-        findings=len(found),
-        confirmed=len(said) - len(found),
-        note="conflict" if file.conflict else "" if file.rebase_confirmed else "changed since",
-    )
+    letter = "R" if old else LETTERS[file.kind]
+    dots = tuple("undone" if hunk.undone_in_id else hunk.verdict for hunk in loaded.hunks[file.pk])
+    return {
+        "file": file,
+        # For addresses and ids: a template writes numbers for people, which takes longer.
+        "key": str(file.pk),
+        "folder": folder + slash,
+        "name": name,
+        # They do not fit on one line of the list.
+        "is_long": len(folder + slash + name) > LINE,
+        "was": old.path if old else "",
+        "letter": letter,
+        "kind": kind_of(letter),
+        "added": sum(hunk.new_count for hunk in rows),
+        "removed": sum(hunk.base_count for hunk in rows),
+        "dots": dots,
+        "dots_words": _dots_words(dots),
+        "worst": min((f.severity for f in found), key=WORST.index, default=""),
+        "findings": len(found),
+        "confirmed": len(said) - len(found),
+        "note": "conflict" if file.conflict else "" if file.rebase_confirmed else "changed since",
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+def _dots_words(dots: Iterable[str]) -> str:
+    counted = Counter(dots)
+    said = [
+        f"{counted[word]} {word}" for word in ("approved", "edited", "rejected", "undone") if counted[word]
+    ]
+    said += [f"{counted['pending']} undecided"] if counted["pending"] else []
+    return ", ".join(said)
+
+
+def listing(found: Passing, shown: Window) -> dict[str, Any]:
     """One page of the list of files: `first` of `count` that pass; `batch` is what the page of changes shows."""
-
-    entries: list[Entry]
-    count: int
-    first: int
-    filters: list[Filter]
-    kinds: list[tuple[str, str]]
-    folders: list[str]
-    viewed: int
-    files: int
-    batch: Batch
-    size: str
-    before: str
-    after: str
-
-    @property
-    def last(self) -> int:
-        return self.first + len(self.entries) - 1
-
-    @property
-    def viewed_words(self) -> str:
-        return f"{self.viewed} of {plural(self.files, 'file')} viewed"
-
-
-def listing(found: Passing, shown: Window) -> Listing:
     loaded, asked = found.loaded, found.asked
     # A file alone is looked at beside the whole list.
     files = found.files if asked.is_narrowed else loaded.shown_files
     page = files[asked.start : asked.start + LISTED]
     after = asked.start + LISTED
     own_kinds, folders = choices(loaded)
-    return Listing(
-        entries=[entry_of(loaded, file) for file in page],
-        count=len(files),
-        first=asked.start + 1,
-        filters=[filter_of(loaded, asked, key) for key in FILTERS if loaded.is_open or key in ALWAYS],
-        kinds=own_kinds,
-        folders=folders,
-        viewed=sum(file.is_viewed for file in loaded.shown_files),
-        files=len(loaded.shown_files),
-        batch=batch(loaded, "listed", shown.decisions),
-        size=plural(len(found.decisions), "decision"),
-        before=asked.to(loaded.proposal, start=max(0, asked.start - LISTED)) if asked.start else "",
-        after=asked.to(loaded.proposal, start=after) if after < len(files) else "",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """What is said of the proposal above its changes: how large it is, from how many sessions `since` when, and why."""
-
-    size: str
-    files: int
-    sessions: int
-    since: dt.datetime | None
-    why: str
+    viewed = sum(file.is_viewed for file in loaded.shown_files)
+    return {
+        "entries": [entry_of(loaded, file) for file in page],
+        "count": len(files),
+        "first": asked.start + 1,
+        "last": asked.start + len(page),
+        "filters": [filter_of(loaded, asked, key) for key in FILTERS if loaded.is_open or key in ALWAYS],
+        "kinds": own_kinds,
+        "folders": folders,
+        "viewed_words": f"{viewed} of {plural(len(loaded.shown_files), 'file')} viewed",
+        "files": len(loaded.shown_files),
+        "batch": batch(loaded, "listed", shown.decisions),
+        "size": plural(len(found.decisions), "decision"),
+        "before": asked.to(loaded.proposal, start=max(0, asked.start - LISTED)) if asked.start else "",
+        "after": asked.to(loaded.proposal, start=after) if after < len(files) else "",
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,51 +167,35 @@ class Bar:
         return ", ".join(said).capitalize() + "."
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """The whole page. `window` is the page of decisions that the cards of `files` are; `left_out` {path, why} of changes that the
-    dream would have proposed again, had a person not rejected them before."""
-
-    head: Head
-    state: review_proposal.State
-    listing: Listing
-    files: list[FileCard]
-    window: Window
-    bar: Bar
-    loads: Loads | None
-    general: Sequence[Remark]
-    left_out: Sequence[Mapping[str, str]]
-
-    @property
-    def first_open(self) -> int | None:
-        """The first decision on this page that waits."""
-        shown = (card for file in self.files for card in file.cards)
-        return next((card.pk for card in shown if card.decision.is_open), None)
-
-    @property
-    def unseen_result(self) -> str:
-        """Where a new result is that waits to be confirmed and is not on this page: only what was shown is confirmed."""
-        shown = {hunk.file_id for one in self.window.decisions for hunk in one.hunks}
-        loaded = self.state.loaded
-        unseen = [f for f in self.state.unconfirmed if loaded.hunks[f.pk] and f.pk not in shown]
-        return address(loaded.proposal, file=unseen[0].pk, anchor=f"file-{unseen[0].pk}") if unseen else ""
-
-
-def desk(loaded: LoadedProposal, asked: Asked) -> Desk:
+def desk(loaded: LoadedProposal, asked: Asked) -> dict[str, Any]:
+    """The whole page. `window` is the page of decisions that the cards of `files` are."""
     found = passing(loaded, asked)
     shown = window(found)
     state = review_proposal.state(loaded, loaded.files)
-    return Desk(
-        head=head(loaded),
-        state=state,
-        listing=listing(found, shown),
-        files=cards(found, shown, state, asked.view),
-        window=shown,
-        bar=bar(found),
-        loads=loads(loaded, texts_of(loaded, ())),
-        general=_general(loaded.proposal, state),
-        left_out=loaded.proposal.dream.left_out if loaded.proposal.dream else (),
-    )
+    files = cards(found, shown, state, asked.view)
+    on_page = (card for file in files for card in file.cards)
+    return {
+        "head": head(loaded),
+        "state": state,
+        "listing": listing(found, shown),
+        "files": files,
+        "first_open": next((card.pk for card in on_page if card.decision.is_open), None),
+        "unseen_result": _unseen_result(state, shown),
+        "window": shown,
+        "bar": bar(found),
+        "loads": loads(loaded, texts_of(loaded, ())),
+        "general": _general(loaded.proposal, state),
+        # Changes that the dream would have proposed again, had a person not rejected them before.
+        "left_out": loaded.proposal.dream.left_out if loaded.proposal.dream else (),
+    }
+
+
+def _unseen_result(state: review_proposal.State, window: Window) -> str:
+    """Where a new result is that waits to be confirmed and is not on this page: only what was shown is confirmed."""
+    shown = {hunk.file_id for one in window.decisions for hunk in one.hunks}
+    loaded = state.loaded
+    unseen = [f for f in state.unconfirmed if loaded.hunks[f.pk] and f.pk not in shown]
+    return address(loaded.proposal, file=unseen[0].pk, anchor=f"file-{unseen[0].pk}") if unseen else ""
 
 
 def some_cards(
@@ -342,7 +270,7 @@ def _general(proposal: Proposal, state: review_proposal.State) -> Sequence[Remar
     )
 
 
-def head(loaded: LoadedProposal) -> Head:
+def head(loaded: LoadedProposal) -> dict[str, Any]:
     """What the proposal holds, above its files: an answer to a question adds to it."""
     proposal = loaded.proposal
     reviewed: Mapping[str, object] = {}
@@ -351,11 +279,11 @@ def head(loaded: LoadedProposal) -> Head:
         reviewed = proposal.dream.reviewed.aggregate(count=Count("pk"), since=moment)
     since = reviewed.get("since")
     counted = decisions.Counts(decisions=len(loaded.decisions), changes=len(loaded.shown_hunks))
-    return Head(
-        size=counted.words,
-        files=len(loaded.shown_files),
-        sessions=int(str(reviewed.get("count", 0))),
-        since=since if isinstance(since, dt.datetime) else None,
+    return {
+        "size": counted.words,
+        "files": len(loaded.shown_files),
+        "sessions": int(str(reviewed.get("count", 0))),
+        "since": since if isinstance(since, dt.datetime) else None,
         # Unfinished work says itself what it holds; a dream's own words are on its page.
-        why=proposal.summary if proposal.partial else summaries.reason(proposal),
-    )
+        "why": proposal.summary if proposal.partial else summaries.reason(proposal),
+    }

@@ -5,6 +5,7 @@ file; made for the decisions of one page.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import Q
@@ -15,7 +16,7 @@ from dreams.lib.files import text
 from dreams.models import Evidence, FileChange, Finding, Hunk, LedgerEntry, Memory, Proposal
 from dreams.web.pages import diffs, review_evidence as proof
 from dreams.web.pages.diffs import Block
-from dreams.web.pages.review_evidence import CardEvidence, Offer, Remark, Said
+from dreams.web.pages.review_evidence import CardEvidence, Remark
 from dreams.web.pages.review_filter import LETTERS, OPEN_LINES, Batch, Passing, Window, file_batch, kind_of
 from dreams.web.pages.review_proposal import (
     Decision,
@@ -57,12 +58,12 @@ class Part:
     memory: Memory | None
     blocks: tuple[Block, ...]
     cut: int
-    said: Said
+    said: dict[str, Any]
     edit_text: str
     edit_hides: int
     can_edit: bool
     yours: tuple[Block, ...]
-    mends: tuple[Offer, ...]
+    mends: tuple[dict[str, Any], ...]
     goes_with: bool
 
     @property
@@ -403,7 +404,7 @@ class _Shown:
         made = diff.hunks(proposed, found.edited[hunk.hunk_id], path=hunk.file.path)
         return tuple(replace(b, above=None, below=None) for b in diffs.blocks(proposed, made, hunk.file.path))
 
-    def _said(self, hunk: Hunk, rows: Sequence[Hunk]) -> proof.Said:
+    def _said(self, hunk: Hunk, rows: Sequence[Hunk]) -> dict[str, Any]:
         """What the checks say of it; and of its file, where that has no place of its own on the page."""
         made_from, state = self.made_from, self.made_from.state
         said = made_from.findings(rows)
@@ -418,7 +419,7 @@ class _Shown:
         )
         return proof.said(said, beside)
 
-    def _mends(self, rows: Sequence[Hunk]) -> tuple[proof.Offer, ...]:
+    def _mends(self, rows: Sequence[Hunk]) -> tuple[dict[str, Any], ...]:
         """None for a file under another name, which is two changes."""
         if len(rows) > 1:
             return ()

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any
 
 from django.urls import reverse
 
@@ -15,7 +16,6 @@ from dreams.lib.prose.comparing import says_more
 from dreams.lib.secrets.masking import Mask
 from dreams.models import Evidence, Finding, Hunk, LedgerEntry
 from dreams.services.proposals import transcript_verdicts
-from dreams.services.review import Mend
 from dreams.services.review.mending import LOSS
 from dreams.web.pages.review_proposal import WORST
 
@@ -203,14 +203,6 @@ ALL_UNSOURCED = "do not appear in any memory, quote or session; they are listed 
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """Where the remedy is, if it is not on this page."""
-
-    label: str
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
 class Remark:
     """One finding. `message` is shorter than the finding's where the card already shows the rest of it."""
 
@@ -218,7 +210,7 @@ class Remark:
     message: str
     remedy: str
     line_no: int | None
-    way: Way | None = None
+    way: dict[str, Any] | None = None
 
     @property
     def severity(self) -> str:
@@ -235,33 +227,6 @@ class Remark:
     @property
     def confirmed_at(self) -> object:
         return self.finding.confirmed_at
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One box: ticked it lets this finding pass, and no other."""
-
-    key: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ticks:
-    """Findings of one kind that each want a person's word. `is_loss`: the items are statements that would be gone."""
-
-    is_loss: bool
-    remedy: str
-    items: tuple[Item, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """All that the checks say of one change: what is shown at once, the lists, what is folded, what was confirmed."""
-
-    shown: tuple[Remark, ...]
-    asked: tuple[Ticks, ...]
-    rest: tuple[Remark, ...]
-    confirmed: tuple[Remark, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +252,7 @@ def plain(findings: Sequence[Finding], beside: Beside) -> tuple[Remark, ...]:
     )
 
 
-def said(findings: Sequence[Finding], beside: Beside) -> Said:
+def said(findings: Sequence[Finding], beside: Beside) -> dict[str, Any]:
     """`findings` worst first. Of those as grave as each other, what looks unsafe comes before what has no source."""
     findings = sorted(findings, key=lambda f: (WORST.index(f.severity), f.check_name == "evidence"))
     waiting = [f for f in findings if f.severity == Finding.Severity.BLOCK and f.confirmed_at is None]
@@ -297,12 +262,12 @@ def said(findings: Sequence[Finding], beside: Beside) -> Said:
     folded = done if len(done) >= LEAST_LISTED else []
     single = [f for f in findings if f.pk not in listed and f not in folded]
     remarks = _once(_remarks(single, beside))
-    return Said(
-        shown=remarks[:MOST_SHOWN],
-        asked=tuple(_list(rows) for rows in asked.values()),
-        rest=remarks[MOST_SHOWN:],
-        confirmed=tuple(_remark(finding, beside) for finding in folded),
-    )
+    return {
+        "shown": remarks[:MOST_SHOWN],
+        "asked": tuple(_list(rows) for rows in asked.values()),
+        "rest": remarks[MOST_SHOWN:],
+        "confirmed": tuple(_remark(finding, beside) for finding in folded),
+    }
 
 
 def _asked(waiting: Sequence[Finding]) -> dict[str, list[Finding]]:
@@ -314,12 +279,14 @@ def _asked(waiting: Sequence[Finding]) -> dict[str, list[Finding]]:
     return {code: rows for code, rows in by_code.items() if len(rows) >= LEAST_LISTED}
 
 
-def _list(rows: Sequence[Finding]) -> Ticks:
+def _list(rows: Sequence[Finding]) -> dict[str, Any]:
     remedies = {row.remedy for row in rows}
     # The list says once what becomes of all the statements.
     is_loss = all(row.code == LOSS and row.message_parts.get("statement") for row in rows)
-    items = tuple(Item(row.key, row.message_parts["statement"] if is_loss else row.message) for row in rows)
-    return Ticks(is_loss, remedies.pop() if len(remedies) == 1 else "", items)
+    items = tuple(
+        {"key": row.key, "text": row.message_parts["statement"] if is_loss else row.message} for row in rows
+    )
+    return {"is_loss": is_loss, "remedy": remedies.pop() if len(remedies) == 1 else "", "items": items}
 
 
 def _remarks(findings: Sequence[Finding], beside: Beside) -> tuple[Remark, ...]:
@@ -369,19 +336,15 @@ def _message(finding: Finding, beside: Beside, line: int | None) -> str:
     return as_sentence(said) if said else without_place(finding.message, beside.path)
 
 
-def _way(finding: Finding, beside: Beside) -> Way | None:
+def _way(finding: Finding, beside: Beside) -> dict[str, Any] | None:
     if not finding.code.startswith("standing-secret-"):
         return None
-    return Way("Remove it …", reverse("project-secrets", args=[beside.project_pk]))
+    return {"label": "Remove it …", "href": reverse("project-secrets", args=[beside.project_pk])}
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    how: Mend
-    label: str
-
-
-def offers(findings: Iterable[Finding], ledger: Sequence[LedgerEntry], row: Hunk, parts: int) -> list[Offer]:
+def offers(
+    findings: Iterable[Finding], ledger: Sequence[LedgerEntry], row: Hunk, parts: int
+) -> list[dict[str, Any]]:
     """`ledger` is of the lines that leave in `row`; `parts` are decided together, itself among them."""
     said = list(findings)
     codes = Counter(finding.code for finding in said if finding.confirmed_at is None)
@@ -391,9 +354,11 @@ def offers(findings: Iterable[Finding], ledger: Sequence[LedgerEntry], row: Hunk
     # Where nothing else changes, to keep all that goes is to reject it.
     if codes[LOSS] and (row.new_count or lost < row.base_count or parts > 1 or some_go):
         lines = "line" if codes[LOSS] == 1 else "lines"
-        found.append(Offer("keep", f"Keep the old {lines} too" if row.new_count else f"Keep the {lines}"))
+        found.append(
+            {"how": "keep", "label": f"Keep the old {lines} too" if row.new_count else f"Keep the {lines}"}
+        )
     if any(code.startswith("secret-") for code in codes):
-        found.append(Offer("redact", "Leave the secret out"))
+        found.append({"how": "redact", "label": "Leave the secret out"})
     if codes["invisible-text"] or codes["escape-sequence"]:
-        found.append(Offer("unhide", "Leave out invisible characters"))
+        found.append({"how": "unhide", "label": "Leave out invisible characters"})
     return found

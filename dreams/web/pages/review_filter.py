@@ -7,7 +7,7 @@ without one is hidden, and no button beside the list decides on it.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from django.http import QueryDict
 
@@ -208,23 +208,13 @@ def _reason(row: Hunk) -> str:
     return row.operation.reason if row.operation else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A part of the list that one link leads to; `count` is of decisions."""
-
-    label: str
-    count: int
-    href: str
-    is_current: bool
-
-
-def filter_of(loaded: LoadedProposal, asked: Asked, key: str) -> Filter:
-    return Filter(
-        FILTERS[key],
-        sum(any(passes(loaded, hunk, key) for hunk in one.hunks) for one in loaded.decisions),
-        asked.to(loaded.proposal, show=key, start="", page="", hunk="", view=""),
-        key == asked.show,
-    )
+def filter_of(loaded: LoadedProposal, asked: Asked, key: str) -> dict[str, Any]:
+    return {
+        "label": FILTERS[key],
+        "count": sum(any(passes(loaded, hunk, key) for hunk in one.hunks) for one in loaded.decisions),
+        "href": asked.to(loaded.proposal, show=key, start="", page="", hunk="", view=""),
+        "is_current": key == asked.show,
+    }
 
 
 def choices(loaded: LoadedProposal) -> tuple[list[tuple[str, str]], list[str]]:
@@ -233,17 +223,6 @@ def choices(loaded: LoadedProposal) -> tuple[list[tuple[str, str]], list[str]]:
     there |= {"R" if file.pk in loaded.renames else LETTERS[file.kind] for file in loaded.shown_files}
     folders = {f"{file.path.rpartition('/')[0]}/" for file in loaded.shown_files if "/" in file.path}
     return [(key, label) for key, label in kinds().items() if key in there], sorted(folders)
-
-
-@dataclass(frozen=True, slots=True)
-class Button:
-    """One verdict on many decisions. Its form is refused when they are others by then than those it counted."""
-
-    scope: str
-    verdict: str
-    count: int
-    digest: str
-    label: str
 
 
 EVERY, OTHERS = "all ", "the other "
@@ -267,14 +246,14 @@ class Batch:
         return decisions.digest([hunk for one in self.of(verdict) for hunk in one.hunks])
 
     @property
-    def approve(self) -> Button | None:
+    def approve(self) -> dict[str, Any] | None:
         count = len(self.free)
         is_all = count == len(self.undecided)
         label = f"Approve {self._counted}" if is_all else f"Approve {count:,} without findings"
         return self._button(Hunk.Verdict.APPROVED, label)
 
     @property
-    def reject(self) -> Button | None:
+    def reject(self) -> dict[str, Any] | None:
         return self._button(Hunk.Verdict.REJECTED, f"Reject {self._counted}")
 
     @property
@@ -285,9 +264,19 @@ class Batch:
             return "the last one" if self.which == OTHERS else "1"
         return f"{self.which}{count:,}"
 
-    def _button(self, verdict: str, label: str) -> Button | None:
+    def _button(self, verdict: str, label: str) -> dict[str, Any] | None:
         count = len(self.of(verdict))
-        return Button(self.scope, verdict, count, self.digest(verdict), label) if count else None
+        return (
+            {
+                "scope": self.scope,
+                "verdict": verdict,
+                "count": count,
+                "digest": self.digest(verdict),
+                "label": label,
+            }
+            if count
+            else None
+        )
 
 
 def batch(loaded: LoadedProposal, scope: str, shown: Iterable[Decision]) -> Batch:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import Model
 from django.urls import reverse
@@ -187,17 +187,7 @@ def _blocks(body: str) -> list[str]:
     return out
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """An edit that is not kept yet: its lines against the current file, as it reads, and what the checks say."""
-
-    blocks: tuple[diffs.Block, ...]
-    text: str
-    source: str
-    findings: tuple[Found, ...]
-
-
-def typed(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> Typed:
+def typed(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> dict[str, Any]:
     texts = texts_of(loaded, {hunk.file_id, *(old.pk for old in [loaded.renames.get(hunk.file_id)] if old)})
     mask = Sight.of([preview.text, *map(text.decode, texts.values())], is_bare=loaded.is_bare).mask
     texts, shown = masked(texts, mask), mask(preview.text)
@@ -214,7 +204,12 @@ def typed(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> Ty
     # A whole memory starts with its frontmatter, which is no text to read.
     read = shown.replace("\r\n", "\n")
     body = memdir.parse(read.encode()).body if not hunk.base_start else read
-    return Typed(blocks, plain, diff.visible(body), _said_of(loaded, hunk, preview))
+    return {
+        "blocks": blocks,
+        "text": plain,
+        "source": diff.visible(body),
+        "findings": _said_of(loaded, hunk, preview),
+    }
 
 
 def _said_of(loaded: LoadedProposal, hunk: Hunk, preview: review.EditPreview) -> tuple[Found, ...]:

@@ -2,7 +2,8 @@
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from dreams import conf
 from dreams.lib.amounts import span
@@ -36,32 +37,6 @@ _STATES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """One job. `depth` is how many it follows, `upcoming` its next five times."""
-
-    row: ScheduledJob
-    when: str
-    depth: int
-    ends: str
-    upcoming: list[dt.datetime]
-    state: str
-    icon: str
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One run. `dream` is that of its only part, `parts` are several."""
-
-    row: JobRun
-    state: str
-    icon: str
-    took: str
-    dream: str
-    parts: Sequence[Mapping[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
 class Typed:
     """The form as it was sent. `upcoming` are the times that it means, `error` why there are none."""
 
@@ -75,28 +50,7 @@ class Typed:
     upcoming: Sequence[dt.datetime] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    jobs: list[Job]
-    runs: list[Run]
-    projects: list[tuple[int, str]]
-    typed: Typed
-    quiet: str = ""
-    kinds: Sequence[tuple[str, str, str]] = field(
-        default_factory=lambda: [(kind.value, str(kind.label), ABOUT[kind]) for kind in ScheduledJob.Kind]
-    )
-    examples: Mapping[str, str] = field(default_factory=lambda: EXAMPLES)
-
-    @property
-    def to_follow(self) -> list[Job]:
-        return [job for job in self.jobs if job.row.ended_at is None]
-
-    @property
-    def is_full(self) -> bool:
-        return len(self.to_follow) >= jobs.MOST
-
-
-def schedule(now: dt.datetime, typed: Typed, host: str = "") -> Schedule:
+def schedule(now: dt.datetime, typed: Typed, host: str = "") -> dict[str, Any]:
     """Of one host or of all, in a fixed number of queries."""
     of = {"host": host} if host else {}
     rows = list(ScheduledJob.objects.filter(**of).select_related("project", "after__project"))
@@ -104,18 +58,23 @@ def schedule(now: dt.datetime, typed: Typed, host: str = "") -> Schedule:
     last = {run.job_id: run for run in reversed(runs)}
     has_address = bool(notify.configured())
     clock = jobs.Clock.load()
-    return Schedule(
-        jobs=[
-            _job(row, depth, jobs.upcoming(row, now, clock), _note(row, last.get(row.pk), has_address))
-            for row, depth in _in_chains(rows)
-        ],
-        runs=[_run(run) for run in runs],
-        projects=told_apart(
-            Project.objects.filter(gone_at__isnull=True).order_by("name").values_list("pk", "name")
-        ),
-        typed=typed,
-        quiet=conf.current().quiet_hours,
-    )
+    listed = [
+        _job(row, depth, jobs.upcoming(row, now, clock), _note(row, last.get(row.pk), has_address))
+        for row, depth in _in_chains(rows)
+    ]
+    to_follow = [job for job in listed if job["row"].ended_at is None]
+    projects = Project.objects.filter(gone_at__isnull=True).order_by("name")
+    return {
+        "jobs": listed,
+        "runs": [_run(run) for run in runs],
+        "projects": told_apart(projects.values_list("pk", "name")),
+        "typed": typed,
+        "quiet": conf.current().quiet_hours,
+        "kinds": [(kind.value, kind.label, ABOUT[kind]) for kind in ScheduledJob.Kind],
+        "examples": EXAMPLES,
+        "to_follow": to_follow,
+        "is_full": len(to_follow) >= jobs.MOST,
+    }
 
 
 def _in_chains(rows: Sequence[ScheduledJob]) -> Iterator[tuple[ScheduledJob, int]]:
@@ -144,32 +103,33 @@ def _note(row: ScheduledJob, last: JobRun | None, has_address: bool) -> str:
     return ""
 
 
-def _job(row: ScheduledJob, depth: int, upcoming: list[dt.datetime], note: str) -> Job:
+def _job(row: ScheduledJob, depth: int, upcoming: list[dt.datetime], note: str) -> dict[str, Any]:
+    """`depth` is how many it follows, `upcoming` its next five times."""
     state, icon = ("block", "block") if row.failures else ("warn", "warn") if note else ("ok", "clock")
     ends = "once" if row.once else f"until {row.until:%-d %b %Y}" if row.until else ""
-    return Job(
-        row=row,
-        when=row.cron or f"after {row.after}",
-        depth=min(depth, 5),
-        ends=ends,
-        upcoming=upcoming,
-        state="" if row.ended_at else state,
-        icon="stop" if row.ended_at else icon,
-        note=note,
-    )
+    return {
+        "row": row,
+        "when": row.cron or f"after {row.after}",
+        "depth": min(depth, 5),
+        "ends": ends,
+        "upcoming": upcoming,
+        "state": "" if row.ended_at else state,
+        "icon": "stop" if row.ended_at else icon,
+        "note": note,
+    }
 
 
-def _run(run: JobRun) -> Run:
+def _run(run: JobRun) -> dict[str, Any]:
     state, icon = _STATES[JobRun.Status(run.status)]
     is_one = len(run.parts) == 1
-    return Run(
-        row=run,
-        state=state,
-        icon=icon,
-        took=_took(run),
-        dream=run.parts[0].get("dream", "") if is_one else "",
-        parts=() if is_one else run.parts,
-    )
+    return {
+        "row": run,
+        "state": state,
+        "icon": icon,
+        "took": _took(run),
+        "dream": run.parts[0].get("dream", "") if is_one else "",
+        "parts": () if is_one else run.parts,
+    }
 
 
 def _took(run: JobRun) -> str:

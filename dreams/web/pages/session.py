@@ -1,27 +1,45 @@
-"""The session page: a transcript in pages of turns, read from the file by byte offset, with search inside it."""
+"""The session page: a transcript in pages of turns, read from the file by byte offset, with search inside it; and notes on it,
+the agent's own and hand-over notes, with links into the transcript."""
 
 import datetime as dt
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from django.core.paginator import Page
 from django.db.models import F, Q, QuerySet, Sum
 from django.urls import reverse
 from django.utils import timezone
 
+from dreams import conf
+from dreams.engines.anthropic import keys
+from dreams.engines.handover.model import ASKED
 from dreams.lib.agents import transcripts
 from dreams.lib.agents.base import NO_ANSWER
 from dreams.lib.agents.transcripts.reader import opened
-from dreams.lib.agents.transcripts.search import MAX_HITS, Hit, Within, find_within
-from dreams.models import DreamRun, Project, Prompt, Session, TranscriptFile
+from dreams.lib.agents.transcripts.search import MAX_HITS, Within, find_within
+from dreams.models import (
+    DreamRun,
+    NotesRequest,
+    OpenEnd,
+    Project,
+    Prompt,
+    Session,
+    SessionNotes,
+    TranscriptFile,
+)
+from dreams.services import forecast, session_notes
 from dreams.services.discovery import resume
+from dreams.services.hosts import host
 from dreams.services.search.query import Query
 from dreams.web.hidden_secrets import shown
 from dreams.web.pages import session_turns
-from dreams.web.pages.session_turns import SKIPPED, Block, TurnView, blocks, views
+from dreams.web.pages.session_turns import SKIPPED, blocks, views
 from dreams.web.paging import Listed, listed, page_of
+from dreams.web.render import TemplateResolver
 
 LINES_PER_PAGE = 60  # turns; chosen
 LINES_BEFORE = 8  # a line that is led to; chosen
@@ -31,44 +49,6 @@ MOST_MODELS = 8  # rows; chosen
 TASK_CHARS = 120  # of a sub-agent's task; chosen
 COUNT_BYTES = 1 << 30  # read to find a line; chosen
 _CHUNK = 1 << 18  # read at once; chosen
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One page of the transcript; the offsets lead to its neighbours, None at an end."""
-
-    turns: list[TurnView]
-    blocks: list[Block]
-    size: int
-    start: int
-    before: int | None
-    before_line: int | None
-    after: int | None
-    after_line: int | None
-    percent: int
-    problem: str = ""
-    marked_missing: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PromptRow:
-    line: int
-    at: dt.datetime | None
-    text: str
-    is_correction: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FileRow:
-    """A transcript of the session. `agent_id` is what the main one calls this sub-agent; `task` what it was told."""
-
-    pk: int
-    label: str
-    agent_id: str
-    task: str
-    is_main: bool
-    size: int
-    gone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,28 +68,23 @@ def reading(
     terms: tuple[str, ...] = (),
     *,
     is_main: bool = True,
-) -> Reading:
+) -> dict[str, Any]:
     """One page. `known` are (line, offset) pairs of this file, so that a jump need not count from its start.
 
-    What cannot be read comes back as a sentence, not as an error.
+    What cannot be read comes back as a sentence alone, not as an error.
     """
     try:
         return _reading(path, place, known, terms, is_main)
     except FileNotFoundError:
-        return _unread(
-            "The transcript is no longer on disk: agents delete old ones. What you typed stays here."
-        )
+        gone = "The transcript is no longer on disk: agents delete old ones. What you typed stays here."
+        return {"problem": gone}
     except OSError as error:
-        return _unread(f"The transcript cannot be read: {error.strerror or error}.")
-
-
-def _unread(problem: str) -> Reading:
-    return Reading([], [], 0, 0, None, None, None, None, 0, problem)
+        return {"problem": f"The transcript cannot be read: {error.strerror or error}."}
 
 
 def _reading(
     path: str, place: Position, known: Sequence[tuple[int, int]], terms: tuple[str, ...], is_main: bool
-) -> Reading:
+) -> dict[str, Any]:
     if place.mark is not None:
         place = _around(path, place.mark, known)
     found = transcripts.page(
@@ -123,18 +98,19 @@ def _reading(
     start = found.turns[0].offset if found.turns else place.offset
     end = found.after if found.after is not None else found.size
     shown_turns = views(found.turns, place.mark, terms)
-    return Reading(
-        turns=shown_turns,
-        blocks=blocks(shown_turns, folds=is_main),
-        size=found.size,
-        start=start,
-        before=found.before,
-        before_line=found.turns[0].line if found.turns else None,
-        after=found.after,
-        after_line=found.line_after,
-        percent=round(100 * end / found.size) if found.size else 100,
-        marked_missing=place.mark is not None and not any(turn.is_marked for turn in shown_turns),
-    )
+    return {
+        "turns": shown_turns,
+        "blocks": blocks(shown_turns, folds=is_main),
+        "size": found.size,
+        "start": start,
+        "before": found.before,
+        "before_line": found.turns[0].line if found.turns else None,
+        "after": found.after,
+        "after_line": found.line_after,
+        "percent": round(100 * end / found.size) if found.size else 100,
+        "marked_missing": place.mark is not None and not any(turn.is_marked for turn in shown_turns),
+        "problem": "",
+    }
 
 
 def _around(path: str, line: int, known: Sequence[tuple[int, int]]) -> Position:
@@ -198,7 +174,7 @@ def reached(session: Session, place: Position) -> int:
     return rows.filter(offset__lte=place.offset).count() if place.offset else 0
 
 
-def outline(session: Session, number: str | None = None, reached: int = 0) -> Listed[PromptRow]:
+def outline(session: Session, number: str | None = None, reached: int = 0) -> Listed[dict[str, Any]]:
     """What the person typed, in order, from the database: it outlives the transcript.
 
     Without a page's `number`, the page of the turn that was `reached`.
@@ -207,8 +183,13 @@ def outline(session: Session, number: str | None = None, reached: int = 0) -> Li
     return listed(page_of(session.prompts.order_by("offset"), number, OUTLINE_PAGE), _prompt)
 
 
-def _prompt(row: Prompt) -> PromptRow:
-    return PromptRow(row.line_no, row.at, shown(row.text), transcripts.is_correction(row.text))
+def _prompt(row: Prompt) -> dict[str, Any]:
+    return {
+        "line": row.line_no,
+        "at": row.at,
+        "text": shown(row.text),
+        "is_correction": transcripts.is_correction(row.text),
+    }
 
 
 def known_lines(session: Session, line: int) -> list[tuple[int, int]]:
@@ -224,24 +205,24 @@ def transcript_of_agent(session: Session) -> TranscriptFile | None:
     return TranscriptFile.objects.filter(path=session.path).order_by("pk").first()
 
 
-def files(session: Session) -> list[FileRow]:
+def files(session: Session) -> list[dict[str, Any]]:
     rows = session.files.order_by("-kind", "path")[:MOST_FILES]
-    return sorted(map(_file, rows), key=lambda file: not file.is_main)
+    return sorted(map(_file, rows), key=lambda file: not file["is_main"])
 
 
-def _file(row: TranscriptFile) -> FileRow:
+def _file(row: TranscriptFile) -> dict[str, Any]:
     is_main = row.kind == TranscriptFile.Kind.MAIN
     name = Path(row.path).stem.removeprefix("agent-")
     summary = None if is_main else resume.summary_of(bytes(row.state))
-    return FileRow(
-        pk=row.pk,
-        label="Main transcript" if is_main else f"Sub-agent {shown(name)}",
-        agent_id="" if is_main else name,
-        task=shown(summary.first_text)[:TASK_CHARS] if summary else "",
-        is_main=is_main,
-        size=row.size,
-        gone=row.gone_at is not None,
-    )
+    return {
+        "pk": row.pk,
+        "label": "Main transcript" if is_main else f"Sub-agent {shown(name)}",
+        "agent_id": "" if is_main else name,
+        "task": shown(summary.first_text)[:TASK_CHARS] if summary else "",
+        "is_main": is_main,
+        "size": row.size,
+        "gone": row.gone_at is not None,
+    }
 
 
 def usage(session: Session) -> QuerySet[Any]:
@@ -267,26 +248,6 @@ _CLOCK = ("%H:%M", "%H:%M:%S")
 _DAYS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M")
 
 
-@dataclass(frozen=True, slots=True)
-class Inside:
-    """The places that hold what is looked for, seen from the present one (`number`, 1-based, 0 when at none).
-
-    `reached` and `line` are where the looking stopped before the end of the file, None when all of it was looked at;
-    `percent` is how far that is where time ran out, None where enough was found. `from_start` is False for a search
-    that began further down.
-    """
-
-    total: int
-    number: int
-    first: Hit | None
-    previous: Hit | None
-    next: Hit | None
-    reached: int | None
-    line: int | None
-    percent: int | None
-    from_start: bool
-
-
 def look(path: str, query: Query, start: int = 0, start_line: int = 1) -> Within | None:
     """Where `query` stands in the file; None where there is nothing to look for or no file to look in."""
     if not query.terms:
@@ -303,23 +264,27 @@ def look(path: str, query: Query, start: int = 0, start_line: int = 1) -> Within
         return None
 
 
-def inside(found: Within, mark: int | None, *, from_start: bool = True) -> Inside:
-    """`found`, seen from the line `mark`."""
+def inside(found: Within, mark: int | None, *, from_start: bool = True) -> dict[str, Any]:
+    """`found`, seen from the line `mark`: `number` (1-based) is 0 where that is none of its places.
+
+    `reached` and `line` are where the looking stopped before the end of the file; `percent` is how far that is where time
+    ran out, None where enough was found. `from_start` is False for a search that began further down.
+    """
     hits = found.hits
     before = [hit for hit in hits if mark is not None and hit.line < mark]
     after = [hit for hit in hits if mark is None or hit.line > mark]
     at = len(before) + 1 if mark is not None and len(before) + len(after) < len(hits) else 0
-    return Inside(
-        total=len(hits),
-        number=at,
-        first=hits[0] if hits else None,
-        previous=before[-1] if before else None,
-        next=after[0] if after else None,
-        reached=None if found.complete else found.reached,
-        line=None if found.complete else found.line,
-        percent=None if found.complete or len(hits) >= MAX_HITS else 100 * found.reached // found.size,
-        from_start=from_start,
-    )
+    return {
+        "total": len(hits),
+        "number": at,
+        "first": hits[0] if hits else None,
+        "previous": before[-1] if before else None,
+        "next": after[0] if after else None,
+        "reached": None if found.complete else found.reached,
+        "line": None if found.complete else found.line,
+        "percent": None if found.complete or len(hits) >= MAX_HITS else 100 * found.reached // found.size,
+        "from_start": from_start,
+    }
 
 
 def gone_to(path: str, session: Session, wanted: str) -> Position | None:
@@ -371,3 +336,76 @@ def _parsed(wanted: str, form: str) -> dt.datetime | None:
         return dt.datetime.strptime(wanted, form)  # noqa: DTZ007 - the zone is put on by the caller
     except ValueError:
         return None
+
+
+# --- Notes
+
+_LINE = re.compile(r"\(line (\d{1,9})\)")
+
+
+@TemplateResolver
+def line_here(name: str) -> str | None:
+    """Where "line 7" is on the session's page."""
+    number = name.removeprefix("line ")
+    return f"?line={number}#line-{number}" if name.startswith("line ") and number.isdecimal() else None
+
+
+def notes(session: Session, *, is_open: bool) -> list[dict[str, Any]]:
+    """The newest hand-over first, and unfolded where it `is_open`; the agent's own notes last. Two queries."""
+    rows = list(session.notes.order_by("origin"))
+    kept = session_notes.texts([session.pk]).get(session.pk, [])
+    found = sorted(
+        zip(rows, kept, strict=False),
+        key=lambda pair: (pair[0].is_handover, pair[0].written_at),
+        reverse=True,
+    )
+    return [
+        _notes(row, shown(text), is_open=is_open and number == 0) for number, (row, text) in enumerate(found)
+    ]
+
+
+def _notes(row: SessionNotes, text: str, *, is_open: bool) -> dict[str, Any]:
+    if not row.is_handover:
+        return {"row": row, "text": text, "resolve": None, "is_open": False}
+    return {"row": row, "text": with_lines(text, r"([[line \1]])"), "resolve": line_here, "is_open": is_open}
+
+
+def handover(session: Session, notes: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the page offers: `has_rules` where notes by rules are there, `is_older` where the transcript grew since.
+
+    `model` is empty where none can be asked. Two queries, and one of the prices where a model can be asked.
+    """
+    mine = next((each["row"] for each in notes if each["row"].origin == SessionNotes.Origin.RULES), None)
+    can_write = session.gone_at is None and not session.own and session.project.host == host()
+    config = conf.current(session.project)
+    model = config.model if can_write and keys.state().usable else ""
+    asked = session.notes_requests.first()
+    return {
+        "can_write": can_write,
+        "has_rules": mine is not None,
+        "is_older": mine is not None and session.size > mine.size,
+        "model": model,
+        "cost": forecast.of_notes(session, model) if model else None,
+        "asked": asked,
+        "is_waiting": asked is not None and asked.status in NotesRequest.UNFINISHED,
+        "sections": len(ASKED),
+    }
+
+
+def downloaded(text: str, address: str) -> str:
+    """The notes as a file: each line that is named is a link to the session's page at `address`."""
+    return with_lines(text, rf"([line \1]({address}?line=\1#line-\1))")
+
+
+def with_lines(text: str, instead: str) -> str:
+    """`(line 7)` written as `instead`, but not in a fence."""
+    pieces = text.split("```")
+    pieces[::2] = [_LINE.sub(instead, piece) for piece in pieces[::2]]
+    return "```".join(pieces)
+
+
+OPEN_ENDS_PAGE = 200  # rows; chosen
+
+
+def open_ends(project: Project, number: str | None) -> Page[OpenEnd]:
+    return page_of(session_notes.open_ends(project).select_related("session"), number, OPEN_ENDS_PAGE)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any
 
 from dreams.lib.agents import transcripts
 from dreams.services.search.query import fold
@@ -96,23 +97,14 @@ class TurnView:
         return f"{who} continues" if self.continues else who
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Turns that stand together: those of a sub-agent are folded into one line, unless one is looked for."""
-
-    turns: list[TurnView]
-    is_aside: bool
-    is_open: bool
-
-
-def blocks(turns: Sequence[TurnView], *, folds: bool = True) -> list[Block]:
+def blocks(turns: Sequence[TurnView], *, folds: bool = True) -> list[dict[str, Any]]:
     """Runs of a sub-agent's turns as blocks of their own; all in one block where `folds` is off."""
-    found: list[Block] = []
+    found: list[dict[str, Any]] = []
     for is_aside, run in groupby(turns, key=lambda turn: folds and turn.sidechain):
         some = list(run)
         is_found = any(piece.is_found for turn in some for piece in turn.pieces)
         is_open = len(some) == 1 or is_found or any(turn.is_marked for turn in some)
-        found.append(Block(some, is_aside, is_open))
+        found.append({"turns": some, "is_aside": is_aside, "is_open": is_open})
     return found
 
 

@@ -6,13 +6,14 @@ import urllib.parse
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from dreams import conf
 from dreams.engines import versions
 from dreams.lib.files.text import is_folder
 from dreams.models import Channel, Operation, Policy, Project
 from dreams.services import agent_settings, discovery, notify
-from dreams.services.agent_settings import Change, SettingsRefused
+from dreams.services.agent_settings import SettingsRefused
 from dreams.services.policies import Table, action_for, earned, table
 from dreams.services.proposals import decisions
 from dreams.services.settings_changes import MEMORY_TYPES, POLICY_KINDS
@@ -47,38 +48,6 @@ class Cell:
 class Row:
     label: str
     cells: list[Cell]
-
-
-@dataclass(frozen=True, slots=True)
-class EarnedRow:
-    """A policy that was earned. `ended` says why it is no longer in force; empty while it is."""
-
-    row: Policy
-    kind: str
-    maker: str
-    applied: int
-    ended: str
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A change that the policy would have applied."""
-
-    reason: str
-    places: tuple[str, ...]
-    project: str
-    proposal: str
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """The answer carries the `last` of its record: it is refused when something was decided since."""
-
-    record: earned.Record
-    name: str
-    by: str
-    examples: list[Example]
-    more: int
 
 
 def by_type(project: Project | None, typed: Mapping[str, str] | None = None) -> list[Row]:
@@ -148,18 +117,18 @@ def removes_without_asking(project: Project | None) -> bool:
     return Policy.Action.AUTO in {*by_type, *by_kind}
 
 
-def earned_rows() -> list[EarnedRow]:
+def earned_rows() -> list[dict[str, Any]]:
     """Those in force first, then the ones that ended. Two queries."""
     rows = Policy.objects.exclude(maker="").order_by("action", "-changed_at")
     applied = _applied(rows)
     return [
-        EarnedRow(
-            row=row,
-            kind=decisions.named(row.kind),
-            maker=versions.maker_name(row.maker),
-            applied=applied.get(row.pk, 0),
-            ended=_ended(row),
-        )
+        {
+            "row": row,
+            "kind": decisions.named(row.kind),
+            "maker": versions.maker_name(row.maker),
+            "applied": applied.get(row.pk, 0),
+            "ended": _ended(row),
+        }
         for row in rows
         if row.action == Policy.Action.AUTO or applied.get(row.pk)
     ]
@@ -178,31 +147,36 @@ def _ended(row: Policy) -> str:
     return "" if earned.is_current(row.kind, row.maker) else "The engine has changed since then."
 
 
-def offers() -> list[Offer]:
+def offers() -> list[dict[str, Any]]:
     """What may be applied from now on, if the person wants it. Four queries."""
     found = earned.offers()
     shown = {pk for offer in found for pk in offer.operations[:MOST_EXAMPLES]}
     examples = _examples(shown) if shown else {}
     return [
-        Offer(
-            record=offer,
-            name=decisions.named(offer.kind).lower(),
-            by=versions.maker_name(offer.maker),
-            examples=[examples[pk] for pk in offer.operations[:MOST_EXAMPLES] if pk in examples],
-            more=max(0, len(offer.operations) - MOST_EXAMPLES),
-        )
+        {
+            "record": offer,
+            "name": decisions.named(offer.kind).lower(),
+            "by": versions.maker_name(offer.maker),
+            "examples": [examples[pk] for pk in offer.operations[:MOST_EXAMPLES] if pk in examples],
+            "more": max(0, len(offer.operations) - MOST_EXAMPLES),
+        }
         for offer in found
     ]
 
 
-def _examples(wanted: Collection[int]) -> Mapping[int, Example]:
+def _examples(wanted: Collection[int]) -> Mapping[int, dict[str, Any]]:
     rows = Operation.objects.filter(pk__in=wanted).select_related("proposal__project")
     return {row.pk: _example(row) for row in rows.prefetch_related("hunks__file")}
 
 
-def _example(row: Operation) -> Example:
+def _example(row: Operation) -> dict[str, Any]:
     places = decisions.places(list(row.hunks.all()))
-    return Example(row.reason, places, str(row.proposal.project), row.proposal.public_id)
+    return {
+        "reason": row.reason,
+        "places": places,
+        "project": str(row.proposal.project),
+        "proposal": row.proposal.public_id,
+    }
 
 
 def passed(now: dt.datetime) -> list[earned.Passed]:
@@ -262,26 +236,7 @@ class Setting:
         return f"{low:,.15g} to {high:,.15g}" if low is not None and high is not None else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    name: str
-    sentence: str
-    common: list[Setting]
-    advanced: list[Setting]
-    has_errors: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DigestChannel:
-    """A way of sending the digest that has an address, and how it went last."""
-
-    label: str
-    to: str
-    sent_at: dt.datetime | None
-    error: str
-
-
-def channels() -> list[DigestChannel]:
+def channels() -> list[dict[str, Any]]:
     rows = {row.name: row for row in Channel.objects.all()}
     return [
         _told(Channel.Name(name), _without_login(to), rows.get(name))
@@ -289,8 +244,13 @@ def channels() -> list[DigestChannel]:
     ]
 
 
-def _told(name: Channel.Name, to: str, row: Channel | None) -> DigestChannel:
-    return DigestChannel(str(name.label), to, row.sent_at if row else None, row.error if row else "")
+def _told(name: Channel.Name, to: str, row: Channel | None) -> dict[str, Any]:
+    return {
+        "label": str(name.label),
+        "to": to,
+        "sent_at": row.sent_at if row else None,
+        "error": row.error if row else "",
+    }
 
 
 def _without_login(to: str) -> str:
@@ -300,7 +260,7 @@ def _without_login(to: str) -> str:
 
 def groups(
     project: Project | None, typed: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
-) -> list[Group]:
+) -> list[dict[str, Any]]:
     """All settings by group; `typed` and `errors` are those of a form that was not taken."""
     values = conf.sourced(project)
     # A reset, the environment or a value for all projects may have left them so.
@@ -311,7 +271,7 @@ def groups(
         if key not in APART and (project is None or spec.per_project)
     ]
     found = [_group(name, [s for s in shown if s.spec.group == name]) for name in GROUPS]
-    return [group for group in found if group.common or group.advanced]
+    return [group for group in found if group["common"] or group["advanced"]]
 
 
 def as_text(spec: conf.Spec, value: conf.Value) -> str:
@@ -345,38 +305,20 @@ def _setting(
     )
 
 
-def _group(name: str, settings: list[Setting]) -> Group:
-    return Group(
-        name=name,
-        sentence=GROUPS[name],
-        common=[s for s in settings if not s.spec.advanced],
-        advanced=[s for s in settings if s.spec.advanced],
-        has_errors=any(s.error for s in settings if s.spec.advanced),
-    )
+def _group(name: str, settings: list[Setting]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "sentence": GROUPS[name],
+        "common": [s for s in settings if not s.spec.advanced],
+        "advanced": [s for s in settings if s.spec.advanced],
+        "has_errors": any(s.error for s in settings if s.spec.advanced),
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """One config folder. `refused` is why its settings cannot be written; then there is no change."""
-
-    root: str
-    has_hook: bool
-    change: Change | None
-    refused: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Hook:
-    """`lines` are for whoever adds them by hand."""
-
-    lines: str
-    folders: list[Folder]
-
-
-def hook() -> Hook:
+def hook() -> dict[str, Any]:
     entry = {"type": "command", "command": agent_settings.command(), "timeout": agent_settings.TIMEOUT}
     lines = json.dumps({"hooks": {agent_settings.EVENT: [{"hooks": [entry]}]}}, indent=2, ensure_ascii=False)
-    return Hook(lines, [_folder(root) for root in roots()])
+    return {"lines": lines, "folders": [_folder(root) for root in roots()]}
 
 
 def roots() -> list[Path]:
@@ -384,10 +326,11 @@ def roots() -> list[Path]:
     return [root for root in map(Path, discovery.configured_roots()) if is_folder(root)]
 
 
-def _folder(root: Path) -> Folder:
+def _folder(root: Path) -> dict[str, Any]:
+    """`refused` is why its settings cannot be written; then there is no change."""
     there = agent_settings.has_hook(root)
     try:
         change = agent_settings.without_hook(root) if there else agent_settings.with_hook(root)
     except SettingsRefused as refused:
-        return Folder(str(root), there, None, str(refused))
-    return Folder(str(root), there, change)
+        return {"root": str(root), "has_hook": there, "change": None, "refused": str(refused)}
+    return {"root": str(root), "has_hook": there, "change": change, "refused": ""}

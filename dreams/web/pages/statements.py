@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from django.core.cache import cache
 from django.db.models import F
@@ -92,46 +92,28 @@ class Compared:
     related: Mapping[str, tuple[Related, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """`files` of `of_files` memories were compared. `said` are the places that name the value asked for."""
-
-    duplicates: tuple[Group, ...]
-    two_values: tuple[Group, ...]
-    named: tuple[NamedValue, ...]
-    asked: str
-    said: tuple[StatementLink, ...]
-    more_said: int
-    files: int
-    of_files: int
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.duplicates or self.two_values or self.named or self.asked)
-
-
 def is_quick(project: Project) -> bool:
     """Whether the comparison is kept, or small enough to be made with the page."""
     files, _ = _chosen(project)
     return sum(map(len, files.values())) <= AT_ONCE or cache.get(_key(files)) is not None
 
 
-def page(project: Project, asked: str = "") -> Page:
+def page(project: Project, asked: str = "") -> dict[str, Any]:
     files, of_files = _chosen(project)
     found = _compared(project, files)
     pks = dict(project.memories.filter(gone_at__isnull=True).values_list("path", "pk"))
     mask = Mask.of(place.text for place in found.places)
     said = _said_where(found, asked)
-    return Page(
-        duplicates=tuple(_shown(group, pks, mask) for group in found.duplicates),
-        two_values=tuple(_shown(group, pks, mask) for group in found.two_values),
-        named=tuple(one for one in found.named if mask(one.value) == one.value),
-        asked=asked,
-        said=tuple(_place(place, pks, mask) for place in said[:MOST_PLACES]),
-        more_said=max(0, len(said) - MOST_PLACES),
-        files=len(files),
-        of_files=of_files,
-    )
+    return {
+        "duplicates": tuple(_shown(group, pks, mask) for group in found.duplicates),
+        "two_values": tuple(_shown(group, pks, mask) for group in found.two_values),
+        "named": tuple(one for one in found.named if mask(one.value) == one.value),
+        "asked": asked,
+        "said": tuple(_place(place, pks, mask) for place in said[:MOST_PLACES]),
+        "more_said": max(0, len(said) - MOST_PLACES),
+        "files": len(files),
+        "of_files": of_files,
+    }
 
 
 def related(memory: Memory) -> tuple[Related, ...]:

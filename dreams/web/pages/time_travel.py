@@ -1,9 +1,10 @@
 """A project's memories at any time, and what changed between two times."""
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 from django.utils import timezone
 
@@ -18,70 +19,13 @@ from dreams.services import blobs
 from dreams.services.memories import time_travel
 from dreams.web.hidden_secrets import Sight
 from dreams.web.pages import diffs
-from dreams.web.pages.diffs import Line
-from dreams.web.pages.index_size import IndexSize, size_as_loaded
-from dreams.web.pages.memory import Body, Look, Looks, body_of
+from dreams.web.pages.index_size import size_as_loaded
+from dreams.web.pages.memory import Look, Looks, body_of
 from dreams.web.pages.project import READING_ORDER
 from dreams.web.paging import Listed, page_of
 
 PAGE_SIZE = 60  # rows; chosen
 INDEX = "MEMORY.md"
-
-
-@dataclass(frozen=True, slots=True)
-class FileThen:
-    """One file as it was then; `since` says what became of it: "", changed or gone."""
-
-    memory: Memory
-    version: Version
-    look: Look
-    since: str
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A neighbouring change, as a link."""
-
-    at: dt.datetime
-    iso: str
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """The index as an agent would have had it at its start."""
-
-    index: IndexSize
-    text: str
-    warning: str
-
-
-@dataclass(frozen=True, slots=True)
-class Directory:
-    """`since`: it was so from that change on. `first_look`: before it, only the files' own times are known."""
-
-    when: dt.datetime
-    iso: str
-    files: Listed[FileThen]
-    since: Step | None
-    previous: Step | None
-    next: Step | None
-    first_look: dt.datetime
-    is_now: bool
-    loaded: Loaded | None
-    newer: int
-
-    @property
-    def is_before_look(self) -> bool:
-        return self.when < self.first_look
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One file's text as it was then."""
-
-    file: FileThen
-    body: Body
-    sight: Sight
 
 
 def iso(moment: dt.datetime) -> str:
@@ -114,59 +58,63 @@ def _rest_of(given: str) -> dt.timedelta:
     return unit - dt.timedelta(microseconds=1) if unit else dt.timedelta()
 
 
-def directory(project: Project, when: dt.datetime, number: str | None = None) -> Directory:
+def directory(project: Project, when: dt.datetime, number: str | None = None) -> dict[str, Any]:
+    """`since`: it was so from that change on."""
     since = time_travel.last_change(project, when)
     after = time_travel.change_after(project, when)
     rows = time_travel.memories_at(project, when)
     page = page_of(rows.order_by(READING_ORDER, "path"), number, PAGE_SIZE)
     now = project.memories.filter(gone_at__isnull=True).count()
-    return Directory(
-        when=when,
-        iso=iso(when),
-        files=Listed(_files(list(page.object_list)), page),
-        since=_step(since),
-        previous=_step(time_travel.change_before(project, since) if since else None),
-        next=_step(after),
-        first_look=project.first_seen_at,
-        is_now=after is None,
-        loaded=_loaded(project, when),
-        newer=now - rows.filter(gone_at__isnull=True).count(),
-    )
+    return {
+        "when": when,
+        "iso": iso(when),
+        "files": Listed(_files(list(page.object_list)), page),
+        "since": _step(since),
+        "previous": _step(time_travel.change_before(project, since) if since else None),
+        "next": _step(after),
+        # Before memoryweb's first look only the files' own times are known.
+        "first_look": project.first_seen_at,
+        "is_before_look": when < project.first_seen_at,
+        "is_now": after is None,
+        "loaded": _loaded(project, when),
+        "newer": now - rows.filter(gone_at__isnull=True).count(),
+    }
 
 
-def _step(at: dt.datetime | None) -> Step | None:
-    return None if at is None else Step(at, iso(at))
+def _step(at: dt.datetime | None) -> dict[str, Any] | None:
+    return None if at is None else {"at": at, "iso": iso(at)}
 
 
-def _files(rows: Sequence[time_travel.MemoryThen]) -> list[FileThen]:
+def _files(rows: Sequence[time_travel.MemoryThen]) -> list[dict[str, Any]]:
     pks = [row.then for row in rows]
     versions = Version.objects.in_bulk(pks)
     looks = Looks.of(versions.values())
     return [_file(row, versions[pk], looks(versions[pk])) for row, pk in zip(rows, pks, strict=True)]
 
 
-def _file(row: time_travel.MemoryThen, version: Version, look: Look) -> FileThen:
+def _file(row: time_travel.MemoryThen, version: Version, look: Look) -> dict[str, Any]:
+    """One file as it was then; `since` says what became of it: "", changed or gone."""
     changed = "" if row.sha256 == version.sha256 else "changed"
-    return FileThen(row, version, look, since="gone" if row.gone_at else changed)
+    return {"memory": row, "version": version, "look": look, "since": "gone" if row.gone_at else changed}
 
 
-def _loaded(project: Project, when: dt.datetime) -> Loaded | None:
+def _loaded(project: Project, when: dt.datetime) -> dict[str, Any] | None:
     row = time_travel.memories_at(project, when).filter(path=INDEX).first()
     data = _bytes(project, row.then_sha) if row else None
     if data is None:
         return None
     config = conf.current(project)
     found = memdir.loaded(data, max_lines=config.index_max_lines, max_bytes=config.index_max_bytes)
-    return Loaded(
-        size_as_loaded(data, config),
-        diff.visible(Mask.of([found.text])(found.text)),
-        found.warning,
-    )
+    return {
+        "index": size_as_loaded(data, config),
+        "text": diff.visible(Mask.of([found.text])(found.text)),
+        "warning": found.warning,
+    }
 
 
 def reading(
     project: Project, when: dt.datetime, path: str, is_bare: Callable[[Memory], bool]
-) -> Reading | None:
+) -> dict[str, Any] | None:
     """None where no such file stood there then, or its bytes are not kept."""
     row = time_travel.memories_at(project, when).filter(path=path).first()
     if row is None:
@@ -175,7 +123,7 @@ def reading(
     if data is None:
         return None
     sight = Sight.of([text.decode(data)], is_bare=is_bare(row))
-    return Reading(_files([row])[0], body_of(sight.mask.bytes(data)), sight)
+    return {"file": _files([row])[0], "body": body_of(sight.mask.bytes(data)), "sight": sight}
 
 
 def _bytes(project: Project, sha: str) -> bytes | None:
@@ -193,57 +141,26 @@ MOST_ROWS = 1_500
 MOST_SHOWN_BYTES = 2 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """One file between two moments. `letter` is A, M or D; `rows` is None where only its name is shown."""
-
-    path: str
-    pk: int | None
-    letter: str
-    rows: list[Line] | None
-    added: int
-    removed: int
-    is_cut: bool
-    missing: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """The changes from one moment to another, by path; `more` files are beyond what a page names."""
-
-    files: list[Changed]
-    total: int
-    more: int
-    added: int
-    changed: int
-    removed: int
-
-    @property
-    def words(self) -> str:
-        """ "2 added, 1 removed"."""
-        counted = {"added": self.added, "changed": self.changed, "removed": self.removed}
-        return ", ".join(f"{count} {what}" for what, count in counted.items() if count)
-
-
-def between(project: Project, old: Mapping[str, str], new: Mapping[str, str], only: str = "") -> Between:
+def between(
+    project: Project, old: Mapping[str, str], new: Mapping[str, str], only: str = ""
+) -> dict[str, Any]:
     """What changed from one state (path → sha256) to another. `only` shows the lines of that file alone."""
     changed = sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path))
     wanted = [path for path in changed if path == only] if only else changed[:MOST_FILES]
     shown = set(_within(wanted, old, new))
     texts = blobs.get_many(sha for path in shown for sha in (old.get(path, ""), new.get(path, "")))
     pks = dict(project.memories.filter(path__in=wanted).values_list("path", "pk"))
-    letters = [_letter(old.get(path, ""), new.get(path, "")) for path in changed]
-    return Between(
-        files=[
+    letters = Counter(_letter(old.get(path, ""), new.get(path, "")) for path in changed)
+    counted = {"added": letters["A"], "changed": letters["M"], "removed": letters["D"]}
+    return {
+        "files": [
             _changed(path, pks.get(path), (old.get(path, ""), new.get(path, "")), texts, path in shown)
             for path in wanted
         ],
-        total=len(changed),
-        more=0 if only else max(0, len(changed) - len(wanted)),
-        added=letters.count("A"),
-        changed=letters.count("M"),
-        removed=letters.count("D"),
-    )
+        "total": len(changed),
+        "more": 0 if only else max(0, len(changed) - len(wanted)),
+        "words": ", ".join(f"{count} {what}" for what, count in counted.items() if count),
+    }
 
 
 def _within(paths: Sequence[str], old: Mapping[str, str], new: Mapping[str, str]) -> Sequence[str]:
@@ -267,20 +184,18 @@ def _letter(old: str, new: str) -> str:
 
 def _changed(
     path: str, pk: int | None, shas: tuple[str, str], texts: Mapping[str, bytes], is_shown: bool
-) -> Changed:
-    letter = _letter(*shas)
+) -> dict[str, Any]:
+    """`rows` is None where only its name is shown."""
     missing = is_shown and any(sha and sha not in texts for sha in shas)
-    if not is_shown or missing:
-        return Changed(path, pk, letter, None, 0, 0, is_cut=False, missing=missing)
     before, after = (text.decode(texts.get(sha, b"")) for sha in shas)
-    rows = masking.rows(Mask.of((before, after)), before, after)
-    return Changed(
-        path,
-        pk,
-        letter,
-        rows=diffs.compared(rows[:MOST_ROWS]),
-        added=sum(row.kind == "ins" for row in rows),
-        removed=sum(row.kind == "del" for row in rows),
-        is_cut=len(rows) > MOST_ROWS,
-        missing=False,
-    )
+    rows = masking.rows(Mask.of((before, after)), before, after) if is_shown and not missing else []
+    return {
+        "path": path,
+        "pk": pk,
+        "letter": _letter(*shas),
+        "rows": diffs.compared(rows[:MOST_ROWS]) if is_shown and not missing else None,
+        "added": sum(row.kind == "ins" for row in rows),
+        "removed": sum(row.kind == "del" for row in rows),
+        "is_cut": len(rows) > MOST_ROWS,
+        "missing": missing,
+    }

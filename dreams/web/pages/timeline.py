@@ -175,16 +175,6 @@ class Entry:
     after: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
-    """A page of entries; `older` is what the next page asks with, empty at the end."""
-
-    entries: list[Entry]
-    older: str
-    is_first: bool
-    any_ever: bool
-
-
 class _Found(NamedTuple):
     """A row of a source by its key, and when it happened: the row itself is read of those alone that are shown."""
 
@@ -199,17 +189,17 @@ _SETTLED = dt.timedelta(seconds=2)
 
 def timeline(
     project: Project, wanted: Filter = EVERYTHING, before: str = "", size: int = PAGE_SIZE
-) -> Timeline:
+) -> dict[str, Any]:
     until = _moment(before)
     found = sorted(_found(project, wanted, until, size + MOST_TIES), key=lambda one: one.at, reverse=True)
     shown = _with_ties(found, size)
     more = len(found) > len(shown)
-    return Timeline(
-        entries=_told(shown),
-        older=shown[-1].at.astimezone(dt.UTC).isoformat() if more and shown else "",
-        is_first=until is None,
-        any_ever=bool(found) or until is not None or wanted.is_on,
-    )
+    return {
+        "entries": _told(shown),
+        "older": shown[-1].at.astimezone(dt.UTC).isoformat() if more and shown else "",
+        "is_first": until is None,
+        "any_ever": bool(found) or until is not None or wanted.is_on,
+    }
 
 
 def _moment(text: str) -> dt.datetime | None:

@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dreams.engines import drafts
 from dreams.lib.files import text
@@ -16,36 +17,11 @@ from dreams.services.proposals import decisions, undos
 from dreams.services.proposals.rows_to_hunks import renames
 from dreams.services.rollback import Preview, Selection, UndoneFile
 from dreams.web.pages import diffs
-from dreams.web.pages.diffs import Block
 
 # Beyond these a file is named with what happens to it; its lines are on the page of its own undo.
 MOST_SHOWN = 60
 # Among more changes than these nobody chooses by ticking boxes: files are undone from the review page.
 MOST_CHOICES = 200
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """One file of an undo. `sentence` says what happens to it."""
-
-    path: str
-    letter: str
-    sentence: str
-    blocks: tuple[Block, ...]
-    is_conflict: bool
-    is_shown: bool
-    is_written: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Changes that go together, as one box to tick. `value` is the hunk id of one of them."""
-
-    value: str
-    kind: str
-    reason: str
-    places: tuple[str, ...]
-    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +32,11 @@ class Undo:
     what: str
     size: str
     decisions: int
-    files: tuple[File, ...]
+    files: tuple[dict[str, Any], ...]
     conflicts: int
     digest: str
     selection: Selection
-    choices: tuple[Choice, ...]
+    choices: tuple[dict[str, Any], ...]
     is_redo: bool
 
     @property
@@ -73,7 +49,7 @@ class Undo:
 
     @property
     def chosen(self) -> int:
-        return sum(choice.is_chosen for choice in self.choices)
+        return sum(choice["is_chosen"] for choice in self.choices)
 
     @property
     def will(self) -> str:
@@ -86,7 +62,7 @@ class Undo:
         return self._deeds({"M": ("changed", ""), "A": ("brought", " back"), "D": ("removed", "")})
 
     def _deeds(self, words: Mapping[str, tuple[str, str]]) -> str:
-        counted = Counter(file.letter for file in self.files if file.is_written)
+        counted = Counter(file["letter"] for file in self.files if file["is_written"])
         told: list[str] = []
         for letter, (verb, behind) in words.items():
             if number := counted[letter]:
@@ -119,7 +95,7 @@ def undo(proposal: Proposal, selection: Selection) -> Undo:
 def unticked(proposal: Proposal) -> Undo:
     """Nothing is ticked: the boxes and nothing else, so that no press undoes what nobody chose."""
     every = undo(proposal, Selection())
-    choices = tuple(replace(choice, is_chosen=False) for choice in every.choices)
+    choices = tuple({**choice, "is_chosen": False} for choice in every.choices)
     return replace(
         every, what="some changes", size="", decisions=0, files=(), conflicts=0, digest="", choices=choices
     )
@@ -161,7 +137,7 @@ def _standing(proposal: Proposal) -> list[Hunk]:
     return list(rows.order_by("file__path", "number"))
 
 
-def _choices(proposal: Proposal, planned: Preview, selection: Selection) -> tuple[Choice, ...]:
+def _choices(proposal: Proposal, planned: Preview, selection: Selection) -> tuple[dict[str, Any], ...]:
     """None where a file was asked for: its undo takes less along than one by changes."""
     if selection.paths and not selection.hunk_ids:
         return ()
@@ -172,15 +148,15 @@ def _choices(proposal: Proposal, planned: Preview, selection: Selection) -> tupl
     return tuple(_choice(rows, undone) for rows in groups.values())
 
 
-def _choice(rows: Sequence[Hunk], undone: set[int]) -> Choice:
+def _choice(rows: Sequence[Hunk], undone: set[int]) -> dict[str, Any]:
     operation = rows[0].operation
-    return Choice(
-        value=rows[0].hunk_id,
-        kind=operation.get_kind_display() if operation else "Changed",
-        reason=operation.reason if operation else "",
-        places=decisions.places(rows),
-        is_chosen=any(row.pk in undone for row in rows),
-    )
+    return {
+        "value": rows[0].hunk_id,
+        "kind": operation.get_kind_display() if operation else "Changed",
+        "reason": operation.reason if operation else "",
+        "places": decisions.places(rows),
+        "is_chosen": any(row.pk in undone for row in rows),
+    }
 
 
 def _what(proposal: Proposal, selection: Selection, is_redo: bool) -> str:
@@ -195,19 +171,21 @@ def _what(proposal: Proposal, selection: Selection, is_redo: bool) -> str:
     return "what a policy applied" if proposal.by_policy else f"all of {_what_made(proposal)}"
 
 
-def _file(file: UndoneFile, made_by: str, is_shown: bool) -> File:
+def _file(file: UndoneFile, made_by: str, is_shown: bool) -> dict[str, Any]:
     result = file.offered
     mask = Mask.of(text.decode(side or b"") for side in (file.now, result))
     hunks = drafts.file_hunks(file.path, file.now, result) if is_shown and file.now != result else []
-    return File(
-        path=file.path,
-        letter="A" if file.now is None else "D" if result is None else "M",
-        sentence=_sentence(file, result, made_by),
-        blocks=tuple(diffs.blocks(mask(text.decode(file.now or b"")), masking.hunks(mask, hunks), file.path)),
-        is_conflict=file.merged is not None,
-        is_shown=is_shown,
-        is_written=file.changes,
-    )
+    return {
+        "path": file.path,
+        "letter": "A" if file.now is None else "D" if result is None else "M",
+        "sentence": _sentence(file, result, made_by),
+        "blocks": tuple(
+            diffs.blocks(mask(text.decode(file.now or b"")), masking.hunks(mask, hunks), file.path)
+        ),
+        "is_conflict": file.merged is not None,
+        "is_shown": is_shown,
+        "is_written": file.changes,
+    }
 
 
 def _sentence(file: UndoneFile, result: bytes | None, made_by: str) -> str:

@@ -6,6 +6,7 @@
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -109,11 +110,11 @@ register.filter("shown", shown)
 
 
 @register.filter
-def price(total: Any) -> str:
+def price(known: Decimal | None, unpriced: int) -> str:
     """What is known of it, and that it is not all where some tokens have no price."""
-    known = amounts.money(total.price)
-    is_part = total.unpriced and total.price is not None
-    return format_html('{} <span class="soft nowrap">+ unknown</span>', known) if is_part else known
+    said = amounts.money(known)
+    is_part = unpriced and known is not None
+    return format_html('{} <span class="soft nowrap">+ unknown</span>', said) if is_part else said
 
 
 @register.filter

@@ -36,12 +36,12 @@ def look(request: Request) -> HttpResponse:
         none = "Nothing that you selected is a proposal." if selected else "Select the proposals first."
         messages.info(request, none)
         return go(request, "inbox")
-    able = [choice for choice in choices if not choice.why_not]
+    able = [choice for choice in choices if not choice["why_not"]]
     context = {
         "verdict": verdict,
         "able": able,
-        "unable": [choice for choice in choices if choice.why_not],
-        "decisions": sum(choice.counts.decisions - choice.counts.rejected for choice in able),
+        "unable": [choice for choice in choices if choice["why_not"]],
+        "decisions": sum(choice["counts"].decisions - choice["counts"].rejected for choice in able),
         "chips": CHIPS,
     }
     return render(request, "dreams/bulk.html", context)

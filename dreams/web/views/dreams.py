@@ -14,7 +14,7 @@ from dreams.services.people import role_of
 from dreams.web.access import actor, allows
 from dreams.web.htmx import Request, go, page, wants_fragment
 from dreams.web.page_cache import kept
-from dreams.web.pages import dream as one, dreams as pages, usage_charts
+from dreams.web.pages import dream as one, dreams as pages, usage
 from dreams.web.paging import chosen, host_asked, number_or_none
 
 
@@ -33,7 +33,7 @@ def dreams(request: Request) -> HttpResponse:
         "any_ever": bool(found.total) or DreamRun.objects.exists(),
     }
     if context["any_ever"] and not status and not host and found.page.number == 1:
-        context["pictures"] = usage_charts.of_dreams(timezone.now(), project)
+        context["pictures"] = usage.of_dreams(timezone.now(), project)
     return page(request, "dreams/dreams.html", "dreams/_dreams.html", context)
 
 

@@ -97,7 +97,7 @@ def compare(request: Request, pk: int) -> HttpResponse:
     context = {
         "memory": found,
         "project": found.project,
-        "options": pages.with_picked(options, [shown.new, shown.old]),
+        "options": pages.with_picked(options, [shown["new"], shown["old"]]),
         "shown": shown,
         "is_bare": is_bare,
         "can_restore": restored is not None,
@@ -324,12 +324,7 @@ def blame(request: Request, pk: int) -> HttpResponse:
     memory = _memory(pk)
     version = _version(memory, request.GET.get("version"))
     found = blame_pages.blame(memory, version, is_bare=hidden_secrets.is_bare(request, memory))
-    context = {
-        "memory": memory,
-        "project": memory.project,
-        "blame": found,
-        "summary": blame_pages.summary(found),
-    }
+    context = {"memory": memory, "project": memory.project, "blame": found}
     return page(request, "dreams/memory_blame.html", "dreams/_memory_blame.html", context)
 
 

@@ -194,7 +194,7 @@ def page(request: Request, loaded: LoadedProposal, asked: Asked, status: int = 2
     desk = pages.desk(loaded, asked)
     context = {
         "desk": desk,
-        "listing": desk.listing,
+        "listing": desk["listing"],
         "questions": question_pages.of_proposal(loaded.proposal),
         "written": recall.known_since(loaded.proposal),
         "next": asked.to(loaded.proposal, file=asked.file),
@@ -327,7 +327,7 @@ def around(request: Request, loaded: LoadedProposal, files: Collection[int | Non
     return {
         "listing": listed,
         # Of the list's page that is shown; under a filter files come and go, so the list is sent whole.
-        "changed_entries": [entry for entry in listed.entries if entry.file.pk in shown],
+        "changed_entries": [entry for entry in listed["entries"] if entry["file"].pk in shown],
         "bar": pages.bar(found),
         "loads": loads(loaded, texts_of(loaded, ())),
         "told": summaries.of_proposal(loaded.proposal).text,

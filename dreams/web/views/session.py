@@ -17,7 +17,7 @@ from dreams.services import handing_over, host_requests, project_lock, session_n
 from dreams.services.search import query
 from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther, go, page, wants_fragment
-from dreams.web.pages import session as pages, session_notes as notes_pages
+from dreams.web.pages import session as pages
 from dreams.web.paging import number_or_none
 from dreams.web.views.project import beside
 
@@ -42,14 +42,14 @@ def session(request: Request, pk: int) -> HttpResponse:
     known = pages.known_lines(found, place.mark) if place.mark and not file else []
     files = pages.files(found)
     reached = 0 if file else pages.reached(found, place)
-    notes = notes_pages.notes(found, is_open=request.GET.get("notes") == "open")
+    notes = pages.notes(found, is_open=request.GET.get("notes") == "open")
     context = {
         "session": found,
         "no_answer": NO_ANSWER if found.gone_at and pages.is_history(found) else "",
         "project": found.project,
         "file": file,
         "files": files,
-        "agents": {row.agent_id: row.pk for row in files if row.agent_id},
+        "agents": {row["agent_id"]: row["pk"] for row in files if row["agent_id"]},
         "reading": pages.reading(path, place, known, wanted.terms, is_main=file is None),
         "mark": place.mark,
         "goto": goto,
@@ -58,7 +58,7 @@ def session(request: Request, pk: int) -> HttpResponse:
         "keep": _kept(file, wanted),
         "inside": pages.inside(hits, place.mark, from_start=not request.GET.get("look")) if hits else None,
         "notes": notes,
-        "handover": notes_pages.handover(found, notes),
+        "handover": pages.handover(found, notes),
         "ask_anyway": request.GET.get("ask") == "anyway",
         "usage": pages.usage(found),
         "reached": reached,
@@ -157,8 +157,8 @@ def notes_now(request: Request, pk: int) -> HttpResponse:
     if not wants_fragment(request):
         return redirect("session", pk=pk)
     found = _session(pk)
-    notes = notes_pages.notes(found, is_open=True)
-    context = {"session": found, "notes": notes, "handover": notes_pages.handover(found, notes)}
+    notes = pages.notes(found, is_open=True)
+    context = {"session": found, "notes": notes, "handover": pages.handover(found, notes)}
     return render(request, "dreams/_session_notes.html", context)
 
 
@@ -168,7 +168,7 @@ def download_notes(request: Request, pk: int, origin: str) -> HttpResponse:
     row = get_object_or_404(SessionNotes.objects.select_related("session"), session=pk, origin=origin)
     text = session_notes.text_of(row)
     if row.is_handover:
-        text = notes_pages.downloaded(text, request.build_absolute_uri(reverse("session", args=[pk])))
+        text = pages.downloaded(text, request.build_absolute_uri(reverse("session", args=[pk])))
     name = re.sub(r"[^\w.-]+", "-", row.session.session_id)[:80]
     return HttpResponse(
         text,
@@ -184,4 +184,4 @@ def _session(pk: int) -> Session:
 @require_safe
 def open_ends(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project, pk=pk)
-    return beside(request, project, "open_ends", found=notes_pages.page(project, request.GET.get("page")))
+    return beside(request, project, "open_ends", found=pages.open_ends(project, request.GET.get("page")))
