@@ -121,6 +121,8 @@ def test_a_memory_that_another_calls_out_of_date_is_asked_about(tmp_path: Path, 
     made = _dream(tmp_path, body)
     (asked,) = [each for each in made.outcome.questions if each.kind == "changed"]
     assert [place.path for place in asked.places] == ["feedback_harness_design.md", "feedback_rules.md"]
+    old = asked.places[0]  # the line that is told stands where it is said to stand
+    assert old.text in made.before[old.path].decode().split("\n")[(old.line_no or 0) - 1]
     history = next(option for option in asked.options if option.id == "history")
     assert "> See [[feedback_rules]]: " in (history.edits[0].after or "")
     assert "The harness has two layers." in (history.edits[0].after or "")

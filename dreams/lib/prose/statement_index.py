@@ -66,9 +66,10 @@ def _of_file(path: str, text: str) -> Iterator[Statement]:
     indexed, base = name == memdir.INDEX_NAME, f"{folder}/" if folder else ""
     said = document.frontmatter.description if document.frontmatter and not indexed else None
     if said:
-        yield Statement(
-            path, "description", 1, document.body_start_line - 1, texts.one_line(said), said, (), path
-        )
+        head = enumerate(document.head.split("\n"), 1)
+        at = next((number for number, line in head if line.startswith("description:")), 1)
+        last = document.body_start_line - 1
+        yield Statement(path, "description", at, last, texts.one_line(said), said, (), path)
     name_of_it = document.frontmatter.name if document.frontmatter else None
     lead = ""  # of the list that follows
     for item in memdir.sections(document.body, document.body_start_line):

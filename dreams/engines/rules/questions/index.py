@@ -93,18 +93,10 @@ def unlisted(context: Asking) -> Iterator[Question]:
         "learn",
         f"unlisted {' '.join(found)}",
         f"{plural(len(every), 'memory is', 'memories are')} not in any index, where every session looks.{more}",
-        tuple(_told_by(tree, each) for each in found),
+        tuple(Place(each, *orphans.told_at(tree, each)) for each in found),
         (option, KEEP),
         weight=TO_LIST,
     )
-
-
-def _told_by(tree: Tree, path: str) -> Place:
-    """The line of a memory that says what it is about."""
-    said = orphans.hook_of(tree, path)
-    lines = tree.texts[path].split("\n")
-    at = next((number for number, line in enumerate(lines, 1) if said and said in line), 1)
-    return Place(path, at, said or lines[0])
 
 
 def _index_after(context: Asking) -> tuple[memdir.Loaded, str]:

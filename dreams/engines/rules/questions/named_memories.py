@@ -11,7 +11,6 @@ from dreams.engines.rules.notes.removing import is_linked
 from dreams.engines.rules.notes.tree import (
     NewText,
     Recorder,
-    Tree,
     digest,
     from_memory,
     is_daily,
@@ -22,9 +21,11 @@ from dreams.engines.rules.notes.tree import (
 )
 from dreams.engines.rules.notes.wording import IS_OVER, sentences
 from dreams.engines.rules.questions.asking import KEEP, Asking
+from dreams.engines.rules.questions.same import cited, place_of
 from dreams.engines.rules.steps.forgetting import remove_file
 from dreams.engines.rules.steps.index import Names, base_of, dead_links, in_repository, missing
-from dreams.engines.types import Citation, Fate, Place, Question
+from dreams.engines.rules.steps.orphans import told_at
+from dreams.engines.types import Fate, Place, Question
 from dreams.lib import memdir
 from dreams.lib.files.text import one_line, plural, quoted
 from dreams.lib.prose.statement_pairs import Statement
@@ -87,20 +88,13 @@ def _history(context: Asking, old: str, unit: Statement, sentence: str) -> Itera
         f"{old} {unit.path}",
         f"Another memory says that it replaces or corrects {old}, which does not say so.",
         (
-            Place(old, tree.document(old).body_start_line, _told(tree, old)),
+            Place(old, *told_at(tree, old)),
             Place(unit.path, unit.first_line, unit.text),
         ),
         (option, KEEP),
         (from_memory(unit.path, unit.first_line, sentence),),
         weight=OUT_OF_DATE,
     )
-
-
-def _told(tree: Tree, path: str) -> str:
-    """What a memory is about: its description, else its first line."""
-    front = tree.document(path).frontmatter
-    body = (line.strip() for line in tree.document(path).body.split("\n"))
-    return one_line((front.description or "") if front else "") or next(filter(None, body), path)
 
 
 def _put_above(rec: Recorder, path: str, unit: Statement, sentence: str) -> None:
@@ -210,13 +204,14 @@ def said_to_be_over(context: Asking) -> Iterator[Question]:
         if is_first and IS_OVER.search(said):
             told.setdefault(each.target or each.path, each)
     for path in (path for path in context.tree_before.topics() if path in told):
-        cited = _cited(context.tree_before, told[path])
-        given = (path, "It is over.", cited, "It says that it is over.")
+        quote = cited(told[path])
+        given = (path, "It is over.", quote, "It says that it is over.")
         option = context.draftsman.option("remove", "Remove the memory", remove_file, *given)
         if not is_linked(context.tree_before, path):
             why = f"{path} is said to be over. Is it still useful?"
-            place = _place(context.tree_before, told[path])
-            yield Question("expired", f"over {path}", why, (place,), (option, KEEP), (cited,), OVER)
+            yield Question(
+                "expired", f"over {path}", why, (place_of(told[path]),), (option, KEEP), (quote,), OVER
+            )
 
 
 # --- Index says -----------------------------------------------------------------------------------------------------
@@ -234,25 +229,6 @@ def against_its_files(context: Asking) -> Iterator[Question]:
             yield from _behind(context, each, described[each.target])
 
 
-def _line_of(tree: Tree, statement: Statement) -> int | None:
-    """The one line, 1-based, of a statement in its file; None where it is on several or none."""
-    lines = tree.texts[statement.path].split("\n")
-    found = [
-        number
-        for number in range(statement.first_line, min(statement.last_line, len(lines)) + 1)
-        if statement.text in " ".join(lines[number - 1].split())
-    ]
-    return found[0] if len(found) == 1 else None
-
-
-def _place(tree: Tree, statement: Statement) -> Place:
-    return Place(statement.path, _line_of(tree, statement) or statement.first_line, statement.text)
-
-
-def _cited(tree: Tree, statement: Statement) -> Citation:
-    return from_memory(statement.path, _line_of(tree, statement) or statement.first_line, statement.text)
-
-
 def _behind(context: Asking, row: Statement, described: Statement) -> Iterator[Question]:
     before, since = _days(row.text), _days(described.text)
     if not before or not since or max(before) >= min(since):
@@ -262,9 +238,9 @@ def _behind(context: Asking, row: Statement, described: Statement) -> Iterator[Q
         "changed",
         f"{row.target} {max(before)} {min(since)}",
         f"The row of {row.target} is as of {max(before)}, the file's description as of {min(since)}.",
-        (_place(context.tree_before, row), _place(context.tree_before, described)),
+        (place_of(row), place_of(described)),
         (context.draftsman.option("replace", label, _row_says, row=row, text=described.text), KEEP),
-        (_cited(context.tree_before, row), _cited(context.tree_before, described)),
+        (cited(row), cited(described)),
         weight=BEHIND,
     )
 

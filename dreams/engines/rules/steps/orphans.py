@@ -90,10 +90,7 @@ def _add(rec: Recorder, index_path: str, path: str, config: Config) -> None:
     if not after.endswith("\n"):  # so that the next row leaves this one alone
         after += memdir.parse_index(after).newline
     reason = f"{path} was not in any index, so no session would find it."
-    quote = hook if (hook := hook_of(rec.tree, path)) and _is_text(hook) else path
-    lines = rec.tree.texts[path].split("\n")
-    line_no = next((number for number, line in enumerate(lines, 1) if quote in line), 1)
-    cited = from_memory(path, line_no, quote)
+    cited = from_memory(path, *told_at(rec.tree, path))
     # The file is the key: rows of one wording are decided apart all the same.
     rec.count(
         "listed",
@@ -101,6 +98,13 @@ def _add(rec: Recorder, index_path: str, path: str, config: Config) -> None:
             "index", [NewText(index_path, after, reason, citations=(cited,))], key=digest(index_path, path)
         ),
     )
+
+
+def told_at(tree: Tree, path: str) -> tuple[int, str]:
+    """The line of a memory that says what it is about, and what it says; its path where that is no text."""
+    said = hook if (hook := hook_of(tree, path)) and _is_text(hook) else path
+    lines = enumerate(tree.texts[path].split("\n"), 1)
+    return next((number for number, line in lines if said in line), 1), said
 
 
 def loaded(text: str, config: Config) -> memdir.Loaded:
