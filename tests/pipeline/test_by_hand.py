@@ -38,6 +38,35 @@ def test_a_browsers_line_ends_do_not_change_the_files(tmp_path: Path) -> None:
     assert b"\r" not in (world.folder(project) / "project_deploy.md").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        (b"one\r\ntwo\nthree\nfour\r\nfive\r\n", b"one\r\nTWO\r\nthree\nfour\r\nfive\r\n"),
+        (b"one\ntwo\nthree\r\nfour\n", b"one\nTWO\nthree\r\nfour\n"),
+        (b"one\rhalf\n\ntwo\nthree", b"one\rhalf\n\nTWO\nthree"),
+        (b"\xef\xbb\xbfone\r\ntwo\r\nthree", b"\xef\xbb\xbfone\r\nTWO\r\nthree"),
+    ],
+    ids=["mostly CRLF", "mostly LF", "a lone CR", "a BOM and no last line end"],
+)
+def test_lines_that_nobody_edited_keep_their_bytes(tmp_path: Path, was: bytes, becomes: bytes) -> None:
+    project = world.make_project(tmp_path, {"notes.md": was})
+    row = memory("notes.md")
+    sent = "\r\n".join(
+        was.decode().replace("\r\n", "\n").replace("\r", "\n").replace("two", "TWO").split("\n")
+    )
+    assert hand_edits.edit(row, sent, row.sha256, world.ME).complete
+    assert (world.folder(project) / "notes.md").read_bytes() == becomes
+
+
+def test_a_private_memory_that_comes_back_is_private(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    path = world.folder(project) / "project_deploy.md"
+    path.chmod(0o600)
+    hand_edits.forget(memory("project_deploy.md"), world.ME)
+    hand_edits.restore(project, "project_deploy.md", text.sha256(world.DEPLOY.encode()), world.ME)
+    assert (path.read_text(), path.stat().st_mode & 0o777) == (world.DEPLOY, 0o600)
+
+
 def test_an_edit_of_an_old_state_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     project = world.make_project(tmp_path)
     row = memory("project_deploy.md")

@@ -298,6 +298,8 @@ def _order(
     texts: proposals.Texts,
 ) -> Order:
     ops = []
+    # A memory that comes back has the mode that it had: a private one stays private.
+    kept = dict(proposal.project.memories.filter(gone_at__isnull=False).values_list("path", "mode"))
     for file in ready:
         data = proposals.decided_bytes(file, texts=texts)
         if data is None and not file.base_sha:
@@ -308,7 +310,7 @@ def _order(
                 path=file.path,
                 expected=file.base_sha or None,
                 data=data,
-                mode=None if found else file.mode or DEFAULT_MODE,
+                mode=None if found else file.mode or kept.get(file.path) or DEFAULT_MODE,
                 mtime_ns=file.mtime_ns,
             )
         )

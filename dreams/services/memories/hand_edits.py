@@ -1,6 +1,7 @@
 """Changes by hand: edit, forget, restore. Like a dream's, they are a proposal that is then applied."""
 
 import datetime as dt
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -8,7 +9,7 @@ from django.utils import timezone
 
 from dreams.engines import drafts
 from dreams.engines.types import Edit, OperationKind
-from dreams.lib import memdir
+from dreams.lib import diff, memdir
 from dreams.lib.files import text, workspace
 from dreams.lib.refusal import Refusal
 from dreams.models import Hunk, Memory, Project, Proposal
@@ -64,12 +65,25 @@ def _now(project: Project) -> dict[str, bytes]:
     return syncing.contents(project)
 
 
+# What a browser takes for the end of a line.
+_LINE, _LINE_END = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+"), re.compile(r"[\r\n]+")
+
+
 def _with_line_ends_of(old: bytes, content: str) -> str:
-    """A browser sends CRLF for every line; the file keeps its own line ends and its final newline."""
-    plain = content.replace("\r\n", "\n")
-    if old.endswith(b"\n") and plain and not plain.endswith("\n"):
+    """A browser sends CRLF for every line: those that nobody changed keep their bytes, others get the file's own line end.
+    The final newline stays."""
+    was = _LINE.findall(text.decode(old))
+    plain = content.replace("\r\n", "\n").replace("\r", "\n")
+    if old.endswith((b"\n", b"\r")) and plain and not plain.endswith("\n"):
         plain += "\n"
-    return plain.replace("\n", "\r\n") if b"\r\n" in old else plain
+    typed, line_end = diff.split_lines(plain), diff.line_end_of(was)
+    before = [_LINE_END.sub("\n", line) for line in was]
+    made, at = list[str](), 0
+    for change in diff.line_changes(before, typed):
+        made += was[at : change.a0]
+        made += [line.replace("\n", line_end) for line in typed[change.b0 : change.b1]]
+        at = change.a1
+    return "".join([*made, *was[at:]])
 
 
 def forget(memory: Memory, reviewer: Actor, *, reason: str = "") -> ApplyReport:
