@@ -135,14 +135,6 @@ def test_an_index_that_lists_hardly_a_memory_on_purpose_gets_no_rows(tmp_path: P
     assert dream(tmp_path, {"MEMORY.md": index, **files}).operations("index") == {}
 
 
-def test_an_index_that_is_all_prose_lists_nobody(tmp_path: Path):
-    made = dream(
-        tmp_path,
-        {"MEMORY.md": "# Memory\n\nThe crane stops in a storm.\n", "people.md": "# Crew\n\nAda steers.\n"},
-    )
-    assert (made.edits, made.outcome.questions) == ([], [])
-
-
 @pytest.mark.parametrize("path", ["README.md", "INSTALL.md", "skills/deploy/SKILL.md"])
 def test_what_lies_beside_the_memories_gets_no_row(tmp_path: Path, path: str):
     made = dream(tmp_path, {"MEMORY.md": "- [A](a.md)\n", "a.md": A, path: "# How to notes\n\nx y\n"})

@@ -24,7 +24,7 @@ from dreams.lib.secrets.redact import values
 
 TITLE_MAX = 60  # letters of a row's title; chosen
 LONGEST_TITLE = 90  # a name that a person wrote is kept whole up to here
-MOST_UNLISTED = 0.8  # of the memories
+MANY, MOST_UNLISTED = 10, 0.8  # memories without a row, and their share
 ROOM = 0.9  # of what an agent loads: rows that fill an index leave none for the next memory
 LEAST_WORDS = 4  # of a line that leads on to a list, to say something by itself
 LONGEST_HOOK = 400  # where it has no sentence that is shorter
@@ -130,7 +130,8 @@ def unlisted(tree: Tree, index_path: str) -> list[str]:
     found = [path for path in paths if not mentioned(index, path.removeprefix(base))]
     # Whoever writes an index, and lists hardly a file in it, does not mean it to list them all.
     items = memdir.sections(memdir.parse(encode(text or "")).body)
-    is_a_choice = len(found) > MOST_UNLISTED * len(paths) and any(each.kind == "paragraph" for each in items)
+    is_prose = any(each.kind == "paragraph" for each in items)
+    is_a_choice = is_prose and len(found) >= MANY and len(found) > MOST_UNLISTED * len(paths)
     return [] if is_a_choice else found
 
 
