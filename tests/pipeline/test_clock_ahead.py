@@ -15,10 +15,11 @@ from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler as look_at_schedules
 
 from dreams import conf
-from dreams.models import Channel, Project, Question, ScheduledJob, Session
-from dreams.services import discovery, jobs, login, notify
+from dreams.models import Channel, Project, Proposal, Question, ScheduledJob, Session
+from dreams.services import discovery, jobs, login, notify, suggesting
 from dreams.services.catching import unread_parts
 from dreams.services.dreaming import dream_inputs as dream_reading
+from dreams.services.inbox import snoozing
 from dreams.services.questions import question_states
 from dreams.services.scheduling import gates, scheduler
 from tests.world import directory as world, rows
@@ -108,6 +109,22 @@ def test_a_session_from_then_is_quiet_and_read() -> None:
 def test_a_question_put_off_then_may_be_asked_again() -> None:
     assert question_states.is_due(Question(later_until=timezone.now() + YEARS))
     assert not question_states.is_due(Question(later_until=timezone.now() + dt.timedelta(days=6)))
+
+
+def test_what_was_put_off_then_is_in_the_inbox() -> None:
+    later = timezone.now() + YEARS
+    snoozing.put_off([("pabc", "review")], later + dt.timedelta(days=1), "me", later)
+    snoozing.put_off([("pdef", "review")], timezone.now() + dt.timedelta(days=1), "me", timezone.now())
+    assert [row.item for row in snoozing.put_off_by("me", timezone.now())] == ["pdef"]
+
+
+def test_suggestions_of_then_do_not_fill_todays_limit(tmp_path: Path) -> None:
+    project = world.make_project(tmp_path)
+    for number in range(suggesting.MOST_A_DAY):
+        wanted = suggesting.Suggestion(f"Fact {number}", "a fact", "project", f"Fact {number} holds.")
+        Proposal.objects.filter(pk=suggesting.suggest(project, wanted).pk).update(state="rejected")
+    Proposal.objects.update(created_at=timezone.now() + YEARS)
+    assert suggesting.suggest(project, suggesting.Suggestion("New", "a fact", "project", "It holds.")).pk
 
 
 def test_a_digest_that_failed_then_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:

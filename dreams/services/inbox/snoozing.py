@@ -16,10 +16,10 @@ QUESTIONS_KEY = "questions"
 
 
 def in_force(now: dt.datetime) -> QuerySet[Snooze]:
-    """What anybody has put off now, what comes back first at the top."""
+    """What anybody has put off now, what comes back first at the top. A clock that ran ahead put nothing off."""
     ended = DreamRun.objects.filter(status__in=DreamRun.TERMINAL, ended_at__gt=OuterRef("made_at"))
     rows = Snooze.objects.filter(Q(until__gt=now) | (Q(until__isnull=True) & ~Exists(ended)))
-    return rows.order_by(F("until").asc(nulls_last=True), "made_at")
+    return rows.filter(made_at__lte=now).order_by(F("until").asc(nulls_last=True), "made_at")
 
 
 def put_off_by(reader: str, now: dt.datetime) -> QuerySet[Snooze]:
