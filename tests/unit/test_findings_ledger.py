@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
+import subprocess
+import sys
 
 from dreams.engines.types import Citation, Fate
 from dreams.findings import examine
@@ -343,3 +346,25 @@ def test_what_is_denied_of_two_things_is_denied_of_both_with_and_as_with_or() ->
     found = report({"a.md": b"Do not deploy to alpha and beta.\n"}, before)
     assert [row.fate for row in found.ledger] == ["merged-into"]
     assert not codes(found) & {"says-otherwise", "unexplained-loss"}
+
+
+LIKEST = """
+from dreams.findings.ledger.state import State
+words = ("harbour", "crane", "signal")
+files = {f"{word}.md": "".join(f"- The {word} {n} is checked.\\n" for n in range(70)).encode() for word in words}
+print([(each.path, each.unit.first_line) for each in State(files).likest("harbour crane signal")])
+"""
+
+
+def test_what_a_statement_is_held_against_is_the_same_in_every_process() -> None:
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", LIKEST],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "012"
+    }
+    assert len(told) == 1

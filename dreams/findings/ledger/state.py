@@ -138,7 +138,7 @@ class State:
 
     def _ranked(self, key: str) -> list[int]:
         """Rare words find candidates; once there are enough, common words only tell those apart."""
-        found = [places for word in set(_WORD.findall(key)) if (places := self._by_word.get(word))]
+        found = [places for word in dict.fromkeys(_WORD.findall(key)) if (places := self._by_word.get(word))]
         scores: dict[int, int] = {}
         for places in sorted(found, key=len):
             if len(places) > COMMON:
