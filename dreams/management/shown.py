@@ -185,13 +185,10 @@ def _hunk(row: Hunk, lines: DiffHunk, diff: bool) -> dict[str, Any]:
     }
     if diff:
         shown |= {"removed": printable(lines.base_lines), "added": printable(lines.new_lines)}
-        shown["edited"] = _edited(row) if row.edited_sha else None
+        # A person's own lines, which are written in place of the added ones.
+        edited = split_lines(blobs.get_text(row.edited_sha)) if row.edited_sha else None
+        shown["edited"] = None if edited is None else printable(edited)
     return shown
-
-
-def _edited(row: Hunk) -> list[str]:
-    """A person's own lines, which are written in place of the added ones."""
-    return printable(split_lines(text.decode(blobs.get(row.edited_sha))))
 
 
 def printable(lines: Iterable[str]) -> list[str]:

@@ -45,9 +45,9 @@ class Command(base.Command):
 
     def words(self, result: base.Result) -> base.Words:
         checks = result["checks"]
-        yield from base.table(
-            ("", "what", "found"), [(SIGNS[c["state"]], c["name"], _said(c)) for c in checks]
-        )
+        said = [". ".join(filter(None, (check["said"], check["detail"]))) for check in checks]
+        rows = [(SIGNS[c["state"]], c["name"], found) for c, found in zip(checks, said, strict=True)]
+        yield from base.table(("", "what", "found"), rows)
         remedies = [f"{check['name']}: {check['remedy']}" for check in checks if check["remedy"]]
         if remedies:
             yield from ("", "What to do:", *(f"  {line}" for line in remedies))
@@ -62,7 +62,3 @@ def _found(options: base.Options) -> list[doctor.Check]:
     if one is not None and not one.is_here:
         return doctor.examine_other(one)
     return doctor.examine(thorough=bool(options["thorough"]), connection=bool(options["connection"]))
-
-
-def _said(check: Mapping[str, str]) -> str:
-    return ". ".join(part for part in (check["said"], check["detail"]) if part)

@@ -2,8 +2,6 @@
 
 import datetime as dt
 import signal
-from collections.abc import Mapping
-from typing import Any
 
 from django.utils import timezone
 
@@ -34,7 +32,8 @@ class Command(base.Command):
             case "run":
                 return self._run(_job(words))
             case "remove":
-                return _removed(_job(words))
+                gone = jobs.remove(_job(words), actor=named.me().name)
+                return {"removed": [job.public_id for job in gone]}
         if words:
             raise base.BadUsage("`jobs list` takes no arguments.")
         return _list()
@@ -75,12 +74,9 @@ class Command(base.Command):
         if "removed" in result:
             return [f"Removed {', '.join(result['removed'])}."]
         if "status" in result:
-            return [result["text"], *[f"  {part['name']}: {part['text']}" for part in _several(result)]]
+            parts = result["parts"] if len(result["parts"]) > 1 else []
+            return [result["text"], *[f"  {part['name']}: {part['text']}" for part in parts]]
         return _added(result)
-
-
-def _several(result: base.Result) -> list[Mapping[str, Any]]:
-    return result["parts"] if len(result["parts"]) > 1 else []
 
 
 def _job(words: list[str]) -> ScheduledJob:
@@ -97,10 +93,6 @@ def _day(text: str | None) -> dt.date | None:
         return dt.date.fromisoformat(text) if text else None
     except ValueError as error:
         raise base.BadUsage(f"“{text}” is not a day such as 2026-12-31.") from error
-
-
-def _removed(job: ScheduledJob) -> base.Result:
-    return {"removed": [gone.public_id for gone in jobs.remove(job, actor=named.me().name)]}
 
 
 def _list() -> base.Result:

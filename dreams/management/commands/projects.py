@@ -1,6 +1,5 @@
 """`projects`: the projects that are known."""
 
-import datetime as dt
 from collections.abc import Mapping
 
 from django.utils import timezone
@@ -43,7 +42,7 @@ class Command(base.Command):
             [
                 (
                     *(row[key] for key in keys),
-                    _age(row["last_consolidated_at"], now),
+                    amounts.ago(row["last_consolidated_at"], now) if row["last_consolidated_at"] else "never",
                     row["memory_dir"],
                     *([row["host"]] if several else []),
                 )
@@ -71,7 +70,3 @@ def _row(project: Project, names: Mapping[str, str], sessions: int, memories: in
         "sessions": sessions,
         "memories": memories,
     }
-
-
-def _age(moment: dt.datetime | None, now: dt.datetime) -> str:
-    return amounts.ago(moment, now) if moment else "never"

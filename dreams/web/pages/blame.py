@@ -161,7 +161,7 @@ def _source(cause: Cause, looks: Looks) -> dict[str, Any]:
     if cause.write is not None:
         return _by_session(cause, cause.write)
     version, hunk = cause.version, cause.hunk
-    icon, tone, what = looks(version)
+    icon, _, what = looks(version)
     proposal = version.proposal
     dream = proposal.dream.public_id if proposal and proposal.dream else ""
     operation = hunk.operation if hunk else None
@@ -169,7 +169,6 @@ def _source(cause: Cause, looks: Looks) -> dict[str, Any]:
     return {
         "kind": _kind(cause),
         "icon": icon,
-        "tone": tone,
         "what": _DREAMT.get(Operation.Kind(operation.kind), what) if operation and dream else what,
         "who": version.actor,
         "at": version.at,
@@ -177,15 +176,11 @@ def _source(cause: Cause, looks: Looks) -> dict[str, Any]:
         "proposal": proposal.public_id if proposal else "",
         "dream": dream,
         "hunk": str(hunk.pk) if hunk else "",
-        "note": _note(hunk),
+        "note": "Reworded in the review." if hunk and hunk.verdict == Hunk.Verdict.EDITED else "",
         "came_from": tuple(map(diff.visible, cause.came_from[:MOST_SOURCES])),
         "quotes": list(hunk.evidence.all()[:MOST_QUOTES]) if hunk else (),
         "session": None,
     }
-
-
-def _note(hunk: Hunk | None) -> str:
-    return "Reworded in the review." if hunk and hunk.verdict == Hunk.Verdict.EDITED else ""
 
 
 def _by_session(cause: Cause, write: Write) -> dict[str, Any]:
@@ -194,7 +189,6 @@ def _by_session(cause: Cause, write: Write) -> dict[str, Any]:
     return {
         "kind": "session",
         "icon": "session",
-        "tone": "info",
         "what": "Written in a session" if cause.sure else "Perhaps written in a session",
         "who": "the agent’s own dream" if write.session.own else "the agent",
         "at": write.at,

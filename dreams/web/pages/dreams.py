@@ -40,14 +40,12 @@ NEWEST_FIRST = (F("ended_at").desc(nulls_first=True), F("started_at").desc(nulls
 class DreamRow:
     public_id: str
     project: str
-    project_pk: int
     host: str
     status: str
     label: str
     tone: str
     text: str
     engine: str
-    trigger: str
     forced: bool
     at: dt.datetime
     took: str
@@ -115,14 +113,12 @@ def _row(run: DreamRun, told: Summary, review: str, state: str) -> DreamRow:
     return DreamRow(
         public_id=run.public_id,
         project=str(run.project),
-        project_pk=run.project_id,
         host=run.project.host,
         status=run.status,
         label=status_words(run),
         tone=TONES[run.status],
         text=_text(run, told),
         engine=engine_words(run),
-        trigger=run.get_trigger_display(),
         forced=run.forced,
         at=run.ended_at or run.started_at or run.created_at,
         took=_took(run),
@@ -192,7 +188,9 @@ def result(run: DreamRun) -> dict[str, Any]:
         "mended": run.self_review,
         "is_all_mended": all(one["mended"] for one in run.self_review),
         "mended_sentence": _mended_sentence(run.self_review),
-        "engine_may_tell": _engine_may_tell(run),
+        # A test of its engine may say more of why it failed.
+        "engine_may_tell": run.engine != "rules"
+        and run.failure in (DreamRun.Failure.ENGINE, DreamRun.Failure.LIMIT),
         "blocks": found.get(Finding.Severity.BLOCK, 0) + found.get(Finding.Severity.REFUSE, 0),
         "warnings": found.get(Finding.Severity.WARN, 0),
         "questions": run.questions.filter(state=Question.State.OPEN, asked=True).count(),
@@ -210,11 +208,6 @@ def _found(proposal: Proposal) -> Mapping[str, int]:
     """How many findings wait for a person, by how grave they are."""
     rows = proposal.findings.filter(confirmed_at__isnull=True).order_by().values_list("severity")
     return dict(rows.annotate(count=Count("pk")))
-
-
-def _engine_may_tell(run: DreamRun) -> bool:
-    """Whether a test of its engine may say more of why it failed."""
-    return run.engine != "rules" and run.failure in (DreamRun.Failure.ENGINE, DreamRun.Failure.LIMIT)
 
 
 _LETTERS = {FileChange.Kind.ADD: "A", FileChange.Kind.MODIFY: "M", FileChange.Kind.DELETE: "D"}

@@ -139,7 +139,7 @@ def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
         to_look_at=sum(item.kind in (Kind.MOVED, Kind.JOB) for item in items),
         projects=sorted(
             told_apart({item.project_pk: item.project for item in items if item.project_pk}.items()),
-            key=_name,
+            key=lambda project: project[1].casefold(),
         ),
         kinds=sorted({item.kind for item in items}, key=list(Kind).index),
         # Questions of all projects are one thing that waits, and no project that could be named.
@@ -147,10 +147,6 @@ def listing(now: dt.datetime, asked: Asked, reader: str = "") -> Listing:
         later=sorted((item for item in everything if item.snooze), key=_comes_back),
         others=[item for item in found if reader in item.not_for],
     )
-
-
-def _name(project: tuple[int, str]) -> str:
-    return project[1].casefold()
 
 
 def _comes_back(item: Item) -> tuple[bool, float]:

@@ -94,7 +94,6 @@ def page(
     config = conf.current(project)
     model = config.model if config.recall_engine != "rules" else ""
     return {
-        "question": question,
         "shown": shown,
         "tools": tools,
         "now": asked,

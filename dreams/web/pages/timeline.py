@@ -198,7 +198,6 @@ def timeline(
         "entries": _told(shown),
         "older": shown[-1].at.astimezone(dt.UTC).isoformat() if more and shown else "",
         "is_first": until is None,
-        "any_ever": bool(found) or until is not None or wanted.is_on,
     }
 
 

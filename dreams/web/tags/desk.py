@@ -238,14 +238,11 @@ def dots(verdicts: Sequence[str]) -> SafeString:
 @register.filter
 def linked(text: str) -> SafeString:
     """A sentence that names a proposal by its id, with the id as the way there."""
-    parts = _PROPOSAL.split(text)
-    return format_html_join(
-        "", "{}", ((_way(part) if place % 2 else part,) for place, part in enumerate(parts))
-    )
-
-
-def _way(public_id: str) -> SafeString:
-    return format_html('<a href="{}">{}</a>', reverse("review", args=[public_id]), public_id)
+    parts: list[str] = _PROPOSAL.split(text)
+    parts[1::2] = [
+        format_html('<a href="{}">{}</a>', reverse("review", args=[one]), one) for one in parts[1::2]
+    ]
+    return format_html_join("", "{}", ((part,) for part in parts))
 
 
 @register.simple_tag
@@ -267,13 +264,8 @@ def codes(text: str) -> SafeString:
     parts = str(text).split("`")
     if len(parts) % 2 == 0:
         return format_html("{}", text)
-    return format_html_join(
-        "", "{}", ((_code(part) if place % 2 else part,) for place, part in enumerate(parts))
-    )
-
-
-def _code(text: str) -> SafeString:
-    return format_html("<code>{}</code>", text)
+    parts[1::2] = [format_html("<code>{}</code>", part) for part in parts[1::2]]
+    return format_html_join("", "{}", ((part,) for part in parts))
 
 
 @register.simple_tag

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_http_methods
 from dreams.lib.refusal import Refusal
 from dreams.models import Proposal
 from dreams.services import host_requests, rollback, work_under_way
-from dreams.services.apply.applying import ApplyReport
 from dreams.services.review import Actor, ReviewRefused
 from dreams.services.rollback import NothingToUndo, Selection
 from dreams.web.access import actor
@@ -82,15 +81,12 @@ def _carry_out(request: Request, proposal: Proposal, found: pages.Undo) -> HttpR
     if report.complete:
         messages.success(request, f"{'Redone' if found.is_redo else 'Undone'}: {found.did}.")
     else:
-        messages.error(request, f"Nothing was {'redone' if found.is_redo else 'undone'}: {_why(report)}")
+        why = report.error or "; ".join(f"{waiting.path}: {waiting.why}" for waiting in report.conflicts)
+        messages.error(request, f"Nothing was {'redone' if found.is_redo else 'undone'}: {why}")
     for said in report.said:
         messages.info(request, said)
     # A redo is asked for on the page of what was undone, and that is what it brings back.
     return SeeOther(address(proposal.undoes or proposal))
-
-
-def _why(report: ApplyReport) -> str:
-    return report.error or "; ".join(f"{waiting.path}: {waiting.why}" for waiting in report.conflicts)
 
 
 def _page(request: Request, found: pages.Undo, status: int = 200) -> HttpResponse:
