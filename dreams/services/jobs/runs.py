@@ -119,7 +119,8 @@ def _export(job: ScheduledJob) -> "Result":
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = folder / f"{timezone.now():%Y-%m-%dT%H%M%SZ}{SUFFIX}"
         exports.write(project, target)
-        for old in sorted(folder.glob(f"*{SUFFIX}"))[:-EXPORTS]:
+        others = sorted(path for path in folder.glob(f"*{SUFFIX}") if path != target)
+        for old in others[: 1 - EXPORTS]:
             old.unlink(missing_ok=True)
         return f"{target.stat().st_size:,} bytes in {target}"
 
