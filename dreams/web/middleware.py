@@ -8,7 +8,6 @@ checked here, before any view runs.
 import logging
 import zoneinfo
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
@@ -90,7 +89,7 @@ def _split(host: str) -> tuple[str, int]:
     name, colon, port = host.rpartition(":")
     if not colon or host.endswith("]"):
         return host, 80
-    return name, int(port) if port.isdecimal() else 0
+    return name, int(port) if port.isdecimal() and len(port) <= len("65535") else 0
 
 
 def security_headers(get_response: Handler) -> Handler:
@@ -129,7 +128,7 @@ def _is_own_post(request: HttpRequest) -> bool:
     if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
         return False
     origin = request.headers.get("Origin")
-    return origin is None or urlsplit(origin)[:2] == (request.scheme, request.get_host())
+    return origin is None or origin == f"{request.scheme}://{request.get_host()}"
 
 
 def _is_followed_link(request: HttpRequest) -> bool:
