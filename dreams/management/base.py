@@ -192,9 +192,11 @@ class Command(BaseCommand):
         mask = self._paths().mask
         if options.get("json"):
             is_utf8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
-            self.stdout.write(mask(json.dumps(result, ensure_ascii=not is_utf8, default=as_json)))
+            self.stdout.write(
+                self._paths().mask(json.dumps(result, ensure_ascii=not is_utf8, default=as_json))
+            )
         else:
-            for line in self.words(result):  # a memory may hold what moves a terminal's cursor
+            for line in self.words(result):
                 self.stdout.write(diff.visible(mask(line)))
 
     def _paths(self) -> "SecretPaths":
@@ -209,12 +211,16 @@ class Command(BaseCommand):
         if options.get("json"):
             result = {**(result or {}), "error": (result or {}).get("error") or message}
         self._print(result, options)
-        self.stderr.write(self._paths().mask(message))
+        self.stderr.write(self._shown(message))
         return code
 
     def say(self, message: str) -> None:
         """Progress and remarks: stderr, so that stdout stays clean."""
-        self.stderr.write(self._paths().mask(message), self.style.NOTICE)
+        self.stderr.write(self._shown(message), self.style.NOTICE)
+
+    def _shown(self, text: str) -> str:
+        """For a terminal: without secrets in names, and a name or a memory may hold what moves the cursor."""
+        return diff.visible(self._paths().mask(text))
 
 
 def parsed(parser: CommandParser, words: Sequence[str]) -> dict[str, Any]:

@@ -249,6 +249,15 @@ def test_a_bad_environment_value_is_named(processes: Processes) -> None:
 
 @pytest.mark.not_on_postgresql
 @pytest.mark.more
+def test_a_refusal_that_names_a_file_spells_out_what_moves_a_terminals_cursor(discovered: Shell) -> None:
+    name = "notes\x1b[2J\x07.md"
+    world.put(discovered.memory / name, "One line.\n")
+    discovered.json("discover")
+    done = discovered.run("restore", SLUG, name, "--version", "f" * 64)
+    assert done.returncode == 1 and "notes⟨U+001B⟩[2J⟨U+0007⟩.md" in done.stderr
+    assert "\x1b" not in done.stderr and done.stderr.endswith("\n")
+
+
 def test_a_terminal_without_a_character_shows_its_number(processes: Processes) -> None:
     """A process of its own: the encoding is that of its start."""
     environment = {**processes.env, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
