@@ -80,18 +80,10 @@ def scheduler_runs(now: dt.datetime) -> bool:
 
 @prepared
 def _next_run(cluster: str) -> QuerySet[Schedule, dt.datetime | None]:
-    rows: QuerySet[Schedule, dt.datetime | None] = _schedules(cluster).values_list("next_run", flat=True)
-    return rows[:1]
-
-
-def our_schedule() -> QuerySet[Schedule]:
-    """The row that this host's queue looks at; other hosts on the same database have their own."""
-    return _schedules(cluster_name(host()))
-
-
-def _schedules(cluster: str) -> QuerySet[Schedule]:
-    rows: QuerySet[Schedule] = Schedule.objects.filter(cluster=cluster)
-    return rows.filter(func__startswith="dreams.")
+    """Of the row that this host's queue looks at; other hosts on the same database have their own."""
+    rows = Schedule.objects.filter(cluster=cluster, func__startswith="dreams.")
+    found: QuerySet[Schedule, dt.datetime | None] = rows.values_list("next_run", flat=True)
+    return found[:1]
 
 
 def favicon(waiting: int) -> str:
