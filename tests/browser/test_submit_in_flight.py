@@ -48,7 +48,7 @@ def test_the_last_decision_is_written_though_submit_was_quicker(
 @pytest.mark.parametrize(
     ("keys", "decided", "verdict", "reason"),
     [
-        ("ar", 2, "rejected", ""),
+        pytest.param("ar", 2, "rejected", "", marks=pytest.mark.more),
         ("r1", 2, "rejected", "Wrong"),
         ("au", 2, "pending", ""),
         ("aa", 1, "approved", ""),
