@@ -4,6 +4,7 @@ import datetime as dt
 import re
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 
 from dreams.lib.prose.dates import calendars, counting, partial, relative
 from dreams.lib.prose.dates.calendars import DAY
@@ -43,14 +44,31 @@ _OPENING = re.compile(r"(?:^|[\n(\[:—–|,;])\s*[*_>#-]*\s*[*_]*$")
 
 def spans_of(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
     """As `dates.resolve`, which has looked whether there is anything to read."""
-    text = text[:LONGEST]
     found: list[DateSpan] = []
     taken: list[tuple[int, int]] = []
-    context = Context(text)
-    for table, context.english in ((_ENGLISH, True), (((_FOREIGN, _word),), False)):
-        for pattern, read in table:
-            _apply(pattern, read, context, _reference(reference), found, taken)
+    context, ref = Context(text[:LONGEST]), _reference(reference)
+    for match, read, english in _phrases(context.text):
+        context.english = english
+        start, end = match.span("x") if "x" in match.re.groupindex and match["x"] else match.span()
+        end = _without_stop(context.text, start, end)
+        if any(start < stop and end > begin for begin, stop in taken):
+            continue
+        taken.append((start, end))
+        with suppress(ValueError, OverflowError):  # 31 June, a year before 1 or after 9999
+            if not context.names_no_date(start, end) and (reading := read(match, context, ref)):
+                found.append(_span(context, start, end, reading))
+    context.english = False  # a range is told if its first day is
     return _with_ranges(context, sorted(found, key=lambda span: span.start))
+
+
+@lru_cache(maxsize=256)
+def _phrases(text: str) -> tuple[tuple[re.Match[str], Reader, bool], ...]:
+    """What each rule matches, with whether it is of English. Kept, as one line is read as seen from several days."""
+    tables = ((_ENGLISH, True), (((_FOREIGN, _word),), False))
+    every = ((pattern, read, english) for table, english in tables for pattern, read in table)
+    return tuple(
+        (match, read, english) for pattern, read, english in every for match in pattern.finditer(text)
+    )
 
 
 def _with_ranges(context: Context, found: list[DateSpan]) -> list[DateSpan]:
@@ -87,25 +105,6 @@ def _reference(reference: dt.datetime | dt.date) -> Reference:
         return Reference(reference, None)
     clock = None if reference.time() == dt.time.min else reference
     return Reference(reference.date(), clock)
-
-
-def _apply(
-    pattern: re.Pattern[str],
-    read: Reader,
-    context: Context,
-    ref: Reference,
-    found: list[DateSpan],
-    taken: list[tuple[int, int]],
-) -> None:
-    for match in pattern.finditer(context.text):
-        start, end = match.span("x") if "x" in pattern.groupindex and match["x"] else match.span()
-        end = _without_stop(context.text, start, end)
-        if any(start < stop and end > begin for begin, stop in taken):
-            continue
-        taken.append((start, end))
-        with suppress(ValueError, OverflowError):  # 31 June, a year before 1 or after 9999
-            if not context.names_no_date(start, end) and (reading := read(match, context, ref)):
-                found.append(_span(context, start, end, reading))
 
 
 def _without_stop(text: str, start: int, end: int) -> int:
