@@ -192,9 +192,7 @@ class Command(BaseCommand):
         mask = self._paths().mask
         if options.get("json"):
             is_utf8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
-            self.stdout.write(
-                self._paths().mask(json.dumps(result, ensure_ascii=not is_utf8, default=as_json))
-            )
+            self.stdout.write(mask(json.dumps(result, ensure_ascii=not is_utf8, default=as_json)))
         else:
             for line in self.words(result):
                 self.stdout.write(diff.visible(mask(line)))
