@@ -57,7 +57,7 @@ def test_gates_that_were_open_before_a_dream_are_not_called_open_after_it(
     engines.use(monkeypatch, engines.nothing)
     assert dream(project, forced=False).status == "completed"
     page = browser.get("/projects/").content.decode()
-    assert "Gates open" not in page and "The scheduler checks its gates within a minute." in page
+    assert "Gates open" not in page and "The scheduler checks gates once a minute while it runs." in page
 
 
 def test_a_failed_dream_puts_the_clock_back_and_makes_the_project_wait(tmp_path: Path, monkeypatch) -> None:

@@ -187,6 +187,8 @@ def test_a_folder_that_was_emptied_leads_to_what_stood_in_it(browser: Client, pa
     assert "No memories yet" not in text
     assert "1 removed</a>" in text
     assert reverse("project-at", args=[project.pk]) in text
+    checkup = browser.get(reverse("project-checkup", args=[project.pk])).content.decode()
+    assert "No memories left" in checkup and "writes the first note" not in checkup
 
 
 @pytest.mark.more

@@ -167,6 +167,28 @@ def test_later_edits_elsewhere_stay(browser: Client, proposal: Proposal) -> None
     assert file.read_text() == desk.TESTING.replace("Rule 5:", "Rule five:")
 
 
+def test_what_one_of_two_submits_wrote_is_undone_from_its_own_line_in_the_lists(
+    browser: Client, tmp_path: Path
+) -> None:
+    made = desk.make_proposal(desk.make_project(tmp_path))
+    review.decide(made, review.select(made), Hunk.Verdict.APPROVED, world.ME)
+    changed = world.folder(made.project) / "user_role.md"
+    before = changed.read_text()
+    changed.write_text(f"{before}\nAdded meanwhile.\n")
+    for _ in range(3):
+        review.confirm(made, made.findings.filter(severity=Finding.Severity.BLOCK), world.ME)
+    applying.apply(made, world.ME)
+    assert applying.apply(made, world.ME, rebased=True).complete
+    assert made.applications.count() == 2
+    for page in ("/", f"/projects/{made.project_id}/?show=timeline"):
+        links = re.findall(r'href="([^"]*/undo/[^"]*)"', browser.get(page).content.decode())
+        told = [html.unescape(browser.get(link).content.decode()) for link in links[:2]]
+        files = [
+            set(re.findall(r'id="undo-file-\d+">\s*<span[^>]*>.</span>\s*([^<]+\S)', text)) for text in told
+        ]
+        assert len(files) == 2 and files[0] and files[1] and not files[0] & files[1], files
+
+
 def test_an_undo_says_of_a_file_that_was_renamed_by_hand_where_it_is_now(
     browser: Client, proposal: Proposal
 ) -> None:

@@ -170,7 +170,7 @@ def make_written(proposal: Proposal) -> AppliedBatch:
     hunks.update(verdict=Hunk.Verdict.APPROVED, applied_in=row)
     for file in proposal.files.all():
         AppliedFile.objects.create(
-            application=row, path=file.path, before_sha=file.base_sha, after_sha=file.new_sha
+            application=row, path=file.path, before_sha=file.base_sha, after_sha=f"{file.pk:064x}"
         )
     Proposal.objects.filter(pk=proposal.pk).update(state=Proposal.State.APPLIED)
     return row

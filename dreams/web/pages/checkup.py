@@ -80,6 +80,7 @@ def page(project: Project) -> dict[str, Any]:
         "sentence": _sentence(made),
         "more": max(0, len(made.found) - MOST),
         "memories": made.files,
+        "is_emptied": not made.files and project.memories.exists(),
         "secrets": sum(found.check == "secrets" for found in made.found),
     }
 

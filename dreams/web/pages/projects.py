@@ -353,7 +353,7 @@ def _why(row: Project, rank: int, facts: _Facts) -> tuple[str, dt.datetime | Non
         return "A dream is running.", None
     found = facts.next[row.pk]
     if rank == UNSEEN:
-        return "The scheduler checks its gates within a minute.", None
+        return "The scheduler checks gates once a minute while it runs.", None
     return found.what_next(facts.now), found.opens_at
 
 

@@ -158,7 +158,8 @@ MOST_TIES = 30
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that happened. `who` empty is the system; the ids lead on, `after` to the directory as it left it."""
+    """One thing that happened. `who` empty is the system; the ids lead on, `after` to the directory as it left it; `undo` is
+    the proposal whose `batch` is undone."""
 
     at: dt.datetime
     kind: str
@@ -170,6 +171,7 @@ class Entry:
     dream: str = ""
     proposal: str = ""
     undo: str = ""
+    batch: int | None = None
     is_redo: bool = False
     memory: int | None = None
     after: str = ""
@@ -398,6 +400,7 @@ def _writes_told(keys: list[int]) -> Iterator[Entry]:
             dream=row.proposal.dream.public_id if row.proposal.dream else "",
             proposal=row.proposal.public_id,
             undo=row.proposal.public_id if deed.can_be_undone else "",
+            batch=row.pk,
             is_redo=deed.is_out,
             after=iso(row.at + _SETTLED),
         )

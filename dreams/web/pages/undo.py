@@ -130,6 +130,13 @@ def chosen(proposal: Proposal, hunk_ids: Sequence[str]) -> Selection:
     return Selection() if whole else Selection(hunk_ids=tuple(hunk_ids))
 
 
+def of_batch(proposal: Proposal, batch: int) -> Selection:
+    """What one submit wrote of it and nothing that another did; everything where that is all of it, or nothing of it stands."""
+    rows = _standing(proposal)
+    written = [row.hunk_id for row in rows if row.applied_in_id == batch]
+    return chosen(proposal, written or [row.hunk_id for row in rows])
+
+
 def _standing(proposal: Proposal) -> list[Hunk]:
     rows = Hunk.objects.filter(
         file__proposal=proposal, applied_in__isnull=False, undone_in__isnull=True

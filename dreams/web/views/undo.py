@@ -16,6 +16,7 @@ from dreams.web.access import actor
 from dreams.web.htmx import Request, SeeOther
 from dreams.web.pages import undo as pages
 from dreams.web.pages.review_proposal import address, find
+from dreams.web.paging import number_or_none
 from dreams.web.views.host_requests import asked
 
 CHIPS = ("It was wrong", "It lost something", "I would word it differently", "Just testing")
@@ -47,6 +48,8 @@ def undo(request: Request, public_id: str) -> HttpResponse:
 def _asked(proposal: Proposal, given: QueryDict) -> pages.Undo:
     """What the ticked boxes say, or else the files and changes in the address. Raises as `pages.undo`."""
     hunk_ids = tuple(filter(None, given.getlist("hunk")))
+    if batch := number_or_none(given.get("batch")):
+        return pages.undo(proposal, pages.of_batch(proposal, batch))
     if "choose" not in given:
         return pages.undo(proposal, Selection(tuple(filter(None, given.getlist("path"))), hunk_ids))
     if not hunk_ids:
