@@ -128,7 +128,7 @@ def _run(run: JobRun) -> dict[str, Any]:
         "icon": icon,
         "took": _took(run),
         "dream": run.parts[0].get("dream", "") if is_one else "",
-        "parts": () if is_one else run.parts,
+        "parts": () if is_one else [{"dream": "", **part} for part in run.parts],
     }
 
 
