@@ -209,14 +209,14 @@ class Command(BaseCommand):
         if options.get("json"):
             result = {**(result or {}), "error": (result or {}).get("error") or message}
         self._print(result, options)
-        self.stderr.write(self._shown(message))
+        self.stderr.write(self._for_terminal(message))
         return code
 
     def say(self, message: str) -> None:
         """Progress and remarks: stderr, so that stdout stays clean."""
-        self.stderr.write(self._shown(message), self.style.NOTICE)
+        self.stderr.write(self._for_terminal(message), self.style.NOTICE)
 
-    def _shown(self, text: str) -> str:
+    def _for_terminal(self, text: str) -> str:
         """For a terminal: without secrets in names, and a name or a memory may hold what moves the cursor."""
         return diff.visible(self._paths().mask(text))
 
