@@ -112,9 +112,7 @@ def test_rows_for_orphans_are_decided_one_by_one(tmp_path: Path):
     assert len(made.operations("index")) == 40
 
 
-@pytest.mark.parametrize(
-    "index", [{}, pytest.param({"MEMORY.md": "# Memory\n"}, marks=pytest.mark.more)], ids=["none", "empty"]
-)
+@pytest.mark.parametrize("index", [{}, {"MEMORY.md": "# Memory\n"}], ids=["none", "empty"])
 def test_an_index_that_has_no_room_for_all_orphans_takes_none_by_its_name(
     tmp_path: Path, index: dict[str, str]
 ):
@@ -122,6 +120,13 @@ def test_an_index_that_has_no_room_for_all_orphans_takes_none_by_its_name(
     made = dream(tmp_path, {**index, **files})
     assert (made.edits, made.outcome.questions) == ([], [])
     assert "190 memories are not in any index, and MEMORY.md has no room for a row for each." in made.summary
+
+
+def test_an_index_that_its_rows_fill_takes_no_further_one(tmp_path: Path):
+    rows = "".join(f"- [Note {n}](note_{n}.md) — {'as it was told ' * 170}\n" for n in range(9))
+    made = dream(tmp_path, {"MEMORY.md": f"# Memory\n\n{rows}", **notes([f"note_{n}.md" for n in range(10)])})
+    assert "](note_9.md)" not in made.text("MEMORY.md")
+    assert "1 memory is not in any index, and MEMORY.md has no room for a row for each." in made.summary
 
 
 def test_a_memory_that_the_prose_of_an_index_names_as_code_gets_no_row(tmp_path: Path):

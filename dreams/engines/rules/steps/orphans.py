@@ -78,6 +78,8 @@ def list_all(rec: Recorder, paths: Sequence[str], config: Config) -> None:
 
 def has_room(tree: Tree, index_path: str, paths: Sequence[str], config: Config) -> bool:
     """Whether rows for all of them leave room for the next memory, or there are none."""
+    if len(paths) > ROOM * config.index_max_lines:  # each row is a line; to make hundreds takes seconds
+        return False
     after = with_rows(tree, index_path, paths, config.row_max) if paths else None
     state = loaded(after or "", config)
     return state.lines <= ROOM * config.index_max_lines and state.bytes <= ROOM * config.index_max_bytes

@@ -64,11 +64,8 @@ def spans_of(text: str, reference: dt.datetime | dt.date) -> list[DateSpan]:
 @lru_cache(maxsize=256)
 def _phrases(text: str) -> tuple[tuple[re.Match[str], Reader, bool], ...]:
     """What each rule matches, with whether it is of English. Kept, as one line is read as seen from several days."""
-    tables = ((_ENGLISH, True), (((_FOREIGN, _word),), False))
-    every = ((pattern, read, english) for table, english in tables for pattern, read in table)
-    return tuple(
-        (match, read, english) for pattern, read, english in every for match in pattern.finditer(text)
-    )
+    every = (*((*rule, True) for rule in _ENGLISH), (_FOREIGN, _word, False))
+    return tuple((m, read, english) for pattern, read, english in every for m in pattern.finditer(text))
 
 
 def _with_ranges(context: Context, found: list[DateSpan]) -> list[DateSpan]:
