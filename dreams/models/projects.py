@@ -53,6 +53,7 @@ class Project(models.Model):
     mode = models.CharField(
         max_length=20, blank=True, help_text="daily-log or remote: the agent manages this memory itself."
     )
+    MOST_LEFT_ALONE = 200  # names of what is not read; chosen
     left_alone = models.JSONField(
         null=True,
         blank=True,

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dreams.lib import memdir
-from dreams.models import Memory, Version
+from dreams.models import Memory, Project, Version
 from dreams.services.memories import syncing
 from tests.world.agent_folder import Root, project, reasons
 
@@ -130,6 +130,19 @@ def test_a_memory_whose_name_holds_a_line_break_is_counted_as_it_is_versioned(ro
     assert not reasons(report)
     assert report.memories == 1
     assert Memory.objects.get().path == "two\nlines.md"
+
+
+def test_of_more_than_are_named_a_page_does_not_say_that_these_are_all(
+    root: Root, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Project, "MOST_LEFT_ALONE", 2)
+    app = root.repository("app")
+    root.memory(app, "fact.md")
+    for name in "abc":
+        (root.folder(app) / "memory" / f"{name}.md").symlink_to("/etc/hostname")
+    root.discover()
+    page = " ".join(browser.get(reverse("project", args=[project().pk])).content.decode().split())
+    assert "At least 2 things in this folder are not read" in page
 
 
 def test_what_is_not_read_is_named_on_the_projects_page_and_by_its_checkup(

@@ -28,7 +28,6 @@ Numbers = dict[str, tuple[int, int, int]]
 DIRECTORIES_AT_ONCE = 50
 BYTES_AT_ONCE = 32 << 20
 _STATE = ["agent_settings", "mode", "last_consolidated_at", "left_alone"]
-MOST_NAMED = 200  # names that are not read; chosen
 
 
 def refresh_all(places: list[KnownProject], host: str, tally: Tally) -> None:
@@ -148,7 +147,7 @@ def _describe(place: KnownProject, found: Sequence[FoundMemory], unread: Mapping
         "" if mode is gates.Mode.NORMAL else mode.value,
         _consolidated(project),
         # Nobody needs these names to find the files: they are kept without their secrets.
-        [[redact(name), why] for name, why in sorted(unread.items())[:MOST_NAMED]],
+        [[redact(name), why] for name, why in sorted(unread.items())[: Project.MOST_LEFT_ALONE]],
     )
     if tuple(getattr(project, name) for name in _STATE) == wanted:
         return False
