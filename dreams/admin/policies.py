@@ -244,7 +244,7 @@ class PriceForm(ModelForm):
         found = super().clean() or self.cleaned_data
         for name, value in list(found.items()):
             if isinstance(value, int | Decimal) and value < 0:
-                self.add_error(name, "A price cannot be below 0.")
+                self.add_error(name, "This cannot be below 0.")
         return found
 
 

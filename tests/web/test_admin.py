@@ -153,7 +153,7 @@ def test_a_price_below_nothing_is_refused_beside_its_field(browser: Client, rows
     form = browser.get(address).context["adminform"].form
     given = {name: "" if value is None else value for name, value in form.initial.items()}
     answer = browser.post(address, {**given, "input": "-0.5"})
-    assert answer.context["adminform"].form.errors == {"input": ["A price cannot be below 0."]}
+    assert answer.context["adminform"].form.errors == {"input": ["This cannot be below 0."]}
     price.refresh_from_db()
     assert price.input == 1
     assert browser.post(address, {**given, "input": "0"}).status_code == 302

@@ -50,7 +50,7 @@ def test_the_same_model_and_date_twice_and_a_price_below_zero_are_refused_in_wor
     twice = browser.post(reverse(ADD), _given()).content.decode()
     below = browser.post(reverse(ADD), _given(since="2027-01-01", input="-1")).content.decode()
     assert "already exists" in twice
-    assert "A price cannot be below 0." in below
+    assert "This cannot be below 0." in below
     assert Price.objects.filter(model="own-model").count() == 1
 
 
