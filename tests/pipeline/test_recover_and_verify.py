@@ -233,6 +233,16 @@ def test_with_a_damaged_history_an_undo_says_what_helps_and_that_helps(
     assert call("verify")["problems"] == []
 
 
+def test_the_projects_page_says_that_the_index_of_its_history_is_damaged(
+    project: Project, browser: Client
+) -> None:
+    (syncing.history_path(project) / "refs/memoryweb/index").write_bytes(b"")
+    assert (
+        "refs/memoryweb/index is no ref"
+        in browser.get(reverse("project", args=[project.pk])).content.decode()
+    )
+
+
 def test_the_projects_page_says_that_its_history_is_damaged_and_sets_it_aside(
     project: Project, browser: Client
 ) -> None:

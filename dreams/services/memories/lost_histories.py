@@ -41,8 +41,7 @@ def of(project: Project) -> LostHistory | None:
 def set_aside(project: Project, by: Actor) -> str:
     """Move a damaged history out of the way, so that an export can be brought back or a new one begins. Its name then; empty
     where it can be read. Raises OSError."""
-    lost = of(project)
-    if lost is None or not lost.damage:
+    if project.host != hosts.host() or not _damage(project):
         return ""
     path = syncing.history_path(project)
     aside = path.with_suffix(f".damaged-{timezone.now():%Y%m%d-%H%M%S}")
@@ -54,10 +53,10 @@ def set_aside(project: Project, by: Actor) -> str:
 def _damage(project: Project) -> str:
     """What each change reads of a history is looked at: the newest state and the index of texts. `verify` reads all of it."""
     try:
-        if syncing.history_path(project).exists():
-            with history.HistoryStore(syncing.history_path(project)) as store:
+        if (path := syncing.history_path(project)).exists():
+            with history.HistoryStore(path) as store:
                 store.log(1)
-                store.has("")
+                store.has("0" * 64)
     except history.HistoryError as error:
         return str(error.args[0])
     return ""
