@@ -330,13 +330,17 @@ class _Written:
         return self.paths - (self.undone - self.kept) if self.kept else self.paths
 
 
+def written_files(**of: Any) -> QuerySet[AppliedFile]:
+    """What these applications wrote. A lock that goes with its folder is no memory."""
+    return AppliedFile.objects.filter(**of).exclude(path=LOCK_NAME)
+
+
 def of_applications(rows: Collection[AppliedBatch]) -> dict[int, Deed]:
     """Applied batch (its pk) → what it did and to which memories. Wants `proposal` loaded."""
     pks = [row.pk for row in rows]
     written = _by_application(pks, "applied_in")
     reverted = _by_application(pks, "undone_in")
-    # A lock that goes with its folder is no memory.
-    files = AppliedFile.objects.filter(application__in=pks).exclude(path=LOCK_NAME)
+    files = written_files(application__in=pks)
     for pk, path, before, after in files.values_list("application", "path", "before_sha", "after_sha"):
         written[pk].paths.add(path)
         written[pk].differs |= before != after

@@ -14,7 +14,7 @@ from django.urls import reverse
 from dreams.lib import memdir
 from dreams.lib.files import text
 from dreams.lib.secrets.spotting import spans
-from dreams.models import AppliedFile, FileChange, Finding, Hunk, Memory, Proposal
+from dreams.models import FileChange, Finding, Hunk, Memory, Proposal
 from dreams.services import blobs, host_requests, people, review
 from dreams.services.apply import writing
 from dreams.services.memories import syncing
@@ -361,7 +361,7 @@ class State:
     @cached_property
     def can_be_undone(self) -> bool:
         """As a `summaries.Deed`."""
-        written = AppliedFile.objects.filter(application__proposal=self.proposal)
+        written = summaries.written_files(application__proposal=self.proposal)
         return bool(self.standing) and written.exclude(before_sha=F("after_sha")).exists()
 
     @cached_property

@@ -11,7 +11,10 @@ from dreams.lib.prose.words import MONTH_NAME, MONTH_NUMBERS
 
 _MONTH = rf"(?:{MONTH_NAME})\.?"
 # A day or a month as notes write them: 2026-03-01, 2026-03, 1 March 2026, March 1, 2026, March 2026.
-WRITTEN = rf"(?:(?P<iso>\d{{4}}-\d\d(?:-\d\d)?)(?![\w-])|(?:(?P<d>\d{{1,2}})\.?\s+)?(?P<m>{_MONTH})\s+(?:(?P<d2>\d{{1,2}}),?\s+)?(?P<y>\d{{4}})\b)"
+WRITTEN = re.compile(
+    rf"(?:(?P<iso>\d{{4}}-\d\d(?:-\d\d)?)(?![\w-])|(?:(?P<d>\d{{1,2}})\.?\s+)?(?P<m>{_MONTH})\s+(?:(?P<d2>\d{{1,2}}),?\s+)?(?P<y>\d{{4}})\b)",
+    re.IGNORECASE,
+)
 # March 1, 1 March: a day of some year.
 NO_YEAR = (
     rf"(?:\b(?P<d>\d{{1,2}})\.?\s+)?\b(?P<m>{_MONTH})(?:\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b)?(?![\w-])"

@@ -30,7 +30,6 @@ from dreams.lib.prose import comparing
 from dreams.lib.prose.statement_pairs import Statement
 
 LONGEST, MOST_SENTENCES = 400, 2  # a longer statement says much else
-_DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 _NO_YEAR = re.compile(days.NO_YEAR, re.IGNORECASE)
 _ANY_DAY = re.compile(r"\b(?:19|20)\d\d\b")
 _CODE_WITH_MORE = re.compile(r"`[^`\n]*[^`\n\d :T.-][^`\n]*`")  # than a day: it is of the code
@@ -94,7 +93,7 @@ def last_day(text: str, written: dt.date | None = None) -> dt.date | None:
     told = sentences(text)
     if len(text) > LONGEST or "?" in text or len(told) > MOST_SENTENCES:
         return None
-    found, years = list(_DAY.finditer(text)), len(_ANY_DAY.findall(text))
+    found, years = list(days.WRITTEN.finditer(text)), len(_ANY_DAY.findall(text))
     if not years and written:
         found = list(_NO_YEAR.finditer(text))
     elif years != 1:
@@ -239,7 +238,7 @@ def _by_file(tree: Tree) -> Iterator[tuple[str, list[_Section]]]:
 
 
 def _heads_a_state(heading: str) -> dt.date | None:
-    found = list(_DAY.finditer(heading))
+    found = list(days.WRITTEN.finditer(heading))
     before = heading.lstrip("#").strip().partition(found[0][0])[0] if len(found) == 1 else ""
     if not _HEADS_A_STATE.search(before) or _IS_DONE.search(before):
         return None
@@ -254,7 +253,7 @@ def _last_written(context: Asking, path: str) -> dt.date | None:
         if line and line.believable and not line.ours
     ]
     text = context.tree_before.texts[path]
-    named = [day for match in _DAY.finditer(text) if (day := days.written(match, last=True))]
+    named = [day for match in days.WRITTEN.finditer(text) if (day := days.written(match, last=True))]
     past = [day for day in named if day <= context.job.now.date()]
     return max(known, default=None) or max(past, default=None)
 
@@ -333,7 +332,7 @@ def _state_day(sentence: str) -> dt.date | None:
     """The one day that a sentence says it holds as of."""
     found = {
         days.written(match, last=True)
-        for match in _DAY.finditer(sentence)
+        for match in days.WRITTEN.finditer(sentence)
         if _AS_OF.search(before := sentence[: match.start()])
         and not (_IS_DONE.search(before) or _OF_AN_ASIDE.search(before))
     }

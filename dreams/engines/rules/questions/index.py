@@ -86,8 +86,6 @@ def unlisted(context: Asking) -> Iterator[Question]:
     found = every[:MOST_UNLISTED]
     config = context.job.config
     option = context.draftsman.option("learn", "List them", orphans.list_all, paths=found, config=config)
-    if not option.edits:
-        return
     more = "" if len(found) == len(every) else f" This is about {len(found)} of them."
     yield Question(
         "learn",

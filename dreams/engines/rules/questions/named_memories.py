@@ -217,7 +217,6 @@ def said_to_be_over(context: Asking) -> Iterator[Question]:
 # --- Index says -----------------------------------------------------------------------------------------------------
 
 BEHIND = 0.6  # how useful an answer is; chosen
-_DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 
 
 def against_its_files(context: Asking) -> Iterator[Question]:
@@ -247,7 +246,11 @@ def _behind(context: Asking, row: Statement, described: Statement) -> Iterator[Q
 
 def _days(text: str) -> set[dt.date]:
     """The days that it names; a month is none."""
-    found = [match for match in _DAY.finditer(text) if (match["iso"] or "")[7:] or match["d"] or match["d2"]]
+    found = [
+        match
+        for match in days.WRITTEN.finditer(text)
+        if (match["iso"] or "")[7:] or match["d"] or match["d2"]
+    ]
     return {day for match in found if (day := days.written(match))}
 
 

@@ -2,7 +2,6 @@
 old one. PURE."""
 
 import datetime as dt
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -119,7 +118,6 @@ def as_history(
 NOTED, UNORDERED = 0.4, 0.3
 MOST_WORDS = 30  # a longer statement says much else
 FORM = 5  # statements that two memories have word for word: both fill in one form; chosen
-_DAY = re.compile(days.WRITTEN, re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +264,7 @@ def _beside(statement: Statement, thing: str) -> set[str]:
 
 def _day_of(asking: Asking, statement: Statement) -> dt.date | None:
     """The day that a statement names as its own, else since when its line is there."""
-    named = list(_DAY.finditer(statement.text))
+    named = list(days.WRITTEN.finditer(statement.text))
     if len(named) == 1:
         return days.written(named[0], last=True)
     known = asking.job.line_dates.get(statement.path, ())
@@ -322,7 +320,11 @@ def _option(asking: Asking, index: StatementIndex, name: str, label: str, pair: 
     def work(rec: Recorder) -> None:
         done = reword(rec, wordings, reason, "The other value is correct.", citations)
         now = wrong._replace(text=wordings[0].text) if done else wrong
-        if name == "replace" and done and not says_more(_DAY.sub(" ", now.text), right.text, MOST_REWORDED):
+        if (
+            name == "replace"
+            and done
+            and not says_more(days.WRITTEN.sub(" ", now.text), right.text, MOST_REWORDED)
+        ):
             merge(rec, right, [now], asking.job.config.row_max)
 
     return asking.draftsman.option(name, label, work)

@@ -65,7 +65,7 @@ def _is_surely_listed(tree: Tree, path: str) -> bool:
     """Whether it has a head, and a person wrote a title that says what the memory is about. One made of its file's name, or that
     tells a state or a day, is asked about."""
     title = written_title(tree, path)
-    dated = _NAMED_DAY.search(path) or re.search(WRITTEN, title, re.IGNORECASE)
+    dated = _NAMED_DAY.search(path) or WRITTEN.search(title)
     is_headed = tree.document(path).frontmatter is not None
     return bool(title) and is_headed and not dated and not _TELLS_A_STATE.search(title)
 
@@ -80,8 +80,10 @@ def has_room(tree: Tree, index_path: str, paths: Sequence[str], config: Config) 
     """Whether rows for all of them leave room for the next memory, or there are none."""
     if len(paths) > ROOM * config.index_max_lines:  # each row is a line; to make hundreds takes seconds
         return False
-    after = with_rows(tree, index_path, paths, config.row_max) if paths else None
-    state = loaded(after or "", config)
+    if not paths:
+        return True
+    after = with_rows(tree, index_path, paths, config.row_max)
+    state = loaded(tree.texts.get(index_path, "") if after is None else after, config)
     return state.lines <= ROOM * config.index_max_lines and state.bytes <= ROOM * config.index_max_bytes
 
 
