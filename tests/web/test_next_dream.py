@@ -49,6 +49,18 @@ def test_the_command_tells_the_same(project: Project, capsys: pytest.CaptureFixt
     assert "Needs 4 more sessions, and 15 h." in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("status", "words"), [("pending", "Waiting to start"), ("running", "Dreaming")], ids=["pending", "running"]
+)
+def test_while_it_dreams_the_command_names_the_dream_and_no_gates(
+    project: Project, capsys: pytest.CaptureFixture[str], status: str, words: str
+) -> None:
+    """Its gates are judged by a lock that the dream itself holds."""
+    dream = make.make_dream(project, status=status)
+    call_command("gates", str(project.pk))
+    assert capsys.readouterr().out == f"{project.slug}: {words}: dream {dream.public_id}.\n"
+
+
 def test_no_moment_is_promised_while_sessions_are_missing(browser: Client, project: Project) -> None:
     for address in addresses(project):
         found = text(browser, address)

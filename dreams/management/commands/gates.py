@@ -9,7 +9,7 @@ from django.utils import timezone
 from dreams.lib import stopwatch
 from dreams.management import base, named
 from dreams.models import Project
-from dreams.services import database, discovery
+from dreams.services import database, discovery, dreaming
 from dreams.services.hosts import host
 from dreams.services.scheduling import gates, scheduler
 from dreams.services.scheduling.next_dream import NextDream
@@ -48,6 +48,9 @@ class Command(base.Command):
 
     def words(self, result: base.Result) -> base.Words:
         for project in result["projects"]:
+            if project["dream"]:  # which holds the lock by which its gates are judged
+                yield f"{project['slug']}: {project['next']}"
+                continue
             yield f"{project['slug']}: {'open' if project['open'] else 'closed'}. {project['next']}"
             for gate in project["gates"]:
                 yield f"  {'open  ' if gate['passed'] else 'closed'} {gate['name']:<9} {gate['reason']}"
@@ -56,12 +59,16 @@ class Command(base.Command):
 
 
 def _judged(projects: Sequence[Project], now: dt.datetime) -> Iterator[dict[str, Any]]:
+    active = {row.project_id: row for row in dreaming.active()}
     for project, results in zip(projects, scheduler.evaluate_many(projects, now), strict=True):
+        dream = active.get(project.pk)
+        following = NextDream.of(results).sentence(now)
         yield {
             "slug": project.slug,
             "memory_dir": project.memory_dir,
             "open": gates.is_open(results),
-            "next": NextDream.of(results).sentence(now),
+            "dream": dream.public_id if dream else "",
+            "next": f"{dream.get_status_display()}: dream {dream.public_id}." if dream else following,
             "gates": [result.as_json() for result in results],
         }
 

@@ -8,6 +8,7 @@ work as a proposal, if asked.
 from dreams.services.dreaming.lifecycle import run_dream
 from dreams.services.dreaming.reporter import (
     LEASE,
+    active,
     back_off,
     cancel,
     forsaken,

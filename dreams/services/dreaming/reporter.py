@@ -24,6 +24,7 @@ from dreams.engines.types import (
 from dreams.lib import locks, process
 from dreams.lib.secrets import redact
 from dreams.models import DreamRun, Project, Turn
+from dreams.models.prepared import prepared
 from dreams.services import auditlog, database, hosts, pricing, project_lock
 from dreams.services.dreaming import steps
 from dreams.services.dreaming.steps import book
@@ -42,6 +43,13 @@ def note_told(public_ids: Collection[str]) -> None:
     """A person has read what became of these dreams; they are not told again."""
     untold = DreamRun.objects.filter(public_id__in=public_ids, notified_at__isnull=True)
     untold.update(notified_at=timezone.now())
+
+
+@prepared
+def active() -> QuerySet[DreamRun]:
+    """Pending and running ones of all projects, which are few: SQLite would look for that of one among all its dreams."""
+    found = DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
+    return found.only("project", "public_id", "status").order_by()
 
 
 def refuse_second(project: Project) -> None:

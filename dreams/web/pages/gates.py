@@ -3,12 +3,9 @@
 import datetime as dt
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
-
 from dreams.lib.files.text import joined, plural
-from dreams.models import DreamRun, Project
-from dreams.models.prepared import prepared
-from dreams.services import policies
+from dreams.models import Project
+from dreams.services import dreaming, policies
 from dreams.services.scheduling import gate_inputs, gates, scheduler
 from dreams.services.scheduling.gates import rules
 from dreams.services.scheduling.gates.facts import Tally
@@ -77,7 +74,7 @@ class Gates:
 def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> Gates:
     everywhere = gate_inputs.Everywhere.load()
     results = scheduler.evaluate_all(project, now, everywhere, tally=tally)
-    active = next((row for row in _active() if row.project_id == project.pk), None)
+    active = next((row for row in dreaming.active() if row.project_id == project.pk), None)
     found = [
         Gate(gates.GATES[result.name], result.passed, beside_its_moment(result), result.opens_at)
         for result in results
@@ -94,12 +91,3 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
         may_apply=policies.may_apply(project),
     )
 
-
-@prepared
-def _active() -> QuerySet[DreamRun]:
-    """Of all projects, which are few: SQLite would look for that of one among all its dreams."""
-    return (
-        DreamRun.objects.filter(status__in=DreamRun.UNFINISHED)
-        .only("project", "public_id", "status")
-        .order_by()
-    )
