@@ -140,6 +140,37 @@ def test_a_question_whose_statement_is_gone_vanishes(tmp_path: Path, monkeypatch
     assert Question.objects.get(state="open").places[0]["path"] == "feedback_testing.md"
 
 
+@pytest.mark.parametrize("put_off", [False, True])
+def test_a_folder_that_is_back_as_it_was_has_the_questions_of_the_last_dream_again(
+    tmp_path: Path, monkeypatch, put_off: bool
+) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK_RESET)
+    asking.dream(project, monkeypatch, ASK)
+    if put_off:
+        answering.later(Question.objects.get(state="open"), world.ME)
+    before = asking.states(project)
+    folder = world.folder(project)
+    away = folder.rename(folder.with_name("elsewhere"))
+    syncing.refresh(project)
+    assert asking.states(project) == ["outdated", "outdated"]
+    away.rename(folder)
+    syncing.refresh(project)
+    assert asking.states(project) == before == ["outdated", "later" if put_off else "open"]
+
+
+def test_a_file_that_is_back_otherwise_waits_for_the_next_dream(tmp_path: Path, monkeypatch) -> None:
+    project = world.make_project(tmp_path)
+    asking.dream(project, monkeypatch, ASK)
+    path = world.folder(project) / "project_deploy.md"
+    was = path.read_text()
+    path.unlink()
+    syncing.refresh(project)
+    path.write_text(was + "\nDeploys are on Tuesdays.\n")
+    syncing.refresh(project)
+    assert asking.states(project) == ["outdated"]
+
+
 def test_a_statement_that_moved_or_wraps_otherwise_is_still_there(tmp_path: Path, monkeypatch) -> None:
     project = world.make_project(tmp_path)
     asking.dream(project, monkeypatch, ASK)

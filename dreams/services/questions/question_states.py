@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dreams.lib.files import text
-from dreams.models import Hunk, Operation, Project, Proposal, Question, public_ids
+from dreams.models import DreamRun, Hunk, Operation, Project, Proposal, Question, public_ids
 from dreams.models.prepared import prepared
 from dreams.services import blobs
 
@@ -90,7 +90,8 @@ def undone(hunks: Iterable[Hunk]) -> None:
 
 
 def refresh(project: Project) -> None:
-    """Memories changed: questions about statements that are no longer there vanish, and "not now" may end.
+    """Memories changed: questions about statements that are no longer there vanish, and "not now" may end. What vanished
+    with its files since the last dream is asked again once they are back as that dream saw them.
 
     Looks at rows and blobs only. `memories.sync` calls it.
     """
@@ -110,11 +111,22 @@ def refresh(project: Project) -> None:
     ]
     reopen(due)
     Question.objects.filter(pk__in=[row.pk for row in due]).update(asked=True)
+    back = [
+        row
+        for row in rows
+        if row.state == State.OUTDATED and memory_places(row) and not has_changed(row, shas)
+    ]
+    for row in back:
+        row.state = State.LATER if row.later_until else State.OPEN
+    Question.objects.bulk_update(back, ["state"])
 
 
 @prepared
 def _undecided(project: int) -> QuerySet[Question]:
-    return Question.objects.filter(project=project, state__in=(State.OPEN, State.LATER))
+    """Those of the last dream also where they are outdated: no dream has left them out since."""
+    done = DreamRun.objects.filter(project=project, status=DreamRun.Status.COMPLETED).order_by("-pk")
+    last = Q(state=State.OUTDATED, dream__in=done.values("pk")[:1])
+    return Question.objects.filter(Q(state__in=(State.OPEN, State.LATER)) | last, project=project)
 
 
 def shas_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
