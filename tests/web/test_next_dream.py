@@ -50,7 +50,9 @@ def test_the_command_tells_the_same(project: Project, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [("pending", "Waiting to start"), ("running", "Dreaming")], ids=["pending", "running"]
+    ("status", "words"),
+    [("pending", "Waiting to start"), ("running", "Dreaming")],
+    ids=["pending", "running"],
 )
 def test_while_it_dreams_the_command_names_the_dream_and_no_gates(
     project: Project, capsys: pytest.CaptureFixture[str], status: str, words: str

@@ -90,4 +90,3 @@ def gates_of(project: Project, now: dt.datetime, tally: Tally | None = None) -> 
         dream_status=active.get_status_display() if active else "",
         may_apply=policies.may_apply(project),
     )
-
