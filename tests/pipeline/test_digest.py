@@ -31,8 +31,9 @@ from dreams.models import (
 from dreams.services import jobs, notify, settings_changes
 from dreams.services.jobs import runs
 from dreams.services.notify import digest
+from dreams.services.questions import answering
 from dreams.services.scheduling import scheduler
-from tests.world import directory as world
+from tests.world import directory as world, questions as asked
 from tests.world.processes.receivers import MailServer, PostServer, serving
 
 pytestmark = pytest.mark.django_db
@@ -163,6 +164,16 @@ def test_only_a_digest_with_something_to_review_leads_to_a_review(project: Proje
     found = digest.collect(now)
     assert found.subject == "memoryweb: 1 proposal to review, 2 dreams failed"
     assert "Go through what waits: https://memory.example.org/next/" in found.as_text()
+
+
+def test_answers_that_wait_to_be_written_are_told_and_questions_are_not(tmp_path: Path) -> None:
+    project, now = asked.make_project(tmp_path / "asked"), timezone.now()
+    asked.ask(project, asked.expired())
+    assert digest.collect(now).is_empty
+    answering.answer(project.questions.get(), "remove", world.ME)
+    found = digest.collect(now)
+    assert found.subject == "memoryweb: 1 proposal to finish"
+    assert "No proposal is waiting" not in found.as_text() and "nothing is written yet" in found.as_text()
 
 
 def test_nothing_waiting_sends_nothing(project: Project, hook: PostServer) -> None:

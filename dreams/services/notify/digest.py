@@ -11,7 +11,7 @@ from django.urls import reverse
 from dreams import conf
 from dreams.lib import amounts
 from dreams.lib.files.text import plural
-from dreams.models import AppliedBatch, DreamRun, Proposal
+from dreams.models import AppliedBatch, DreamRun
 from dreams.services import server_registry
 from dreams.services.inbox import waiting
 from dreams.services.inbox.waiting import Kind, ProposalFacts
@@ -118,9 +118,9 @@ def collect(now: dt.datetime, since: dt.datetime | None = None) -> Digest:
 
 
 def _told(now: dt.datetime) -> Iterator[tuple[waiting.Item, ProposalFacts]]:
-    """Proposals alone: questions and answers are left to the inbox, and so is what a person put off."""
+    """Proposals alone: questions are left to the inbox, and so is what a person put off."""
     for row in waiting.waiting(now):
-        if row.facts and row.facts.origin != Proposal.Origin.ANSWERS and not row.snooze:
+        if row.facts and not row.snooze:
             yield row, row.facts
 
 
