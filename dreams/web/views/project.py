@@ -41,6 +41,7 @@ from dreams.web.pages import (
 from dreams.web.pages.index_size import size_of
 from dreams.web.pages.projects import Order
 from dreams.web.paging import Filter, chosen, host_asked, number_or_none, search_text
+from dreams.web.urls import LARGEST_KEY
 from dreams.web.views.host_requests import asked
 
 _PROMPT_KEY = re.compile(r"-?[0-9]{1,19}")
@@ -252,9 +253,9 @@ def hide_prompt(request: Request, pk: int) -> HttpResponse:
 
 
 def _prompt_key(value: str | None) -> int | None:
-    """A prompt's key is a signed number of 64 bits."""
+    """A prompt's key is a digest, and may be negative."""
     key = int(value) if value and _PROMPT_KEY.fullmatch(value) else None
-    return key if key is not None and -(2**63) <= key < 2**63 else None
+    return key if key is not None and abs(key) <= LARGEST_KEY else None
 
 
 @require_safe
