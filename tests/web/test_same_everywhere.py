@@ -7,6 +7,7 @@ import json
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -125,6 +126,21 @@ def test_a_first_dream_is_offered_where_none_ran_whatever_waits_elsewhere(
     assert inbox_page.inbox(timezone.now(), Asked()).untidied
     make.make_dream(project, DreamRun.Status.FAILED)
     assert inbox_page.inbox(timezone.now(), Asked()).untidied == []
+
+
+@pytest.mark.not_on_postgresql  # whose steps nobody counts
+def test_to_find_what_was_never_tidied_does_not_go_through_the_dreams_of_each_memory(project: Project) -> None:
+    steps = []
+    for dreams in (20, 60):
+        for _ in range(dreams):
+            make.make_dream(project)
+        inbox_page.inbox(timezone.now(), Asked())  # what is kept, and the SQL
+        counted: list[int] = []
+        connection.connection.set_progress_handler(lambda counted=counted: counted.append(1), 100)
+        inbox_page.inbox(timezone.now(), Asked())
+        connection.connection.set_progress_handler(None, 0)
+        steps.append(len(counted))
+    assert steps[1] < 1.5 * steps[0]
 
 
 def test_a_directory_that_the_agent_tidied_itself_is_not_called_never_tidied(

@@ -185,12 +185,13 @@ class Decided:
 
 def each(proposals: Collection[int]) -> list[Decided]:
     """All decisions of these proposals. One query."""
+    verdicts = Verdict.values  # put together at each look
     return [
         Decided(
             row["file__proposal"],
             row["operation__kind"] or "",
             row["changes"],
-            _state({verdict for verdict in Verdict.values if row[verdict]}),
+            _state({verdict for verdict in verdicts if row[verdict]}),
             row["written"],
             row["undone"],
         )

@@ -378,15 +378,20 @@ def _untidied() -> list[dict[str, Any]]:
         return []
     # Those that are set otherwise than all others.
     others = [pk for pk in overrides.by_project if overrides.config(pk).dreaming != usual.dreaming]
-    alone = Memory.objects.filter(
-        COUNTED_MEMORIES,
-        project__dreams=None,
-        project__last_consolidated_at=None,  # the agent's own dream has tidied it as well
-        project__gone_at=None,
-        project__host=hosts.host(),
+    found = _never_tidied(hosts.host(), usual.dreaming, others)
+    return [{"project": project, "memories": project.n} for project in found]
+
+
+@prepared
+def _never_tidied(host: str, but: bool, others: list[int]) -> QuerySet[Any]:
+    """Those with most memories (`n`): all `but` the others, or the others alone."""
+    # Each project is looked at for a dream. Joined to its memories, each of these would go through all its dreams.
+    never = Project.objects.filter(
+        ~Exists(DreamRun.objects.filter(project=OuterRef("pk"))),
+        last_consolidated_at=None,  # the agent's own dream has tidied it as well
+        gone_at=None,
+        host=host,
     )
-    alone = alone.exclude(project__in=others) if usual.dreaming else alone.filter(project__in=others)
-    many = alone.values("project").annotate(n=Count("pk")).filter(n__gte=MANY_WITHOUT_A_DREAM)
-    found = dict(many.order_by("-n", "project").values_list("project", "n")[:MOST_UNTIDIED])
-    projects = Project.objects.in_bulk(found)
-    return [{"project": projects[pk], "memories": n} for pk, n in found.items()]
+    never = never.exclude(pk__in=others) if but else never.filter(pk__in=others)
+    n = waiting.counted(Memory.objects.filter(COUNTED_MEMORIES, project=OuterRef("pk")), "project")
+    return never.annotate(n=n).filter(n__gte=MANY_WITHOUT_A_DREAM).order_by("-n", "pk")[:MOST_UNTIDIED]
