@@ -129,7 +129,9 @@ def test_a_first_dream_is_offered_where_none_ran_whatever_waits_elsewhere(
 
 
 @pytest.mark.not_on_postgresql  # whose steps nobody counts
-def test_to_find_what_was_never_tidied_does_not_go_through_the_dreams_of_each_memory(project: Project) -> None:
+def test_to_find_what_was_never_tidied_does_not_go_through_the_dreams_of_each_memory(
+    project: Project,
+) -> None:
     steps = []
     for dreams in (20, 60):
         for _ in range(dreams):
