@@ -78,6 +78,20 @@ def test_each_section_has_what_the_transcript_shows(talk: Talk) -> None:
     assert found["system"] == found["learnings"] == ""
 
 
+def test_a_file_that_was_written_in_one_long_call_is_listed(tmp_path: Path) -> None:
+    """Only the beginning of a long call is read: it says which file."""
+    project = first_start(tmp_path)
+    path = '/home/dev/app/the "big" report.md'
+    made = Talk(tmp_path, "long").user("Write it down.")
+    made.called("Write", file_path=path, content="All of it. " * 3_000)
+    made.called("Bash", command="echo " + "x" * 30_000).save()
+    discovery.refresh(project)
+    found = _written(made)
+    assert found["files"] == '- `the "big" report.md`: changed once (line 2)'
+    assert "Last file changed" in found["state"]
+    assert found["workflow"].startswith("- `echo xxx")
+
+
 def test_tasks_that_were_left_unfinished_are_what_is_left_to_do(tmp_path: Path) -> None:
     project = first_start(tmp_path)
     todos = [{"content": "Write the migration", "status": "pending", "activeForm": "x"}]

@@ -29,6 +29,7 @@ _SKIPPED = frozenset(
 )
 _TAG = re.compile(r"</?[\w-]+>")
 _EXIT = re.compile(r"Exit code \d+")
+_FIRST_VALUE = re.compile(r'\{"\w+": "(?:[^"\\]|\\.)*')
 
 
 @dataclass(slots=True)
@@ -160,8 +161,10 @@ def _read(found: Seen, path: str | Path, start: int, end: int) -> None:
 
 
 def _given(part: transcripts.Part) -> Mapping[str, Any]:
+    """Of a call that was cut, only the first value: the file that it writes, or the beginning of its command."""
+    begun = _FIRST_VALUE.match(part.text) if part.cut else None
     try:
-        found = json.loads(part.text)
+        found = json.loads(f'{begun[0]}"}}' if begun else part.text)
     except ValueError:
         found = None
     return found if isinstance(found, dict) else {}
