@@ -48,23 +48,19 @@ def check(subject: Subject) -> Iterator[Found]:
 def _missing_quotes(hunk: ChangedHunk) -> Iterator[Found]:
     for citation in hunk.citations:
         if not citation.found:
+            # What a person knows it by: of a transcript its name, wherever it is on this machine.
+            place = PurePath(citation.place).name if citation.source == "transcript" else citation.place
             yield Found(
                 CHECK,
                 "quote-not-found",
                 "block",
-                f"The quote “{citation.quote[:200]}” is not in {_source(citation)}.",
+                f"The quote “{citation.quote[:200]}” is not in {place or 'the named source'}.",
                 "Reject the change, or check the statement yourself before you confirm it.",
                 hunk.path,
                 hunk.hunk_id,
                 None,
                 citation.quote[:500] + citation.place,
             )
-
-
-def _source(citation: Citation) -> str:
-    """What a person knows it by: of a transcript its name, wherever it stands on this machine."""
-    place = PurePath(citation.place).name if citation.source == "transcript" else citation.place
-    return place or "the named source"
 
 
 def _unsupported(subject: Subject, hunk: ChangedHunk, before: State) -> Iterator[Found]:
@@ -173,8 +169,9 @@ def _left(missing: dict[str, bool], text: str, *, bound: bool) -> dict[str, bool
 
 
 def _denied(unit: Unit, said: list[str]) -> bool:
-    """Whether every source that speaks of the same thing says the opposite."""
-    spoken_of = False
+    """Whether every source that speaks of the same thing says the opposite; who says nothing but "No." denies all before it."""
+    one = statement(unit.text[:LONGEST])
+    spoken_of = bool(one.negations and not one.weights)
     for text in said:
         if facts.coverage(unit.text, text) >= CLOSE:
             if not facts.turned(text, unit.text) or _opens(unit.text, text):

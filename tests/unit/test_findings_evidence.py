@@ -11,9 +11,11 @@ from dreams.engines.types import Citation
 from dreams.findings import evidence, examine
 from dreams.findings.base import Report, SessionAnswer
 from dreams.findings.directories import Said, Turn, between, with_citations
+from tests.world.cases import each
 from tests.world.findings import FILES, changed, codes, one, report
 
 END = "orders in 2025-11.\n"
+HEAD = "---\nname: api\ndescription: Where the API runs\ntype: project\n---\n\n"
 DAY = dt.datetime(2026, 3, 3, 9, 0, tzinfo=dt.UTC)
 
 
@@ -103,6 +105,24 @@ def test_a_claim_that_denies_its_quote_warns():
     quote = said("please don't run the migrations on deploy")
     assert "says-otherwise" in codes(adding("- Run the migrations on deploy", citations=quote))
     assert "says-otherwise" not in codes(adding("- Never run the migrations on deploy", citations=quote))
+
+
+@each("denial", [", not.", ", never.", " (not).", ", or not."])
+def test_a_denial_at_the_end_of_a_sentence_is_told_like_any_other_whether_it_comes_or_goes(denial: str):
+    """The whole sentence is there, word for word, and says its opposite."""
+    denied = f"The API runs on host alpha{denial}"
+    for old, new in (("The API runs on host alpha.", denied), (denied, "The API runs on host alpha.")):
+        before = {**FILES, "api.md": f"{HEAD}{old}\n".encode()}
+        found = report({**FILES, "api.md": f"{HEAD}{new}\n".encode()}, before)
+        assert "unexplained-loss" in codes(found), f"{old} → {new}"
+
+
+@each("denial", ["Not.", "NOT!", "No.", "Never."])
+def test_a_sentence_that_only_denies_the_one_before_it_is_told(denial: str):
+    before = {**FILES, "api.md": f"{HEAD}The API runs on host alpha.\n".encode()}
+    after = {**FILES, "api.md": f"{HEAD}The API runs on host alpha. {denial}\n".encode()}
+    quote = (Citation("memory", "The API runs on host alpha.", "api.md", line_no=7),)
+    assert "says-otherwise" in codes(report(after, before, citations=quote))
 
 
 def test_a_quote_that_is_not_there_blocks():

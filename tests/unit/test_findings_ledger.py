@@ -225,6 +225,23 @@ def test_a_stated_reason_is_taken_and_shown_and_warned_about_without_evidence():
     assert "stated-without-evidence" not in codes(report(after, fates=(claim,), citations=(quote,)))
 
 
+def test_the_words_that_leave_are_no_evidence_that_they_may():
+    """A model that cites a line and removes it has shown that the line was there."""
+    quote = Citation("memory", "tabs over spaces", "user_role.md", line_no=9)
+    claim = Fate(TABS.strip(), "stated", note="It is outdated.")
+    found = report(changed("user_role.md", TABS, ""), fates=(claim,), citations=(quote,))
+    assert one(found, "stated-without-evidence").severity == "warn"
+
+
+def test_a_rule_replaced_by_a_line_that_was_there_before_needs_evidence_too():
+    rule = "- Never deploys to production after 16:00"
+    quote = Citation("memory", rule.strip("- "), "user_role.md", line_no=11)
+    claim = Fate(rule, "superseded-by", "deploy.md", "Deploys go through `make ship`.", "newer")
+    found = report(changed("user_role.md", f"{rule}\n", ""), fates=(claim,), citations=(quote,))
+    assert fates(found) == ["superseded-by"]
+    assert one(found, "stated-without-evidence").severity == "warn"
+
+
 def test_what_a_person_removes_is_stated_and_never_blocks():
     found = report(changed("user_role.md", TABS, ""), by_hand=True)
     assert fates(found) == ["stated"]

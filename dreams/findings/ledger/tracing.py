@@ -93,7 +93,7 @@ def finding_of(hunk: ChangedHunk, line_no: int, text: str, answer: Answer, unit:
             CHECK, "another-heading", "warn", f"“{said}” is now below another heading.",
             "Check that it still holds there.", **place,  # type: ignore[arg-type]  # as above
         )  # fmt: skip
-    if answer.fate == "stated":
+    if answer.fate in {"stated", "superseded-by"}:
         return _stated(hunk, said, answer, place)
     return None
 
@@ -112,10 +112,11 @@ def _stated(hunk: ChangedHunk, said: str, answer: Answer, place: dict[str, objec
         return Found(
             CHECK, "removed-by-hand", "info", f"“{said}” is removed by your own change; no other memory says it.", "", **place  # type: ignore[arg-type]  # as above
         )  # fmt: skip
-    if answer.note in derived.NOTES or any(citation.found for citation in hunk.citations):
+    leaves = "\n".join(hunk.removed)  # that a line was there is no evidence that it may go
+    if answer.note in derived.NOTES or any(c.found and c.quote.strip() not in leaves for c in hunk.citations):
         return None
     return Found(
-        CHECK, "stated-without-evidence", "warn", f"“{said}” is removed for a reason without evidence: {shortened(answer.note, MOST_SHOWN)}",
+        CHECK, "stated-without-evidence", "warn", f"“{said}” is removed for a reason without evidence: {shortened(answer.note or 'another line replaces it.', MOST_SHOWN)}",
         "Check the reason, or reject the change.", **place,  # type: ignore[arg-type]  # as above
     )  # fmt: skip
 

@@ -366,16 +366,17 @@ class _Builder:
         )
 
     def _denial(self, clause: int, at: int) -> tuple[int, tuple[str, ...]]:
-        """A denial that introduces something ("Does not have: X"), or says nothing else, denies what follows it."""
+        """A denial that introduces something ("Does not have: X"), or is alone, denies what follows, else what is before."""
         own = [item.word for item in self.items[at:] if item.clause == clause]
         introduces = len(own) < 2 and self.cuts[clause : clause + 1] == [":"]
-        if not any(item.clause == clause for item in self.items) or (
-            introduces
-            and self.participles.isdisjoint(own)  # "Floats are not used: amounts are stored in cents"
-        ):
+        alone = all(item.clause != clause for item in self.items)
+        # Of "Floats are not used: amounts are stored in cents" the first half.
+        if alone or (introduces and self.participles.isdisjoint(own)):
             following = next((place for place, i in enumerate(self.items) if i.clause > clause), None)
             if following is not None:
                 at, clause = following, self.items[following].clause
+            elif alone and self.items:  # "It runs on host alpha, not."
+                at, clause = max(0, len(self.items) - 3), self.items[-1].clause
         return clause, tuple(
             i.word for i in self.items[at : at + 3] if i.clause == clause and i.word not in lexicon.STATUSES
         )
