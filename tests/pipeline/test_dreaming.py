@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from dreams.engines.types import Edit, EngineError, Job, Reporter
+from dreams.engines.types import Citation, Edit, EngineError, Fate, Job, Reporter
 from dreams.lib import locks
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
 from dreams.services import dreaming, project_lock, review, settings_changes
@@ -265,3 +265,32 @@ def test_a_removal_is_never_automatic_unless_a_policy_names_removals(tmp_path: P
     engines.use(monkeypatch, act)
     dream(project)
     assert (world.folder(project) / "project_deploy.md").exists()
+
+
+@pytest.mark.parametrize("engine", ["rules", "anthropic"])
+@pytest.mark.parametrize("moved", [False, True], ids=["gone", "moved to where no policy writes"])
+def test_a_policy_for_removals_takes_no_models_word_for_why_a_line_may_go(
+    engine: str, moved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a person typed is cited, and says nothing of the line: only the model's reason accounts for it."""
+    project = world.make_project(tmp_path)
+    Policy.objects.create(operation="remove", action="auto")
+    settings_changes.set_override("policy_findings", "warn", actor="owner")
+    gone = "Snapshots are reviewed by hand."
+
+    def act(job: Job, report: Reporter) -> list[Edit]:
+        after = world.TESTING.replace(f"\n{gone}\n", "")
+        job.workspace.write("feedback_testing.md", after)
+        said = Citation("transcript", "add a health check", "s.jsonl", line_no=3, role="user")
+        fate = Fate(gone, "stated", note="It is no longer so.")
+        edits = [Edit("feedback_testing.md", world.TESTING, after, "a", "prune", "Old.", (said,), (fate,))]
+        return [*edits, *engines.add("project_snapshots.md", f"{gone}\n")(job, report)] if moved else edits
+
+    engines.use(monkeypatch, act)
+    run = dreaming.run_dream(
+        dreaming.request(project, DreamRun.Trigger.COMMAND, engine=engine, forced=True).pk
+    )
+    assert run is not None and run.status == "completed", run and run.error
+    kept = gone in (world.folder(project) / "feedback_testing.md").read_text()
+    assert kept == (engine == "anthropic"), "what certain rules say of a line still counts"
+    assert run.proposals.filter(state="open").exists() == (kept or moved)

@@ -157,11 +157,11 @@ def _propose(
     if whole.is_empty:
         return
     automatic = policies.automatic(
-        dream, whole, outcome.edits, lambda: self_review.examined(project, before, whole, heard)
+        dream, whole, outcome.edits, lambda judged: self_review.examined(project, before, judged, heard)
     )
     if automatic.operations:
         halfway = drafts.only(whole, before, automatic.operations)
-        part = drafts.draft(before, halfway, outcome.edits)
+        part = policies.as_judged(dream, drafts.draft(before, halfway, outcome.edits))
         origin = _origin(dream, part, outcome, automatic.of(part, whole))
         proposals.create(project, replace(origin, by_policy=True), part, before, heard)
         whole = drafts.draft(halfway, drafts.only(whole, before, whole.operations), outcome.edits)

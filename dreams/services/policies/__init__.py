@@ -7,7 +7,7 @@ person reviews. A removal is only automatic where a policy says so for removals,
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.db.models import Q, QuerySet
 
@@ -83,8 +83,19 @@ def operation_of(hunk: drafts.DraftHunk, file: drafts.DraftFile) -> str:
     return Policy.Operation.CHANGE
 
 
+def as_judged(dream: DreamRun, draft: drafts.Draft) -> drafts.Draft:
+    """`draft` as a policy judges it. What a model says of the lines that leave is its word: a person may take it as the
+    account of a removal, a policy does not."""
+    if not earned.is_by_model(dream):
+        return draft
+    bare = (
+        replace(file, hunks=tuple(replace(hunk, fates=()) for hunk in file.hunks)) for file in draft.files
+    )
+    return replace(draft, files=tuple(bare))
+
+
 def automatic(
-    dream: DreamRun, draft: drafts.Draft, edits: Sequence[Edit], examine: Callable[[], Report]
+    dream: DreamRun, draft: drafts.Draft, edits: Sequence[Edit], examine: Callable[[drafts.Draft], Report]
 ) -> Automatic:
     """The operations of `draft` that may be applied without a person. None that touches what a team shares.
 
@@ -97,7 +108,7 @@ def automatic(
     trusted = earned.trusted(dream, draft, edits, open_to_trust)
     if not by_hand and not trusted:
         return Automatic()
-    report, fine = examine(), accepted(dream.project)
+    report, fine = examine(as_judged(dream, draft)), accepted(dream.project)
     by_hand -= _spoken_against(draft, report, fine)
     trusted = earned.within_a_day(
         dream.project, trusted, _spoken_against(draft, report, fine & earned.ACCEPTED)
