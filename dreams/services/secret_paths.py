@@ -13,13 +13,17 @@ from urllib.parse import quote
 
 from django.db import DatabaseError
 from django.db.models import QuerySet
+from django.db.models.functions import Length
 
 from dreams.lib.agents.claude_code.projects import slug_of
 from dreams.lib.secrets.masking import HIDDEN, Mask
 from dreams.lib.secrets.redact import values
-from dreams.models import InstructionText, Memory, Project, TranscriptFolder
+from dreams.models import InstructionText, Memory, Project, Session, TranscriptFolder
 from dreams.models.prepared import prepared
 from dreams.services import database
+
+#: Letters of a session's id as an agent gives it; a file that somebody named himself may have a secret in its name.
+PLAIN_ID = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +48,12 @@ NONE = SecretPaths(Mask(), {})
 def _paths() -> QuerySet[Memory, tuple[Any, ...]]:
     projects = Project.objects.filter(secret_in_path=True).order_by()
     folders = TranscriptFolder.objects.filter(project__secret_in_path=True).order_by()
+    sessions = Session.objects.filter(project__secret_in_path=True).order_by()
+    sessions = sessions.annotate(letters=Length("session_id")).exclude(letters=PLAIN_ID)
     told = InstructionText.objects.filter(projects__secret_in_path=True).order_by()
     columns = [
         told.values_list("path"),
+        sessions.values_list("session_id"),
         *(projects.values_list(name) for name in ("memory_dir", "slug", "root", "repo_dir")),
         *(folders.values_list(name) for name in ("path", "cwd")),
     ]

@@ -122,6 +122,8 @@ def _import(plan: Plan, host: str, tally: Tally, progress: OnProgress | None) ->
     if not plan.jobs:
         return
     projects, folders = {job.project for job in plan.jobs}, {job.folder for job in plan.jobs}
+    named = [job for job in plan.jobs if len(job.found.session_id) != secret_paths.PLAIN_ID]
+    secret_paths.mark_folders((job.project, job.found.session_id) for job in named)
     Importer(plan, host, tally, progress).run()
     _note_sessions(projects, folders)
 
