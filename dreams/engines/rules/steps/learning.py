@@ -12,7 +12,7 @@ from dreams.engines.rules.notes import bodies
 from dreams.engines.rules.notes.bodies import with_bullet
 from dreams.engines.rules.notes.tree import NewText, Recorder, Tree, digest
 from dreams.engines.rules.notes.wording import clause, headline, is_slug
-from dreams.engines.rules.steps.orphans import TITLE_MAX, loaded, with_rows
+from dreams.engines.rules.steps.orphans import TITLE_MAX, loaded, with_row
 from dreams.engines.rules.user_statements.lessons import Lesson
 from dreams.engines.types import Citation
 from dreams.lib import memdir
@@ -226,10 +226,10 @@ def _write(rec: Recorder, path: str, lessons: Sequence[Lesson], title: str, conf
     changes = [NewText(path, text, reason, citations=cited)]
     if rec.tree.writable(memdir.INDEX_NAME):
         rec.tree.put(path, text)
-        index = with_rows(rec.tree, memdir.INDEX_NAME, [path], config.row_aim)
+        index = with_row(rec.tree, memdir.INDEX_NAME, path, config.row_aim)
         if index is not None and any(row.target == path for row in loaded(index, config).rows_dropped):
             # At the end of an index that is too long no agent would read it.
-            index = with_rows(rec.tree, memdir.INDEX_NAME, [path], config.row_aim, first=True)
+            index = with_row(rec.tree, memdir.INDEX_NAME, path, config.row_aim, first=True)
         rec.tree.put(path, None)
         if index is not None:
             changes.append(NewText(memdir.INDEX_NAME, index, reason, citations=cited))

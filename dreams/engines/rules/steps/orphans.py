@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from dreams.conf import Config
@@ -82,13 +83,16 @@ def has_room(tree: Tree, index_path: str, paths: Sequence[str], config: Config) 
         return False
     if not paths:
         return True
-    after = with_rows(tree, index_path, paths, config.row_max)
-    state = loaded(tree.texts.get(index_path, "") if after is None else after, config)
+    after = tree.texts.get(index_path, "")
+    rows = [row_text(tree, path, path.removeprefix(base_of(index_path)), config.row_max) for path in paths]
+    with suppress(memdir.MemoryEditError):
+        after = memdir.parse_index(after).extended(rows).text  # wherever each belongs: one step for all
+    state = loaded(after, config)
     return state.lines <= ROOM * config.index_max_lines and state.bytes <= ROOM * config.index_max_bytes
 
 
 def _add(rec: Recorder, index_path: str, path: str, config: Config) -> None:
-    after = with_rows(rec.tree, index_path, [path], config.row_max)
+    after = with_row(rec.tree, index_path, path, config.row_max)
     if after is None:
         return
     if not after.endswith("\n"):  # so that the next row leaves this one alone
@@ -165,19 +169,16 @@ def _is_topic(tree: Tree, path: str, index: str) -> bool:
     )
 
 
-def with_rows(
-    tree: Tree, index_path: str, paths: Sequence[str], row_max: int, *, first: bool = False
-) -> str | None:
-    """The index with a row for each file, below the rows of their kind or before all others; None where it takes none."""
+def with_row(tree: Tree, index_path: str, path: str, row_max: int, *, first: bool = False) -> str | None:
+    """The index with a row for a file, below the rows of its kind or before all others; None where it takes none."""
     index = memdir.parse_index(tree.texts.get(index_path, ""))
     base = base_of(index_path)
+    row = row_text(tree, path, path.removeprefix(base), row_max)
     try:
-        for path in paths:
-            row = row_text(tree, path, path.removeprefix(base), row_max)
-            if first:
-                index = index.with_first(*row)
-            else:
-                index = index.appended(*row, heading=_heading_for(tree, index, base, tree.kind(path)))
+        if first:
+            index = index.with_first(*row)
+        else:
+            index = index.appended(*row, heading=_heading_for(tree, index, base, tree.kind(path)))
     except memdir.MemoryEditError:
         return None
     # A file made here is empty before, so nothing tells that it ought to end with a line end.
