@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import OperationalError
 
 from dreams.lib.diff import merge
 from dreams.lib.storage import journal
 from dreams.management import shown
 from dreams.management.base import Refused
 from dreams.models import AppliedBatch, AuditEntry, DreamRun, Hunk, LeftOut, Proposal, Version
-from dreams.services import audit_sentences, dreaming, proposals, review, rollback
+from dreams.services import audit_sentences, dreaming, policies, proposals, review, rollback
 from dreams.services.apply import applying, writing
 from dreams.services.proposals import rebase, summaries
 from dreams.services.rollback import Selection
@@ -252,6 +253,54 @@ def test_an_undo_by_review_can_itself_be_undone(tmp_path: Path) -> None:
     assert rollback.rollback(undo, world.ME).complete
     assert {p.name: p.read_bytes() for p in world.folder(proposal.project).iterdir()} == now
     assert not Hunk.objects.filter(file__proposal=proposal, undone_in__isnull=False).exists()
+
+
+def test_an_undo_by_review_that_waits_for_a_word_survives_another_undo(tmp_path: Path) -> None:
+    """Submitted, and not written because its file changed once more."""
+    proposal = applied(world.make_project(tmp_path))
+    undo = clashing_undo(proposal, Selection(paths=("feedback_testing.md",)))
+    solve(undo, "theirs")
+    review.submit(undo, world.ME)
+    path = world.folder(proposal.project) / "feedback_testing.md"
+    path.write_text(path.read_text() + "\nOne more line.\n")
+    assert not applying.apply(undo, world.ME).complete
+    assert rollback.rollback(proposal, world.ME, Selection(paths=("project_export.md",))).complete
+    undo.refresh_from_db()
+    assert undo.state == Proposal.State.SUBMITTED
+    assert applying.apply(undo, world.ME, rebased=True).complete
+    assert not Hunk.objects.filter(file__proposal=proposal, file__path=path.name, undone_in=None).exists()
+
+
+def test_an_undo_that_broke_off_before_it_was_submitted_does_not_wait_for_a_review(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal = applied(world.make_project(tmp_path))
+
+    def fail(*_: object, **__: object) -> None:
+        raise OperationalError("database is locked")
+
+    with monkeypatch.context() as patched, pytest.raises(OperationalError):
+        patched.setattr(policies, "undone", fail)
+        rollback.rollback(proposal, world.ME)
+    assert set(proposal.undone_by.values_list("state", flat=True)) == {Proposal.State.REJECTED}
+
+
+def test_an_undo_by_review_is_one_though_its_conflicts_could_not_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is there by then, and whoever finds it approves it."""
+    proposal = applied(world.make_project(tmp_path))
+
+    def fail(*_: object, **__: object) -> None:
+        raise OperationalError("database is locked")
+
+    with monkeypatch.context() as patched, pytest.raises(OperationalError):
+        patched.setattr(rebase, "remember_conflict", fail)
+        clashing_undo(proposal)
+    undo = proposal.undone_by.get()
+    review.decide(undo, review.select(undo), Hunk.Verdict.APPROVED, world.ME)
+    assert applying.apply(undo, world.ME).complete
+    assert not Hunk.objects.filter(file__proposal=proposal, undone_in=None).exists()
 
 
 def test_a_folder_that_the_apply_made_goes_with_its_undo_though_the_journal_cannot_be_read(

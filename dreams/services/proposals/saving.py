@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import get_args
+from typing import Any, get_args
 
 from django.db import transaction
 from django.utils import timezone
@@ -101,6 +101,7 @@ class Origin:
     by_policy: bool = False
     partial: bool = False
     undoes: Proposal | None = None
+    undo_asked: Mapping[str, Any] = field(default_factory=dict)
     restored: Mapping[str, Restored] = field(default_factory=dict)
     marks: Mapping[str, Mark] = field(default_factory=dict)
     written_at_once: bool = False  # an undo that nobody looks at before it is carried out
@@ -127,6 +128,7 @@ def create(
             origin=origin.kind,
             summary=origin.summary,
             undoes=origin.undoes,
+            undo_asked=dict(origin.undo_asked),
             created_by=origin.actor,
         )
         operations = _save_operations(proposal, draft, origin.marks)

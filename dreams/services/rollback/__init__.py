@@ -4,9 +4,12 @@ door as everything else. `previewing` says what it would do.
 Where nothing else has touched a file it comes back exactly: bytes, mode and mtime, and a folder's mtime with it.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -60,10 +63,10 @@ def rollback(
             held.release_keeping_clock()
             return _conflict_report(planned, snapshot)
         _withdraw(proposal)
-        made, ended = _propose(planned, reviewer, reason, snapshot)
-        order = _order(planned, made, reviewer, reason, snapshot)
         undone = tuple(hunk.pk for hunk in planned.hunks)
         try:
+            made, ended = _propose(planned, reviewer, reason, snapshot)
+            order = _order(planned, made, reviewer, reason, snapshot)
             result = writing.write(replace(order, undone=undone, never_again=never_again), held)
         except BaseException:
             _withdraw(proposal)
@@ -97,27 +100,29 @@ def propose(
     snapshot = workspace.take(syncing.memory_dir(proposal.project))
     syncing.sync(proposal.project, snapshot)
     planned = preview_of(proposal, selection, snapshot)
-    made, _ = _propose(planned, reviewer, reason, snapshot)
+    taken_back = writing.TakenBack(tuple(hunk.pk for hunk in planned.hunks), never_again, redact(reason))
+    made, _ = _propose(planned, reviewer, reason, snapshot, asdict(taken_back))
     for file in planned.conflicts:
         change = FileChange.objects.get(proposal=made, path=file.path)
         rebase.remember_conflict(change, rebase.Sides(file.applied, file.now, file.wanted))
-    taken_back = writing.TakenBack(tuple(hunk.pk for hunk in planned.hunks), never_again, redact(reason))
-    made.undo_asked = asdict(taken_back)
-    made.save(update_fields=["undo_asked"])
     return made
 
 
 def _withdraw(proposal: Proposal) -> None:
-    """Undos of it that were stopped, or broke off, before anything was written: nobody waits for them any more."""
-    for made in proposal.undone_by.filter(state=Proposal.State.SUBMITTED, applications__isnull=True):
+    """Undos of it that were to be written at once, and were stopped or broke off before anything was: nobody waits for them
+    any more. What a person reviews has its `undo_asked` from the start."""
+    waiting = Proposal.objects.filter(state__in=[Proposal.State.OPEN, Proposal.State.SUBMITTED])
+    for made in waiting.filter(undoes=proposal, undo_asked={}, applications__isnull=True):
         if not writing.interrupted(made):
-            Proposal.objects.filter(pk=made.pk, state=Proposal.State.SUBMITTED).update(
-                state=Proposal.State.REJECTED, closed_at=timezone.now()
-            )
+            waiting.filter(pk=made.pk).update(state=Proposal.State.REJECTED, closed_at=timezone.now())
 
 
 def _propose(
-    planned: Preview, reviewer: Actor, reason: str, snapshot: workspace.Snapshot
+    planned: Preview,
+    reviewer: Actor,
+    reason: str,
+    snapshot: workspace.Snapshot,
+    asked: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Proposal, list[str]]:
     """The undo as a proposal, approved and submitted where nothing is in conflict, and which policies ended by it."""
     before = snapshot.contents()
@@ -139,6 +144,7 @@ def _propose(
         actor=reviewer.name,
         summary=why,
         undoes=planned.proposal,
+        undo_asked=asked,
         restored={file.path: file.restored for file in planned.files},
         written_at_once=not planned.conflicts,
     )
