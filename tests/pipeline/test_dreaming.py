@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from dreams.engines.types import Citation, Edit, EngineError, Fate, Job, Reporte
 from dreams.lib import locks
 from dreams.models import DreamRun, Hunk, LeftOut, LockHold, Policy, Project, Proposal, Turn
 from dreams.services import dreaming, project_lock, review, settings_changes
+from dreams.services.proposals import saving
 from dreams.services.scheduling import gate_inputs
 from tests.world import directory as world, engines
 from tests.world.manifest import manifest
@@ -231,6 +233,27 @@ def test_a_forced_dream_supersedes_the_open_proposal_and_carries_verdicts_over(
     assert first.state == "superseded"
     hunk = Hunk.objects.get(file__proposal=second)
     assert (hunk.verdict, hunk.decide_reason) == ("approved", "good")
+
+
+def test_a_forced_dream_that_fails_leaves_the_open_proposal_and_its_verdicts(
+    tmp_path: Path, monkeypatch, settings
+) -> None:
+    settings.ROOTS = (tmp_path,)
+    project = world.discovered(tmp_path)
+    engines.use(monkeypatch, FRESH)
+    first = Proposal.of(dream(project))
+    assert first is not None
+    review.decide(first, review.select(first), Hunk.Verdict.APPROVED, world.ME, reason="good")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(saving, "check_draft", fail)
+    run = dreaming.run_dream(dreaming.request(project, DreamRun.Trigger.COMMAND, forced=True).pk)
+    assert run is not None and run.status == "failed"
+    first.refresh_from_db()
+    assert first.state == "open"
+    assert {hunk.verdict for hunk in Hunk.objects.filter(file__proposal=first)} == {"approved"}
 
 
 def test_a_policy_lets_additions_in_and_leaves_changes_to_a_person(tmp_path: Path, monkeypatch) -> None:

@@ -144,18 +144,15 @@ def _propose(
     outcome: Outcome,
     heard: proposals.TranscriptVerdicts,
 ) -> None:
-    """Turn what the engine did into proposals: the part that a policy lets in, and the part for a person."""
+    """Turn what the engine did into proposals: the part that a policy lets in, and the part for a person, which takes the
+    place of the proposal that waits: that one keeps its verdicts until then."""
     project = dream.project
     whole = drafts.draft(before, after, outcome.edits, proposals.rejected_before(project))
-    verdicts = {}
     waiting = proposals.open_for(project)
     if waiting is not None:
         answering.move_answers(waiting)
-        verdicts = proposals.supersede(waiting, dream.requested_by)
     left_out = [{"path": path, "hunk": hunk} for path, hunk in whole.left_out]
     DreamRun.objects.filter(pk=dream.pk).update(left_out=left_out)
-    if whole.is_empty:
-        return
     automatic = policies.automatic(
         dream, whole, outcome.edits, lambda judged: self_review.examined(project, before, judged, heard)
     )
@@ -167,8 +164,9 @@ def _propose(
         whole = drafts.draft(halfway, drafts.only(whole, before, whole.operations), outcome.edits)
         before = halfway
     if not whole.is_empty:
-        made = proposals.create(project, _origin(dream, whole, outcome), whole, before, heard)
-        proposals.carry_over(made, verdicts)
+        proposals.create(project, _origin(dream, whole, outcome), whole, before, heard, waiting)
+    elif waiting is not None:
+        proposals.supersede(waiting, dream.requested_by)
 
 
 def _origin(

@@ -113,13 +113,17 @@ def create(
     draft: drafts.Draft,
     before: Mapping[str, bytes],
     heard: TranscriptVerdicts | None = None,
+    instead_of: Proposal | None = None,
 ) -> Proposal:
-    """Save `draft` as an open proposal, with evidence, ledger and findings. `before` is the whole directory."""
+    """Save `draft` as an open proposal, with evidence, ledger and findings. `before` is the whole directory. `instead_of` is
+    superseded in the same step, and the same hunks have the verdicts that they had in it."""
     heard = heard or TranscriptVerdicts.of_dream(origin.dream)
     # Before the transaction, which waits for no disk and for no check.
     checked = check_draft(project, origin.kind, draft, before, heard, undo=origin.written_at_once)
     blobs.put_many(data for file in draft.files for data in (file.base, file.new) if data is not None)
     with transaction.atomic():
+        who = origin.dream.requested_by if origin.dream else origin.actor
+        verdicts = supersede(instead_of, who) if instead_of else {}
         proposal = Proposal.objects.create(
             project=project,
             dream=origin.dream,
@@ -134,6 +138,8 @@ def create(
         operations = _save_operations(proposal, draft, origin.marks)
         _save_files(proposal, draft, operations, origin.restored)
         keep_checked(proposal, checked, operations, heard)
+        if verdicts:
+            carry_over(proposal, verdicts)
         auditlog.record(
             "proposal.made",
             actor=origin.actor,
