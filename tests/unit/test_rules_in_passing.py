@@ -76,6 +76,7 @@ def test_the_next_time_that_something_happens_is_part_of_what_was_said() -> None
         "the auth rewrite is driven by legal, not tech debt",
         "Don't touch the vendored files, they are overwritten by the build.",
         "the reason we poll is that the load balancer drops idle connections",
+        "the reason for the queue is that the bank answers late",
         "you never run the type checker before you say it is done",
         "Jonas owns the deploy pipeline",
         "our bugs live in Jira under PLAT",

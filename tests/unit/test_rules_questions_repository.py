@@ -294,6 +294,13 @@ def test_a_name_for_any_file_and_a_line_about_another_place_are_left(tmp_path: P
     assert questions_of(tmp_path, files, {"src/web/cart.ts": ""}) == []
 
 
+def test_a_file_that_is_gone_is_found_behind_a_name_for_any_file(tmp_path: Path) -> None:
+    line = "- Stores are named like `src/web/xxx_store.ts`, the till is `src/web/till.ts`.\n"
+    files = {"shop.md": memory(line), "MEMORY.md": "- [Shop](shop.md) — the shop\n"}
+    (question,) = questions_of(tmp_path, files, {"src/web/cart.ts": ""})
+    assert (question.kind, question.subject) == ("gone", "src/web/till.ts")
+
+
 def test_files_that_one_memory_names_are_one_question_and_a_name_without_a_folder_is_none(
     tmp_path: Path,
 ) -> None:

@@ -143,6 +143,11 @@ def test_a_refused_option_or_loop_names_what_to_use_instead(world: World, line: 
     assert answer.refused and remedy in answer.output
 
 
+def test_tr_without_characters_to_put_in_says_so_and_changes_nothing(world: World) -> None:
+    answer = world.run("tr a '' < a.md")
+    assert answer.exit_code and "string2 must be non-empty" in answer.output and "type" not in answer.output
+
+
 def test_find_names_the_file_that_it_should_compare_with_and_that_is_not_there(world: World) -> None:
     assert "find: 'gone.md': No such file" in world.run("find . -newer gone.md").output
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -17,8 +18,9 @@ from dreams.lib.agents.base import (
     LiveSession,
     Skipped,
 )
-from dreams.lib.agents.claude_code import ClaudeCode, folder_name, is_slug_of, slug_of
+from dreams.lib.agents.claude_code import ClaudeCode, folder_name, is_slug_of, sessions, slug_of
 from dreams.lib.agents.claude_code.instructions import MANAGED
+from dreams.lib.agents.claude_code.listing import read_small
 from dreams.lib.agents.claude_code.settings import MANAGED_FILES, OVERRIDE, Settings
 from tests.world.cases import each
 
@@ -359,6 +361,25 @@ def test_live_sessions_are_those_whose_process_runs(root: Path) -> None:
     live = sorted((s.session_id, s.pid) for s in found if isinstance(s, LiveSession))
     assert live == [("alive", 11), ("by-name", 13)]
     assert [s.path.rpartition("/")[2] for s in found if isinstance(s, Skipped)] == ["14.json"]
+
+
+def test_an_entry_of_a_session_that_may_not_be_read_is_named_and_stops_nothing(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pid in (11, 12):
+        put(root / "sessions" / f"{pid}.json", pid=pid, sessionId=f"s{pid}")
+
+    def read(name: str, limit: int, *, dir_fd: int | None = None) -> bytes:
+        if name == "11.json":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return read_small(name, limit, dir_fd=dir_fd)
+
+    monkeypatch.setattr(sessions, "read_small", read)
+    found = sorted(
+        source(root, alive=lambda _: True).live_sessions(), key=lambda one: isinstance(one, Skipped)
+    )
+    assert [type(one) for one in found] == [LiveSession, Skipped]
+    assert found[1].path.endswith("11.json") and "denied" in found[1].reason.lower()
 
 
 def test_our_own_process_counts_as_alive(root: Path) -> None:

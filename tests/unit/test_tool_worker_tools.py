@@ -105,6 +105,13 @@ def test_glob_stars_do_not_cross_folders_but_double_stars_do(
     assert ask(tmp_path, "Glob", pattern=pattern) == ("\n".join(found) or "No file matches.")
 
 
+def test_glob_looks_below_the_path_that_it_is_given(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    for name in ("a.md", "sub/b.md"):
+        (tmp_path / name).write_text("x")
+    assert ask(tmp_path, "Glob", pattern="*.md", path="/m/sub") == "/m/sub/b.md"
+
+
 def test_every_call_is_bounded(tmp_path: Path) -> None:
     (tmp_path / "big.md").write_text("a fact\n" * 200_000)
     for limits, name, given_ in (
