@@ -323,6 +323,12 @@ def test_two_notes_behind_angles_are_remarks_on_their_files_and_no_doubles() -> 
     assert StatementIndex({"a.md": note(f"> {told}"), "b.md": note(told)}).possible_duplicates()
 
 
+def test_the_day_that_a_line_begins_with_is_no_value() -> None:
+    told = "the relay was moved to db-7 by Ana"
+    files = {"one.md": note(f"- 2026-03-01: {told}"), "two.md": note(f"- 2026-04-02: {told}")}
+    assert StatementIndex(files).two_values() == []
+
+
 def test_the_number_that_files_are_named_by_is_no_value() -> None:
     files = {
         "phase_3.md": note("**Status**: not started (after Phase 2)"),
