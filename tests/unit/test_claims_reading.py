@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dreams.lib.prose.claims import check, read
-from dreams.lib.prose.claims.anchors import number_of, pieces, terms_in, terms_of
+from dreams.lib.prose.claims.anchors import claim_of, number_of, pieces, terms_in, terms_of
 from tests.world.cases import each
 from tests.world.strategies import tries
 from tests.world.transcripts import LINES, said, tool_call, tool_result, write
@@ -87,6 +87,12 @@ def test_what_a_person_said_is_shown_before_a_tool_and_what_only_tools_say_is_ma
 def test_numbers_that_are_said_of_something_are_terms(text: str, numbers: set[str]) -> None:
     assert {term for term in terms_in(text) if term[0] == "n"} == numbers
     assert terms_in(text) == {term for piece in pieces(text) for term in piece.terms}
+
+
+@each("name", ["list.py", "facts.jsonl", "plan.ipynb", "dist.tar.gz"])
+def test_the_name_of_a_file_is_a_name_however_long_its_ending(name: str) -> None:
+    (anchor,) = claim_of(f"The rows are kept in {name} now").anchors
+    assert (anchor.kind, anchor.text) == ("code", name)
 
 
 def test_code_and_prose_meet_in_the_same_terms() -> None:

@@ -22,6 +22,7 @@ RESOLVED = [
     ("As of today the branch is green", "2026-03-04", "As of 2026-03-04 the branch is green"),
     ("it broke this morning", "2026-03-04", "it broke on the morning of 2026-03-04"),
     ("last night the disk filled up", "2026-03-03", "on the night of 2026-03-03 the disk filled up"),
+    ("it broke last Friday morning", "2026-02-27", "it broke on the morning of 2026-02-27"),
     ("Deadline is tomorrow evening", "2026-03-05", "Deadline is on the evening of 2026-03-05"),
     ("rewrote it the day before yesterday.", "2026-03-02", "rewrote it on 2026-03-02."),
     ("`onyx-renderer` is retired tomorrow", "2026-03-05", "`onyx-renderer` is retired on 2026-03-05"),

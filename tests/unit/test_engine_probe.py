@@ -58,7 +58,8 @@ def test_a_server_that_answers_is_told_with_all_that_a_dream_needs() -> None:
     assert found.ok and found.remedy == "" and "calls tools" in found.said
     assert fact(found, "Model") == MODEL and fact(found, "Tools") == "Called"
     assert fact(found, "Streaming") == "Yes" and fact(found, "Prompt cache") == "Reported"
-    assert " ms; the whole answer took " in fact(found, "Round trip")
+    _, _, took = fact(found, "Round trip").partition(" ms; the whole answer took ")
+    assert took.endswith(" ms") or float(took.removesuffix(" s")) < 60
     assert "tokens in" in fact(found, "Used") and MODEL in found.models
 
 

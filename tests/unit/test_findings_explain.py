@@ -36,6 +36,14 @@ def test_every_code_has_a_rule_in_words() -> None:
     assert all(rule.endswith(".") for rule in RULES.values())
 
 
+def test_what_a_finding_was_held_against_is_said_only_where_there_is_something() -> None:
+    before = {"a.md": b"---\ntype: project\n---\n\n- The depot keeps 14 archives.\n"}
+    after = {**before, "b\u200b.md": before["a.md"]}
+    (found,) = [one for one in findings.examine(between(before, after)).findings if one.code == "name-unfit"]
+    told = found.message_parts
+    assert told.detail == "" and rule_of(found.check, found.code, told.detail) == RULES["name-unfit"]
+
+
 def test_a_secret_and_an_order_to_the_agent_have_one_too() -> None:
     assert rule_of("secrets", "secret-github-token").endswith("found by the rule github token.")
     assert rule_of("injection", "agent-order").startswith("Text that gives orders")

@@ -8,6 +8,7 @@ import pytest
 
 from dreams.engines.types import LineDate, Question, SessionBrief
 from dreams.lib.prose.comparing import compare, says_more
+from dreams.lib.prose.exchanges import spans
 from tests.unit.test_rules_questions_changed import NEW, OLD
 from tests.world.rules import dream, memory, session
 
@@ -115,3 +116,8 @@ def test_what_is_to_be_forgotten_as_it_was_never_true_is_asked_about(tmp_path: P
 )
 def test_two_regions_and_two_versions_are_two_values_of_one_thing(one: str, other: str) -> None:
     assert compare(one, other).relation == "other value"
+
+
+def test_a_name_with_a_number_is_of_another_sort_than_a_word() -> None:
+    sorts = [each.sort for each in spans("First `helm3`, then `kube11`, `ansible` and `salt`.", "")]
+    assert sorts == ["a0", "a0", "A", "A"]

@@ -514,6 +514,12 @@ def test_vague_quoted_and_dated_lines_keep_their_words(tmp_path: Path, body: str
     assert dream(tmp_path, {"MEMORY.md": "- [a](a.md)\n", "a.md": memory(body)}).edits == []
 
 
+def test_the_day_of_the_bullet_before_is_no_day_of_the_next_one(tmp_path: Path):
+    body = "- Cluster\n  - Released on 2026-03-01.\n  - We moved yesterday.\n"
+    made = dream(tmp_path, {"MEMORY.md": "- [a](a.md)\n", "a.md": memory(body)})
+    assert "yesterday" not in made.text("a.md") and "Released on 2026-03-01" in made.text("a.md")
+
+
 @pytest.mark.more
 @pytest.mark.parametrize("text", ["Freeze next Friday", "Last Tuesday we moved"])
 def test_a_phrase_that_has_one_reading_only_on_some_days_names_a_day_on_all(text: str):

@@ -78,3 +78,4 @@ def test_listing_a_folder_is_sorted_and_bounded(root: Root) -> None:
 def test_a_root_below_a_root_reads_the_same_files(root: Root) -> None:
     with root.sub("team") as team:
         assert team.read_bytes("deep/d.md") == b"x"
+        assert team.path == f"{root.path}/team"

@@ -246,6 +246,16 @@ def test_two_long_files_tell_one_fact_where_most_of_what_is_rare_in_both_is_comm
     assert grouped(first, second) == [[first.removeprefix("- "), second]]
 
 
+def test_a_fact_that_three_long_files_tell_is_one_group() -> None:
+    told = (
+        "- **Inheritance** is off for `pump-reader`: a pump has its own valve, ladder and pressure plate",
+        "`pump-reader` has no inheritance, since each pump has its own valve, its ladder and a pressure plate.",
+        "No inheritance for `pump-reader`: every pump has a valve of its own, a ladder and a pressure plate",
+    )
+    (group,) = grouped(*told, names=("harbour_rules.md", "loading_dock.md", "night_shift.md"))
+    assert len(group) == 3
+
+
 @each(
     ("first", "second", "is_one"),
     [

@@ -120,6 +120,9 @@ def test_a_lone_surrogate_becomes_a_character_that_can_be_stored(tmp_path: Path)
     path = written(tmp_path, b'{"type":"user","cwd":"/a\\ud800b","gitBranch":"\\ud83d\\ude00"}\n')
     [(line, _, _)] = Reader().read(path)
     assert (line.cwd, line.git_branch) == ("/a\ufffdb", "😀")
+    path = written(tmp_path, b'{"type":"user","cwd":"/a\\udc00b"}\n')
+    [(line, _, _)] = Reader().read(path)
+    assert line.cwd == "/a\ufffdb"
 
 
 def test_a_line_over_the_cap_is_skipped_with_a_note_and_the_next_one_read(tmp_path: Path) -> None:
