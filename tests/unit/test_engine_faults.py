@@ -31,6 +31,7 @@ from dreams.dev.fake_server import (
     status,
 )
 from dreams.engines.anthropic.engine import AnthropicEngine
+from dreams.engines.anthropic.stream import MOST_CHARS
 from dreams.engines.types import EngineError, EngineTurn
 from tests.world import model as kit
 from tests.world.model import EVENTS
@@ -84,6 +85,15 @@ def test_garbage_in_a_stream_never_reaches_a_tool(tmp_path: Path, event: str, no
     assert run.error == "" and run.outcome is not None
     assert run.report.tools == ["Read", "Write"] and len(run.outcome.edits) == 1
     assert run.calls in (3, 4)
+
+
+def test_an_event_that_does_not_end_is_given_up_before_it_fills_the_memory(tmp_path: Path) -> None:
+    endless = b'event: content_block_delta\ndata: {"x": "' + b"x" * (MOST_CHARS + 1)
+    run = kit.dream(
+        tmp_path, [READ, Step(write(), garbage("content_block_delta", endless)), write(), say("Done.")]
+    )
+    assert run.error == "" and run.calls == 4
+    assert "it does not end" in run.report.text
 
 
 @pytest.mark.parametrize("fault", [status(500), closed("headers"), ended("message_delta")])

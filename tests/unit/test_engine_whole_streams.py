@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import math
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from dreams.dev.fake_server import Limits, Reply as Said, Text, Think, Use
 from dreams.dev.fake_server.messages import Counted, events, refusal
 from dreams.engines.anthropic.conversation import KEPT_MESSAGES, Conversation
 from dreams.engines.anthropic.retrying import Kind, kind_of
-from dreams.engines.anthropic.stream import BrokenStream, Collector, Reply
+from dreams.engines.anthropic.stream import MOST_BLOCKS, BrokenStream, Collector, Reply
 from dreams.engines.tokens import Tokens
 from tests.world.cases import each
 from tests.world.strategies import tries
@@ -101,6 +103,33 @@ def test_a_stream_that_lost_or_doubled_an_event_never_yields_another_call(
 def test_what_is_no_event_breaks_the_stream(odd: object) -> None:
     with pytest.raises((BrokenStream, TypeError)):
         Collector().take(odd)
+
+
+@each("number", [math.nan, math.inf, -math.inf])
+def test_a_number_that_is_none_is_left_out_of_a_call_that_goes_back_in_the_next_request(
+    number: float,
+) -> None:
+    made = collected(sent(Said((Use("Ask", {"usefulness": number, "why": "x"}),))))
+    assert made.calls[0]["input"] == {"usefulness": None, "why": "x"}
+    json.dumps(made.content, allow_nan=False)
+
+
+@each("block", [{"type": "text", "text": "x" * 10_000}, {"type": "thinking", "signature": "x" * 10_000}])
+@each("delta", [{"type": "signature_delta", "signature": "x" * 10_000}])
+def test_whatever_part_of_an_answer_does_not_end_the_answer_does(
+    block: dict[str, str], delta: dict[str, str]
+) -> None:
+    collector = Collector()
+    collector.take({"type": "message_start", "message": {}})
+    with pytest.raises(BrokenStream, match="does not end"):
+        for index in range(MOST_BLOCKS):
+            collector.take({"type": "content_block_start", "index": index, "content_block": block})
+            collector.take({"type": "content_block_delta", "index": index, "delta": delta})
+
+
+def test_the_words_of_a_model_go_back_as_text_a_request_can_carry() -> None:
+    made = collected(sent(Said((Think("x\ud800", "s\udfff"), Use("Read\ud800", {}, id="t\ud800")))))
+    json.dumps(made.content, ensure_ascii=False).encode()
 
 
 def test_lone_surrogates_are_replaced_before_they_reach_a_request_or_a_file() -> None:

@@ -13,16 +13,23 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from dreams.engines.anthropic import keys
 from dreams.engines.anthropic.keys import Endpoint
 from dreams.engines.anthropic.retrying import CallFailed, Kind, Patience, kind_of
 from dreams.engines.anthropic.server_limits import ServerLimits
-from dreams.engines.anthropic.stream import BrokenCall, BrokenStream, Collector, Reply
+from dreams.engines.anthropic.stream import (
+    ENDLESS,
+    MOST_CHARS,
+    BrokenCall,
+    BrokenStream,
+    Collector,
+    Reply,
+)
 from dreams.engines.tokens import Tokens
 from dreams.engines.types import LOOK_SECONDS
 
@@ -149,7 +156,9 @@ class Client:
                 kind = str(stream.response.headers.get("content-type", ""))
                 if "event-stream" not in kind:
                     return await _in_one_piece(stream.response, kind, collector)
-                async for sent in stream.raw_events(stream.response):
+                bounded = Bounded(stream.response)
+                async for sent in stream.raw_events(cast("httpx2.Response", bounded)):
+                    bounded.since = 0
                     _take(sent, stream.response, collector)
             return collector.reply()
         except CallFailed:
@@ -178,6 +187,20 @@ class Client:
         failed = _translated(error, collector)
         failed.said = failed.said.replace(self._endpoint.key, "[key]")
         return failed
+
+
+class Bounded:
+    """The bytes of a stream, as long as each event ends: an endless one would be gathered until no memory is left."""
+
+    def __init__(self, response: "httpx2.Response") -> None:
+        self._response, self.since = response, 0
+
+    async def aiter_bytes(self) -> AsyncIterator[bytes]:
+        async for piece in self._response.aiter_bytes():
+            self.since += len(piece)
+            if self.since > MOST_CHARS:
+                raise BrokenStream(ENDLESS)
+            yield piece
 
 
 def _made(endpoint: Endpoint, patience: Patience) -> "AsyncAnthropic":

@@ -5,6 +5,7 @@ Here a reply is whole only when every block was closed, every tool input is an o
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,6 +17,7 @@ from dreams.engines.tokens import Tokens
 Json = dict[str, Any]
 MOST_BLOCKS = 500  # of one answer; beyond these bounds a server talks nonsense
 MOST_CHARS = 4_000_000  # of one answer, far above any model's longest; chosen
+ENDLESS = "it does not end"
 MOST_TOKENS = 1_000_000_000  # above it a count is a fault of the server; chosen
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # What other servers call the same stops.
@@ -112,13 +114,15 @@ class Collector:
         for name in ("text", "thinking"):
             opened.text += [block[name]] if isinstance(block.get(name), str) else []
         opened.signature = str(block.get("signature") or "")
+        self._grow(sum(len(str(value)) for value in block.values()))
         self._blocks[index] = opened
 
     def _delta(self, data: Mapping[str, Any]) -> None:
         block, delta = self._block(data), _mapping(data.get("delta"))
         kind = delta.get("type")
         if kind == "signature_delta":
-            block.signature += str(delta.get("signature") or "")
+            self._grow(len(signature := str(delta.get("signature") or "")))
+            block.signature += signature
             return
         name = {"text_delta": "text", "input_json_delta": "partial_json", "thinking_delta": "thinking"}.get(
             str(kind)
@@ -126,10 +130,13 @@ class Collector:
         piece = delta.get(name) if name else ""
         if not isinstance(piece, str):
             raise BrokenStream("a piece of a block is no text")
-        self._chars += len(piece)
-        if self._chars > MOST_CHARS:
-            raise BrokenStream("it does not end")
+        self._grow(len(piece))
         block.text.append(piece)
+
+    def _grow(self, chars: int) -> None:
+        self._chars += chars
+        if self._chars > MOST_CHARS:
+            raise BrokenStream(ENDLESS)
 
     def _close(self, data: Mapping[str, Any]) -> None:
         self._block(data).done = True
@@ -194,7 +201,7 @@ class Collector:
         for _, block in sorted(self._blocks.items()):
             made = _param(block, lenient=cut_short)
             if made is not None:
-                content.append(made)
+                content.append(_scrubbed(made))
         _tell_apart(content)
         return Reply(
             tuple(content), reason, self.tokens(), self.model, frozenset(self._usage), self._streamed
@@ -232,7 +239,9 @@ def _tell_apart(content: list[Json]) -> None:
 
 
 def _scrubbed(value: Any) -> Any:
-    """JSON without lone surrogates, which neither a request nor a file can hold."""
+    """JSON without lone surrogates and numbers that are none (NaN), which no request can carry back."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
@@ -255,7 +264,7 @@ def _param(block: _Block, *, lenient: bool) -> Json | None:
     """The block as a request carries it; None for what is empty or not sent back."""
     if not block.done and not lenient:
         raise BrokenStream("a block was never closed")
-    text = _SURROGATE.sub("\ufffd", "".join(block.text))
+    text = "".join(block.text)
     if block.kind == "text":
         return {"type": "text", "text": text} if text.strip() else None
     if block.kind == "thinking":
@@ -289,4 +298,4 @@ def _tool_use(block: _Block, text: str) -> Json:
     name, call = block.given.get("name"), block.given.get("id")
     if not isinstance(name, str) or not isinstance(call, str) or not call:
         raise BrokenCall("a tool call has no name or no id")
-    return {"type": "tool_use", "id": call, "name": name, "input": _scrubbed(_input(block, text))}
+    return {"type": "tool_use", "id": call, "name": name, "input": _input(block, text)}
