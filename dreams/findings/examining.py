@@ -205,6 +205,7 @@ RULES = {
     "not-markdown": "A memory must be a Markdown file.",
     "path-outside": "A change must stay inside its memory directory.",
     "pinned-changed": "A pinned memory is never removed, merged or reworded.",
+    "pinned-unasked": "Only a person pins a memory.",
     "no-type": "A memory must have a type.",
     "unknown-type": "A memory must have a known type.",
     "wrong-type": "A memory’s type must fit what it says.",

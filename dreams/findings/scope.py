@@ -47,14 +47,22 @@ def standing(subject: Subject) -> Iterator[Found]:
 
 
 def _pinned(subject: Subject) -> Iterator[Found]:
-    """A pinned memory is never removed, merged or reworded, unless a person does it by hand."""
-    for path in sorted({hunk.path for hunk in subject.hunks if not hunk.by_hand} & subject.before.keys()):
-        front = memdir.parse(subject.before[path]).frontmatter
-        if front and front.pinned and subject.after.get(path) != subject.before[path]:
+    """Only a person, by hand, changes a pinned memory or pins one: it is never removed, merged or reworded."""
+    for path in sorted({hunk.path for hunk in subject.hunks if not hunk.by_hand}):
+        before, after = subject.before.get(path), subject.after.get(path)
+        was, now = (bool(front and front.pinned) for front in map(_front, (before, after)))
+        if was and before != after:
             yield Found(
                 CHECK, "pinned-changed", "block", f"{path} is pinned, and this changes it.",
                 "Reject the change, or unpin the memory first.", path, about=path,
             )  # fmt: skip
+        elif now and not was:
+            says = f"This pins {path}: no dream changes a pinned memory."
+            yield Found(CHECK, "pinned-unasked", "warn", says, "Reject it, or edit it without `pinned`.", path, about=path)  # fmt: skip
+
+
+def _front(data: bytes | None) -> memdir.Frontmatter | None:
+    return memdir.parse(data or b"").frontmatter
 
 
 def changed_paths(subject: Subject) -> list[str]:
@@ -79,11 +87,7 @@ def _outside(path: str) -> tuple[str, str, str] | None:
     if climbs or (len(path) > 1 and path[1] == ":"):
         return "path-outside", f"{path!r} is outside the memory directory.", "Reject the change of this file."
     if parts[-1] in CONTROL_FILES:
-        return (
-            "control-file",
-            f"{path} is a control file of the lock.",
-            "Reject the change of this file.",
-        )
+        return "control-file", f"{path} is a control file of the lock.", "Reject the change of this file."
     if any(part.startswith(".") for part in parts):
         return (
             "dotfile",

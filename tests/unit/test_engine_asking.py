@@ -147,6 +147,23 @@ def test_each_answer_is_drafted_on_the_memories_as_the_dream_found_them(tmp_path
         assert "once ran on host alpha" in (second.after or "")
 
 
+def test_an_answer_gives_no_reason_for_what_it_removes_from_a_memory_that_the_question_does_not_name(
+    tmp_path: Path,
+) -> None:
+    """“Use the newer host” may not take another memory with it unseen: its lines are for the person to confirm."""
+    more = {"path": "/memory/feedback_testing.md", "delete": True}
+    claim = {"text": "Use make reset before a run.", "fate": "stated", "note": "It goes with the host."}
+    both = {**REPLACE, "edits": [*REPLACE["edits"], more], "removed": [claim]}
+    cited = [{"session": "feedback_testing.md", "quote": "Use make reset before a run."}]
+    with kit.job(tmp_path) as job:
+        box = toolbox(job)
+        box.writer.saw("feedback_testing.md")
+        assert not one(box, "Ask", **changed(options=[both], citations=cited)).refused
+        host, testing = box.questions.asked[0].options[0].edits
+    assert [fate.text for fate in host.fates] == [HOST]
+    assert testing.after is None and testing.fates == ()
+
+
 def test_a_question_about_a_line_that_the_dream_changes_is_dropped(tmp_path: Path) -> None:
     edit = {
         "path": "/memory/project_deploy.md",

@@ -161,3 +161,12 @@ def test_names_that_stand_already_and_a_missing_index_are_told_of_a_directory_th
     assert "7 memories" in index.message
     assert "no-index" not in {each.code for each in examining.health({"MEMORY.md": b"# Memory\n"}).findings}
     assert not examining.health({"logs/2026/01/a.md": b"- shipped\n"}).findings
+
+
+def test_a_memory_that_would_keep_itself_from_being_tidied_is_told():
+    """A hostile note that a model learns could pin itself."""
+    plain, pinned = b"---\ntype: user\n---\n- Be brief\n", b"---\ntype: user\npinned: true\n---\n- Be brief\n"
+    for before in (FILES, {**FILES, "rules.md": plain}):
+        after = {**FILES, "rules.md": pinned}
+        assert one(report(after, before), "pinned-unasked").severity == "warn"
+        assert "pinned-unasked" not in codes(report(after, before, by_hand=True))

@@ -4,7 +4,7 @@ What is not right is an ordinary answer that says why; the model reads it and as
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -70,7 +70,9 @@ class Questions:
         subject = _subject(places)
         if any((one.kind, one.subject) == (kind, subject) for one in self.asked):
             raise Refusal("This was asked already.")
-        options = self._options(kind, why, given, citations)
+        shown = {place.path for place in places}
+        drafted = self._options(kind, why, given, citations)
+        options = tuple(_explained(option, shown) for option in drafted)
         weight = given.get("usefulness")
         sure = isinstance(weight, (int, float)) and not isinstance(weight, bool) and 0 <= weight <= 1
         weight = float(cast("float", weight)) if sure else USEFULNESS
@@ -179,7 +181,7 @@ class Questions:
         made = []
         for each in given:
             tool = "Delete" if each.get("delete") is True else "Write" if "content" in each else "Edit"
-            made.append(_explained(drafts.draft(tool, each, citations)))
+            made.append(drafts.draft(tool, each, citations))
         return tuple(made)
 
 
@@ -196,15 +198,22 @@ def _row(edit: Mapping[str, Any]) -> str:
     return found[1]
 
 
-def _explained(edit: Edit) -> Edit:
-    """With a fate for every removed line: whoever chooses the answer has seen it go."""
+def _explained(option: Option, shown: Collection[str]) -> Option:
+    return replace(option, edits=tuple(_accounted(edit, shown) for edit in option.edits))
+
+
+def _accounted(edit: Edit, shown: Collection[str]) -> Edit:
+    """With a fate for every removed line of a memory in `shown`, and of its row: whoever chooses the answer knows that
+    they go. A reason does not account for lines of other memories: those are for the person to confirm."""
     lines = set(edit.before.splitlines() if edit.before else ())
     kept = {line.strip() for line in (edit.after or "").splitlines()}
-    fates = [fate for fate in edit.fates if fate.text in lines and fate.text.strip() not in kept]
-    told = {fate.text for fate in fates}
-    left = [line for line in sorted(lines - told) if line.strip() and line.strip() not in kept]
+    gone = {line for line in lines if line.strip() and line.strip() not in kept}
+    known = gone if edit.path in shown else {one for one in gone if any(f"({p})" in one for p in shown)}
+    fates = [fate for fate in edit.fates if fate.text in (known if fate.kind == "stated" else gone)]
     if edit.kind != "merge":
-        fates += [Fate(line, "stated", note=edit.reason) for line in left]
+        fates += [
+            Fate(line, "stated", note=edit.reason) for line in sorted(known - {fate.text for fate in fates})
+        ]
     return replace(edit, fates=tuple(fates))
 
 
